@@ -48,6 +48,9 @@ class QueryRouter:
         self.standing: Callable[[str], Sequence[Labels]] = (
             lambda _id: ()
         )  # labels of a rule's alerts, by its id
+        self.instead: Callable[[str, Query, QueryResult], Query | None] = lambda _id, _query, _found: (
+            None
+        )  # what to query instead at the same moment, where a rule's result does not suffice
         self._past: dict[datetime, dict[str, Blind]] = {}  # in this cycle: moment -> what is blind as of then
         self._missed: tuple[datetime, Sequence[MissingMetrics] | Blind] | None = None
         self._health = {name: _Health() for name in sources.names}
@@ -86,6 +89,8 @@ class QueryRouter:
     ) -> QueryResult:
         began = asyncio.get_running_loop().time()
         found = await self._query(query, unhealthy, at)
+        if (instead := self.instead(id, query, found)) is not None:
+            found = await self._query(instead, unhealthy, at)
         self.took[id] = timedelta(seconds=asyncio.get_running_loop().time() - began)
         return found
 

@@ -14,7 +14,7 @@ from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.queries import CheckQuery, PromQLQuery, Query
-from collectors.facts.results import Blind, QueryResult
+from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.internal_errors import InternalErrors
 from collectors.query_router import CONCURRENCY, QueryRouter
 
@@ -29,7 +29,8 @@ class _RuleState:
     """The state of one rule. `missed`: the evaluation times at which its query was not answered. `evaluated`: the
     last evaluation time that was answered, or given up.
 
-    `is_proven`: its whole query was answered once, so a broken presence query is found at the start.
+    `is_proven`: its whole query was answered once, so a broken presence query is found at the start. `has_lost`: the
+    last result was without one of the alerts.
     """
 
     alerts: Mapping[AlertKey, Alert] = field(default_factory=dict)
@@ -38,6 +39,7 @@ class _RuleState:
     evaluated: datetime | None = None
     tries: int = 0  # cycles in which the backfill failed
     is_proven: bool = False
+    has_lost: bool = False
     hole: datetime | None = None  # the last evaluation time at which nobody could see
 
     def is_certain(self, query: Query, at: datetime) -> bool:
@@ -93,6 +95,7 @@ class RuleScheduler:
         self.proven: frozenset[str] = frozenset()  # ids of alerts whose fault was proven over
         router.rule_queries = lambda: {rule.name: rule.query for rule in self.rules.values()}
         router.standing = self._standing
+        router.instead = self._instead
         self.swap(rules)
 
     def swap(self, rules: Sequence[Rule]) -> tuple[Alert, ...]:
@@ -245,12 +248,32 @@ class RuleScheduler:
         return changes, ""
 
     def _query_of(self, rule: Rule) -> Query:
-        """Return the rule's query, without presence while it has no alerts and no missed evaluations."""
+        """Return the rule's query, without presence where that is likely not needed."""
         state = self._states[rule.id]
-        is_idle = state.is_proven and not state.alerts and not state.missed
-        if isinstance(rule.query, PromQLQuery) and is_idle:
+        is_likely = not state.is_proven or state.missed or (state.alerts and state.has_lost)
+        if isinstance(rule.query, PromQLQuery) and not is_likely:
             return rule.query.without_presence()
         return rule.query
+
+    def _instead(self, id: str, query: Query, found: QueryResult) -> Query | None:
+        """Return the rule's whole query if its result, without presence, lost an alert: it ended, or is not seen."""
+        rule, state = self.rules[id], self._states[id]
+        if isinstance(found, Blind):
+            return None
+        state.has_lost = bool(state.alerts) and self._is_lost(rule, state, found)
+        return rule.query if state.has_lost and query != rule.query else None
+
+    def _is_lost(self, rule: Rule, state: _RuleState, found: Seen) -> bool:
+        """Whether one of the rule's alerts is not in the result."""
+        lost = set(state.alerts)
+        try:
+            for sample in found.samples:
+                lost.discard(self._renderer.labels(rule, sample).key)
+                if not lost:
+                    return False
+        except Exception:  # the evaluation meets it again, and says so
+            return True
+        return True
 
     def _evaluate(self, rule: Rule, answer: QueryResult, now: datetime) -> RuleEvaluation:
         state = self._states[rule.id]

@@ -118,8 +118,9 @@ async def run(file: Path) -> tuple[Row, ...]:
         ),
         Row(
             id="gpu_faults",
-            measure="replies in the cards' threads only",
-            value=len(replies) + len(cards) - in_channel,
+            measure="messages in all: these, and the replies in threads, which notify only who follows the thread",
+            value=len(cards) + len(replies),
+            peer=naive,
         ),
     )
 

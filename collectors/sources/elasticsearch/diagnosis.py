@@ -51,6 +51,13 @@ async def diagnose(
     return found
 
 
+def unsearchable_text(name: str, queries: Mapping[str, Query]) -> Finding:
+    """Return the finding about a field of texts whose lines are not found by their words."""
+    cause = f"recent lines are not found by words that stand in their `{name}`: its analyzer splits them otherwise"
+    mend = f"map `{name}` as text with the standard analyzer, in the index template"
+    return blinding(broken(f"rules on lines miss some: {cause}", mend), queries, cause)
+
+
 def _missing_fields(fields: FieldMap, queries: Mapping[str, Query]) -> list[Finding]:
     rules: dict[str, list[str]] = defaultdict(list)
     for name, query in queries.items():

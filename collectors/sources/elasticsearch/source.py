@@ -15,7 +15,7 @@ from collectors.facts.topology import Topology
 from collectors.sources.elasticsearch.bodies import Window, matching
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.counting import Counting, LineGroup, count_different, usual_of
-from collectors.sources.elasticsearch.diagnosis import diagnose
+from collectors.sources.elasticsearch.diagnosis import diagnose, unsearchable_text
 from collectors.sources.elasticsearch.extracting import extracted
 from collectors.sources.elasticsearch.field_finder import FieldFinder
 from collectors.sources.elasticsearch.fields import FieldMap
@@ -26,6 +26,7 @@ from collectors.sources.elasticsearch.novelty import novel
 from collectors.sources.elasticsearch.of_host import of_host
 from collectors.sources.elasticsearch.options import ElasticsearchOptions
 from collectors.sources.elasticsearch.samples import samples_of
+from collectors.sources.elasticsearch.searchability import unsearchable_fields
 from collectors.sources.source_port import query_each_step
 from collectors.unreadable_items import UnreadableItems
 
@@ -120,8 +121,13 @@ class ElasticsearchSource:
             filled = await self._within_time(lambda: filled_fields(self._client, fields, recent))
         except SourceError:
             filled = {}  # the health says why
+        try:
+            unsearchable = await self._within_time(lambda: unsearchable_fields(self._client, fields, recent))
+        except SourceError:
+            unsearchable = ()
         health = await self.health(at=at)
-        return await diagnose(self._client, self._options.index, fields, filled, health, queries)
+        found = await diagnose(self._client, self._options.index, fields, filled, health, queries)
+        return [*found, *(unsearchable_text(name, queries) for name in unsearchable)]
 
     async def hole(self, *, at: datetime) -> Blind | None:
         """Return None: lines keep their own time and arrive later, so nothing is missing of the past."""

@@ -71,8 +71,18 @@ class Hit(msgspec.Struct):
 class SourceHit(msgspec.Struct):
     """One hit as it was indexed."""
 
+    id: str = msgspec.field(name="_id", default="")
     index: str = msgspec.field(name="_index", default="")
     source: dict[str, Any] = msgspec.field(name="_source", default_factory=dict)
+
+    def at(self, path: str) -> object:
+        """Return what the document has at this path, however its names with dots are nested."""
+        for name, value in self.source.items():
+            if name == path:
+                return value
+            if path.startswith(f"{name}.") and isinstance(value, dict):
+                return SourceHit(source=value).at(path.removeprefix(f"{name}."))
+        return None
 
 
 class Hits(msgspec.Struct):

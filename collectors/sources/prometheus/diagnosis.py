@@ -1,6 +1,6 @@
 """Diagnosis of a Prometheus: its version, whether it scrapes, and which rules have no series to see."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -16,8 +16,12 @@ from collectors.sources.prometheus.dialects.watching import Dialects
 from collectors.sources.prometheus.exporters import UNKNOWN, exporter_of
 from collectors.sources.prometheus.metric_names import metric_names
 from collectors.sources.prometheus.missing import LONGEST_BEFORE, InstantQuery, Presence, presence_of
+from collectors.sources.prometheus.scrape_intervals import too_rare
 
-_NAME_LABELS = "name the label in clusters[].prometheus.labels, or let relabelling add `node`"
+_NAME_LABELS = (
+    "name the label in clusters[].prometheus.labels, or let relabelling add `node`; in a store for several clusters, "
+    "give the labels of this one in clusters[].prometheus.matchers"
+)
 _NAME_CLUSTER = (
     "give the labels of this cluster's series in clusters[].prometheus.matchers, such as cluster: prod"
 )
@@ -139,12 +143,15 @@ def missing_finding(missing: MissingMetrics) -> Finding:
 async def _late(
     ask: InstantQuery, expressions: Mapping[str, str], series: Mapping[str, float], at: datetime
 ) -> Sequence[Finding]:
-    """Return the exporters whose newest sample is older than it should be."""
+    """Return the exporters whose newest sample is older than it should be, or whose samples are too rare."""
     found = []
+    steady: dict[str, str] = {}
+    owned: dict[str, Collection[str]] = {}
     names = {exporter_of(name) for name in series} - {UNKNOWN}
     for exporter in sorted(names, key=lambda one: one.name):
         own = [name for name in series if exporter_of(name) is exporter]
         fewest = min(own, key=lambda name: (not exporter.is_steady(name), series[name], name))
+        steady[exporter.name], owned[exporter.name] = fewest, own
         newest = await ask(f"max(timestamp({fewest}))", at)
         if isinstance(newest, Blind) or not newest.samples:
             continue
@@ -157,7 +164,7 @@ async def _late(
         text = f"{_some(rules)} see late: {cause}"
         late = warning(text, mend)
         found.append(replace(late, rules=tuple(rules), health=RuleHealth.LATE, cause=cause))
-    return found
+    return [*found, *await too_rare(ask, steady, owned, expressions, at)]
 
 
 def _partly_down(expressions: Mapping[str, str], presence: Presence) -> Sequence[Finding]:

@@ -42,6 +42,10 @@ def query_test(body: Json, kinds: Kinds) -> Test:
         case "terms":
             ((field, values),) = inside.items()
             return any_of([equal(field, value, kinds) for value in values]) if values else nothing
+        case "ids":
+            only(inside, {"values"}, name)
+            ids = frozenset(inside["values"])
+            return lambda document: document.id in ids
         case "exists":
             only(inside, {"field"}, name)
             return exists(inside["field"], kinds)

@@ -276,3 +276,30 @@ async def test_rules_whose_newest_sample_is_old_see_late(start_prometheus: Start
     (one,) = of_level(found, FindingLevel.WARNING)
     assert (one.health, one.rules) == (RuleHealth.LATE, ("Load", "Memory"))
     assert one.cause == "the newest sample of node_exporter is 4 min old"
+
+
+@pytest.mark.parametrize(("seconds", "rules"), [(60, ()), (120, ("Rate",)), (300, ("Least", "Rate"))])
+async def test_rules_whose_windows_are_too_short_for_the_scrapes(
+    start_prometheus: StartPrometheus, seconds: int, rules: tuple[str, ...]
+) -> None:
+    queries = {
+        "Rate": PromQLQuery(expr="rate(node_vmstat_pgmajfault[2m]) > 1"),
+        "Least": PromQLQuery(expr="min_over_time(node_load1[2m]) > 1"),
+        "Long": PromQLQuery(expr="rate(node_vmstat_pgmajfault[1h]) > 1 and node_load1 > 1"),
+    }
+    names = ("node_load1", "node_vmstat_pgmajfault", "up")
+    at = SystemClock().now() - timedelta(minutes=10)
+    samples: list[str] = []
+    for name in names:
+        samples.append(f"# TYPE {name} gauge")
+        samples += (
+            f'{name}{{job="node"}} 1 {at.timestamp() - 5 - number * seconds:.3f}'
+            for number in range(3600 // seconds, -1, -1)
+        )
+    source = PrometheusSource(PrometheusOptions(url=start_prometheus(samples=samples).url))
+    try:
+        found = of_level(await source.diagnose(queries, at=at), FindingLevel.WARNING)
+    finally:
+        await source.close()
+    assert tuple(rule for one in found for rule in one.rules) == rules
+    assert all("node_exporter is scraped every" in one.cause for one in found)

@@ -2,10 +2,13 @@
 
 from datetime import timedelta
 
+import pytest
+
 from collectors.facts.findings import Finding, FindingLevel
 from collectors.facts.queries import LogQuery
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
 from tests.contract.elasticsearch.own_logs import NOW, Logs
+from tests.contract.elasticsearch.test_blind_results import REAL_ONLY
 
 QUERIES = {"NodeErrors": LogQuery(match="error", by=("node",), over=timedelta(minutes=5))}
 
@@ -66,3 +69,25 @@ async def test_a_field_of_the_settings_is_the_only_one(logs: Logs) -> None:
     source = logs.source(fields={**DEFAULT_FIELDS, "node": ("host.name",)})
     found = [one.text for one in await source.diagnose(QUERIES, at=NOW)]
     assert "; node from `host.name`; " in found[1]
+
+
+LINES = [f"E0110 11:5{number}:00.0 1 a.go:1] rbd{number} failed: no such device." for number in range(4)]
+
+
+async def test_lines_that_are_found_by_their_words(logs: Logs) -> None:
+    await logs.index(*map(logs.pod, LINES))
+    assert broken(list(await logs.source().diagnose(QUERIES, at=NOW))) == []
+
+
+@REAL_ONLY
+@pytest.mark.parametrize("analyzer", ["whitespace", "simple", "stop"])
+async def test_an_analyzer_that_splits_lines_otherwise_is_said(logs: Logs, analyzer: str) -> None:
+    text = {"type": "text", "analyzer": analyzer}
+    await logs.create(analyzer, {"message": text, "host": {"type": "keyword"}})
+    at = logs.host("")["@timestamp"]
+    await logs.index(
+        *({"@timestamp": at, "message": line, "host": "gpu-a01"} for line in LINES), into=analyzer
+    )
+    (one,) = broken(list(await logs.source().diagnose(QUERIES, at=NOW)))
+    assert "not found by words that stand in their `message`" in one.text
+    assert one.mend == "map `message` as text with the standard analyzer, in the index template"

@@ -66,7 +66,8 @@ def choose(
     merged: list[_JobDialect] = []
     for job, own in sorted(by_job.items(), key=lambda item: -len(item[1])):
         given = {**_unusual_pods(family, own, known), **overrides}
-        found = _of_job(family, job, own, NodeRanks(family, own, known, fresh_of[job]), never, given, known)
+        of_job = ranks if len(by_job) == 1 else NodeRanks(family, own, known, fresh_of[job])
+        found = _of_job(family, job, own, of_job, never, given, known)
         for number, other in enumerate(merged):
             if joined := _joined(other, found, ranks):
                 merged[number] = joined

@@ -246,3 +246,10 @@ def test_the_scrapers_node_is_not_that_of_hosts() -> None:
 def test_addresses_in_a_label_in_no_list_name_the_nodes() -> None:
     series = host_series({"instance": "prometheus:9090", "exported_instance": "{host}:9100"})
     assert chosen(series, family=NODE_EXPORTER).labels[Role.NODE] == ("exported_instance",)
+
+
+def test_nodes_of_the_same_names_in_two_clusters_are_a_problem() -> None:
+    """Nothing but the settings says which are meant: a GPU of the other cluster would get a card of this one."""
+    other = [GpuNode(name=name, number=number, named={"node": name}) for name, number in (("gpu-nl", 66),)]
+    series = [*series_of(BY_NAME["gpu-nl"]), *(one.with_(region="us") for one in series_of(*other))]
+    assert chosen([one.with_(instance="192.0.2.1:9400") for one in series]).problem

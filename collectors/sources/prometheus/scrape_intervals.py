@@ -1,0 +1,68 @@
+"""Rules whose windows are shorter than what exporters are scraped at: they see nothing, or only now and then."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from collectors.facts.clock import humanize
+from collectors.facts.findings import Finding, RuleHealth, warning
+from collectors.facts.results import Blind
+from collectors.sources.prometheus.dialects.selectors import selectors
+from collectors.sources.prometheus.missing import InstantQuery
+
+_MEASURED = timedelta(minutes=20)
+_NEED_TWO = frozenset({"rate", "increase", "irate", "delta", "idelta", "deriv", "predict_linear"})
+_SHOWN = 6  # rules in one finding
+_JITTER = 1.75  # intervals that a window of two samples has at least
+_WINDOW = re.compile(r"\s*\[\s*(\d+)(s|m|h|d|w)\s*\]")
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+async def too_rare(
+    ask: InstantQuery,
+    steady: Mapping[str, str],
+    own: Mapping[str, Collection[str]],
+    rules: Mapping[str, str],
+    at: datetime,
+) -> Sequence[Finding]:
+    """Return the exporters that are scraped too rarely for rules.
+
+    `steady` has a metric of each exporter that is always there, `own` its metrics that rules use, by its name; `rules`
+    are the expressions.
+    """
+    found = []
+    for exporter, metric in sorted(steady.items()):
+        interval = await _interval(ask, metric, at)
+        if interval is None:
+            continue
+        blind = sorted(rule for rule, expr in rules.items() if _misses(expr, own[exporter], interval))
+        if not blind:
+            continue
+        cause = f"{exporter} is scraped every {humanize(interval)}, and their windows are shorter than they need then"
+        more = f" and {len(blind) - _SHOWN} more" if len(blind) > _SHOWN else ""
+        some = ", ".join(blind[:_SHOWN]) + more
+        text = f"{some} see too little: {cause}"
+        rare = warning(text, "scrape it at least once a minute")
+        found.append(replace(rare, rules=tuple(blind), health=RuleHealth.LATE, cause=cause))
+    return found
+
+
+async def _interval(ask: InstantQuery, metric: str, at: datetime) -> timedelta | None:
+    """Return the time between samples of the series that has most of them; None if it is younger than measured."""
+    window = f"{_MEASURED.total_seconds():.0f}s"
+    found = await ask(f"max(count_over_time({metric}[{window}]) and {metric} offset {window})", at)
+    if isinstance(found, Blind) or not found.samples or found.samples[0].value < 2:
+        return None
+    return _MEASURED / found.samples[0].value
+
+
+def _misses(expr: str, own: Collection[str], interval: timedelta) -> bool:
+    for selector in selectors(expr):
+        window = _WINDOW.match(selector.after) if selector.function and selector.metric in own else None
+        if window is None:
+            continue
+        length = timedelta(seconds=int(window[1]) * _UNITS[window[2]])
+        if length < interval * (_JITTER if selector.function in _NEED_TWO else 1):
+            return True
+    return False
