@@ -119,7 +119,8 @@ def evaluate(
         timing = rule.timing
         if verdict is Verdict.UNKNOWN and before is not None and before.id in proven:
             verdict, timing = Verdict.INACTIVE, replace(timing, keep_firing_for=timedelta())
-        if verdict is Verdict.INACTIVE and not is_certain and not ended_reason:
+        is_firing = before is not None and before.is_firing  # a pending one begins anew, as in Prometheus
+        if verdict is Verdict.INACTIVE and is_firing and not is_certain and not ended_reason:
             verdict = Verdict.UNCERTAIN
         life = advance(before.life if before else None, verdict, timing, now)
         if life is None:
