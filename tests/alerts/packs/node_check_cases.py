@@ -30,6 +30,10 @@ def _evicted(name: str, message: str, *, ago: timedelta = timedelta(minutes=3)) 
     return pod(name, "vision-detr", spec={"nodeName": "gpu-a01"}, status=status)
 
 
+def _deleted(name: str, *, ago: timedelta, on: str = "gpu-a01", phase: str = "Running") -> Pod:
+    return pod(name, "vision", deletionTimestamp=_stamp(ago), spec={"nodeName": on}, status={"phase": phase})
+
+
 def _event(name: str, count: int, *, reason: str = "FailedCreatePodSandBox", **parts: Any) -> Event:
     tree = {
         "metadata": {"name": name, "namespace": "default"},
@@ -221,6 +225,39 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
                 _evicted("a", _SHORT, ago=timedelta(minutes=31)),
                 _evicted("b", _OVER),
                 pod("c", spec={"nodeName": "gpu-a01"}, status={"phase": "Failed", "reason": "NodeLost"}),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="NodePodsNotEnding",
+        description="two ranks were deleted, and their processes hang on dead storage",
+        inputs=check_input(
+            inventory(
+                _with("gpu-a01"),
+                _deleted("b", ago=timedelta(minutes=10)),
+                _deleted("a", ago=timedelta(minutes=25)),
+            )
+        ),
+        fired=(
+            _on(
+                "gpu-a01",
+                "warning",
+                "gpu-a01 cannot end pods: the oldest should have ended 25m 0s ago.",
+                texts=("vision/a, vision/b",),
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="NodePodsNotEnding",
+        description="one ends soon, one has ended and waits for a finalizer, one is on a node that is gone",
+        inputs=check_input(
+            inventory(
+                _with("gpu-a01"),
+                _deleted("a", ago=timedelta(minutes=9, seconds=59)),
+                _deleted("b", ago=timedelta(hours=2), phase="Succeeded"),
+                _deleted("c", ago=timedelta(hours=2), on="gpu-a02"),
+                _deleted("d", ago=timedelta(hours=2), on="gpu-a03"),
+                node("gpu-a03", status={"conditions": [{"type": "Ready", "status": "Unknown"}]}),
             )
         ),
     ),
