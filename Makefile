@@ -28,7 +28,7 @@ demo: $(BIN)/python  ## Run Yardmaster on a simulated cluster and print the addr
 test: $(BIN)/python parts  ## Run everything: format, lint, types, layers, all tests, real servers included
 	$(MAKE) --no-print-directory lint
 	$(BIN)/yardmaster demo --once
-	CI=$${CI:-local} $(BIN)/python -m pytest -q
+	CI=$${CI:-local} $(BIN)/python -m pytest -q -n 2
 
 lint:
 	$(BIN)/ruff format --check .

@@ -1,4 +1,4 @@
-"""Setup of every test: an environment without Yardmaster settings, and an event loop that is closed."""
+"""Setup of every test: an environment without Yardmaster settings, a closed event loop, and what runs beside what."""
 
 import asyncio
 import os
@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.support.examples import SOAK
 
@@ -18,7 +20,19 @@ settings.load_profile("default")
 pytest_plugins = ["tests.real.fixtures"]
 
 TESTS = Path(__file__).parent
-STARTS_SERVERS = ("browser", "contract", "demo", "real", "stories")
+STARTS_SERVERS = ("browser", "contract", "demo", "real", "recorded", "stories")
+
+
+class ServersInOneProcess(LoadScopeScheduling):  # type: ignore[misc]
+    """With `-n`, the tests of a file run in one process, and those that start servers all in the same."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return "servers" if Path(file).parts[1] in STARTS_SERVERS else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ServersInOneProcess:
+    return ServersInOneProcess(config, log)
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:

@@ -20,6 +20,13 @@ from tests.helm.conftest import CI, RefusedError, Render
 
 One = Callable[..., dict[str, Any]]
 
+DNS_AUTOSCALERS = [
+    "coredns-autoscaler",
+    "dns-autoscaler",
+    "kube-dns-autoscaler",
+    "rke2-coredns-rke2-coredns-autoscaler",
+]
+
 
 def _pod(deployment: dict[str, Any]) -> dict[str, Any]:
     pod: dict[str, Any] = deployment["spec"]["template"]["spec"]
@@ -135,7 +142,7 @@ def test_dns_scale_may_change_the_autoscalers_configmaps_only(one: One) -> None:
         for rule in one("Role", "--set", "enabledCommands={dns scale}", name="-act")["rules"]
         if rule["resources"] == ["configmaps"]
     ]
-    assert rule["resourceNames"] == ["coredns-autoscaler", "dns-autoscaler", "kube-dns-autoscaler"]
+    assert rule["resourceNames"] == DNS_AUTOSCALERS
     assert rule["verbs"] == ["get", "patch"]
 
 
@@ -175,7 +182,6 @@ def test_the_look_role_has_exactly_these_rights(one: One) -> None:
     volumes = ["persistentvolumeclaims", "persistentvolumes"]
     core = ["events", "namespaces", "nodes", *volumes, "pods", "services"]
     apps = ["daemonsets", "deployments", "replicasets", "statefulsets"]
-    scalers = ["coredns-autoscaler", "dns-autoscaler", "kube-dns-autoscaler"]
     rules = one("ClusterRole", name="-look")["rules"]
     assert {"apiGroups": [""], "resources": core, "verbs": watch} in rules
     assert {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]} in rules
@@ -184,7 +190,7 @@ def test_the_look_role_has_exactly_these_rights(one: One) -> None:
     assert "secrets" not in str(rules)
     assert one("Role")["metadata"]["namespace"] == "kube-system"
     assert one("Role")["rules"] == [
-        {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": scalers, "verbs": watch},
+        {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": DNS_AUTOSCALERS, "verbs": watch},
         {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "list"]},
         {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": ["list"]},
     ]

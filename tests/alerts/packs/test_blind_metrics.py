@@ -30,6 +30,7 @@ _PORT = {"instance": "10.0.1.13:9100", "device": "mlx5_0", "port": "1"}
 # The labels of each rule's samples. The presence query returns the same target, and another one.
 SAMPLES = {
     "GPUTemperatureHigh": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
+    "GPUNodeThrottling": {"Hostname": "gpu-b03"},
     "GPUThermalThrottling": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
     "GPUXIDError": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "79"},
     "GPUXIDChanged": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "79"},

@@ -17,6 +17,7 @@ HARDWARE = ("gpu", "node", "storage")  # the packs about what time does not heal
 LEVEL = "its query is true as long as the fault is there, and blind without its series or objects"
 # Critical rules that need no proof, each with the reason.
 BY_ITSELF = {
+    "GPUNodeThrottling": "a node that is cooled again is well",
     "InfiniBandErrors": "a link that trained again carries traffic; one that stays down has a rule with a proof",
     "NodeCPUOverload": "load goes away",
     "NodeOOMKill": "the kill freed the memory",
