@@ -16,7 +16,8 @@ import aiohttp
 import msgspec
 
 from alerts.rendering import RuleRenderer
-from benchmarks.large_cluster import PATHS, PRESENCE
+from benchmarks.large_cluster import PRESENCE
+from benchmarks.large_cluster_objects import PATHS
 from benchmarks.row import CannotRunError
 from benchmarks.rows.f13_cycle import decode
 from benchmarks.stalls import longest_decode, longest_stall

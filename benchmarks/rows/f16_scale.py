@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from benchmarks.large_cluster import GPUS, PODS_ON_NODE
+from benchmarks.large_cluster_objects import GPUS, PODS_ON_NODE
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row
 from benchmarks.rows.f14_list import kubeconfig
 from benchmarks.scale import Measured

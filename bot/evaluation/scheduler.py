@@ -6,46 +6,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from math import ceil
 
 from alerts.alert import Alert
 from alerts.engine import AlertChange, AlertRenderer, RuleEvaluation, evaluate
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule
-from collectors.facts.labels import AlertKey, Labels
-from collectors.facts.queries import CheckQuery, PromQLQuery, Query
+from bot.evaluation.rule_state import RuleState, missed_since, next_moment
+from collectors.facts.labels import Labels
+from collectors.facts.queries import CheckQuery, Query
 from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.internal_errors import InternalErrors
 from collectors.query_router import CONCURRENCY, QueryRouter
 
-MAX_MISSED = 120  # evaluations per rule that are backfilled after blindness
 BACKFILL_FOR = 10.0  # seconds per cycle; the rest is backfilled in the next one
 TRIES = 3
-MAX_UNCERTAIN = timedelta(minutes=10)  # after a hole: of a longer window it is a small part
-
-
-@dataclass(slots=True)
-class _RuleState:
-    """The state of one rule. `missed`: the evaluation times at which its query was not answered. `evaluated`: the
-    last evaluation time that was answered, or given up.
-
-    `is_proven`: its whole query was answered once, so a broken presence query is found at the start. `has_lost`: the
-    last result was without one of the alerts.
-    """
-
-    alerts: Mapping[AlertKey, Alert] = field(default_factory=dict)
-    due: datetime | None = None
-    missed: list[datetime] = field(default_factory=list)
-    evaluated: datetime | None = None
-    tries: int = 0  # cycles in which the backfill failed
-    is_proven: bool = False
-    has_lost: bool = False
-    hole: datetime | None = None  # the last evaluation time at which nobody could see
-
-    def is_certain(self, query: Query, at: datetime) -> bool:
-        """Whether what the query does not return is over: its window, which ends at `at`, has no hole."""
-        window = min(query.window, MAX_UNCERTAIN) if isinstance(query, PromQLQuery) else timedelta()
-        return self.hole is None or at >= self.hole + window
 
 
 @dataclass(slots=True)
@@ -90,7 +64,7 @@ class RuleScheduler:
         self._router = router
         self._renderer = renderer
         self._errors = errors or InternalErrors()
-        self._states: dict[str, _RuleState] = {}
+        self._states: dict[str, RuleState] = {}
         self.rules: dict[str, Rule] = {}
         self.proven: frozenset[str] = frozenset()  # ids of alerts whose fault was proven over
         router.rule_queries = lambda: {rule.name: rule.query for rule in self.rules.values()}
@@ -102,7 +76,7 @@ class RuleScheduler:
         """Replace the rules, between cycles. Return the alerts of removed rules, which the caller must resolve."""
         self.rules = {rule.id: rule for rule in rules}
         gone = {id: state for id, state in self._states.items() if id not in self.rules}
-        self._states = {id: self._states.get(id, _RuleState()) for id in self.rules}
+        self._states = {id: self._states.get(id, RuleState()) for id in self.rules}
         self._router.forget(gone)
         return tuple(alert for state in gone.values() for alert in state.alerts.values())
 
@@ -113,7 +87,7 @@ class RuleScheduler:
 
     def reset(self) -> None:
         """Forget the state of every rule, before it is restored from the store."""
-        self._states = {id: _RuleState() for id in self.rules}
+        self._states = {id: RuleState() for id in self.rules}
 
     def restore(
         self, alerts: Sequence[Alert], evaluated: Mapping[str, datetime], now: datetime
@@ -125,7 +99,7 @@ class RuleScheduler:
         for id, state in self._states.items():
             if state.evaluated is None and id in evaluated:
                 state.evaluated = evaluated[id]
-                state.missed = _missed(self.rules[id], evaluated[id], now)
+                state.missed = missed_since(self.rules[id], evaluated[id], now)
         if any(state.missed for state in self._states.values()):
             self._router.distrust()
         orphans: list[Alert] = []
@@ -157,27 +131,18 @@ class RuleScheduler:
                 self._states[id].due = now
 
     def restate(self, by: timedelta) -> None:
-        """Move every moment in memory by so much, since the clock was set: `for`, intervals and backfills go on."""
+        """Move every moment in memory by so much, since the clock was set."""
         for state in self._states.values():
-            state.due = state.due and state.due + by
-            state.evaluated = state.evaluated and state.evaluated + by
-            state.missed = [moment + by for moment in state.missed]
-            state.hole = state.hole and state.hole + by
-            state.alerts = {
-                key: replace(
-                    alert,
-                    life=alert.life.restated(by),
-                    unseen_since=alert.unseen_since and alert.unseen_since + by,
-                )
-                for key, alert in state.alerts.items()
-            }
+            state.restate(by)
 
     async def run_cycle(self, now: datetime) -> EvaluationCycle:
         """Query and evaluate the rules that are due at `now`."""
         due = {id: rule for id, rule in self.rules.items() if (self._states[id].due or now) <= now}
         for id, rule in due.items():
-            self._states[id].due = _next(self._states[id].due or now, rule.interval, now)
-        answers = await self._router.query_all({id: self._query_of(rule) for id, rule in due.items()}, at=now)
+            self._states[id].due = next_moment(self._states[id].due or now, rule.interval, now)
+        answers = await self._router.query_all(
+            {id: self._states[id].query_of(rule) for id, rule in due.items()}, at=now
+        )
         changes: list[AlertChange] = []
         blind: dict[str, str] = {}
         backfill = _Backfill()
@@ -204,11 +169,11 @@ class RuleScheduler:
         state = self._states[rule.id]
         if isinstance(answer, Blind):
             if not isinstance(rule.query, CheckQuery):
-                state.missed = [*state.missed, now][-MAX_MISSED:]
+                state.miss(now)
             return RuleEvaluation(alerts=state.alerts, blind=answer.reason)
         changes, reason = await self._backfill(rule, state, backfill)
         if reason:
-            state.missed = [*state.missed, now][-MAX_MISSED:]
+            state.miss(now)
             return RuleEvaluation(alerts=state.alerts, changes=tuple(changes), blind=reason)
         state.is_proven = True
         evaluation = self._evaluate(rule, answer, now)
@@ -216,7 +181,7 @@ class RuleScheduler:
         return replace(evaluation, changes=(*changes, *evaluation.changes))
 
     async def _backfill(
-        self, rule: Rule, state: _RuleState, backfill: "_Backfill"
+        self, rule: Rule, state: RuleState, backfill: "_Backfill"
     ) -> tuple[list[AlertChange], str]:
         """Evaluate what was missed, in order. Return the changes, and the error if the rest must wait for a cycle.
 
@@ -247,14 +212,6 @@ class RuleScheduler:
         state.tries = 0
         return changes, ""
 
-    def _query_of(self, rule: Rule) -> Query:
-        """Return the rule's query, without presence where that is likely not needed."""
-        state = self._states[rule.id]
-        is_likely = not state.is_proven or state.missed or (state.alerts and state.has_lost)
-        if isinstance(rule.query, PromQLQuery) and not is_likely:
-            return rule.query.without_presence()
-        return rule.query
-
     def _instead(self, id: str, query: Query, found: QueryResult) -> Query | None:
         """Return the rule's whole query if its result, without presence, lost an alert: it ended, or is not seen."""
         rule, state = self.rules[id], self._states[id]
@@ -263,7 +220,7 @@ class RuleScheduler:
         state.has_lost = bool(state.alerts) and self._is_lost(rule, state, found)
         return rule.query if state.has_lost and query != rule.query else None
 
-    def _is_lost(self, rule: Rule, state: _RuleState, found: Seen) -> bool:
+    def _is_lost(self, rule: Rule, state: RuleState, found: Seen) -> bool:
         """Whether one of the rule's alerts is not in the result."""
         lost = set(state.alerts)
         try:
@@ -293,17 +250,3 @@ class RuleScheduler:
             return RuleEvaluation(alerts=state.alerts, blind=reason)
         state.alerts, state.evaluated = result.alerts, now
         return result
-
-
-def _missed(rule: Rule, evaluated: datetime, now: datetime) -> list[datetime]:
-    """Return the times since then at which the rule was due, at most the newest MAX_MISSED."""
-    if isinstance(rule.query, CheckQuery):
-        return []
-    count = ceil((now - evaluated) / rule.interval) - 1  # `now` itself is not missed
-    return [evaluated + step * rule.interval for step in range(max(1, count - MAX_MISSED + 1), count + 1)]
-
-
-def _next(due: datetime, interval: timedelta, now: datetime) -> datetime:
-    """Return the next time on the rule's own grid that is after `now`."""
-    steps = (now - due) // interval + 1
-    return due + steps * interval

@@ -6,6 +6,7 @@ from statistics import median
 
 from collectors.facts.labels import Labels
 from collectors.facts.results import SourceError
+from collectors.sources.elasticsearch.aggregations import CombinationBucket, Combinations, Windows
 from collectors.sources.elasticsearch.bodies import (
     Combination,
     Window,
@@ -17,7 +18,7 @@ from collectors.sources.elasticsearch.bodies import (
 )
 from collectors.sources.elasticsearch.log_lines import labels_of
 from collectors.sources.elasticsearch.log_search import LogSearch
-from collectors.sources.elasticsearch.wire import CombinationBucket, Combinations, Json, Windows
+from collectors.sources.elasticsearch.wire import Json
 
 _PAGE = 2_000  # buckets of one request
 _COUNTS = ("key", "doc_count", "windows.buckets.*.doc_count")

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
+from collectors.sources.elasticsearch.aggregations import Filters
 from collectors.sources.elasticsearch.bodies import Window, in_window
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.fields import FieldMap
-from collectors.sources.elasticsearch.wire import Filters, Json
+from collectors.sources.elasticsearch.wire import Json
 
 
 async def filled_fields(

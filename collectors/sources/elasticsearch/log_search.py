@@ -7,6 +7,7 @@ from typing import Any
 from collectors.facts.labels import Labels
 from collectors.facts.queries import LogLevel
 from collectors.facts.results import SourceError, TooLargeError
+from collectors.sources.elasticsearch.aggregations import Filters
 from collectors.sources.elasticsearch.bodies import (
     Window,
     equal,
@@ -20,7 +21,7 @@ from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.fields import FieldMap
 from collectors.sources.elasticsearch.levels import at_level
 from collectors.sources.elasticsearch.log_lines import UNIT, StoredLine, line_of
-from collectors.sources.elasticsearch.wire import Filters, Hit, Json, hit_of
+from collectors.sources.elasticsearch.wire import Hit, Json, hit_of
 
 LINE_LABELS = ("node", "namespace", "pod", "container", "component", "level")
 _PAGE = 500  # lines of one request

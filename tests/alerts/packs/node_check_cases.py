@@ -235,14 +235,14 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
             inventory(
                 _with("gpu-a01"),
                 _deleted("b", ago=timedelta(minutes=10)),
-                _deleted("a", ago=timedelta(minutes=25)),
+                _deleted("a", ago=timedelta(minutes=19)),
             )
         ),
         fired=(
             _on(
                 "gpu-a01",
                 "warning",
-                "gpu-a01 cannot end pods: the oldest should have ended 25m 0s ago.",
+                "gpu-a01 cannot end pods: the oldest should have ended 19m 0s ago.",
                 texts=("vision/a, vision/b",),
             ),
         ),

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.large_cluster import PATHS_OF_KINDS as PATHS
-from benchmarks.large_cluster import PODS_ON_NODE, lists
+from benchmarks.large_cluster_objects import PATHS_OF_KINDS as PATHS
+from benchmarks.large_cluster_objects import PODS_ON_NODE, lists
 from collectors.checks import check_runner
 from collectors.checks.catalogue import CHECKS
 from collectors.checks.check import CheckInput, ClusterCheck, Found, SourceState, samples_in

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.lifecycle import AlertState
-from bot.evaluation.scheduler import MAX_MISSED, TRIES
+from bot.evaluation.rule_state import MAX_MISSED
+from bot.evaluation.scheduler import TRIES
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult
