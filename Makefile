@@ -36,7 +36,7 @@ lint:
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-quick: $(BIN)/python lint  ## Run format, lint, types, layers and unit tests, in about a minute
+quick: $(BIN)/python lint  ## Run format, lint, types, layers and unit tests, in a few minutes
 	$(BIN)/python -m pytest -q -n 2 -m "not real" --ignore tests/contract --ignore tests/stories --ignore tests/demo
 
 fix: $(BIN)/python  ## Format the code and apply the linter's fixes

@@ -48,7 +48,7 @@ async def take_pictures(into: Path) -> list[Path]:
             timestamp = await first.get_attribute("data-ts")
             card = page.get_by_role("main").locator(f"article[data-ts='{timestamp}']")
             await expect(card).to_contain_text("8 of 8 GPUs", timeout=TIMEOUT)
-            await expect(card).to_contain_text("gpu-b03 throttles: ", timeout=TIMEOUT)
+            await expect(card).to_contain_text("gpu-b03 is too hot: ", timeout=TIMEOUT)
             await expect(card.get_by_role("img", name="Chart from")).to_be_visible(timeout=TIMEOUT)
             files = [
                 await _picture(card, into / "card.png"),

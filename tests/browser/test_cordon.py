@@ -83,11 +83,11 @@ async def test_a_person_cordons_from_a_card_and_sees_it_resolve(stage: Environme
     await expect(first).to_be_visible(timeout=TIMEOUT)
     name = await first.get_attribute("data-ts")
     card = page.get_by_role("main").locator(f"article[data-ts='{name}']")
-    await expect(card).to_contain_text("gpu-b03 throttles: ", timeout=TIMEOUT)
+    await expect(card).to_contain_text("gpu-b03 is too hot: ", timeout=TIMEOUT)
 
     summary, users, next_step = await first_lines(card, 3)
-    assert "gpu-b03 is hot" in summary
-    assert users.startswith("On GPU: vision-detr/detr 32 GPUs, @ana")
+    assert "gpu-b03 is too hot" in summary
+    assert users.startswith("Affects: vision-detr/detr 32 GPUs, @ana")
     assert next_step.startswith("Next: Cordon gpu-b03")
 
     await card.get_by_role("button", name="Cordon gpu-b03").click()
@@ -112,7 +112,7 @@ async def test_a_person_cordons_from_a_card_and_sees_it_resolve(stage: Environme
     for fault_name in scenario.end_faults:
         stage.end_fault(fault_name)
     await expect(card).to_contain_text("Resolved after", timeout=TIMEOUT)
-    await expect(card).to_contain_text("gpu-b03 was hot")
+    await expect(card).to_contain_text("gpu-b03 was too hot")
     await expect(card).to_contain_text("Meanwhile: node cordon gpu-b03")
     await expect(card).to_contain_text("by @dana")
     await expect(card.get_by_role("button", name="Uncordon gpu-b03")).to_be_visible()
