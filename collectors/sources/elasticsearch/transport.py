@@ -1,7 +1,8 @@
-"""The HTTP transport of the Elasticsearch client: responses are read up to a byte cap."""
+"""The HTTP transport of the Elasticsearch client: responses are read up to a byte cap, and have no half characters."""
 
 import asyncio
 import io
+import re
 import ssl
 from collections.abc import Mapping
 from typing import Any
@@ -18,9 +19,12 @@ from elastic_transport import (
 )
 from elastic_transport._node import NodeApiResponse
 from elasticsearch import AsyncElasticsearch
+from elasticsearch.serializer import JsonSerializer
 
+from collectors.facts.patterns import replace_surrogates
 from collectors.sources.elasticsearch.options import ElasticsearchOptions, address_of
 
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _LARGE = 256 * 1024  # bytes; a larger body is sent in chunks
 
 
@@ -46,8 +50,27 @@ def client_of(settings: ElasticsearchOptions) -> AsyncElasticsearch:
         retry_on_status=(502, 503, 504),
         retry_on_timeout=False,
         http_compress=False,
+        serializer=_WholeCharacters(),
         **secure,
     )
+
+
+class _WholeCharacters(JsonSerializer):
+    """Reads JSON without lone surrogates: a shipper that cuts a line may leave half a character of it."""
+
+    def json_loads(self, data: bytes) -> Any:
+        found = super().json_loads(data)
+        return _without_surrogates(found) if _SURROGATE.search(data) else found
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    if isinstance(value, list):
+        return [_without_surrogates(one) for one in value]
+    if isinstance(value, dict):
+        return {replace_surrogates(name): _without_surrogates(one) for name, one in value.items()}
+    return value
 
 
 def _system_roots() -> str | None:

@@ -12,6 +12,7 @@ from aiohttp import web
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind
 from collectors.sources.elasticsearch import Credentials, ElasticsearchOptions, ElasticsearchSource
+from collectors.sources.elasticsearch.transport import client_of
 
 COUNT = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5))
 PRODUCT = {"X-Elastic-Product": "Elasticsearch"}
@@ -217,3 +218,16 @@ async def test_a_query_can_be_cancelled(now: datetime) -> None:
             query.cancel()
         assert query.cancelled()
         never.set()
+
+
+async def test_half_a_character_is_no_error() -> None:
+    """A shipper that cuts a long line may cut a surrogate pair; JSON can hold its half, and nothing can encode it."""
+    cut = r'{"responses": [{"found \ud83d": ["cut here \ud83d", {"whole": "\ud83d\ude00"}]}]}'
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(text=cut, headers=HEADERS)
+
+    async with serving(answer) as url, client_of(ElasticsearchOptions(urls=(url,))) as client:
+        found = await client.search()
+
+    assert found.body == {"responses": [{"found ?": ["cut here ?", {"whole": "\N{GRINNING FACE}"}]}]}

@@ -65,6 +65,9 @@ class FollowedGroup:
     rules: Sequence[Rule]
     loop: RuleScheduler
     at: datetime | None = None
+    grid: datetime | None = (
+        None  # a moment at which Prometheus evaluated it; the others are whole intervals from it
+    )
     evaluations: int = 0
     differences: deque[tuple[Difference, ...]] = field(default_factory=lambda: deque(maxlen=3))
     alerts: int = 0  # at the last evaluation, in Prometheus
@@ -123,7 +126,7 @@ class Followed:
         return {key: one for key, one in found.items() if key in self.groups}
 
     async def _evaluate(self, group: FollowedGroup, theirs: Mapping[str, Any]) -> None:
-        moment = _moment(theirs, group.interval)
+        moment = _moment(theirs, group)
         if moment is None or (group.at is not None and moment <= group.at + group.interval / 2):
             return
         while (
@@ -158,15 +161,19 @@ class Followed:
         group.differences.append(tuple(found))
 
 
-def _moment(theirs: Mapping[str, Any], interval: timedelta) -> datetime | None:
-    """Return the moment as of which the group was last evaluated: on the grid on which its alerts became active."""
+def _moment(theirs: Mapping[str, Any], group: FollowedGroup) -> datetime | None:
+    """Return the moment as of which the group was last evaluated: on the grid on which its alerts became active.
+
+    The grid follows from the group's name, so it stays. An alert that Prometheus restored at a restart is not on it.
+    """
     said = datetime.fromisoformat(theirs["lastEvaluation"])
     if said.year < 2000:
         return None
-    for rule in theirs["rules"]:
-        for alert in rule["alerts"]:
-            active = datetime.fromisoformat(alert["activeAt"])
-            said = active + (said - active) // interval * interval
+    if group.grid is None:
+        active = (alert["activeAt"] for rule in theirs["rules"] for alert in rule["alerts"])
+        group.grid = next(map(datetime.fromisoformat, active), None)
+    if group.grid is not None:
+        said = group.grid + (said - group.grid) // group.interval * group.interval
     return said - timedelta(microseconds=said.microsecond % 1000)  # as it asks itself: of a whole millisecond
 
 
