@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from collectors.checks.catalogue import CHECKS
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NODES, PODS
+from collectors.facts.enumeration import some_of
 from collectors.facts.findings import Finding, blinding, broken
 from collectors.facts.queries import CheckQuery, Query
 from collectors.facts.results import Blind
@@ -41,6 +42,5 @@ def rules_without(queries: Mapping[str, Query], kind: str = "") -> Sequence[str]
 
 def _finding(rules: Sequence[str], cause: str) -> Finding:
     names = sorted(rules)
-    rest = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    text = f"{', '.join(names[:_SHOWN])}{rest} can see nothing: {cause}"
+    text = f"{some_of(names, _SHOWN)} can see nothing: {cause}"
     return blinding(broken(text, _RIGHTS), names, cause)

@@ -10,6 +10,7 @@ from rich.text import Text
 from alerts.rules import Rule
 from bot.backtest.cluster_backtest import ClusterBacktest
 from collectors.facts.clock import humanize
+from collectors.facts.enumeration import some_of
 from collectors.facts.queries import LogQuery
 
 MAX_SPANS = 5  # of blindness that are listed
@@ -48,11 +49,10 @@ def _lines(found: ClusterBacktest, period: str) -> Iterator[str]:
         yield f"Never fired: {', '.join(quiet)}."
     if found.blind:
         total = sum((span.length for span in found.blind), timedelta())
-        spans = [f"{moment(span.start)} ({humanize(span.length)})" for span in found.blind[:MAX_SPANS]]
-        more = f" and {len(found.blind) - MAX_SPANS} more" if len(found.blind) > MAX_SPANS else ""
+        spans = [f"{moment(span.start)} ({humanize(span.length)})" for span in found.blind]
         yield (
             f"Prometheus recorded nothing for {humanize(total)}, where nothing was evaluated: "
-            f"{', '.join(spans)}{more}."
+            f"{some_of(spans, MAX_SPANS)}."
         )
     for replayed in found.rules:
         if replayed.unusable:

@@ -7,6 +7,7 @@ from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.resources import holds_resources, is_ready
+from collectors.facts.enumeration import some_of
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
 
@@ -32,8 +33,7 @@ def pods_not_ending(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
         if node is None or is_ready(node) is not True:
             continue
         pods.sort()
-        rest = f" and {len(pods) - _TEXTS} more" if len(pods) > _TEXTS else ""
-        named = ", ".join(key for _, key in pods[:_TEXTS]) + rest
+        named = some_of([key for _, key in pods], _TEXTS)
         yield Sample(
             labels=Labels({"node": name}), value=(inputs.at - pods[0][0]).total_seconds(), texts=(named,)
         )

@@ -7,6 +7,7 @@ from collectors.checks.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PERSISTENT_VOLUMES
 from collectors.cluster.resources import nvidia_gpus
+from collectors.facts.enumeration import some_of
 from collectors.facts.labels import Labels
 from collectors.facts.missing_metrics import MissingCause, MissingMetrics
 from collectors.facts.results import Blind, Sample
@@ -72,12 +73,10 @@ def _missing(inputs: CheckInput) -> Sequence[MissingMetrics]:
 
 
 def _sample(missing: MissingMetrics, **labels: str) -> Sample:
-    rest = len(missing.rules) - _SHOWN
-    rules = ", ".join(missing.rules[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
     return Sample(
         labels=Labels({"component": missing.exporter, **labels}),
         value=len(missing.rules),
-        texts=(rules, *(missing.lines or missing.metrics)[:_SHOWN]),
+        texts=(some_of(missing.rules, _SHOWN), *(missing.lines or missing.metrics)[:_SHOWN]),
     )
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from alerts.store import Unit
 from collectors.facts.clock import Clock
+from collectors.facts.enumeration import some_of
 from commands.core.command import AnyCommand, DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.request import Actor
@@ -121,8 +122,7 @@ def changes_since_shown(plan: Plan, draft: PlanDraft) -> str:
     worse = worse_than_shown(plan.disrupts, draft.disrupts)
     worse += [f"{one} blocks it" for one in draft.blockers if one not in plan.blockers]
     if worse:
-        more = f" and {len(worse) - SHOWN} more" if len(worse) > SHOWN else ""
-        return f"It disrupts more than the first preview showed: {', '.join(worse[:SHOWN])}{more}."
+        return f"It disrupts more than the first preview showed: {some_of(worse, SHOWN)}."
     return ""
 
 

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from alerts.cards.text import moment_words
 from collectors.facts.clock import humanize
+from collectors.facts.enumeration import some_of
 from collectors.trainings.training import Training
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
@@ -150,9 +151,9 @@ def _permitted(selected: list[TrainingGpus], context: CommandContext) -> tuple[l
             permitted.append(one)
         else:
             others.append(one.training.id)
-    more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
-    names = f"{', '.join(others[:NAMED])}{more}"
-    return permitted, [f"{names}: you are not allowed to run `{NAME}` there"] if others else []
+    return permitted, [
+        f"{some_of(others, NAMED)}: you are not allowed to run `{NAME}` there"
+    ] if others else []
 
 
 def _activity_text(of: TrainingGpus) -> str:

@@ -9,6 +9,7 @@ import click
 
 from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
+from collectors.facts.enumeration import some_of
 from collectors.facts.topology import PodFacts, Topology
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
@@ -174,8 +175,7 @@ def _name(pod: Mapping[str, Any]) -> str:
 
 
 def _names(pods: Sequence[Mapping[str, Any]]) -> str:
-    more = f" and {len(pods) - NAMED} more" if len(pods) > NAMED else ""
-    return ", ".join(map(_name, pods[:NAMED])) + more
+    return some_of([_name(pod) for pod in pods], NAMED)
 
 
 DRAIN = Command(

@@ -17,6 +17,7 @@ from alerts.cards.message import (
 )
 from alerts.cards.text import Text, bold, code, joined, markup, moment, person, text
 from collectors.facts.clock import humanize
+from collectors.facts.enumeration import some_of
 from commands.plans.disruption import Disruption
 from commands.plans.plan import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
 from commands.plans.steps import Step
@@ -44,7 +45,7 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
         blocks.append(Paragraph(text=text(asker, f" asks {' or '.join(plan.asked_of)} to confirm this.")))
     if plan.disrupts:
         blocks.append(
-            Paragraph(text=text(bold("Disrupts: "), _named(plan.disrupts[:8]), _more(plan.disrupts, 8)))
+            Paragraph(text=text(bold("Disrupts: "), some_of([str(one) for one in plan.disrupts], 8)))
         )
     blocks.append(Paragraph(text=_will(plan)))
     if plan.notes:
@@ -227,7 +228,3 @@ def _who(plan: Plan) -> Text:
 
 def _named(disrupts: Sequence[Disruption]) -> str:
     return ", ".join(map(str, disrupts))
-
-
-def _more(names: Sequence[object], shown: int) -> str:
-    return f" and {len(names) - shown} more" if len(names) > shown else ""

@@ -6,6 +6,7 @@ from collections import Counter
 from alerts.cards.message import Block, Button, Buttons, Paragraph
 from alerts.cards.text import joined, markup, text
 from alerts.incidents.incident import Incident
+from collectors.facts.enumeration import some_of
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordons import against_uncordoning, described
@@ -91,4 +92,4 @@ def _where(placement: Placement, at_most: int = 6) -> str:
     for _, node, count in placement.placed:
         on[node] += count
     names = [f"{node} ({count})" if count > 1 else node for node, count in sorted(on.items())]
-    return ", ".join(names[:at_most]) + (f" and {len(names) - at_most} more" if len(names) > at_most else "")
+    return some_of(names, at_most)

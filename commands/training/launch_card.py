@@ -16,6 +16,7 @@ from alerts.cards.message import (
 )
 from alerts.cards.text import Text, bold, code, moment, person, text
 from collectors.facts.clock import humanize
+from collectors.facts.enumeration import some_of
 from collectors.trainings.training import Training, TrainingState
 from commands.models import Launch
 from commands.training.details import TONES, failure_summary, nodes_of, running
@@ -51,8 +52,7 @@ def launch_card(
     if training.state is TrainingState.RUNNING and (
         nodes := nodes_of(training)
     ):  # before, they come one by one
-        shown = ", ".join(nodes[:8]) + (f" and {len(nodes) - 8} more" if len(nodes) > 8 else "")
-        rows.append(("nodes", text(shown)))
+        rows.append(("nodes", text(some_of(nodes, 8))))
     if training.gpus_wanted:
         held = f"{training.gpus:g} of {training.gpus_wanted:g}"
         rows.append(

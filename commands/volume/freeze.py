@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from collectors.cluster.inventory import Inventory
+from collectors.facts.enumeration import some_of
 from collectors.volume_use import VolumeUse, VolumeUser
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
@@ -103,9 +104,8 @@ def _cordons(
 def _reader_notes(readers: Sequence[VolumeUser]) -> list[str]:
     if not readers:
         return []
-    more = f" and {len(readers) - NAMED} more" if len(readers) > NAMED else ""
-    shown = ", ".join(f"{one.name}{f' on {one.node}' if one.node else ''}" for one in readers[:NAMED])
-    return [f"These only read and go on: {shown}{more}."]
+    names = [f"{one.name}{f' on {one.node}' if one.node else ''}" for one in readers]
+    return [f"These only read and go on: {some_of(names, NAMED)}."]
 
 
 def _ceph_notes(use: VolumeUse) -> list[str]:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
+from collectors.facts.enumeration import some_of
 from collectors.facts.findings import Finding, blinding, broken, ok, warning
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, SourceError
@@ -34,7 +35,7 @@ async def diagnose(
             return [blinding(broken(str(fields), mend), queries, str(fields))]
         near = get_close_matches(index.rstrip("*-"), names, n=1, cutoff=0.3) or names[:1]
         there = (
-            f"there are {_some(names)}"
+            f"there are {some_of(names, _SHOWN)}"
             if names
             else "it has no index at all: does the log shipper write to it?"
         )
@@ -72,10 +73,12 @@ def _missing_fields(fields: FieldMap, queries: Mapping[str, Query]) -> list[Find
     found = [blinding(broken(cause, _FIELDS), queries, cause) for cause in essential.values()]
     for label, names in sorted(rules.items()):
         cause = fields.unusable.get(label, label)
-        found.append(blinding(broken(f"{_some(names)} can see nothing: {cause}", _FIELDS), names, cause))
+        found.append(
+            blinding(broken(f"{some_of(names, _SHOWN)} can see nothing: {cause}", _FIELDS), names, cause)
+        )
     others = [label for label in fields.unusable if label not in (*_ESSENTIAL, *rules)]
     if others:
-        what = f"its lines have no field for {_some(sorted(others))}, which searches of people may name"
+        what = f"its lines have no field for {some_of(sorted(others), _SHOWN)}, which searches of people may name"
         found.append(warning(what, f"{_FIELDS}, if you miss it"))
     return found
 
@@ -102,8 +105,3 @@ def _either(names: Sequence[str]) -> str:
 def _pattern(name: str) -> str:
     """Return a pattern for a dated or numbered index: `filebeat-8.19-2026.11.23` becomes `filebeat-*`."""
     return f"{name.split('-')[0]}-*" if "-" in name else name
-
-
-def _some(names: Sequence[str]) -> str:
-    rest = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -11,7 +11,7 @@ from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.fields import DATES, TIME, FieldMap, fields_in, parents_of
 from collectors.sources.elasticsearch.looking_up import SampledDocument, flat, looked_up, time_among
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
-from collectors.sources.elasticsearch.wire import Capabilities, FieldCaps, Json, Scalar, SourceHit, source_of
+from collectors.sources.elasticsearch.wire import Capabilities, Json, Scalar, SourceHit, source_of
 
 _CACHED_FOR = timedelta(minutes=5)  # a new index may add a field
 _RECENT = timedelta(hours=1)
@@ -36,19 +36,16 @@ class FieldFinder:
         """Return the fields as of about `moment`. Raises SourceError when the index is missing or cannot be read."""
         if self._known is not None and abs(moment - self._known[0]) < _CACHED_FOR:
             return self._known[1]
-        caps = await self._capabilities(self._names)
         names = self._names
-        found = fields_in(caps.fields, names, self._index, node_of=self._node_of)
+        found = await self._mapped(names)
         if TIME not in found.exact and self._may_look_up(TIME):
             every = await self._client.field_caps(["*"])
             if name := time_among(_dates(every.fields)):
                 names = {**names, TIME: (name,)}
-                caps = await self._capabilities(names)
-                found = fields_in(caps.fields, names, self._index, node_of=self._node_of)
+                found = await self._mapped(names)
         if TIME in found.exact and (further := await self._looked_up(found, names, moment)):
             names = {label: (*known, *further.get(label, ())) for label, known in names.items()}
-            caps = await self._capabilities(names)
-            found = fields_in(caps.fields, names, self._index, node_of=self._node_of)
+            found = await self._mapped(names)
         # The next document may add missing fields, so only a mapping with time and message is cached.
         if TIME in found.exact and "message" in found.read:
             self._known = moment, found
@@ -58,7 +55,8 @@ class FieldFinder:
         """Drop the cached fields: a query did not fit them."""
         self._known = None
 
-    async def _capabilities(self, names: Mapping[str, Sequence[str]]) -> FieldCaps:
+    async def _mapped(self, names: Mapping[str, Sequence[str]]) -> FieldMap:
+        """Return the fields of these names, as the index maps them."""
         wanted = {name for of_label in names.values() for name in of_label}
         parts = {f"{name}.keyword" for name in wanted} | {one for name in wanted for one in parents_of(name)}
         caps = await self._client.field_caps(sorted(wanted | parts))
@@ -67,7 +65,7 @@ class FieldFinder:
                 f"no index matches `{self._index}`: check elasticsearch.index and the log shipper",
                 temporary=False,
             )
-        return caps
+        return fields_in(caps.fields, names, self._index, node_of=self._node_of)
 
     async def _looked_up(
         self, found: FieldMap, names: Mapping[str, Sequence[str]], moment: datetime

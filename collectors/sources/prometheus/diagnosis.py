@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from collectors.facts.clock import humanize
+from collectors.facts.enumeration import some_of
 from collectors.facts.findings import Finding, RuleHealth, blinding, broken, ok, warning
 from collectors.facts.missing_metrics import MissingCause, MissingMetrics
 from collectors.facts.queries import PromQLQuery, Query
@@ -57,8 +58,8 @@ async def diagnose(
     expressions, blind = await _expressions(dialects, queries, at)
     for reason in sorted(set(blind.values())):
         rules = sorted(rule for rule, one in blind.items() if one == reason)
-        mend = _NAME_CLUSTER if "prometheus.matchers" in reason else _NAME_LABELS
-        lacks = broken(f"{_some(rules)} can see nothing: {reason}", mend)
+        mend = _NAME_CLUSTER if reason == dialects.scope_problem else _NAME_LABELS
+        lacks = broken(f"{some_of(rules, _SHOWN)} can see nothing: {reason}", mend)
         found.append(blinding(lacks, rules, reason))
     found += [ok(line) for line in dialects.described()]
     presence = await presence_of(ask, expressions, at)
@@ -110,15 +111,17 @@ def _findings(expressions: Mapping[str, str], presence: Presence) -> Sequence[Fi
     if absent:
         waiting = sorted(frozenset().union(*(one.rules for one in absent)))
         names = sorted(one.exporter for one in absent)
-        text = f"{len(waiting)} rules wait until there are metrics of {_some(names)}, if you use them"
-        for_what = f"there are no metrics of {_some(names)}"
+        text = (
+            f"{len(waiting)} rules wait until there are metrics of {some_of(names, _SHOWN)}, if you use them"
+        )
+        for_what = f"there are no metrics of {some_of(names, _SHOWN)}"
         found.append(replace(ok(text), rules=tuple(waiting), health=RuleHealth.WAITING, cause=for_what))
     return [*found, *(missing_finding(one) for one in presence.missing if one not in absent)]
 
 
 def missing_finding(missing: MissingMetrics) -> Finding:
     """Return what it means that these metrics are missing, and what mends it."""
-    metrics, exporter = _some(missing.metrics), missing.exporter
+    metrics, exporter = some_of(missing.metrics, _SHOWN), missing.exporter
     if missing.cause is MissingCause.TARGET_DOWN:
         jobs = ", ".join(missing.jobs)
         cause = f"there is no series of {metrics}: Prometheus gets nothing from any target of {jobs}"
@@ -134,8 +137,10 @@ def missing_finding(missing: MissingMetrics) -> Finding:
         cause = f"there is no series of {metrics}"
         given = warning("", "check the rule's metric names, or leave the rule out")
     if missing.lost:
-        cause = f"{cause}; {_some(missing.lost)} had series within the last {LONGEST_BEFORE.days} days"
-    text = f"{_some(missing.rules)} can see nothing: {cause}"
+        cause = (
+            f"{cause}; {some_of(missing.lost, _SHOWN)} had series within the last {LONGEST_BEFORE.days} days"
+        )
+    text = f"{some_of(missing.rules, _SHOWN)} can see nothing: {cause}"
     own = tuple((rule, f"there is no series of {', '.join(needed)}") for rule, needed in missing.needs)
     return replace(blinding(replace(given, text=text), missing.rules, cause), own=own)
 
@@ -161,7 +166,7 @@ async def _late(
         rules = sorted(rule for rule, expr in expressions.items() if metric_names(expr) & set(own))
         cause = f"the newest sample of {exporter.name} is {humanize(age)} old"
         mend = "scrape it at least once a minute, and look at what delays it on its way, such as remote write"
-        text = f"{_some(rules)} see late: {cause}"
+        text = f"{some_of(rules, _SHOWN)} see late: {cause}"
         late = warning(text, mend)
         found.append(replace(late, rules=tuple(rules), health=RuleHealth.LATE, cause=cause))
     return [*found, *await too_rare(ask, steady, owned, expressions, at)]
@@ -187,8 +192,3 @@ async def _version(client: PrometheusClient) -> str:
     except (SourceError, msgspec.DecodeError):  # Thanos and others may not serve it
         return "a server of Prometheus' API"
     return f"Prometheus {version}".strip()
-
-
-def _some(names: Sequence[str], shown: int = _SHOWN) -> str:
-    rest = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {rest} more" if rest > 0 else "")

@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from collectors.facts.clock import humanize
+from collectors.facts.clock import duration, humanize
+from collectors.facts.enumeration import some_of
 from collectors.facts.findings import Finding, RuleHealth, warning
 from collectors.facts.results import Blind
 from collectors.sources.prometheus.dialects.selectors import selectors
@@ -15,8 +16,7 @@ _MEASURED = timedelta(minutes=20)
 _NEED_TWO = frozenset({"rate", "increase", "irate", "delta", "idelta", "deriv", "predict_linear"})
 _SHOWN = 6  # rules in one finding
 _JITTER = 1.75  # intervals that a window of two samples has at least
-_WINDOW = re.compile(r"\s*\[\s*(\d+)(s|m|h|d|w)\s*\]")
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_WINDOW = re.compile(r"\s*\[\s*(\d+[smhdw])\s*\]")
 
 
 async def too_rare(
@@ -40,9 +40,7 @@ async def too_rare(
         if not blind:
             continue
         cause = f"{exporter} is scraped every {humanize(interval)}, and their windows are shorter than they need then"
-        more = f" and {len(blind) - _SHOWN} more" if len(blind) > _SHOWN else ""
-        some = ", ".join(blind[:_SHOWN]) + more
-        text = f"{some} see too little: {cause}"
+        text = f"{some_of(blind, _SHOWN)} see too little: {cause}"
         rare = warning(text, "scrape it at least once a minute")
         found.append(replace(rare, rules=tuple(blind), health=RuleHealth.LATE, cause=cause))
     return found
@@ -62,7 +60,6 @@ def _misses(expr: str, own: Collection[str], interval: timedelta) -> bool:
         window = _WINDOW.match(selector.after) if selector.function and selector.metric in own else None
         if window is None:
             continue
-        length = timedelta(seconds=int(window[1]) * _UNITS[window[2]])
-        if length < interval * (_JITTER if selector.function in _NEED_TWO else 1):
+        if duration(window[1]) < interval * (_JITTER if selector.function in _NEED_TWO else 1):
             return True
     return False

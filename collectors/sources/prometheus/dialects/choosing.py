@@ -57,16 +57,14 @@ def choose(
         return Dialect()
     known = nodes if nodes is not None and nodes.is_known else None
     overrides = overrides or {}
-    by_job: dict[str, list[Labels]] = {}
-    for labels in series:
-        by_job.setdefault(labels.get("job", ""), []).append(labels)
-    fresh_of = {job: [one for one in fresh or series if one.get("job", "") == job] for job in by_job}
+    by_job = _by_job(series)
+    fresh_of = _by_job(fresh) if fresh else by_job
     ranks = NodeRanks(family, series, known, fresh)
     never = _never(family, series, known)
     merged: list[_JobDialect] = []
     for job, own in sorted(by_job.items(), key=lambda item: -len(item[1])):
         given = {**_unusual_pods(family, own, known), **overrides}
-        of_job = ranks if len(by_job) == 1 else NodeRanks(family, own, known, fresh_of[job])
+        of_job = ranks if len(by_job) == 1 else NodeRanks(family, own, known, fresh_of.get(job, []))
         found = _of_job(family, job, own, of_job, never, given, known)
         for number, other in enumerate(merged):
             if joined := _joined(other, found, ranks):
@@ -79,6 +77,13 @@ def choose(
         problem=_problem(family, series, ranks, overrides) if known else "",
         labels=_shown(family, merged, series),
     )
+
+
+def _by_job(series: Sequence[Labels]) -> dict[str, list[Labels]]:
+    found: dict[str, list[Labels]] = {}
+    for labels in series:
+        found.setdefault(labels.get("job", ""), []).append(labels)
+    return found
 
 
 def _of_job(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from collectors.facts.results import Blind, Sample
+from collectors.facts.topology import host_of
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
 from collectors.sources.prometheus.dialects.scope_watching import Ask
@@ -47,7 +48,7 @@ def learned(found: Iterable[Sample], nodes: NodeNames) -> Mapping[str, str]:
         instance = sample.labels.get(INSTANCE, "")
         name = next((value for label in _SAYS if (value := sample.labels.get(label, ""))), "")
         if instance and name and not nodes.of_host(instance):
-            said.setdefault(nodes.host(instance), set()).add(nodes.of_host(name))
+            said.setdefault(host_of(instance), set()).add(nodes.of_host(name))
     single = {
         address: next(iter(some)) for address, some in said.items() if len(some) == 1 and "" not in some
     }

@@ -62,10 +62,6 @@ class NodeNames:
             self._found[value] = node
         return node or self._found.get(value, "")
 
-    def host(self, address: str) -> str:
-        """Return the address of a target without its port."""
-        return host_of(address)
-
     def learn(self, addresses: Mapping[str, str]) -> None:
         """Take these addresses for those of nodes; the ones of before are forgotten."""
         self._learned = dict(addresses)

@@ -65,7 +65,7 @@ class Dialects:
         blind = await self._scope.follow(self.nodes, at)
         if blind is not None:
             return blind
-        if problem := self._scope.scope.problem:
+        if problem := self.scope_problem:
             return Blind(source="prometheus", at=at, reason=problem)
         await self._addresses.follow(self.nodes, self._scope.scope, at)
         texts = [query.expr, *([query.presence] if query.presence is not None else [])]
@@ -89,6 +89,11 @@ class Dialects:
                 for name in (one.roles[Role.NODE].label, "node")
             ),
         )
+
+    @property
+    def scope_problem(self) -> str:
+        """Why it is not known which series are this cluster's; empty if it is."""
+        return self._scope.scope.problem
 
     def of_cluster(self, expr: str) -> str:
         """Return the expression for the series of this cluster, as far as they are known."""
