@@ -31,15 +31,21 @@ def not_ready(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sa
 def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each node and GPU resource whose allocatable is below its capacity: how many are missing.
 
-    The device plugin removes an unhealthy GPU from allocatable and never puts it back by itself.
+    The device plugin removes an unhealthy GPU from allocatable and never puts it back by itself. A driver of dynamic
+    resource allocation gives it a taint.
     """
     assert not isinstance(inputs.inventory, Blind)
     for name, node in inputs.inventory.nodes.items():
         yield None
-        for resource, share in gpus_out_of_service(node).items():
-            text = f"{share.allocatable:g} of {share.capacity:g} {resource} are allocatable"
-            labels = Labels({"node": name, "resource": resource})
-            yield Sample(labels=labels, value=share.unhealthy, texts=(text,))
+        counts = [
+            *((one, share.capacity, share.allocatable) for one, share in gpus_out_of_service(node).items()),
+            *((one, every, usable) for one, (every, usable) in inputs.inventory.gpu_devices_on(name).items()),
+        ]
+        for resource, capacity, allocatable in counts:
+            if allocatable < capacity:
+                text = f"{allocatable:g} of {capacity:g} {resource} are allocatable"
+                labels = Labels({"node": name, "resource": resource})
+                yield Sample(labels=labels, value=capacity - allocatable, texts=(text,))
 
 
 CHECKS = (
