@@ -1,11 +1,13 @@
 """Checks of what a node's kubelet and its problem detector report of it: conditions, and repeated events."""
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.cluster.base import Condition
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS
 from collectors.cluster.objects import Event
@@ -14,6 +16,18 @@ from collectors.facts.patterns import compile_pattern
 from collectors.facts.results import Blind, Sample
 
 _TEXTS = 3  # messages of one sample
+# Of Kubernetes itself, which other checks read.
+_OWN = re.compile(r"Ready|(Memory|Disk|PID)Pressure|NetworkUnavailable")
+# A type that ends so is True while all is well. One of the second kind is a state of which neither value is a fault.
+_WELL = re.compile(r"(?<!Not)(Ready|Readiness|Healthy|Health|Available|OK|Ok|Up|Online|Connected|Alive)$")
+_STATE = re.compile(
+    r"(Configured|Initialized|Enabled|Registered|Installed|Joined|Provisioned|Succeeded|Completed|Active|Scheduled|"
+    r"Attached|Valid|Passed|Synced|Running|Voter)$"
+)
+_FAULT = re.compile(
+    r"(?i)problem|error|fail|fault|unhealthy|unavail|down$|lost|missing|dead|corrupt|degrad|hung|hang|stuck|broken|bad|"
+    r"readonly|shutdown|flap|mismatch|exceed|overheat|throttl|xid|oom|leak|frequent|fatal|crash|stale|notready"
+)
 
 
 def has_condition(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
@@ -34,6 +48,39 @@ def has_condition(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence
             seconds = (inputs.at - since).total_seconds() if since else 0
             found.append(Sample(labels=labels, value=seconds, texts=(text,)))
     return found
+
+
+def has_problem(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
+    """Return a sample for each node and condition, of whatever type, that reports a problem: for how many seconds.
+
+    Problem detectors set conditions of types that nobody else knows. True is a problem, unless the type says that True
+    is well: then False is. Where a type says neither, it is a problem if less than half of the nodes with it agree.
+    """
+    assert not isinstance(inputs.inventory, Blind)
+    found: list[tuple[str, Condition]] = []
+    having = Counter[str]()
+    for name, node in inputs.inventory.nodes.items():
+        yield None
+        for one in node.status.conditions or ():
+            if _OWN.fullmatch(one.type) is None:
+                having[one.type] += 1
+                if one.status == ("False" if _WELL.search(one.type) else "True"):
+                    found.append((name, one))
+    reporting = Counter(one.type for _, one in found)
+    for name, one in found:
+        count = reporting[one.type]
+        if _WELL.search(one.type):
+            shown = f"{one.type}={one.status}"
+        elif _FAULT.search(one.type) or (
+            _STATE.search(one.type) is None and (count == 1 or 2 * count < having[one.type])
+        ):
+            shown = one.type
+        else:
+            continue
+        since = one.last_transition_time
+        text = ": ".join(part for part in (shown, one.reason, one.message) if part)
+        seconds = (inputs.at - since).total_seconds() if since else 0
+        yield Sample(labels=Labels({"node": name, "condition": shown}), value=seconds, texts=(text,))
 
 
 def has_events(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
@@ -86,6 +133,12 @@ CHECKS = (
         needs=frozenset({"inventory"}),
         run=has_condition,
         parameters={"conditions": "DiskPressure MemoryPressure PIDPressure"},
+    ),
+    ClusterCheck(
+        name="node-problem",
+        summary="a problem detector reports a problem of a node, in a condition of whatever type",
+        needs=frozenset({"inventory"}),
+        run=has_problem,
     ),
     ClusterCheck(
         name="node-events",

@@ -190,13 +190,13 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
             _on(
                 "gpu-a01",
                 "critical",
-                "The problem detector of gpu-a01 reports KernelDeadlock.",
+                "gpu-a01 reports a problem: KernelDeadlock.",
                 condition="KernelDeadlock",
             ),
             _on(
                 "gpu-a01",
                 "warning",
-                "The problem detector of gpu-a01 reports FrequentContainerdRestart.",
+                "gpu-a01 reports a problem: FrequentContainerdRestart.",
                 condition="FrequentContainerdRestart",
             ),
         ),
@@ -204,7 +204,56 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="KubeNodeProblem",
         description="a condition of some other controller may mean that all is well",
-        inputs=check_input(inventory(_with("gpu-a01", "GpuDriverReady", "SriovConfigured"))),
+        inputs=check_input(
+            inventory(
+                _with("gpu-a01", "GpuDriverReady", "SriovConfigured", "EtcdIsVoter", "DiskPressure"),
+                _with("gpu-a02", "GPUErrors", "LinkNotReady", "Frozen", status="False"),
+                _with("gpu-a03", "GPUErrors", "AcceleratedHardwareReady", status="Unknown"),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="KubeNodeProblem",
+        description="types that nobody knows: True is a problem, and of what is well False is",
+        inputs=check_input(
+            inventory(
+                _with("gpu-a01", "NTPProblem", "LinkNotReady"),
+                _with("gpu-a02", "AcceleratedHardwareReady", "LinkHealthy", status="False"),
+                _with("gpu-a03", "GPUMissing"),
+            )
+        ),
+        fired=(
+            *(
+                _on(name, severity, f"{name} reports a problem: {shown}.", condition=shown, texts=texts)
+                for name, severity, shown in (
+                    ("gpu-a01", "warning", "NTPProblem"),
+                    ("gpu-a01", "warning", "LinkNotReady"),
+                    ("gpu-a02", "critical", "AcceleratedHardwareReady=False"),
+                    ("gpu-a02", "warning", "LinkHealthy=False"),
+                    ("gpu-a03", "critical", "GPUMissing"),
+                )
+                for texts in ((f"{shown}: Reported: in words",),)
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="KubeNodeProblem",
+        description="a type that says neither: what half of the nodes have is usual, what one has is not",
+        inputs=check_input(
+            inventory(
+                _with("gpu-a01", "Blessed", "Cursed"),
+                _with("gpu-a02", "Blessed"),
+                _with("gpu-a03", "Blessed", "Cursed", status="False"),
+                _with("gpu-a04", "Blessed", "Cursed", status="False"),
+                _with("gpu-a05", "NTPProblem"),
+                _with("gpu-a06", "NTPProblem"),
+            )
+        ),
+        fired=(
+            _on("gpu-a01", "warning", "gpu-a01 reports a problem: Cursed.", condition="Cursed"),
+            _on("gpu-a05", "warning", "gpu-a05 reports a problem: NTPProblem.", condition="NTPProblem"),
+            _on("gpu-a06", "warning", "gpu-a06 reports a problem: NTPProblem.", condition="NTPProblem"),
+        ),
     ),
     CheckCase(
         rule="NodePressureEviction",
