@@ -1,6 +1,6 @@
 """Diagnosis of a Prometheus: its version, whether it scrapes, and which rules have no series to see."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -115,8 +115,17 @@ def _findings(expressions: Mapping[str, str], presence: Presence) -> Sequence[Fi
             f"{len(waiting)} rules wait until there are metrics of {some_of(names, _SHOWN)}, if you use them"
         )
         for_what = f"there are no metrics of {some_of(names, _SHOWN)}"
-        found.append(replace(ok(text), rules=tuple(waiting), health=RuleHealth.WAITING, cause=for_what))
+        own = tuple((rule, _waits_for(rule, absent)) for rule in waiting)
+        wait = replace(ok(text), rules=tuple(waiting), health=RuleHealth.WAITING, cause=for_what, own=own)
+        found.append(wait)
     return [*found, *(missing_finding(one) for one in presence.missing if one not in absent)]
+
+
+def _waits_for(rule: str, absent: Iterable[MissingMetrics]) -> str:
+    """Return what one rule waits for, and what gives it."""
+    needed = [one for one in absent if rule in one.rules]
+    names = some_of([one.exporter for one in needed], _SHOWN)
+    return f"there are no metrics of {names}: {'; '.join(one.mend for one in needed)}"
 
 
 def missing_finding(missing: MissingMetrics) -> Finding:

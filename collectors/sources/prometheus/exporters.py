@@ -99,6 +99,13 @@ EXPORTERS: Sequence[MetricExporter] = (
         steady=("kubelet_running_", "kubelet_pleg_"),
     ),
     MetricExporter(
+        name="the recording rules of the kubernetes-mixin",
+        prefixes=("apiserver_request:",),
+        mend="load the recording rules of the kubernetes-mixin into Prometheus; kube-prometheus-stack has them",
+        steady=("apiserver_request:",),
+        is_optional=True,
+    ),
+    MetricExporter(
         name="the API server",
         prefixes=("apiserver_",),
         mend="let Prometheus scrape the API server's /metrics",

@@ -169,6 +169,29 @@ async def test_rules_for_what_a_cluster_does_not_use_are_one_line(start_promethe
     ]
 
 
+async def test_a_slow_burn_of_the_error_budget_waits_for_recorded_series_and_a_fast_one_does_not(
+    start_prometheus: StartPrometheus,
+) -> None:
+    names = ("KubeAPIErrorBudgetBurn", "KubeAPIErrorBudgetBurn6h")
+    rules = read_rulebook(RulesSettings(packs=("control-plane",))).rules
+    queries = {rule.name: rule.query for rule in rules if rule.name in names}
+    raw = (
+        "apiserver_request_sli_duration_seconds_bucket",
+        "apiserver_request_sli_duration_seconds_count",
+        "apiserver_request_total",
+    )
+
+    found, missing = await diagnosed(start_prometheus, queries, *((f"{name}{{}}", 1, JUST) for name in raw))
+
+    (waits,) = (one for one in found if one.rules)
+    assert (waits.level, waits.health, waits.rules) == (FindingLevel.OK, RuleHealth.WAITING, names[1:])
+    assert waits.cause_of(names[1]) == (
+        "there are no metrics of the recording rules of the kubernetes-mixin: load the recording rules of the "
+        "kubernetes-mixin into Prometheus; kube-prometheus-stack has them"
+    )
+    assert [one.rules for one in missing] == [names[1:]]
+
+
 NODE_QUERIES = {
     "Load": PromQLQuery(expr="node_load1 > 1"),
     "Memory": PromQLQuery(expr="node_memory_Free_bytes < 1"),
