@@ -225,6 +225,29 @@ FELIX = Family(
     name="calico-node", prefix="felix_", probes=("felix_resync_state",), roles=_HOST, is_on_host=True
 )
 
+GPU_OPERATOR = Family(
+    name="gpu-operator",
+    prefix="gpu_operator_node_",
+    probes=("gpu_operator_node_device_plugin_devices_total", "gpu_operator_node_driver_validation"),
+    roles=_HOST,
+    is_on_host=True,
+)
+
+ETCD = Family(
+    name="etcd",
+    prefix=("etcd_server_", "etcd_disk_", "etcd_mvcc_", "etcd_network_"),  # the API server has others
+    probes=("etcd_server_has_leader",),
+    roles=_HOST,
+    is_on_host=True,
+)
+
+CALICO_CONTROLLERS = Family(
+    name="calico-kube-controllers",
+    prefix="ipam_",
+    probes=("ipam_allocations_in_use",),
+    roles={Role.NODE: _collides("node")},
+)
+
 TARGETS = Family(name="targets", prefix="up", probes=("up",), roles=_HOST, is_on_host=True)
 
 FAMILIES = (
@@ -235,5 +258,8 @@ FAMILIES = (
     KUBELET,
     NODE_PROBLEM_DETECTOR,
     FELIX,
+    GPU_OPERATOR,
+    ETCD,
+    CALICO_CONTROLLERS,
     TARGETS,
 )

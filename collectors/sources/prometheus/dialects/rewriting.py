@@ -24,18 +24,20 @@ class LabelSource:
     """Where a label of the packs comes from: the first of `names` that a series has.
 
     `never` is a pattern of what the last of them does not mean, such as the exporter's own pod. `beside` is a label
-    of the packs without which this one means nothing, such as the pod of a namespace.
+    of the packs without which this one means nothing, such as the pod of a namespace. `named` are values to replace:
+    each with the pattern of those that stand for it.
     """
 
     label: str
     names: tuple[str, ...]
     never: str = ""
     beside: str = ""
+    named: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_plain(self) -> bool:
         """Whether the series have the label as the packs name it."""
-        return self.names == (self.label,) and not self.never and not self.beside
+        return self.names == (self.label,) and not (self.never or self.beside or self.named)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +115,7 @@ def _in_group(selector: Selector, name: MetricName, group: SeriesGroup, forms: M
         source = group.source_of(matcher.label)
         if source is None:
             inside.append(matcher)
-        elif len(source.names) == 1 and not source.never and not source.beside:
+        elif len(source.names) == 1 and not (source.never or source.beside or source.named):
             inside.append(LabelMatcher(source.names[0], matcher.operator, matcher.value))
         else:
             later.append(matcher)
@@ -149,6 +151,8 @@ def _given(text: str, source: LabelSource) -> str:
         never = json.dumps(f";*({source.never})")
         text = f'label_replace({text}, "{joined}", "", "{joined}", {never})'
     text = f'label_replace({text}, "{source.label}", "$1", "{joined}", "{_FIRST}")'
+    for value, pattern in source.named:
+        text = f'label_replace({text}, "{source.label}", {json.dumps(value)}, "{source.label}", {json.dumps(pattern)})'
     return f'label_replace({text}, "{source.label}", "", "{source.beside}", "")' if source.beside else text
 
 

@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Sample, Seen, Series
 from collectors.sources.prometheus.dialects.choosing import Overrides
+from collectors.sources.prometheus.dialects.compared_nodes import compares_nodes, with_names
 from collectors.sources.prometheus.dialects.families import FAMILIES, Family, Role
 from collectors.sources.prometheus.dialects.family_look import Look, LookUp
 from collectors.sources.prometheus.dialects.learned_addresses import LearnedAddresses
@@ -77,11 +79,10 @@ class Dialects:
                 return blind
             if problem := self._problem(family):
                 return Blind(source="prometheus", at=at, reason=problem)
+        forms = partial(self._forms, is_compared=compares_nodes(families))
         return Prepared(
-            expr=self.of_cluster(rewritten(query.expr, self._forms)),
-            presence=None
-            if query.presence is None
-            else self.of_cluster(rewritten(query.presence, self._forms)),
+            expr=self.of_cluster(rewritten(query.expr, forms)),
+            presence=None if query.presence is None else self.of_cluster(rewritten(query.presence, forms)),
             node_labels=frozenset(
                 name
                 for one in families
@@ -176,7 +177,7 @@ class Dialects:
         groups = self._looks[family.name].dialect.groups if family.is_on_host else ()
         return any(group.source_of(label) for group in groups for label in family.labels_of(Role.NODE))
 
-    def _forms(self, metric: str) -> MetricForms | None:
+    def _forms(self, metric: str, *, is_compared: bool) -> MetricForms | None:
         family = next((one for one in self._families if one.has(metric)), None)
         look = self._looks.get(family.name) if family is not None else None
         if family is None or look is None:
@@ -185,11 +186,14 @@ class Dialects:
         there = [one for one in look.family.aliases.get(spelled, ()) if one.name in look.names]
         own = [MetricName(name=spelled)] if spelled in look.names or not there else []
         names = (*own, *(MetricName(name=one.name, factor=one.factor) for one in there))
+        groups = look.dialect.groups
+        if is_compared and family.is_on_node and self.nodes is not None:
+            groups = with_names(groups, family, look.seen, self.nodes)
         if names == (MetricName(name=metric),) and all(
-            one.is_plain for group in look.dialect.groups for one in group.labels
+            one.is_plain for group in groups for one in group.labels
         ):
             return None
-        return MetricForms(names=names, groups=look.dialect.groups)
+        return MetricForms(names=names, groups=groups)
 
     async def _follow(self, family: Family, at: datetime, *, must_check: bool) -> Blind | None:
         """Look the family up if it was not yet, or if its series may have changed."""
