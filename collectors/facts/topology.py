@@ -7,6 +7,7 @@ from datetime import datetime
 
 from collectors.facts.subjects import Subject
 
+_URL = re.compile(r"https?://([^/?#]+)")
 _PCI = re.compile(r"([0-9A-Fa-f]{1,8}):([0-9A-Fa-f]{1,2}):([0-9A-Fa-f]{1,2})(?:\.[0-7])?")
 
 
@@ -113,7 +114,12 @@ def pci_address(text: str) -> str:
 
 
 def host_of(text: str) -> str:
-    """Return the host of a target's address; its port is a number, and an address of IPv6 is in brackets then."""
+    """Return the host of a target's address; its port is a number, and an address of IPv6 is in brackets then.
+
+    The address may be a URL.
+    """
+    if found := _URL.match(text):
+        text = found[1]
     before, colon, port = text.rpartition(":")
     if text.startswith("["):
         return text[1:].partition("]")[0]
