@@ -84,8 +84,13 @@ def pods_waiting_for_gpus(
 
 
 def _takes_gpus(pod: Pod) -> bool:
+    return holds_resources(pod) and asks_for_gpus(pod)
+
+
+def asks_for_gpus(pod: Pod) -> bool:
+    """Whether the pod requests GPUs, also after its end."""
     try:
-        return holds_resources(pod) and bool(gpus_requested(pod.spec))
+        return bool(gpus_requested(pod.spec))
     except ValueError:  # a quantity that cannot be read
         return False
 

@@ -66,10 +66,10 @@ class RuleScheduler:
         self._router.forget(gone)
         return tuple(alert for state in gone.values() for alert in state.alerts.values())
 
-    def _standing(self, id: str) -> list[Labels]:
-        """Return the labels that the query gave to a rule's current alerts."""
+    def _standing(self, id: str) -> dict[Labels, bool]:
+        """Return the labels that the query gave to a rule's current alerts, and whether they fire."""
         state = self._states.get(id)
-        return [alert.labels for alert in state.alerts.values()] if state is not None else []
+        return {alert.labels: alert.is_firing for alert in state.alerts.values()} if state is not None else {}
 
     def reset(self) -> None:
         """Forget the state of every rule, before it is restored from the store."""

@@ -57,6 +57,7 @@ SAMPLES = {
     "GPUHealthWarning": {**_GPU, "health_watch": "ALL"},
     "GPURecoveryActionNeeded": {**_GPU, "recovery": "1"},
     "GPUMetricsFrozen": _GPU,
+    "GPUReadingsLost": {**_GPU, "reading": "temperature"},
     "InfiniBandLinkDown": _PORT,
     "InfiniBandErrors": _PORT,
     "InfiniBandDegraded": _PORT,
