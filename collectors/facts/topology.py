@@ -114,12 +114,7 @@ def pci_address(text: str) -> str:
 
 
 def host_of(text: str) -> str:
-    """Return the host of a target's address; its port is a number, and an address of IPv6 is in brackets then.
-
-    The address may be a URL.
-    """
-    if found := _URL.match(text):
-        text = found[1]
+    """Return the host of a target's address; its port is a number, and an address of IPv6 is in brackets then."""
     before, colon, port = text.rpartition(":")
     if text.startswith("["):
         return text[1:].partition("]")[0]
@@ -128,9 +123,11 @@ def host_of(text: str) -> str:
 
 def _hosts(text: str) -> tuple[str, ...]:
     """Return what may be the name or the address of a host in this text, the whole of it first."""
+    if url := _URL.match(text):
+        text = url[1]
     host = host_of(text)
     before = text.rpartition(":")[0]
-    path = "" if "://" in text and text.startswith("http") else text.rpartition("/")[2]
+    path = text.rpartition("/")[2]
     found = (text, host, host.partition(".")[0], before, before.partition(".")[0], path)
     return tuple(one for one in dict.fromkeys(found) if one)
 
