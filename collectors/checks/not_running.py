@@ -13,7 +13,7 @@ from collectors.checks.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.indexes import by_involved_object, by_unready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS, PODS
-from collectors.cluster.objects import Pod
+from collectors.cluster.objects import Event, Pod
 from collectors.cluster.pods import ContainerStateTerminated, ContainerStatus
 from collectors.cluster.resources import holds_resources, is_ready
 from collectors.facts.enumeration import some_of
@@ -30,6 +30,12 @@ _CRASH = "CrashLoopBackOff"
 # Reasons for which the kubelet lets a container wait. Any other is that it cannot be made.
 _IMAGE = re.compile(r"(?i)image|registry|signature")
 _STARTING = re.compile(r"|ContainerCreating|PodInitializing")
+# Events that make alerts of their node: no volume is attached or mounted there, or no sandbox is made.
+_OF_NODE = re.compile(
+    r"^(FailedCreatePodSandBox|FailedAttachVolume|FailedMapVolume|FailedMountOnFilesystemMismatch) |"
+    r"MountVolume.MountDevice failed|MountVolume.SetUp failed .*(rpc error|mount failed|CSI driver)"
+)
+_REPEATED = 5
 _SAYS_WHY = re.compile(
     r"Failed.*|Unhealthy|NetworkNotReady|InspectFailed|ErrImageNeverPull"
 )  # reasons of events
@@ -84,8 +90,18 @@ def _problems_of(pod: Pod, inventory: Inventory, since: datetime) -> Iterator[st
         yield "crash"
     elif not all(map(_STARTING.fullmatch, waiting)):
         yield "container"
-    elif is_unready or pod.status.phase == "Pending":
+    elif (is_unready or pod.status.phase == "Pending") and not _is_of_node(pod, inventory):
         yield "ready"
+
+
+def _is_of_node(pod: Pod, inventory: Inventory) -> bool:
+    """Whether its events are such that the checks of events on nodes tell."""
+    last = _last_event(pod, inventory)
+    return (
+        last is not None
+        and last.times >= _REPEATED
+        and bool(_OF_NODE.search(f"{last.reason} {last.message}"))
+    )
 
 
 def _samples(
@@ -166,14 +182,15 @@ def _text(pod: Pod, problem: str, inventory: Inventory) -> str:
                 f"{last.reason or 'it ended'} with {last.exit_code}: {explain_exit(last.exit_code, last.reason)}"
             ]
     else:
-        events = list(_events(pod, inventory))
+        last_event = _last_event(pod, inventory)
+        events = [f"{last_event.reason}: {last_event.message}"] if last_event is not None else []
         said = events if problem == "image" and events else [*said, *events]
     reason = "; ".join(dict.fromkeys(said)) or f"its phase is {pod.status.phase}"
     return f"{pod.metadata.name} on {pod.spec.node_name}: {reason}"
 
 
-def _events(pod: Pod, inventory: Inventory) -> Iterator[str]:
-    """Yield the last of the pod's events that say why it does not run."""
+def _last_event(pod: Pod, inventory: Inventory) -> Event | None:
+    """Return the last of the pod's events that say why it does not run."""
     meta = pod.metadata
     events = [
         event
@@ -182,9 +199,7 @@ def _events(pod: Pod, inventory: Inventory) -> Iterator[str]:
         and _SAYS_WHY.fullmatch(event.reason)
         and not event.message.startswith("Error: ")
     ]
-    if events:
-        last = max(events, key=lambda event: (event.last_seen, event.metadata.name))
-        yield f"{last.reason}: {last.message}"
+    return max(events, key=lambda event: (event.last_seen, event.metadata.name), default=None)
 
 
 def _statuses(pod: Pod) -> tuple[ContainerStatus, ...]:

@@ -8,6 +8,7 @@ from collectors.cluster.objects import Event, Pod
 from collectors.trainings.training import Rank, Training, TrainingState
 from tests.alerts.packs.check_case import CheckCase, check_input
 from tests.alerts.packs.expected import Fired
+from tests.alerts.packs.refused_check_cases import REFUSED_CASES
 from tests.support.objects import NOW, container, gpus, inventory, node, owned, pod, read
 
 _PYTORCH = [{"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": "resnet", "uid": "u"}]
@@ -63,12 +64,13 @@ def _placed(name: str, status: dict[str, Any], *, on: str = "gpu-a01", image: st
     return pod(name, "vision", spec=spec, status=status, **parts)
 
 
-def _said(about: str, reason: str, message: str, *, ago: float = 1) -> Event:
+def _said(about: str, reason: str, message: str, *, ago: float = 1, count: int = 1) -> Event:
     tree = {
         "metadata": {"name": f"{about}.{ago}", "namespace": "vision"},
         "involvedObject": {"kind": "Pod", "namespace": "vision", "name": about},
         "reason": reason,
         "message": message,
+        "count": count,
         "lastTimestamp": _stamp(ago),
     }
     return read(Event, tree)
@@ -118,6 +120,7 @@ _NOT_THEIRS = (
 )
 
 WORKLOAD_CHECK_CASES: Sequence[CheckCase] = (
+    *REFUSED_CASES,
     CheckCase(
         rule="ImagePullFailing",
         description="of a training without GPUs, a StatefulSet and a bare pod, each with what the kubelet says",
@@ -358,7 +361,7 @@ WORKLOAD_CHECK_CASES: Sequence[CheckCase] = (
         description="a volume cannot be mounted; a probe fails; more than three of one workload",
         inputs=_on_nodes(
             _placed("lonely", _held("ContainerCreating")),
-            _said("lonely", "FailedMount", 'configmap "cfg" not found'),
+            _said("lonely", "FailedMount", 'configmap "cfg" not found', count=9),
             _said("lonely", "Scheduled", "Successfully assigned", ago=0),
             *(_placed(f"serve-{number}", _NOT_READY, **_OF_SERVE) for number in range(4)),
             _said("serve-0", "Unhealthy", "Readiness probe failed"),
@@ -405,8 +408,12 @@ WORKLOAD_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="KubePodNotReady",
-        description="what has another problem, has ended, or is not theirs",
+        description="what has another problem, has ended, is not theirs, or is what the events of its node tell",
         inputs=_on_nodes(
+            _placed("lonely", _held("ContainerCreating")),
+            _said("lonely", "FailedAttachVolume", "Multi-Attach error for volume", count=5),
+            _placed("other", _held("ContainerCreating")),
+            _said("other", "FailedMount", "MountVolume.MountDevice failed for volume", count=5),
             *_NOT_THEIRS,
             _placed("image", _NO_IMAGE),
             _placed("failed", {"phase": "Failed", "conditions": _UNREADY}),
