@@ -20,6 +20,7 @@ from tests.support.foreign_series import (
 
 _TARGET = ("instance", "job", "endpoint")
 _TARGET_POD = ("namespace", "pod", "container", "service")
+_ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+")
 _GPU_PROBE = "DCGM_FI_DEV_GPU_TEMP"
 _OF_GPU = ("Hostname", "gpu", "UUID", "modelName", "GPU_I_ID", *WORKLOAD, *_TARGET)
 # Metrics that are there wherever their exporter is, with their own labels.
@@ -34,6 +35,7 @@ _ALWAYS: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("felix_resync_state", {}),
     ("gpu_operator_node_driver_validation", {}),
     ("etcd_server_has_leader", {}),
+    ("Hadoop_NameNode_CapacityTotal", {"name": "FSNamesystem"}),
     ("problem_counter", {"reason": "OOMKilling"}),
     ("kube_node_status_capacity", {"node": "{name}", "resource": "cpu", "unit": "core"}),
     ("kube_pod_info", {"namespace": "shop", "pod": "web-0", "node": "{name}"}),
@@ -60,10 +62,13 @@ ELSEWHERE = tuple(
 )
 
 
+Dialects = Mapping[ExporterKind, Sequence[TargetLabels]]  # of the nodes in turn
+
+
 class CaseCluster:
     """The nodes, pods and series of one case. `others` are series beside the case's."""
 
-    def __init__(self, series: Sequence[InputSeries], dialects: Mapping[ExporterKind, TargetLabels]) -> None:
+    def __init__(self, series: Sequence[InputSeries], dialects: Dialects) -> None:
         self._given = series
         self._dialects = dialects
         self._keeps_jobs = any(one.metric == "up" for one in series)
@@ -72,8 +77,10 @@ class CaseCluster:
         self._targets: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for one in series:  # a series that says no address is of the first target of its node that has one
             if one.labels.get("instance"):
-                self._relabelled(one, 0)
-        self.series = united(self._relabelled(one, number) for number, one in enumerate(series))
+                tuple(self._relabelled(one, 0))
+        self.series = united(
+            each for number, one in enumerate(series) for each in self._relabelled(one, number)
+        )
         self.others = tuple(self._companions())
 
     @property
@@ -88,17 +95,18 @@ class CaseCluster:
             node_of_address=addresses,
         )
 
-    def _relabelled(self, one: InputSeries, number: int) -> InputSeries:
+    def _relabelled(self, one: InputSeries, number: int) -> Iterator[InputSeries]:
         exporter = ExporterOfSeries.of(one)
         if exporter.kind is ExporterKind.CENTRAL:
-            shards = self._dialects[exporter.kind].shards if exporter.name == "kube-state-metrics" else 1
-            return self._scraped(one, exporter, ELSEWHERE[number % shards])
-        place = self._places.get(_node_of(one, self._places))
-        return one if place is None else self._scraped(one, exporter, place)
+            shards = self._dialects[exporter.kind][0].shards if exporter.name == "kube-state-metrics" else 1
+            yield from self._scraped(one, exporter, ELSEWHERE[number % shards])
+        else:
+            yield from self._scraped(one, exporter, self._places[_node_of(one, self._places)])
 
-    def _scraped(self, one: InputSeries, exporter: ExporterOfSeries, place: Place) -> InputSeries:
-        """Return the series as the dialect has it, of an exporter on that node."""
-        dialect = self._dialects[exporter.kind]
+    def _scraped(self, one: InputSeries, exporter: ExporterOfSeries, place: Place) -> Iterator[InputSeries]:
+        """Return the series as the dialect of the node has it, of an exporter there."""
+        some = self._dialects[exporter.kind]
+        dialect = some[0] if exporter.kind is ExporterKind.CENTRAL else some[place.number % len(some)]
         said = {*_TARGET, *(_TARGET_POD if exporter.is_of_targets else ())}
         own = {name: value for name, value in one.labels.items() if name not in said}
         if exporter.kind is ExporterKind.HOST:
@@ -111,11 +119,14 @@ class CaseCluster:
             if held[1]:
                 own |= {name: value for name, value in zip(dialect.workload, held, strict=False) if value}
                 self._add(PodFacts(namespace=held[0], name=held[1], node=place.name, gpus=1))
-        return dialect.of_series(one, own, self._target(one, exporter, place))
+        for labels in (dialect.labels, dialect.again):
+            if labels:
+                yield dialect.of_series(one, own, self._target(one, exporter, place, labels))
 
-    def _target(self, one: InputSeries, exporter: ExporterOfSeries, place: Place) -> dict[str, str]:
+    def _target(
+        self, one: InputSeries, exporter: ExporterOfSeries, place: Place, labels: Mapping[str, str]
+    ) -> dict[str, str]:
         """Return the labels of the series' target; several of one exporter on a node have ports of their own."""
-        labels = self._dialects[exporter.kind].labels
         known = self._targets.setdefault((exporter.name, place.name), [])
         key = one.labels.get("instance", ""), one.labels.get("job", "")
         if key not in known and not (known and not key[0]):
@@ -130,6 +141,7 @@ class CaseCluster:
             "name": place.name,
             "upper": place.name.upper(),
             "host": place.host,
+            "dashed": "ip-" + place.host.replace(".", "-"),
             "pod": pod,
             "namespace": namespace,
             "pod_ip": address,
@@ -153,7 +165,7 @@ class CaseCluster:
         for one in self._given:
             if ExporterOfSeries.of(one).kind is ExporterKind.GPU:
                 kept = {name: one.labels[name] for name in _OF_GPU if name in one.labels}
-                yield self._relabelled(replace(one, metric=_GPU_PROBE, labels=kept), 0)
+                yield from self._relabelled(replace(one, metric=_GPU_PROBE, labels=kept), 0)
         for metric, labels in _ALWAYS:
             exporter = ExporterOfSeries.of(InputSeries(metric=metric, labels={}, values=""))
             if exporter not in exporters and metric != "node_uname_info":
@@ -163,7 +175,7 @@ class CaseCluster:
                 said = {name: text.format(name=place.name) for name, text in labels.items()}
                 one = InputSeries(metric=metric, labels=said, values="1x300")
                 runs_on = ELSEWHERE[0] if exporter.kind is ExporterKind.CENTRAL else place
-                yield self._scraped(one, exporter, runs_on)
+                yield from self._scraped(one, exporter, runs_on)
 
 
 def _places(series: Sequence[InputSeries]) -> dict[str, Place]:
@@ -180,15 +192,19 @@ def _places(series: Sequence[InputSeries]) -> dict[str, Place]:
     for one in series:
         kind, host = ExporterOfSeries.of(one).kind, host_of(one.labels.get("instance", ""))
         if kind is ExporterKind.HOST and host:
-            hosts.setdefault(named.setdefault(host, f"host-{host.replace('.', '-')}"), host)
+            hosts.setdefault(named.setdefault(host, _named(host)), host)
         label = {ExporterKind.GPU: "Hostname", ExporterKind.CENTRAL: "node"}.get(kind, "")
         if node := one.labels.get(label, ""):
             hosts.setdefault(node, "")
     found = {}
     for number, (name, host) in enumerate(hosts.items(), start=20):
-        is_host = re.fullmatch(r"\d+\.\d+\.\d+\.\d+", host) and not host.startswith("10.244.")  # else a pod's
+        is_host = _ADDRESS.fullmatch(host) and not host.startswith("10.244.")  # else a pod's
         found[name] = Place(name=name, number=number, host=host if is_host else f"10.9.0.{number}")
     return found
+
+
+def _named(host: str) -> str:
+    return f"host-{host.replace('.', '-')}" if _ADDRESS.fullmatch(host) else host
 
 
 def _node_of(one: InputSeries, places: Mapping[str, Place]) -> str:

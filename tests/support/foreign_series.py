@@ -88,11 +88,12 @@ class ExporterOfSeries:
 class TargetLabels:
     """How a cluster labels the targets of one kind of exporter.
 
-    `labels` may have `{name}`, `{upper}`, `{host}`, `{pod}`, `{pod_ip}`, `{namespace}`, `{port}`, `{exporter}` and
-    `{elsewhere}`, a node that has nothing to do with the series. `honours`: what series say themselves stays, else it
-    is `exported_…`. `workload` are the labels of namespace, pod and container of what holds a GPU. `renamed` are labels
-    of the series with another name, `missing` those that they lack. `prefix` and `is_lower` are of the names of
-    metrics, `metrics` other ones. `shards` are the targets among which the series of kube-state-metrics are divided.
+    `labels` may have `{name}`, `{upper}`, `{host}`, `{dashed}` (the address as a host name), `{pod}`, `{pod_ip}`,
+    `{namespace}`, `{port}`, `{exporter}` and `{elsewhere}`, a node that has nothing to do with the series.
+    `honours`: what series say themselves stays, else it is `exported_…`. `workload` are the labels of namespace, pod
+    and container of what holds a GPU. `renamed` are labels of the series with another name, `missing` those that they
+    lack. `prefix` and `is_lower` are of the names of metrics, `metrics` other ones. `shards` are the targets among
+    which the series of kube-state-metrics are divided. `again`: everything is scraped a second time, with these labels.
     """
 
     name: str
@@ -105,6 +106,7 @@ class TargetLabels:
     is_lower: bool = False
     metrics: Mapping[str, str] = field(default_factory=dict)
     shards: int = 1
+    again: Mapping[str, str] = field(default_factory=dict)
 
     def of_series(self, one: InputSeries, own: Mapping[str, str], target: Mapping[str, str]) -> InputSeries:
         """Return the series with these labels of its own and of its target."""

@@ -1,4 +1,4 @@
-"""Nodes by their names within a query: where the series of one exporter are compared with those of another. Pure."""
+"""Nodes by their names within a query: where series of several exporters or jobs are compared. Pure."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -21,12 +21,12 @@ def with_names(
     groups: Sequence[SeriesGroup], family: Family, series: Iterable[Labels], nodes: NodeNames
 ) -> tuple[SeriesGroup, ...]:
     """Return the groups with the names of nodes for the values that their series have instead, such as addresses."""
-    label = family.roles[Role.NODE].label
+    names = family.labels_of(Role.NODE)
     known = tuple(series)
     return tuple(
         replace(
             group,
-            labels=tuple(_named(one, known, nodes) if one.label == label else one for one in group.labels),
+            labels=tuple(_named(one, known, nodes) if one.label in names else one for one in group.labels),
         )
         for group in groups
     )

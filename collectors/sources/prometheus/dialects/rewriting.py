@@ -70,12 +70,23 @@ class MetricName:
 class MetricForms:
     """How one metric of the packs is there: its names, and the groups of its series.
 
-    `replaced` are matchers for those of the packs on a label, such as `job`.
+    `replaced` are matchers for those of the packs on a label, such as `job`. `copies` are the labels in which series
+    differ that are there twice: they count once.
     """
 
     names: tuple[MetricName, ...]
     groups: tuple[SeriesGroup, ...] = (SeriesGroup(),)
     replaced: tuple[tuple[str, tuple[LabelMatcher, ...]], ...] = ()
+    copies: tuple[str, ...] = ()
+
+    def is_plain(self, metric: str) -> bool:
+        """Whether the metric is as the packs name it."""
+        sources = (one for group in self.groups for one in group.labels)
+        return (
+            self.names == (MetricName(name=metric),)
+            and not self.copies
+            and all(one.is_plain for one in sources)
+        )
 
 
 FormsOf = Callable[[str], MetricForms | None]
@@ -105,6 +116,14 @@ def _in_forms(selector: Selector, forms: MetricForms, needed: Collection[str] | 
         part for name in forms.names for group in groups if (part := _in_group(selector, name, group, forms))
     ]
     whole = " or ".join(found)
+    if forms.copies and found and not selector.function.startswith("absent"):
+        added = {
+            f"{AUXILIARY}{kind}{one.label}"
+            for group in groups
+            for one in group.labels
+            for kind in ("", "old_")
+        }
+        return f"max without ({', '.join((*forms.copies, *sorted(added)))}) ({whole})"
     return f"({whole})" if len(found) > 1 else whole
 
 

@@ -28,16 +28,24 @@ About = tuple[Subject, tuple[tuple[str, str], ...]]  # what an alert is about, a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignCase:
-    """A case in one dialect of each kind of exporter."""
+    """A case in one choice of dialects for each kind of exporter, with its name."""
 
     case: PackCase
-    dialects: Mapping[ExporterKind, TargetLabels]
+    chosen: Mapping[ExporterKind, tuple[str, tuple[TargetLabels, ...]]]
+
+    @property
+    def dialects(self) -> Mapping[ExporterKind, tuple[TargetLabels, ...]]:
+        return {kind: some for kind, (_, some) in self.chosen.items()}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the dialects of the exporters that the case has."""
+        kinds = {ExporterOfSeries.of(one).kind for one in self.case.series}
+        return tuple(self.chosen[kind][0] for kind in ExporterKind if kind in kinds)
 
     @property
     def dialect_names(self) -> str:
-        """The names of the dialects of the exporters that the case has."""
-        kinds = {ExporterOfSeries.of(one).kind for one in self.case.series}
-        return ", ".join(self.dialects[kind].name for kind in ExporterKind if kind in kinds)
+        return ", ".join(self.names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +85,7 @@ def choices(case: PackCase) -> Iterator[ForeignCase]:
     kinds = {ExporterOfSeries.of(one).kind for one in case.series}
     for number in range(max(len(OF_KIND[kind]) for kind in kinds)):
         yield ForeignCase(
-            case=case, dialects={kind: some[number % len(some)] for kind, some in OF_KIND.items()}
+            case=case, chosen={kind: some[number % len(some)] for kind, some in OF_KIND.items()}
         )
 
 
@@ -139,7 +147,7 @@ class _Asked:
 
     def _about(self, renderer: RuleRenderer, labels: Labels) -> About:
         subject = renderer.complete(renderer.subject(labels))
-        missing = self.foreign.dialects[ExporterKind.GPU].missing
+        missing = {name for one in self.foreign.dialects[ExporterKind.GPU] for name in one.missing}
         if "UUID" in missing:
             subject = replace(subject, uuid="")
         kept = (
