@@ -34,6 +34,8 @@ SAMPLES = {
     "GPUThermalThrottling": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1"},
     "GPUXIDError": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "79"},
     "GPUXIDChanged": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "79"},
+    "ControlPlaneLeaderLost": {"lease": "kube-scheduler", "component": "kube-scheduler"},
+    "KubeletLeaseExpired": {"node": "gpu-b03"},
     "GPUMissing": {"node": "gpu-b03"},
     "GPUMetricsLost": {"Hostname": "gpu-b03"},
     "GPUSuspect": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "31"},
