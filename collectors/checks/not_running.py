@@ -86,12 +86,19 @@ def _problems_of(pod: Pod, inventory: Inventory, since: datetime) -> Iterator[st
         return
     if any(map(_IMAGE.search, waiting)):
         yield "image"
-    elif _CRASH in waiting or any(one.restart_count >= _CRASHES and end.exit_code for one, end in ends):
+    elif _CRASH in waiting or any(
+        one.restart_count >= _CRASHES and end.exit_code and _was_short(end) for one, end in ends
+    ):
         yield "crash"
     elif not all(map(_STARTING.fullmatch, waiting)):
         yield "container"
     elif (is_unready or pod.status.phase == "Pending") and not _is_of_node(pod, inventory):
         yield "ready"
+
+
+def _was_short(end: ContainerStateTerminated) -> bool:
+    """Whether the container ended soon after it had started. One that ran for days may end once."""
+    return end.started_at is None or end.finished_at is None or end.finished_at - end.started_at <= _LATELY
 
 
 def _is_of_node(pod: Pod, inventory: Inventory) -> bool:

@@ -258,6 +258,41 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
         ),
     ),
     CheckCase(
+        rule="CSINodePluginDown",
+        description="of whichever driver",
+        inputs=check_input(
+            inventory(
+                *_NODES,
+                *(
+                    _agent(name, f"gpu-a0{number}", ready=False)
+                    for number, name in enumerate(
+                        ("csi-rbdplugin", "ebs-csi-node", "lustre-csi", "aws-csi-driver"), 1
+                    )
+                ),
+            )
+        ),
+        fired=tuple(
+            Fired(
+                labels={"node": f"gpu-a0{number}", "component": name, "severity": "warning"},
+                summary=f"{name} on gpu-a0{number} is not ready.",
+            )
+            for number, name in enumerate(
+                ("csi-rbdplugin", "ebs-csi-node", "lustre-csi", "aws-csi-driver"), 1
+            )
+        ),
+    ),
+    CheckCase(
+        rule="CSINodePluginDown",
+        description="it is ready, and other agents are not",
+        inputs=check_input(
+            inventory(
+                *_NODES,
+                _agent("csi-rbdplugin", "gpu-a01", ready=True),
+                _agent("calico-node", "gpu-a02", ready=False),
+            )
+        ),
+    ),
+    CheckCase(
         rule="NetworkAgentsDown",
         description="two of five",
         inputs=check_input(

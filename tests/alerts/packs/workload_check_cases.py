@@ -48,9 +48,10 @@ def _held(reason: str, message: str = "") -> dict[str, Any]:
     return {"phase": "Pending", "containerStatuses": statuses, "conditions": _UNREADY}
 
 
-def _ended(reason: str, code: int, *, ago: float = 14, restarts: int = 1) -> dict[str, Any]:
+def _ended(reason: str, code: int, *, ago: float = 14, restarts: int = 1, ran: float = 1) -> dict[str, Any]:
     """Return the status of a pod whose container runs again."""
-    last = {"terminated": {"reason": reason, "exitCode": code, "finishedAt": _stamp(ago)}}
+    last = {"terminated": {"reason": reason, "exitCode": code}}
+    last["terminated"] |= {"startedAt": _stamp(ago + ran), "finishedAt": _stamp(ago)}
     statuses = [{"name": "main", "restartCount": restarts, "state": {"running": {}}, "lastState": last}]
     return {
         "phase": "Running",
@@ -294,10 +295,11 @@ WORKLOAD_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="KubePodCrashLooping",
-        description="two ends, a third long ago, and ends that are meant",
+        description="two ends, a third long ago or after a long run, and ends that are meant",
         inputs=_on_nodes(
             *_NOT_THEIRS,
             _placed("twice", _ended("Error", 1, restarts=2)),
+            _placed("after-a-while", _ended("Error", 1, restarts=9, ran=16)),
             _placed("long-ago", _ended("Error", 1, ago=16, restarts=9)),
             _placed("meant", _ended("Completed", 0, restarts=9)),
         ),
