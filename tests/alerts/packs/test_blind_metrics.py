@@ -36,6 +36,7 @@ SAMPLES = {
     "GPUXIDChanged": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "79"},
     "ControlPlaneLeaderLost": {"lease": "kube-scheduler", "component": "kube-scheduler"},
     "KubeletLeaseExpired": {"node": "gpu-b03"},
+    "GPUClockLow": _GPU,
     "GPUMissing": {"node": "gpu-b03"},
     "GPUMetricsLost": {"Hostname": "gpu-b03"},
     "GPUSuspect": {"Hostname": "gpu-b03", "gpu": "2", "UUID": "GPU-1", "xid": "31"},
