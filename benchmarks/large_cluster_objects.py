@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from benchmarks import pods
+from benchmarks.pod_contents import MOMENT
 
 PAGE = 500
 GPUS, RANKS, PODS_ON_NODE, EVENTS_ON_NODE = 8, 8, 10, 2
@@ -53,7 +54,7 @@ def objects(kind: str, nodes: int) -> Iterator[dict[str, Any]]:
                 yield {"metadata": _meta(f"web-{number}-7b6f", "services", ownerReferences=[owner])}
         case "job":
             yield from (_job(number) for number in range(nodes // RANKS))
-            yield _job(WAITING) | {"status": {"ready": 0, "startTime": pods.MOMENT.format(1)}}
+            yield _job(WAITING) | {"status": {"ready": 0, "startTime": MOMENT.format(1)}}
         case _:
             raise ValueError(kind)
 
@@ -73,7 +74,7 @@ def lists(kind: str, nodes: int) -> dict[str, bytes]:
 def _meta(name: str, namespace: str = "", **more: Any) -> dict[str, Any]:
     place = {"namespace": namespace} if namespace else {}
     version = {"uid": f"uid-{namespace}-{name}", "resourceVersion": "1000"}
-    return {"name": name, **place, **version, "creationTimestamp": pods.MOMENT.format(0), **more}
+    return {"name": name, **place, **version, "creationTimestamp": MOMENT.format(0), **more}
 
 
 def _owner(kind: str, name: str) -> dict[str, Any]:
@@ -190,8 +191,8 @@ def _event(number: int) -> dict[str, Any]:
         "message": "Failed to garbage collect required amount of images",
         "source": {"component": "kubelet", "host": host_name(node)},
         "count": 3,
-        "firstTimestamp": pods.MOMENT.format(0),
-        "lastTimestamp": pods.MOMENT.format(9),
+        "firstTimestamp": MOMENT.format(0),
+        "lastTimestamp": MOMENT.format(9),
     }
 
 
@@ -201,5 +202,5 @@ def _job(number: int) -> dict[str, Any]:
     return {
         "metadata": _meta(f"train-{number:04d}-worker", f"team-{number % 20:02d}"),
         "spec": {"parallelism": RANKS, "completions": RANKS, "template": template},
-        "status": {"ready": RANKS, "startTime": pods.MOMENT.format(1)},
+        "status": {"ready": RANKS, "startTime": MOMENT.format(1)},
     }

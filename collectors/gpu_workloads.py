@@ -91,7 +91,12 @@ def pods_waiting_for_gpus(
 
 
 def _takes_gpus(pod: Pod, inventory: Inventory) -> bool:
+    return holds_resources(pod) and asks_for_gpus(pod, inventory)
+
+
+def asks_for_gpus(pod: Pod, inventory: Inventory) -> bool:
+    """Whether the pod requests GPUs, also after its end."""
     try:
-        return holds_resources(pod) and bool(inventory.gpus_of(pod))
+        return bool(inventory.gpus_of(pod))
     except ValueError:  # a quantity that cannot be read
         return False

@@ -45,9 +45,8 @@ class QueryRouter:
         self.rule_queries: Callable[[], Mapping[str, Query]] = (
             dict  # those of all rules in force, by the rule's name
         )
-        self.standing: Callable[[str], Sequence[Labels]] = (
-            lambda _id: ()
-        )  # labels of a rule's alerts, by its id
+        # Labels of a rule's alerts, by its id, and whether they fire.
+        self.standing: Callable[[str], Mapping[Labels, bool]] = lambda _id: {}
         self.instead: Callable[[str, Query, QueryResult], Query | None] = lambda _id, _query, _found: (
             None
         )  # what to query instead at the same moment, where a rule's result does not suffice
@@ -175,7 +174,7 @@ class QueryRouter:
         query: CheckQuery,
         unhealthy: Mapping[str, Blind],
         at: datetime,
-        standing: Sequence[Labels] = (),
+        standing: Mapping[Labels, bool] | None = None,
     ) -> QueryResult:
         results = [await self._query(one, unhealthy, at) for one in self._checks.queries_of(query)]
         return await self._checks.run(

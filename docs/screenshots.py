@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.async_api import Locator, Page, async_playwright, expect
+from playwright.async_api import Error, Locator, Page, async_playwright, expect
 
 from demo.environment import Environment, EnvironmentOptions, start_environment
 from demo.parts.processes import find_program
@@ -27,9 +27,10 @@ FLAGS = (
     "--disable-font-subpixel-positioning",  # equal letters get equal pixels, which compress better
 )
 TIMEOUT = 90_000  # milliseconds: the simulated world needs time to get there
+ATTEMPTS = 3  # for a picture
 WIDE, MIDDLE, NARROW = 760, 520, 400  # pixels
 HIGH = 1300
-LARGEST = 200_000  # bytes
+LARGEST = 250_000  # bytes
 
 
 async def take_pictures(into: Path) -> list[Path]:
@@ -152,7 +153,13 @@ async def _picture(
     await expect(element).to_be_visible(timeout=TIMEOUT)
     await element.page.set_viewport_size({"width": width, "height": height})
     await element.page.mouse.move(0, 0)  # hover over nothing
-    await element.screenshot(path=str(file), animations="disabled")
+    for number in range(1, ATTEMPTS + 1):
+        try:
+            await element.screenshot(path=str(file), animations="disabled")
+            break
+        except Error:  # the page draws a message anew when it is edited
+            if number == ATTEMPTS:
+                raise
     return file
 
 

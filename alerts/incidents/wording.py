@@ -25,7 +25,7 @@ def named(sentence: str, alert: Alert) -> str:
     if "node" in alert.labels and "job" not in alert.labels:  # else the target may be one that is elsewhere
         known_as |= {instance, _host(instance)} if (instance := alert.labels.get("instance", "")) else set()
     for value in sorted({host, *known_as}, key=len, reverse=True):
-        if value and value != node:
+        if value and value != node and value in sentence:
             sentence = re.sub(rf"(?<![\w.-]){re.escape(value)}(?![\w-]|\.\w|:\d)", lambda _: node, sentence)
     return sentence
 

@@ -55,11 +55,19 @@ class ChartPlan:
 
 
 def charted_members(incident: Incident, rules: Mapping[str, Rule]) -> tuple[Member, ...]:
-    """Return the members of one rule: that of the lead, or else of the most severe with a PromQL rule, firing first."""
+    """Return the members of one rule: that of the lead, or else of the most severe with a PromQL rule, firing first.
+
+    A rule that measures comes before one that counts: of a hot node people want the temperatures.
+    """
     ordered = [incident.lead, *incident.firing, *incident.members]
-    named = (one.rule for one in ordered if one.rule in rules)
-    rule = next((id for id in named if isinstance(rules[id].query, PromQLQuery)), None)
+    queries = {one.rule: rules[one.rule].query for one in ordered if one.rule in rules}
+    charted = [id for id, query in queries.items() if isinstance(query, PromQLQuery)]
+    rule = min(charted, key=lambda id: _is_count(rules[id]), default=None)
     return tuple({one.alert: one for one in ordered if one.rule == rule}.values())
+
+
+def _is_count(rule: Rule) -> bool:
+    return isinstance(rule.query, PromQLQuery) and drawn(rule.query.expr).is_count
 
 
 def plan_chart(

@@ -1,23 +1,30 @@
 """What of a rule's expression is drawn: the measured side of its comparison, and the threshold on the other side."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import promql_parser
 
 _COMPARISONS = frozenset({">", "<", ">=", "<=", "==", "!="})
 _MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _CONDITIONS = frozenset({"and", "unless"})  # what follows them chooses series and measures nothing
+_COUNTS = frozenset({"count", "count_values", "group"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """An expression to draw. `comparison`: how its value is compared with the threshold when the alert is active."""
+    """An expression to draw. `comparison`: how its value is compared with the threshold when the alert is active.
+
+    `is_count`: it counts series, and has no value where none is counted.
+    """
 
     expr: str
     threshold: float | None = None
     comparison: str = ""
+    is_count: bool = False
 
 
+@lru_cache(maxsize=1024)
 def drawn(expr: str) -> Drawn:
     """Return what to draw of a valid PromQL expression: all of it, where it is no comparison with a number."""
     node = promql_parser.parse(expr)
@@ -38,7 +45,13 @@ def drawn(expr: str) -> Drawn:
     if text is None or _number(measured) is not None:
         return Drawn(expr=expr)
     threshold = _number(compared)
-    return Drawn(expr=text, threshold=threshold, comparison=operator if threshold is not None else "")
+    is_count = isinstance(measured, promql_parser.AggregateExpr) and str(measured.op) in _COUNTS
+    return Drawn(
+        expr=text,
+        threshold=threshold,
+        comparison=operator if threshold is not None else "",
+        is_count=is_count,
+    )
 
 
 def _operator(node: promql_parser.BinaryExpr) -> str:

@@ -12,6 +12,7 @@ from alerts.engine import AlertChange
 from alerts.incidents.proofs import NO_FACTS, ProofFacts
 from alerts.lifecycle import AlertState
 from alerts.rules import Proof, Rule
+from bot.evaluation import cycle_metrics
 from bot.evaluation.blind_view import BlindView
 from bot.evaluation.gpu_users import GpuUsers
 from bot.evaluation.node_alarm import NodeAlarm
@@ -103,7 +104,7 @@ class Evaluator:
             now = self._clock.now()
             pause = (min(due, self._scheduler.next_due(now)) - now).total_seconds()
             if self._node_alarm.rings(self._awake_at):
-                self._scheduler.bring_checks_forward(now)
+                self._scheduler.bring_checks_forward()
                 return
             if pause <= 0:
                 return
@@ -237,18 +238,14 @@ class Evaluator:
         if self._blind_view.follow(blind, self._clock.elapsed()):
             self.on_view_change()  # before the cycle is recorded, which may fail: the next one sees no change
         await self._record(cycle, await self._proof_facts(cycle, blind))
-        for one in sources:
-            self._metrics.source_up.labels(name, one.source).set(one.blind_for is None)
-        for kind in self._cluster.cache.status() if self._cluster.cache is not None else ():
-            self._metrics.unreadable_objects.labels(name, kind.kind).set(kind.unreadable)
-            if kind.age is not None:
-                self._metrics.watch_lag.labels(name, kind.kind).set(kind.age.total_seconds())
-        for state, count in self._scheduler.counts().items():
-            self._metrics.alerts.labels(name, state).set(count)
-        self._metrics.blind_rules.labels(name).set(len(cycle.blind))
-        self._metrics.rule_evaluations.labels(name).inc(len(cycle.evaluated | cycle.blind.keys()))
-        self._metrics.rule_evaluation_failures.labels(name).inc(len(cycle.blind))
-        self._metrics.rule_evaluation_duration.labels(name).observe(asyncio.get_running_loop().time() - began)
+        cycle_metrics.export(
+            self._metrics,
+            self._cluster,
+            cycle,
+            sources,
+            alerts=self._scheduler.counts(),
+            took=asyncio.get_running_loop().time() - began,
+        )
         self.has_evaluated = True
 
     async def _record(self, cycle: EvaluationCycle, facts: ProofFacts = NO_FACTS) -> None:

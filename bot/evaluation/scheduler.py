@@ -1,7 +1,6 @@
 """The rule loop: which rules are due, their evaluation, the backfill of missed ones, and the alerts that change."""
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,29 +10,15 @@ from alerts.alert import Alert
 from alerts.engine import AlertChange, AlertRenderer, RuleEvaluation, evaluate
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule
+from bot.evaluation.backfill import Backfill
 from bot.evaluation.rule_state import RuleState, missed_since, next_moment
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, Query
 from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.internal_errors import InternalErrors
-from collectors.query_router import CONCURRENCY, QueryRouter
+from collectors.query_router import QueryRouter
 
-BACKFILL_FOR = 10.0  # seconds per cycle; the rest is backfilled in the next one
-TRIES = 3
-
-
-@dataclass(slots=True)
-class _Backfill:
-    """The limits of the backfill in one cycle: it must not delay the next cycle."""
-
-    until: float = field(default_factory=lambda: time.monotonic() + BACKFILL_FOR)
-    failing: dict[str, str] = field(default_factory=dict)  # source -> the error of its last query
-
-    def stopped(self, source: str) -> str:
-        """Return why the source is not queried again in this cycle; empty if it may be."""
-        if reason := self.failing.get(source):
-            return reason
-        return "still backfilling missed evaluations" if time.monotonic() > self.until else ""
+LATE = timedelta(seconds=1)  # of a loop that is not loaded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +50,7 @@ class RuleScheduler:
         self._renderer = renderer
         self._errors = errors or InternalErrors()
         self._states: dict[str, RuleState] = {}
+        self._has_changed = False  # the cluster did
         self.rules: dict[str, Rule] = {}
         self.proven: frozenset[str] = frozenset()  # ids of alerts whose fault was proven over
         router.rule_queries = lambda: {rule.name: rule.query for rule in self.rules.values()}
@@ -80,10 +66,10 @@ class RuleScheduler:
         self._router.forget(gone)
         return tuple(alert for state in gone.values() for alert in state.alerts.values())
 
-    def _standing(self, id: str) -> list[Labels]:
-        """Return the labels that the query gave to a rule's current alerts."""
+    def _standing(self, id: str) -> dict[Labels, bool]:
+        """Return the labels that the query gave to a rule's current alerts, and whether they fire."""
         state = self._states.get(id)
-        return [alert.labels for alert in state.alerts.values()] if state is not None else []
+        return {alert.labels: alert.is_firing for alert in state.alerts.values()} if state is not None else {}
 
     def reset(self) -> None:
         """Forget the state of every rule, before it is restored from the store."""
@@ -124,11 +110,9 @@ class RuleScheduler:
         found = Counter(alert.life.state for one in self._states.values() for alert in one.alerts.values())
         return {state.value: found[state] for state in (AlertState.PENDING, AlertState.FIRING)}
 
-    def bring_checks_forward(self, now: datetime) -> None:
-        """Make the rules over cluster checks due now: the cluster has changed."""
-        for id, rule in self.rules.items():
-            if isinstance(rule.query, CheckQuery):
-                self._states[id].due = now
+    def bring_checks_forward(self) -> None:
+        """Have the rules over cluster checks in the next cycle, beside their own times: the cluster has changed."""
+        self._has_changed = True
 
     def restate(self, by: timedelta) -> None:
         """Move every moment in memory by so much, since the clock was set."""
@@ -136,16 +120,14 @@ class RuleScheduler:
             state.restate(by)
 
     async def run_cycle(self, now: datetime) -> EvaluationCycle:
-        """Query and evaluate the rules that are due at `now`."""
-        due = {id: rule for id, rule in self.rules.items() if (self._states[id].due or now) <= now}
-        for id, rule in due.items():
-            self._states[id].due = next_moment(self._states[id].due or now, rule.interval, now)
+        """Query and evaluate the rules that are due, at the time on their grid that has just passed."""
+        due, now = self._take_due(now)
         answers = await self._router.query_all(
             {id: self._states[id].query_of(rule) for id, rule in due.items()}, at=now
         )
         changes: list[AlertChange] = []
         blind: dict[str, str] = {}
-        backfill = _Backfill()
+        backfill = Backfill(self._router, self._evaluate)
         for id, rule in due.items():
             await asyncio.sleep(0)  # others may run between the rules of a large cluster
             evaluation = await self._conclude(rule, answers[id], now, backfill)
@@ -163,15 +145,37 @@ class RuleScheduler:
             progress=self.progress,
         )
 
+    def _take_due(self, now: datetime) -> tuple[Mapping[str, Rule], datetime]:
+        """Return the rules that are due, and the time as of which they are evaluated. Set when they are due next.
+
+        A loop wakes up a little late, each time by something else: alerts would be a moment too young for their `for`,
+        and wait for one more cycle.
+        """
+        due: dict[str, Rule] = {}
+        passed: list[datetime] = []
+        for id, rule in self.rules.items():
+            moment = self._states[id].due
+            if moment is not None and moment <= now:
+                passed.append(moment)
+            elif moment is not None and not (self._has_changed and isinstance(rule.query, CheckQuery)):
+                continue
+            due[id] = rule
+        self._has_changed = False
+        slot = max(passed, default=now)
+        at = slot if now - slot <= LATE else now
+        for id, rule in due.items():
+            self._states[id].due = next_moment(self._states[id].due or at, rule.interval, now)
+        return due, at
+
     async def _conclude(
-        self, rule: Rule, answer: QueryResult, now: datetime, backfill: "_Backfill"
+        self, rule: Rule, answer: QueryResult, now: datetime, backfill: Backfill
     ) -> RuleEvaluation:
         state = self._states[rule.id]
         if isinstance(answer, Blind):
             if not isinstance(rule.query, CheckQuery):
                 state.miss(now)
             return RuleEvaluation(alerts=state.alerts, blind=answer.reason)
-        changes, reason = await self._backfill(rule, state, backfill)
+        changes, reason = await backfill.run(rule, state)
         if reason:
             state.miss(now)
             return RuleEvaluation(alerts=state.alerts, changes=tuple(changes), blind=reason)
@@ -179,38 +183,6 @@ class RuleScheduler:
         evaluation = self._evaluate(rule, answer, now)
         self._router.record_unusable(rule.id, rule.query, evaluation.blind or evaluation.left_out)
         return replace(evaluation, changes=(*changes, *evaluation.changes))
-
-    async def _backfill(
-        self, rule: Rule, state: RuleState, backfill: "_Backfill"
-    ) -> tuple[list[AlertChange], str]:
-        """Evaluate what was missed, in order. Return the changes, and the error if the rest must wait for a cycle.
-
-        Times that can never be answered are skipped, and so are times that still fail after TRIES cycles.
-        """
-        changes: list[AlertChange] = []
-        source = self._router.source_of(rule.query)
-        while state.missed:
-            if reason := backfill.stopped(source):
-                return changes, reason
-            some = state.missed[:CONCURRENCY]
-            answers = await asyncio.gather(*(self._router.query(rule.query, at=at) for at in some))
-            is_last_try = state.tries >= TRIES
-            # A rate decays before it is known that there is a hole: also what is right before it is not certain.
-            unseen = (
-                at
-                for at, late in zip(some, answers, strict=True)
-                if isinstance(late, Blind) and (late.is_lasting or is_last_try)
-            )
-            state.hole = max(unseen, default=state.hole)
-            for moment, late in zip(some, answers, strict=True):
-                if isinstance(late, Blind) and not late.is_lasting and not is_last_try:
-                    state.tries += 1
-                    backfill.failing[source] = late.reason
-                    return changes, late.reason
-                changes += self._evaluate(rule, late, moment).changes
-                state.missed = state.missed[1:]
-        state.tries = 0
-        return changes, ""
 
     def _instead(self, id: str, query: Query, found: QueryResult) -> Query | None:
         """Return the rule's whole query if its result, without presence, lost an alert: it ended, or is not seen."""

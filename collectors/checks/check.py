@@ -39,9 +39,8 @@ class CheckInput:
     missing: (
         Sequence[MissingMetrics] | Blind
     ) = ()  # metrics that rules in force need, and that have no series
-    standing: Sequence[
-        Labels
-    ] = ()  # the labels of the alerts of the check's own rule that are pending or firing
+    # The labels of the alerts of the check's own rule that are pending or firing: whether they fire.
+    standing: Mapping[Labels, bool] = field(default_factory=dict)
 
 
 Found = Iterable[Sample | None]  # None: others may run now

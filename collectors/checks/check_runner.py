@@ -58,7 +58,7 @@ class CheckRunner:
         sources: tuple[SourceState, ...],
         results: Sequence[QueryResult] = (),
         missing: Sequence[MissingMetrics] | Blind = (),
-        standing: Sequence[Labels] = (),
+        standing: Mapping[Labels, bool] | None = None,
     ) -> QueryResult:
         """Return the samples of a check. It is Blind while an input or a kind that it needs is.
 
@@ -72,7 +72,7 @@ class CheckRunner:
         if isinstance(inputs, Blind):
             return inputs
         inputs = _with_results(inputs, check, results)
-        inputs = replace(inputs, missing=missing, standing=standing)
+        inputs = replace(inputs, missing=missing, standing=standing or {})
         for need in sorted(check.needs):
             value: Any = getattr(inputs, need)
             if isinstance(value, Blind):

@@ -1,4 +1,4 @@
-"""Checks of claims: those that get no volume, and those whose volume is gone."""
+"""Checks of claims that get no volume or lose it, and of volumes that fail without one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -55,6 +55,19 @@ def claims_lost(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[
     return found
 
 
+def volumes_failed(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each failed volume whose claim is gone, mostly as it could not be deleted: the value is 1."""
+    assert not isinstance(inputs.inventory, Blind)
+    claims = inputs.inventory.all(PERSISTENT_VOLUME_CLAIMS)
+    found = []
+    for name, volume in sorted(inputs.inventory.all(PERSISTENT_VOLUMES).items()):
+        of = volume.spec.claim_ref
+        if volume.status.phase == "Failed" and (of is None or f"{of.namespace}/{of.name}" not in claims):
+            text = ": ".join(filter(None, (name, volume.status.reason, volume.status.message)))
+            found.append(Sample(labels=Labels({"persistentvolume": name}), value=1, texts=(text,)))
+    return found
+
+
 def _labels(claim: PersistentVolumeClaim) -> Labels:
     meta = claim.metadata
     return Labels({"namespace": meta.namespace, "persistentvolumeclaim": meta.name})
@@ -97,6 +110,13 @@ CHECKS = (
         needs=frozenset({"inventory"}),
         run=claims_pending,
         kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name, STORAGE_CLASSES.name}),
+    ),
+    ClusterCheck(
+        name="volumes-failed",
+        summary="a volume has failed, and its claim is gone",
+        needs=frozenset({"inventory"}),
+        run=volumes_failed,
+        kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name, PERSISTENT_VOLUMES.name}),
     ),
     ClusterCheck(
         name="claims-lost",

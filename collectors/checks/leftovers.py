@@ -6,6 +6,7 @@ from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck
 from collectors.cluster.kinds import NAMESPACES, SERVICES
+from collectors.cluster.resources import holds_resources
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
 
@@ -44,7 +45,41 @@ def namespaces_left(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequen
     return [Sample(labels=Labels({"component": "apiserver"}), value=len(left), texts=(text,))]
 
 
+def namespaces_not_ending(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each namespace that was deleted over `minutes` ago and is still there: for how many seconds.
+
+    Its texts are what the namespace controller says. Where pods still run in it, their own check tells.
+    """
+    assert not isinstance(inputs.inventory, Blind)
+    before = inputs.at - timedelta(minutes=float(parameters["minutes"]))
+    since = {
+        name: deleted
+        for name, one in inputs.inventory.all(NAMESPACES).items()
+        if (deleted := one.metadata.deletion_timestamp) is not None and deleted <= before
+    }
+    if not since:
+        return []
+    busy = {key.partition("/")[0] for key, pod in inputs.inventory.pods.items() if holds_resources(pod)}
+    found = []
+    for name in since.keys() - busy:
+        conditions = inputs.inventory.all(NAMESPACES)[name].status.conditions or ()
+        texts = tuple(
+            f"{one.type}: {one.message}" for one in conditions if one.status == "True" and one.message
+        )
+        seconds = (inputs.at - since[name]).total_seconds()
+        found.append(Sample(labels=Labels({"namespace": name}), value=seconds, texts=texts[:_TEXTS]))
+    return sorted(found, key=lambda sample: sample.labels["namespace"])
+
+
 CHECKS = (
+    ClusterCheck(
+        name="namespaces-not-ending",
+        summary="a namespace was deleted long ago and is still there",
+        needs=frozenset({"inventory"}),
+        run=namespaces_not_ending,
+        parameters={"minutes": 15.0},
+        kinds=frozenset({"namespaces"}),
+    ),
     ClusterCheck(
         name="load-balancer-pending",
         summary="a Service of type LoadBalancer has no address",

@@ -4,9 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, Found
-from collectors.cluster.resources import gpus_out_of_service
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.resources import gpus_out_of_service, is_ready
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+
+_COUNTED, _RESOURCE = "nvidia.com/gpu.count", "nvidia.com/gpu"
 
 
 def not_ready(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
@@ -31,8 +34,8 @@ def not_ready(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sa
 def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each node and GPU resource whose allocatable is below its capacity: how many are missing.
 
-    The device plugin removes an unhealthy GPU from allocatable and never puts it back by itself. A driver of dynamic
-    resource allocation gives it a taint.
+    The device plugin removes an unhealthy GPU from allocatable and never puts it back by itself; a driver of dynamic
+    resource allocation gives it a taint. Where neither runs, a node labelled as one with GPUs has none of them.
     """
     assert not isinstance(inputs.inventory, Blind)
     for name, node in inputs.inventory.nodes.items():
@@ -46,6 +49,17 @@ def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
                 text = f"{allocatable:g} of {capacity:g} {resource} are allocatable"
                 labels = Labels({"node": name, "resource": resource})
                 yield Sample(labels=labels, value=capacity - allocatable, texts=(text,))
+        if (count := _unregistered(name, inputs.inventory)) and is_ready(node):
+            text = (
+                f"none of its {count} GPUs by the label {_COUNTED} is registered: does its device plugin run?"
+            )
+            yield Sample(labels=Labels({"node": name, "resource": _RESOURCE}), value=count, texts=(text,))
+
+
+def _unregistered(name: str, inventory: Inventory) -> int:
+    """Return how many GPUs GPU feature discovery found, if the kubelet knows none by any name."""
+    counted = (inventory.nodes[name].metadata.labels or {}).get(_COUNTED, "")
+    return int(counted) if counted.isdigit() and not inventory.nvidia_gpus_on(name) else 0
 
 
 CHECKS = (

@@ -65,6 +65,17 @@ def by_waiting(pod: Pod) -> Keys:
     return () if pod.spec.node_name or pod.status.phase != "Pending" else (pod.metadata.namespace,)
 
 
+def by_unready(pod: Pod) -> Keys:
+    """Return the namespace of a pod that has a node and is not ready, or that has restarted or failed."""
+    status = pod.status
+    if not pod.spec.node_name or status.phase == "Succeeded":
+        return ()
+    is_well = any(one.type == "Ready" and one.status == "True" for one in status.conditions or ())
+    if is_well and not any(one.restart_count for one in status.container_statuses or ()):
+        return ()
+    return (pod.metadata.namespace,)
+
+
 def by_claim(pod: Pod) -> Keys:
     """Return the claims that the pod mounts, as `namespace/name`."""
     if not pod.spec.volumes:

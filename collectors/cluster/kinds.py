@@ -17,6 +17,7 @@ from collectors.cluster.indexes import (
     by_node_of_slice,
     by_owner,
     by_owner_of_pod,
+    by_unready,
     by_waiting,
 )
 
@@ -78,7 +79,7 @@ PODS = _cache(
         name="pods",
         path="/api/v1/pods",
         type=objects.Pod,
-        indexes=(by_node, by_owner_of_pod, by_address, by_waiting, by_claim, by_kept_mount),
+        indexes=(by_node, by_owner_of_pod, by_address, by_waiting, by_unready, by_claim, by_kept_mount),
     )
 )
 NAMESPACES = _cache(

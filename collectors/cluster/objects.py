@@ -119,8 +119,12 @@ class Node(KubernetesObject, frozen=True):
     status: NodeStatus = NodeStatus()
 
 
+class NamespaceStatus(ApiStruct, frozen=True):
+    conditions: tuple[Condition, ...] | None = None
+
+
 class Namespace(KubernetesObject, frozen=True):
-    pass
+    status: NamespaceStatus = NamespaceStatus()
 
 
 class ServicePort(ApiStruct, frozen=True):

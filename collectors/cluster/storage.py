@@ -1,6 +1,6 @@
 """Volumes: claims, the volumes that they are bound to, their classes, and the nodes to which they are attached."""
 
-from collectors.cluster.base import ApiStruct, KubernetesObject
+from collectors.cluster.base import ApiStruct, Explained, KubernetesObject
 
 
 class PersistentVolumeClaimSpec(ApiStruct, frozen=True):
@@ -47,7 +47,7 @@ class PersistentVolumeSpec(ApiStruct, frozen=True):
     rbd: RBDSource | None = None
 
 
-class PersistentVolumeStatus(ApiStruct, frozen=True):
+class PersistentVolumeStatus(Explained, frozen=True):
     phase: str = ""
 
 

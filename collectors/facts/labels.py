@@ -13,12 +13,13 @@ AlertKey = NewType("AlertKey", str)  # 16 hex digits, blake2b(8) of the labels
 class Labels(Mapping[str, str]):
     """Immutable, hashable labels, sorted by name. An empty value is the same as no label, as in Prometheus."""
 
-    __slots__ = ("_hash", "_pairs")
+    __slots__ = ("_hash", "_key", "_pairs")
 
     def __init__(self, pairs: Mapping[str, str] | None = None) -> None:
         items = sorted((pairs or {}).items())
         self._pairs = tuple((intern(name), intern(value)) for name, value in items if value != "")
         self._hash = hash(self._pairs)
+        self._key: AlertKey | None = None
 
     def __getitem__(self, name: str) -> str:
         for key, value in self._pairs:
@@ -39,7 +40,10 @@ class Labels(Mapping[str, str]):
         return default
 
     def __contains__(self, name: object) -> bool:
-        return any(key == name for key, _ in self._pairs)
+        for key, _ in self._pairs:  # noqa: SIM110 - asked for a million times in a large storm
+            if key == name:
+                return True
+        return False
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -73,7 +77,7 @@ class Labels(Mapping[str, str]):
     @property
     def key(self) -> AlertKey:
         """The key of the alert with these labels: equal labels give an equal key on every machine."""
-        digest = blake2b(digest_size=8)
-        for name, value in self._pairs:
-            digest.update(name.encode() + b"\xff" + value.encode() + b"\xff")
-        return AlertKey(digest.hexdigest())
+        if self._key is None:
+            parts = (part.encode() + b"\xff" for pair in self._pairs for part in pair)
+            self._key = AlertKey(blake2b(b"".join(parts), digest_size=8).hexdigest())
+        return self._key

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from collectors.facts.subjects import Subject
 
+_URL = re.compile(r"https?://([^/?#]+)")
 _PCI = re.compile(r"([0-9A-Fa-f]{1,8}):([0-9A-Fa-f]{1,2}):([0-9A-Fa-f]{1,2})(?:\.[0-7])?")
 
 
@@ -122,9 +123,11 @@ def host_of(text: str) -> str:
 
 def _hosts(text: str) -> tuple[str, ...]:
     """Return what may be the name or the address of a host in this text, the whole of it first."""
+    if url := _URL.match(text):
+        text = url[1]
     host = host_of(text)
     before = text.rpartition(":")[0]
-    path = "" if "://" in text and text.startswith("http") else text.rpartition("/")[2]
+    path = text.rpartition("/")[2]
     found = (text, host, host.partition(".")[0], before, before.partition(".")[0], path)
     return tuple(one for one in dict.fromkeys(found) if one)
 

@@ -28,6 +28,8 @@ NOT_RECORDED = {
     "etcd_network_peer_round_trip_time_seconds_bucket": "with a second member",
     "etcd_network_peer_round_trip_time_seconds_count": "with a second member",
     "kube_daemonset_status_number_unavailable": "with a DaemonSet",
+    "kube_lease_owner": "with a lease: the recording was made without any",
+    "kube_lease_renew_time": "with a lease",
     "kubelet_certificate_manager_client_ttl_seconds": "where the kubelet rotates its certificate",
     "kubelet_runtime_operations_errors_total": "once an operation fails",
     "storage_operation_duration_seconds_count": "once a volume is mounted",

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from math import floor
 
 from collectors.facts.clock import duration, humanize
 from collectors.facts.enumeration import some_of
@@ -36,13 +37,15 @@ async def too_rare(
         interval = await _interval(ask, metric, at)
         if interval is None:
             continue
-        blind = sorted(rule for rule, expr in rules.items() if _misses(expr, own[exporter], interval))
+        needed = {rule: _needed(expr, own[exporter]) for rule, expr in rules.items()}
+        blind = sorted(rule for rule, longest in needed.items() if longest < interval)
         if not blind:
             continue
+        longest = timedelta(seconds=floor(min(needed.values()).total_seconds()))
         cause = f"{exporter} is scraped every {humanize(interval)}, and their windows are shorter than they need then"
         text = f"{some_of(blind, _SHOWN)} see too little: {cause}"
-        rare = warning(text, "scrape it at least once a minute")
-        found.append(replace(rare, rules=tuple(blind), health=RuleHealth.LATE, cause=cause))
+        mend = f"scrape it every {humanize(longest)} or more often"
+        found.append(replace(warning(text, mend), rules=tuple(blind), health=RuleHealth.LATE, cause=cause))
     return found
 
 
@@ -55,11 +58,11 @@ async def _interval(ask: InstantQuery, metric: str, at: datetime) -> timedelta |
     return _MEASURED / found.samples[0].value
 
 
-def _misses(expr: str, own: Collection[str], interval: timedelta) -> bool:
+def _needed(expr: str, own: Collection[str]) -> timedelta:
+    """Return the longest time between samples with which each window of the expression sees enough."""
+    found = [timedelta.max]
     for selector in selectors(expr):
         window = _WINDOW.match(selector.after) if selector.function and selector.metric in own else None
-        if window is None:
-            continue
-        if duration(window[1]) < interval * (_JITTER if selector.function in _NEED_TWO else 1):
-            return True
-    return False
+        if window is not None:
+            found.append(duration(window[1]) / (_JITTER if selector.function in _NEED_TWO else 1))
+    return min(found)

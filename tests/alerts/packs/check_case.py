@@ -44,5 +44,5 @@ def check_input(
         metrics=metrics,
         logs=logs,
         missing=missing,
-        standing=standing,
+        standing=dict.fromkeys(standing, True),
     )

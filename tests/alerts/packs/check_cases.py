@@ -61,6 +61,50 @@ CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="GPUUnhealthy",
+        description="no device plugin registers those that a label counts",
+        inputs=check_input(
+            inventory(
+                node("gpu-a01", labels={"nvidia.com/gpu.count": "8"}, status={"capacity": {"cpu": "64"}}),
+                node("gpu-a02", labels={"nvidia.com/gpu.count": "4"}, status=_gpus(0, 0)),
+                node("gpu-a03", labels={"nvidia.com/gpu.count": "8"}, status=_gpus(8, 8)),
+                node(
+                    "gpu-a04",
+                    labels={"nvidia.com/gpu.count": "1"},
+                    status={
+                        "capacity": {"nvidia.com/gpu.shared": "4"},
+                        "allocatable": {"nvidia.com/gpu.shared": "4"},
+                    },
+                ),
+                node(
+                    "gpu-a05",
+                    labels={"nvidia.com/gpu.count": "8"},
+                    status={"capacity": {}, **_ready("Unknown")},
+                ),
+                node("gpu-a06", labels={"nvidia.com/gpu.count": "0"}, status={"capacity": {}}),
+                node("infra-01", status={"capacity": {"cpu": "64"}}),
+            )
+        ),
+        fired=(
+            Fired(
+                labels={"node": "gpu-a01", "resource": "nvidia.com/gpu", "severity": "warning"},
+                summary="gpu-a01 has 8 nvidia.com/gpu out of service.",
+                texts=(
+                    "none of its 8 GPUs by the label nvidia.com/gpu.count is registered: "
+                    "does its device plugin run?",
+                ),
+            ),
+            Fired(
+                labels={"node": "gpu-a02", "resource": "nvidia.com/gpu", "severity": "warning"},
+                summary="gpu-a02 has 4 nvidia.com/gpu out of service.",
+                texts=(
+                    "none of its 4 GPUs by the label nvidia.com/gpu.count is registered: "
+                    "does its device plugin run?",
+                ),
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="GPUUnhealthy",
         description="CPUs reserved for the system are not GPUs out of service; a host without GPUs misses none",
         inputs=check_input(
             inventory(

@@ -112,6 +112,12 @@ def _ended(
     )
 
 
+def _ending(name: str, *, ago: float, status: str = "True", **condition: str) -> Namespace:
+    meta = {"name": name, "deletionTimestamp": _stamp(timedelta(minutes=ago))}
+    conditions = [{"type": "NamespaceContentRemaining", "status": status, **condition}]
+    return read(Namespace, {"metadata": meta, "status": {"conditions": conditions}})
+
+
 def _namespaces(count: int) -> list[Namespace]:
     return [read(Namespace, {"metadata": {"name": f"run-{number}"}}) for number in range(count)]
 
@@ -248,6 +254,41 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
                     spec={"nodeName": "gpu-a03"},
                     status={"phase": "Failed", "reason": "Evicted"},
                 ),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="CSINodePluginDown",
+        description="of whichever driver",
+        inputs=check_input(
+            inventory(
+                *_NODES,
+                *(
+                    _agent(name, f"gpu-a0{number}", ready=False)
+                    for number, name in enumerate(
+                        ("csi-rbdplugin", "ebs-csi-node", "lustre-csi", "aws-csi-driver"), 1
+                    )
+                ),
+            )
+        ),
+        fired=tuple(
+            Fired(
+                labels={"node": f"gpu-a0{number}", "component": name, "severity": "warning"},
+                summary=f"{name} on gpu-a0{number} is not ready.",
+            )
+            for number, name in enumerate(
+                ("csi-rbdplugin", "ebs-csi-node", "lustre-csi", "aws-csi-driver"), 1
+            )
+        ),
+    ),
+    CheckCase(
+        rule="CSINodePluginDown",
+        description="it is ready, and other agents are not",
+        inputs=check_input(
+            inventory(
+                *_NODES,
+                _agent("csi-rbdplugin", "gpu-a01", ready=True),
+                _agent("calico-node", "gpu-a02", ready=False),
             )
         ),
     ),
@@ -440,6 +481,44 @@ CLUSTER_CHECK_CASES: Sequence[CheckCase] = (
                 *(_ended(number, ago=timedelta(), state=TrainingState.RUNNING) for number in range(50, 80)),
                 *(_ended(number, ago=timedelta(days=3), has_namespace=False) for number in range(80, 90)),
             ),
+        ),
+    ),
+    CheckCase(
+        rule="NamespaceNotEnding",
+        description="an API service does not answer",
+        inputs=check_input(
+            inventory(
+                _ending(
+                    "speech",
+                    ago=16,
+                    type="NamespaceDeletionDiscoveryFailure",
+                    message="metrics.k8s.io/v1beta1",
+                ),
+                _ending(
+                    "vision", ago=20, type="NamespaceFinalizersRemaining", status="False", message="none"
+                ),
+            )
+        ),
+        fired=(
+            Fired(
+                labels={"namespace": "speech", "severity": "warning"},
+                summary="Namespace speech was deleted 16m 0s ago and is still there.",
+                texts=("NamespaceDeletionDiscoveryFailure: metrics.k8s.io/v1beta1",),
+            ),
+            Fired(
+                labels={"namespace": "vision", "severity": "warning"},
+                summary="Namespace vision was deleted 20m 0s ago and is still there.",
+                texts=(),
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="NamespaceNotEnding",
+        description="it was deleted just now, its pods still run, or it stays",
+        inputs=check_input(
+            inventory(
+                _ending("speech", ago=14), _ending("vision", ago=20), pod("a", "vision"), *_namespaces(2)
+            )
         ),
     ),
 )

@@ -50,6 +50,20 @@ def _event(name: str, count: int, *, reason: str = "FailedCreatePodSandBox", **p
     return read(Event, tree)
 
 
+def _host_event(reason: str, message: str, *, on: str = "gpu-a01", ago: float = 1) -> Event:
+    moment = _stamp(timedelta(minutes=ago))
+    about = {"involvedObject": {"kind": "Node", "name": on}, "source": {"host": on}}
+    return _event(
+        f"{on}.{reason}",
+        1,
+        reason=reason,
+        message=message,
+        firstTimestamp=moment,
+        lastTimestamp=moment,
+        **about,
+    )
+
+
 def _sized(name: str, **quantities: str) -> Node:
     return node(name, status={"capacity": quantities, "allocatable": quantities})
 
@@ -159,6 +173,32 @@ NODE_CHECK_CASES: Sequence[CheckCase] = (
                     firstTimestamp=_stamp(timedelta(minutes=20)),
                     lastTimestamp=_stamp(timedelta(minutes=15, seconds=30)),
                 ),
+            )
+        ),
+    ),
+    CheckCase(
+        rule="NodeSystemOOM",
+        description="the kubelet of one says so, the problem detector of another",
+        inputs=check_input(
+            inventory(
+                *(node(name) for name in ("gpu-a01", "gpu-a02")),
+                _host_event("SystemOOM", "System OOM encountered, victim process: python", ago=9),
+                _host_event("OOMKilling", "Out of memory: Killed process 4242 (python)", on="gpu-a02"),
+            )
+        ),
+        fired=tuple(
+            _on(name, "critical", f"{name} ran out of memory and killed processes.")
+            for name in ("gpu-a01", "gpu-a02")
+        ),
+    ),
+    CheckCase(
+        rule="NodeSystemOOM",
+        description="more than ten minutes ago, and the memory of a container",
+        inputs=check_input(
+            inventory(
+                node("gpu-a01"),
+                _host_event("SystemOOM", "System OOM encountered, victim process: python", ago=11),
+                _host_event("OOMKilling", "Memory cgroup out of memory: Killed process 4242 (python)"),
             )
         ),
     ),

@@ -238,6 +238,20 @@ STORAGE_CHECK_CASES: Sequence[CheckCase] = (
         ),
     ),
     _case("VolumeClaimLost", "bound claims have theirs", *a_volume()),
+    _case(
+        "KubePersistentVolumeErrors",
+        "it could not be deleted after its claim",
+        a_volume(phase="Failed")[0],
+        fired=(
+            Fired(
+                labels={"persistentvolume": "pv-ckpt", "severity": "warning"},
+                summary="Volume pv-ckpt has failed, and its claim is gone.",
+                texts=("pv-ckpt",),
+            ),
+        ),
+    ),
+    _case("KubePersistentVolumeErrors", "its claim is there: another alert", *a_volume(phase="Failed")),
+    _case("KubePersistentVolumeErrors", "it is kept on purpose", a_volume(phase="Released")[0]),
     *(
         case
         for rule, alert in (("HostRootMountPrivate", _EXPORTER), ("VolumeHeldByPrivateMount", _HELD))

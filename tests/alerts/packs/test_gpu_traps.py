@@ -75,6 +75,9 @@ def test_trap_a_hung_collective_shows_full_utilisation_so_no_rule_takes_it_for_p
         "GPUIdle",  # no use at all
         "GPUMetricsFrozen",  # none either, for readings in whole watts
         "GPUReadingsImpossible",  # more than all of it
+        "GPUReadingsLost",  # that there is any
+        "GPUClockLow",  # beside a low clock
+        "GPUMetricsLost",  # the same
         "GPUsStarveOnData",  # beside a disk that does nothing else
     }
 

@@ -20,6 +20,7 @@ BY_ITSELF = {
     "GPUNodeThrottling": "a node that is cooled again is well",
     "InfiniBandErrors": "a link that trained again carries traffic; one that stays down has a rule with a proof",
     "NodeCPUOverload": "load goes away",
+    "NodeSystemOOM": "the killed process has freed the memory",
     "NodeOOMKill": "the kill freed the memory",
     "NodeOutOfMemoryLogged": "the kill freed the memory",
     "NodeSoftLockup": "the kernel repeats it as long as the CPU is stuck; a node that dies of it is not ready",

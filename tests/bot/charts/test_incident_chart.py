@@ -51,6 +51,17 @@ def test_an_incident_of_log_lines_has_no_chart() -> None:
     assert charted_members(an_open_incident(ALERT), {rule.id: rule}) == ()
 
 
+def test_a_count_is_drawn_only_where_nothing_is_measured() -> None:
+    several = replace(
+        ALERT, rule="gpu/heat/GPUNodeHot", labels=Labels({"alertname": "GPUNodeHot", "severity": "critical"})
+    )
+    rule = replace(a_rule(expr="count by (node) (temp > 83) >= 3"), id=several.rule)
+    incident = an_open_incident(several, ALERT)
+    assert incident.lead.rule == several.rule
+    assert [one.rule for one in charted_members(incident, {**RULES, rule.id: rule})] == [RULE.id]
+    assert [one.rule for one in charted_members(incident, {rule.id: rule})] == [several.rule]
+
+
 def test_the_most_severe_with_a_metric_is_drawn_where_the_lead_is_a_log_line() -> None:
     logged = replace(ALERT, rule="gpu/logs/Xid", labels=Labels({"alertname": "Xid", "severity": "critical"}))
     rule = replace(

@@ -326,3 +326,4 @@ async def test_rules_whose_windows_are_too_short_for_the_scrapes(
         await source.close()
     assert tuple(rule for one in found for rule in one.rules) == rules
     assert all("node_exporter is scraped every" in one.cause for one in found)
+    assert {one.mend for one in found} <= {"scrape it every 1 min 8 s or more often"}

@@ -13,6 +13,7 @@ from collectors.sources.prometheus.dialects.node_ranks import NO_NODES, NodeRank
 from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
 from collectors.sources.prometheus.dialects.rewriting import LabelSource, SeriesGroup
 from collectors.sources.prometheus.dialects.selectors import LabelMatcher
+from collectors.sources.prometheus.dialects.twice_scraped import NO_COPIES, Copies, copies_of
 
 _GENERATED = re.compile(
     r"-([a-z0-9]{8,10}-)?[a-z0-9]{5}$"
@@ -26,6 +27,7 @@ class Dialect:
     """How a family's series name things. `problem` says why its node is not known; its rules are blind then."""
 
     groups: tuple[SeriesGroup, ...] = (SeriesGroup(),)
+    copies: Copies = NO_COPIES
     problem: str = ""
     doubts: tuple[str, ...] = ()
     labels: Mapping[Role, tuple[str, ...]] = field(default_factory=dict)  # in use, best first, for people
@@ -74,6 +76,7 @@ def choose(
             merged.append(found)
     return Dialect(
         groups=_groups(merged),
+        copies=copies_of(family, fresh or series, ranks.naming(series), known) if known else NO_COPIES,
         problem=_problem(family, series, ranks, overrides) if known else "",
         labels=_shown(family, merged, series),
     )

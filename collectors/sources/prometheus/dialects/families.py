@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from collectors.facts.label_mapping import DEFAULT
-from collectors.sources.prometheus.dcgm_counters import counters
+from collectors.sources.prometheus.dialects.metric_aliases import DCGM_ALIASES, MetricAlias
 
 
 class Role(StrEnum):
@@ -30,14 +30,6 @@ class RoleLabels:
 
     label: str
     names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricAlias:
-    """Another name of a metric; its values times `factor` are those of the packs' one."""
-
-    name: str
-    factor: float = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +74,6 @@ def _own(job: str) -> str:
     return next(one.words for one in DEFAULT.exporters if one.is_own(job))
 
 
-_MIB = 1 << 20
 NODE_LABELS = (
     "node",
     "kubernetes_node",
@@ -95,51 +86,6 @@ NODE_LABELS = (
 )
 
 _UUIDS = ("UUID", "uuid", "gpu_uuid")
-# exporter 1.x, the next names of DCGM itself, and exporters that ask nvidia-smi or NVML instead
-_DCGM_ALIASES: Mapping[str, tuple[MetricAlias, ...]] = {
-    "DCGM_FI_DEV_GPU_TEMP": (
-        MetricAlias(name="dcgm_gpu_temp"),
-        MetricAlias(name="nvidia_smi_temperature_gpu"),
-        MetricAlias(name="nvidia_gpu_temperature_celsius"),
-    ),
-    "DCGM_FI_DEV_GPU_UTIL": (
-        MetricAlias(name="dcgm_gpu_utilization"),
-        MetricAlias(name="DCGM_FI_DEV_GPU_UTIL_RATIO", factor=100),
-        MetricAlias(name="nvidia_smi_utilization_gpu_ratio", factor=100),
-        MetricAlias(name="nvidia_gpu_duty_cycle"),
-    ),
-    "DCGM_FI_DEV_XID_ERRORS": (
-        MetricAlias(name="dcgm_xid_errors"),
-        MetricAlias(name="DCGM_FI_DEV_XID_ERROR"),
-    ),
-    "DCGM_FI_DEV_THERMAL_VIOLATION": (MetricAlias(name="dcgm_thermal_violation"),),
-    "DCGM_FI_DEV_FB_USED": (
-        MetricAlias(name="dcgm_fb_used"),
-        MetricAlias(name="nvidia_smi_memory_used_bytes", factor=1 / _MIB),
-        MetricAlias(name="nvidia_gpu_memory_used_bytes", factor=1 / _MIB),
-    ),
-    "DCGM_FI_DEV_FB_FREE": (
-        MetricAlias(name="dcgm_fb_free"),
-        MetricAlias(name="nvidia_smi_memory_free_bytes", factor=1 / _MIB),
-    ),
-    "DCGM_FI_DEV_POWER_USAGE": (
-        MetricAlias(name="dcgm_power_usage"),
-        MetricAlias(name="nvidia_smi_power_draw_watts"),
-        MetricAlias(name="nvidia_gpu_power_usage_milliwatts", factor=1e-3),
-    ),
-    "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL": (MetricAlias(name="nvidia_smi_ecc_errors_uncorrected_volatile_total"),),
-    "DCGM_FI_DEV_ROW_REMAP_FAILURE": (MetricAlias(name="DCGM_FI_DEV_ROW_REMAP_FAILED"),),
-    "DCGM_FI_DEV_PCIE_REPLAY_COUNTER": (
-        MetricAlias(name="dcgm_pcie_replay_counter"),
-        MetricAlias(name="DCGM_FI_DEV_PCIE_REPLAY_TOTAL"),
-    ),
-}
-# OpenTelemetry's collector ends the names of counters with this.
-_COUNTERS = tuple(name for name, line in counters().items() if line.split(",")[1].strip() == "counter")
-_DCGM_ALIASES = {
-    **_DCGM_ALIASES,
-    **{name: (*_DCGM_ALIASES.get(name, ()), MetricAlias(name=f"{name}_total")) for name in _COUNTERS},
-}
 
 DCGM = Family(
     name="dcgm-exporter",
@@ -161,7 +107,7 @@ DCGM = Family(
     },
     is_on_node=True,
     own=_own("dcgm-exporter"),
-    aliases=_DCGM_ALIASES,
+    aliases=DCGM_ALIASES,
 )
 
 
@@ -225,6 +171,37 @@ FELIX = Family(
     name="calico-node", prefix="felix_", probes=("felix_resync_state",), roles=_HOST, is_on_host=True
 )
 
+GPU_OPERATOR = Family(
+    name="gpu-operator",
+    prefix="gpu_operator_node_",
+    probes=("gpu_operator_node_device_plugin_devices_total", "gpu_operator_node_driver_validation"),
+    roles=_HOST,
+    is_on_host=True,
+)
+
+ETCD = Family(
+    name="etcd",
+    prefix=("etcd_server_", "etcd_disk_", "etcd_mvcc_", "etcd_network_"),  # the API server has others
+    probes=("etcd_server_has_leader",),
+    roles=_HOST,
+    is_on_host=True,
+)
+
+HADOOP = Family(
+    name="hadoop",
+    prefix=("Hadoop_", "hadoop_"),
+    probes=("Hadoop_NameNode_CapacityTotal", "hadoop_namenode_capacitytotal"),
+    roles=_HOST,
+    is_on_host=True,
+)
+
+CALICO_CONTROLLERS = Family(
+    name="calico-kube-controllers",
+    prefix="ipam_",
+    probes=("ipam_allocations_in_use",),
+    roles={Role.NODE: _collides("node")},
+)
+
 TARGETS = Family(name="targets", prefix="up", probes=("up",), roles=_HOST, is_on_host=True)
 
 FAMILIES = (
@@ -235,5 +212,9 @@ FAMILIES = (
     KUBELET,
     NODE_PROBLEM_DETECTOR,
     FELIX,
+    GPU_OPERATOR,
+    ETCD,
+    HADOOP,
+    CALICO_CONTROLLERS,
     TARGETS,
 )

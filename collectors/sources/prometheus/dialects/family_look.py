@@ -39,6 +39,11 @@ class Look:
     checked_at: datetime | None = None  # the moment that the check was as of
     series: list[tuple[float, tuple[Labels, ...]]] = field(default_factory=list)
 
+    @property
+    def seen(self) -> tuple[Labels, ...]:
+        """The series of all moments that count."""
+        return tuple(dict.fromkeys(labels for _, some in self.series for labels in some))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookUp:
@@ -87,8 +92,7 @@ class LookUp:
             checked_at=at,
             series=[*kept[-1:], *([(now, series)] if series else [])],
         )
-        seen = tuple(dict.fromkeys(labels for _, some in look.series for labels in some))
-        look.dialect = await self._chosen(usual, seen, series)
+        look.dialect = await self._chosen(usual, look.seen, series)
         return look
 
     async def _chosen(self, usual: Family, seen: Sequence[Labels], fresh: Sequence[Labels]) -> Dialect:

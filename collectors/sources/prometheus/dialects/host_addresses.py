@@ -35,6 +35,8 @@ def _are_right(series: Sequence[Labels], names: Sequence[str], nodes: NodeNames)
         found = nodes.of(labels.get(NODE, address))
         if nodes.learned(address) and not nodes.of_host(address):  # nothing else leads there from the address
             return False
+        if "/" in address and nodes.of_host(address):  # a URL, which an alert takes for what was probed
+            return False
         if named and (found != named or hosts.setdefault(address, named) != named):
             return False
     return True

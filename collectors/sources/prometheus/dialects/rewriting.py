@@ -24,18 +24,20 @@ class LabelSource:
     """Where a label of the packs comes from: the first of `names` that a series has.
 
     `never` is a pattern of what the last of them does not mean, such as the exporter's own pod. `beside` is a label
-    of the packs without which this one means nothing, such as the pod of a namespace.
+    of the packs without which this one means nothing, such as the pod of a namespace. `named` are values to replace:
+    each with the pattern of those that stand for it.
     """
 
     label: str
     names: tuple[str, ...]
     never: str = ""
     beside: str = ""
+    named: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_plain(self) -> bool:
         """Whether the series have the label as the packs name it."""
-        return self.names == (self.label,) and not self.never and not self.beside
+        return self.names == (self.label,) and not (self.never or self.beside or self.named)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +70,23 @@ class MetricName:
 class MetricForms:
     """How one metric of the packs is there: its names, and the groups of its series.
 
-    `replaced` are matchers for those of the packs on a label, such as `job`.
+    `replaced` are matchers for those of the packs on a label, such as `job`. `copies` are the labels in which series
+    differ that are there twice: they count once.
     """
 
     names: tuple[MetricName, ...]
     groups: tuple[SeriesGroup, ...] = (SeriesGroup(),)
     replaced: tuple[tuple[str, tuple[LabelMatcher, ...]], ...] = ()
+    copies: tuple[str, ...] = ()
+
+    def is_plain(self, metric: str) -> bool:
+        """Whether the metric is as the packs name it."""
+        sources = (one for group in self.groups for one in group.labels)
+        return (
+            self.names == (MetricName(name=metric),)
+            and not self.copies
+            and all(one.is_plain for one in sources)
+        )
 
 
 FormsOf = Callable[[str], MetricForms | None]
@@ -103,6 +116,14 @@ def _in_forms(selector: Selector, forms: MetricForms, needed: Collection[str] | 
         part for name in forms.names for group in groups if (part := _in_group(selector, name, group, forms))
     ]
     whole = " or ".join(found)
+    if forms.copies and found and not selector.function.startswith("absent"):
+        added = {
+            f"{AUXILIARY}{kind}{one.label}"
+            for group in groups
+            for one in group.labels
+            for kind in ("", "old_")
+        }
+        return f"max without ({', '.join((*forms.copies, *sorted(added)))}) ({whole})"
     return f"({whole})" if len(found) > 1 else whole
 
 
@@ -113,7 +134,7 @@ def _in_group(selector: Selector, name: MetricName, group: SeriesGroup, forms: M
         source = group.source_of(matcher.label)
         if source is None:
             inside.append(matcher)
-        elif len(source.names) == 1 and not source.never and not source.beside:
+        elif len(source.names) == 1 and not (source.never or source.beside or source.named):
             inside.append(LabelMatcher(source.names[0], matcher.operator, matcher.value))
         else:
             later.append(matcher)
@@ -149,6 +170,8 @@ def _given(text: str, source: LabelSource) -> str:
         never = json.dumps(f";*({source.never})")
         text = f'label_replace({text}, "{joined}", "", "{joined}", {never})'
     text = f'label_replace({text}, "{source.label}", "$1", "{joined}", "{_FIRST}")'
+    for value, pattern in source.named:
+        text = f'label_replace({text}, "{source.label}", {json.dumps(value)}, "{source.label}", {json.dumps(pattern)})'
     return f'label_replace({text}, "{source.label}", "", "{source.beside}", "")' if source.beside else text
 
 

@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Sample, Seen, Series
 from collectors.sources.prometheus.dialects.choosing import Overrides
-from collectors.sources.prometheus.dialects.families import FAMILIES, Family, Role
+from collectors.sources.prometheus.dialects.compared_nodes import compares_nodes, with_names
+from collectors.sources.prometheus.dialects.families import FAMILIES, TARGETS, Family, Role
 from collectors.sources.prometheus.dialects.family_look import Look, LookUp
 from collectors.sources.prometheus.dialects.learned_addresses import LearnedAddresses
 from collectors.sources.prometheus.dialects.name_spelling import Spelling
@@ -19,6 +21,7 @@ from collectors.sources.prometheus.dialects.restoring import LabelRestorer
 from collectors.sources.prometheus.dialects.rewriting import MetricForms, MetricName, rewritten
 from collectors.sources.prometheus.dialects.scope_watching import Ask, ScopeWatch
 from collectors.sources.prometheus.dialects.selectors import selectors
+from collectors.sources.prometheus.dialects.twice_scraped import NO_COPIES
 
 CHECK_EVERY = (
     60.0  # seconds: whether the labels are still the same; with alerts standing, at each of their moments
@@ -77,11 +80,10 @@ class Dialects:
                 return blind
             if problem := self._problem(family):
                 return Blind(source="prometheus", at=at, reason=problem)
+        forms = partial(self._forms, beside=families)
         return Prepared(
-            expr=self.of_cluster(rewritten(query.expr, self._forms)),
-            presence=None
-            if query.presence is None
-            else self.of_cluster(rewritten(query.presence, self._forms)),
+            expr=self.of_cluster(rewritten(query.expr, forms)),
+            presence=None if query.presence is None else self.of_cluster(rewritten(query.presence, forms)),
             node_labels=frozenset(
                 name
                 for one in families
@@ -173,10 +175,12 @@ class Dialects:
 
     def _names_hosts_anew(self, family: Family) -> bool:
         """Whether the hosts of the family's series get their nodes' names for their addresses."""
-        groups = self._looks[family.name].dialect.groups if family.is_on_host else ()
+        dialect = self._looks[family.name].dialect
+        groups = dialect.copies.of_nodes(dialect.groups, family) if family.is_on_host else ()
         return any(group.source_of(label) for group in groups for label in family.labels_of(Role.NODE))
 
-    def _forms(self, metric: str) -> MetricForms | None:
+    def _forms(self, metric: str, *, beside: Sequence[Family]) -> MetricForms | None:
+        """Return the forms of a metric in a query for these families; None where it is as the packs name it."""
         family = next((one for one in self._families if one.has(metric)), None)
         look = self._looks.get(family.name) if family is not None else None
         if family is None or look is None:
@@ -185,11 +189,12 @@ class Dialects:
         there = [one for one in look.family.aliases.get(spelled, ()) if one.name in look.names]
         own = [MetricName(name=spelled)] if spelled in look.names or not there else []
         names = (*own, *(MetricName(name=one.name, factor=one.factor) for one in there))
-        if names == (MetricName(name=metric),) and all(
-            one.is_plain for group in look.dialect.groups for one in group.labels
-        ):
-            return None
-        return MetricForms(names=names, groups=look.dialect.groups)
+        copies = NO_COPIES if TARGETS in beside else look.dialect.copies  # `up` knows each target
+        groups = copies.of_nodes(look.dialect.groups, family)
+        if self.nodes is not None and (copies.labels or (family.is_on_node and compares_nodes(beside))):
+            groups = with_names(groups, family, look.seen, self.nodes)
+        form = MetricForms(names=names, groups=groups, copies=copies.labels)
+        return None if form.is_plain(metric) else form
 
     async def _follow(self, family: Family, at: datetime, *, must_check: bool) -> Blind | None:
         """Look the family up if it was not yet, or if its series may have changed."""

@@ -29,6 +29,7 @@ from tests.bot.evaluation.beside_prometheus.rule_set import RuleFile
 EVERY = timedelta(seconds=15)
 _CLUSTER = "prod-a"
 _POLL = 1.0  # seconds
+_BLIND = "blind: "  # before the reason
 
 AlertLabels = tuple[tuple[str, str], ...]
 
@@ -107,6 +108,16 @@ class Followed:
             if group.rules
         }
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether a rule was blind at one of the last evaluations of its group."""
+        return any(
+            one.ours.startswith(_BLIND)
+            for group in self.groups.values()
+            for some in group.differences
+            for one in some
+        )
+
     async def follow(self, lasts: timedelta) -> None:
         """Evaluate with Prometheus for so long."""
         until = time.monotonic() + lasts.total_seconds()
@@ -146,7 +157,7 @@ class Followed:
             assert rule.name == one["name"]
             group.alerts += len(one["alerts"])
             if (reason := cycle.blind.get(rule.id)) and one["health"] == "ok":
-                found.append(Difference(rule.id, (), f"blind: {reason}", "ok"))
+                found.append(Difference(rule.id, (), f"{_BLIND}{reason}", "ok"))
                 continue
             ours = {tuple(sorted(alert.labels.items())): alert for alert in by_rule[rule.id]}
             them = {tuple(sorted(alert["labels"].items())): alert for alert in one["alerts"]}

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.lifecycle import AlertState
+from bot.evaluation.backfill import TRIES
 from bot.evaluation.rule_state import MAX_MISSED
-from bot.evaluation.scheduler import TRIES
 from collectors.facts.labels import Labels
-from collectors.facts.queries import PromQLQuery
+from collectors.facts.queries import CheckQuery, PromQLQuery
 from collectors.facts.results import Blind, QueryResult
 from collectors.query_router import CONCURRENCY
 from tests.support.alerting import NOON, a_rule, an_alert, minutes
@@ -48,6 +48,33 @@ async def test_a_late_cycle_does_not_shift_the_next_or_run_twice() -> None:
 
     assert late.evaluated == {RULE.id}
     assert yard.scheduler.next_due(NOON + minutes(3.5)) == NOON + minutes(4)
+
+
+async def test_a_loop_that_wakes_a_little_late_keeps_no_alert_waiting() -> None:
+    yard = Yard(rules=(RULE,), metrics=Canned(hot((1, 60))))
+    await yard.round(0)
+
+    late = [
+        await yard.round(minute + seconds / 60)
+        for minute, seconds in ((1, 0.3), (2, 0.1), (3, 0.2), (4, 0.05))
+    ]
+
+    assert [cycle.at for cycle in late] == [NOON + minutes(minute) for minute in range(1, 5)]
+    assert [alert.is_firing for alert in late[-1].standing] == [True]
+
+
+async def test_checks_that_are_brought_forward_keep_their_own_times() -> None:
+    check = replace(a_rule("Checked"), query=CheckQuery(name="source-blind"))
+    yard = Yard(rules=(RULE, check), metrics=Canned(hot()))
+    await yard.round(0)
+
+    yard.scheduler.bring_checks_forward()
+    between = await yard.round(0.4)
+
+    assert (between.evaluated | between.blind.keys()) == {check.id}
+    assert between.at == NOON + minutes(0.4)
+    assert {RULE.id, check.id} == (after := await yard.round(1)).evaluated | after.blind.keys()
+    assert yard.scheduler.next_due(NOON + minutes(1)) == NOON + minutes(2)
 
 
 async def test_a_blind_source_resolves_nothing_and_is_reported() -> None:

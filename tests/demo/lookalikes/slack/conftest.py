@@ -55,7 +55,7 @@ async def listening(
     handlers: list[AsyncSocketModeHandler] = []
 
     async def connect(app: AsyncApp) -> None:
-        handler = AsyncSocketModeHandler(app, slack.app_token, web_client=client, ping_interval=0.2)
+        handler = AsyncSocketModeHandler(app, slack.app_token, web_client=client)
         handlers.append(handler)
         await handler.connect_async()  # type: ignore[no-untyped-call]
         await slack.connected()

@@ -42,7 +42,7 @@ async def listener(slack: SlackLookalike, client: AsyncWebClient) -> AsyncIterat
     made: list[SocketModeClient] = []
 
     async def connect(*, acks: bool = True) -> Listener:
-        socket = SocketModeClient(app_token=slack.app_token, web_client=client, ping_interval=0.2)
+        socket = SocketModeClient(app_token=slack.app_token, web_client=client)
         made.append(socket)
         before = len(slack.sockets.connections)
         await socket.connect_to_new_endpoint()

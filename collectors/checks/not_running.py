@@ -1,0 +1,233 @@
+"""Checks of pods that have a node and do not run: of trainings, and of other workloads that ask for GPUs.
+
+A gang keeps the GPUs of all its pods while one of them cannot start.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.cluster.indexes import by_involved_object, by_unready
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import EVENTS, PODS
+from collectors.cluster.objects import Event, Pod
+from collectors.cluster.pods import ContainerStateTerminated, ContainerStatus
+from collectors.cluster.resources import holds_resources, is_ready
+from collectors.facts.enumeration import some_of
+from collectors.facts.labels import Labels
+from collectors.facts.results import Blind, Sample
+from collectors.gpu_workloads import BARE, asks_for_gpus, workload_of
+from collectors.trainings.exit_codes import explain_exit
+
+_TEXTS = 3  # pods of one sample
+_SEVERAL = 3  # workloads that fail in the same way: then it is not their own fault
+_LATELY = timedelta(minutes=15)
+_CRASHES = 3  # restarts, after which a container that ended lately ends again and again
+_CRASH = "CrashLoopBackOff"
+# Reasons for which the kubelet lets a container wait. Any other is that it cannot be made.
+_IMAGE = re.compile(r"(?i)image|registry|signature")
+_STARTING = re.compile(r"|ContainerCreating|PodInitializing")
+# Events that make alerts of their node: no volume is attached or mounted there, or no sandbox is made.
+_OF_NODE = re.compile(
+    r"^(FailedCreatePodSandBox|FailedAttachVolume|FailedMapVolume|FailedMountOnFilesystemMismatch) |"
+    r"MountVolume.MountDevice failed|MountVolume.SetUp failed .*(rpc error|mount failed|CSI driver)"
+)
+_REPEATED = 5
+_SAYS_WHY = re.compile(
+    r"Failed.*|Unhealthy|NetworkNotReady|InspectFailed|ErrImageNeverPull"
+)  # reasons of events
+
+
+def not_running(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
+    """Return a sample for each training and workload with pods that have a node and this problem: how many pods.
+
+    `problem`: `image`, it cannot be pulled; `container`, it cannot be made; `crash`, it ends again and again, lately
+    with an error; `oom`, it lately ran out of its memory; `ready`, none of these, and it is
+    not ready. Of several workloads whose pods on one node fail, or whose registry does, it is one sample about that. A
+    pod on a node that is not ready is left to the check of nodes.
+    """
+    assert not isinstance(inputs.inventory, Blind)
+    assert not isinstance(inputs.trainings, Blind)
+    inventory, problem = inputs.inventory, str(parameters["problem"])
+    trainings = {
+        (training.namespace, rank.pod): training.id
+        for training in inputs.trainings
+        if not training.state.is_over or problem == "oom"
+        for rank in training.ranks
+    }
+    found: dict[Labels, list[Pod]] = defaultdict(list)
+    for namespace in inventory.grouped(PODS, by_unready).values():
+        for pod in namespace:
+            yield None
+            training = trainings.get((pod.metadata.namespace, pod.metadata.name), "")
+            if (training or asks_for_gpus(pod, inventory)) and problem in _problems_of(
+                pod, inventory, inputs.at - _LATELY
+            ):
+                found[_labels(pod, training, inventory)].append(pod)
+    yield from _samples(
+        found, problem, inventory, [labels for labels, fires in inputs.standing.items() if fires]
+    )
+
+
+def _problems_of(pod: Pod, inventory: Inventory, since: datetime) -> Iterator[str]:
+    """Yield the problems of a pod: none of one that ends, or whose node is not ready."""
+    node = inventory.nodes.get(pod.spec.node_name)
+    if pod.metadata.deletion_timestamp is not None or node is None or is_ready(node) is not True:
+        return
+    ends = [(one, end) for one, end in _ends(pod) if end.finished_at is not None and end.finished_at >= since]
+    if any(end.reason == "OOMKilled" for _, end in ends):
+        yield "oom"
+    waiting = {one.state.waiting.reason for one in _statuses(pod) if one.state.waiting is not None}
+    is_unready = any(one.type == "Ready" and one.status == "False" for one in pod.status.conditions or ())
+    if not holds_resources(pod):
+        return
+    if any(map(_IMAGE.search, waiting)):
+        yield "image"
+    elif _CRASH in waiting or any(
+        one.restart_count >= _CRASHES and end.exit_code and _was_short(end) for one, end in ends
+    ):
+        yield "crash"
+    elif not all(map(_STARTING.fullmatch, waiting)):
+        yield "container"
+    elif (is_unready or pod.status.phase == "Pending") and not _is_of_node(pod, inventory):
+        yield "ready"
+
+
+def _was_short(end: ContainerStateTerminated) -> bool:
+    """Whether the container ended soon after it had started. One that ran for days may end once."""
+    return end.started_at is None or end.finished_at is None or end.finished_at - end.started_at <= _LATELY
+
+
+def _is_of_node(pod: Pod, inventory: Inventory) -> bool:
+    """Whether its events are such that the checks of events on nodes tell."""
+    last = _last_event(pod, inventory)
+    return (
+        last is not None
+        and last.times >= _REPEATED
+        and bool(_OF_NODE.search(f"{last.reason} {last.message}"))
+    )
+
+
+def _samples(
+    found: Mapping[Labels, Sequence[Pod]], problem: str, inventory: Inventory, firing: Sequence[Labels]
+) -> Iterator[Sample]:
+    """Yield one sample for what several workloads have in common, and one for each of the others."""
+    shared: dict[Labels, dict[Labels, Sequence[Pod]]] = defaultdict(dict)
+    for labels, pods in found.items():
+        if common := _in_common(pods, problem):
+            shared[common][labels] = pods
+    nodes = {labels: of for labels, of in shared.items() if len(of) >= _SEVERAL and "node" in labels}
+    covered = {labels for of in nodes.values() for labels in of}
+    registries = defaultdict[Labels, dict[Labels, Sequence[Pod]]](dict)
+    if problem == "image":
+        for labels, pods in found.items():
+            if labels not in covered:
+                registries[_registry(pods[0])][labels] = pods
+    groups = {**nodes, **{labels: of for labels, of in registries.items() if len(of) >= _SEVERAL}}
+    for labels, of in groups.items():
+        covered |= of.keys()
+        pods = [pod for each in of.values() for pod in each]
+        yield Sample(labels=labels, value=len(of), texts=_texts(pods, problem, inventory))
+    for labels, pods in found.items():
+        if labels not in covered or any(labels.items() <= one.items() for one in firing):
+            yield Sample(labels=labels, value=len(pods), texts=_texts(pods, problem, inventory))
+
+
+def _in_common(pods: Sequence[Pod], problem: str) -> Labels | None:
+    """Return the node that all of these pods are on, if it may be at fault; None for a program that fails."""
+    nodes = {pod.spec.node_name for pod in pods}
+    return Labels({"node": nodes.pop()}) if len(nodes) == 1 and problem in ("image", "ready") else None
+
+
+def _registry(pod: Pod) -> Labels:
+    """Return the registry of the pod's first image."""
+    image = next((one.image for one in pod.spec.containers or ()), "")
+    first, slash, _ = image.partition("/")
+    host = first if slash and (set(".:") & set(first) or first == "localhost") else "docker.io"
+    return Labels({"component": "image-registry", "registry": host})
+
+
+def _labels(pod: Pod, training: str, inventory: Inventory) -> Labels:
+    namespace = pod.metadata.namespace
+    if training:
+        return Labels({"namespace": namespace, "training": training})
+    _, kind, name = workload_of(pod, inventory).split("/", 2)
+    if kind == BARE:
+        return Labels({"namespace": namespace, "pod": name})
+    return Labels({"namespace": namespace, "workload": name, "workload_type": kind})
+
+
+def _texts(pods: Sequence[Pod], problem: str, inventory: Inventory) -> tuple[str, ...]:
+    """Return what is known of the first pods, each on a line."""
+    ordered = sorted(pods, key=lambda pod: (pod.metadata.namespace, pod.metadata.name))
+    lines = [_text(pod, problem, inventory) for pod in ordered[:_TEXTS]]
+    if len(pods) > _TEXTS:
+        names = some_of([pod.metadata.name for pod in ordered[_TEXTS:]], _TEXTS)
+        lines.append(f"the same: {names}")
+    return tuple(lines)
+
+
+def _text(pod: Pod, problem: str, inventory: Inventory) -> str:
+    """Return where the pod is, why its container waits or how it ended, and what its events say."""
+    said: list[str] = []
+    for one in _statuses(pod):
+        waiting = one.state.waiting
+        if waiting is not None and not _STARTING.fullmatch(waiting.reason):
+            explained = waiting.message or explain_exit(None, waiting.reason)
+            said.append(": ".join(filter(None, (waiting.reason, explained))))
+    if problem in ("crash", "oom"):
+        last = max(
+            (end for _, end in _ends(pod) if end.exit_code or end.reason),
+            key=lambda end: str(end.finished_at),
+            default=None,
+        )
+        if last is not None:
+            said = [
+                f"{last.reason or 'it ended'} with {last.exit_code}: {explain_exit(last.exit_code, last.reason)}"
+            ]
+    else:
+        last_event = _last_event(pod, inventory)
+        events = [f"{last_event.reason}: {last_event.message}"] if last_event is not None else []
+        said = events if problem == "image" and events else [*said, *events]
+    reason = "; ".join(dict.fromkeys(said)) or f"its phase is {pod.status.phase}"
+    return f"{pod.metadata.name} on {pod.spec.node_name}: {reason}"
+
+
+def _last_event(pod: Pod, inventory: Inventory) -> Event | None:
+    """Return the last of the pod's events that say why it does not run."""
+    meta = pod.metadata
+    events = [
+        event
+        for event in inventory.select(EVENTS, by_involved_object, f"{meta.namespace}/Pod/{meta.name}")
+        if event.last_seen is not None
+        and _SAYS_WHY.fullmatch(event.reason)
+        and not event.message.startswith("Error: ")
+    ]
+    return max(events, key=lambda event: (event.last_seen, event.metadata.name), default=None)
+
+
+def _statuses(pod: Pod) -> tuple[ContainerStatus, ...]:
+    return (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
+
+
+def _ends(pod: Pod) -> Iterator[tuple[ContainerStatus, ContainerStateTerminated]]:
+    """Yield the ends of the pod's containers, of this run and of the one before."""
+    for one in _statuses(pod):
+        for end in (one.last_state.terminated, one.state.terminated):
+            if end is not None:
+                yield one, end
+
+
+CHECKS = (
+    ClusterCheck(
+        name="pods-not-running",
+        summary="pods of a training, or with GPUs, have a node and do not run: `problem` says why",
+        needs=frozenset({"inventory", "trainings"}),
+        run=not_running,
+        parameters={"problem": "ready"},
+        kinds=frozenset({EVENTS.name}),
+    ),
+)
