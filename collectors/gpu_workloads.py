@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NAMESPACES
 from collectors.cluster.objects import Pod
-from collectors.cluster.resources import gpus_held, gpus_requested, holds_resources
+from collectors.cluster.resources import holds_resources
 from collectors.facts.topology import WorkloadFacts
 from collectors.trainings.training import OWNER_KEYS, TEAM_KEYS, first_of
 
@@ -25,7 +25,7 @@ class GpuWorkloads(Mapping[str, WorkloadFacts]):
 
     def of(self, pod: Pod) -> str:
         """Return the workload of a pod; empty for one that takes no GPUs, has finished, or is a training's."""
-        if not _takes_gpus(pod) or self._training_of(pod):
+        if not _takes_gpus(pod, self._inventory) or self._training_of(pod):
             return ""
         return workload_of(pod, self._inventory)
 
@@ -59,11 +59,18 @@ class GpuWorkloads(Mapping[str, WorkloadFacts]):
                 id=id,
                 owner=first_of(metas, OWNER_KEYS),
                 team=first_of(metas, TEAM_KEYS),
-                gpus=sum(map(_or_none, own)),
+                gpus=sum(self._gpus_held(pod) for pod in own),
                 pods=len(own),
             )
 
-        return self._inventory.memo.get(("gpu workload", id), (top, of_namespace, *pods), read)
+        parts = (top, of_namespace, self._inventory.gpu_claims(namespace), *pods)
+        return self._inventory.memo.get(("gpu workload", id), parts, read)
+
+    def _gpus_held(self, pod: Pod) -> float:
+        try:
+            return self._inventory.gpus_held(pod)
+        except ValueError:
+            return 0
 
 
 def workload_of(pod: Pod, inventory: Inventory) -> str:
@@ -78,25 +85,18 @@ def pods_waiting_for_gpus(
     found: dict[str, list[Pod]] = {}
     for pod in inventory.pods_waiting():
         key = (pod.metadata.namespace, pod.metadata.name)
-        if key not in of_trainings and not pod.metadata.deletion_timestamp and _takes_gpus(pod):
+        if key not in of_trainings and not pod.metadata.deletion_timestamp and _takes_gpus(pod, inventory):
             found.setdefault(workload_of(pod, inventory), []).append(pod)
     return found
 
 
-def _takes_gpus(pod: Pod) -> bool:
-    return holds_resources(pod) and asks_for_gpus(pod)
+def _takes_gpus(pod: Pod, inventory: Inventory) -> bool:
+    return holds_resources(pod) and asks_for_gpus(pod, inventory)
 
 
-def asks_for_gpus(pod: Pod) -> bool:
+def asks_for_gpus(pod: Pod, inventory: Inventory) -> bool:
     """Whether the pod requests GPUs, also after its end."""
     try:
-        return bool(gpus_requested(pod.spec))
+        return bool(inventory.gpus_of(pod))
     except ValueError:  # a quantity that cannot be read
         return False
-
-
-def _or_none(pod: Pod) -> float:
-    try:
-        return gpus_held(pod)
-    except ValueError:
-        return 0

@@ -9,8 +9,14 @@ from collectors.claim_users import Claims
 from collectors.cluster.indexes import by_address
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PODS
-from collectors.cluster.objects import Node, Pod
-from collectors.cluster.resources import gpus_held, gpus_out_of_service, holds_resources, is_ready, whole_gpus
+from collectors.cluster.objects import Pod
+from collectors.cluster.resources import (
+    gpu_resource,
+    gpus_out_of_service,
+    holds_resources,
+    is_ready,
+    whole_gpus,
+)
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
 from collectors.gpu_workloads import GpuWorkloads
 from collectors.trainings.training import Rank, Training, TrainingState
@@ -36,7 +42,7 @@ def build_topology(
     return Topology(
         cluster=cluster,
         as_of=inventory.as_of,
-        nodes=_OnDemand(inventory.nodes, lambda name: _node(inventory.nodes[name], racks, products)),
+        nodes=_OnDemand(inventory.nodes, lambda name: _node(name, inventory, racks, products)),
         pods=_OnDemand(_PodKeys(inventory.pods), pods.facts),
         trainings={
             training.id: inventory.memo.get(("facts", training.id), (training,), partial(_training, training))
@@ -135,7 +141,7 @@ class _Pods:
             phase=pod.status.phase,
             training=self.training_of(pod),
             workload=self.workloads.of(pod) or self._inventory.workload_of(pod),
-            gpus=_or_none(lambda: gpus_held(pod)),
+            gpus=_or_none(lambda: self._inventory.gpus_held(pod)),
         )
 
 
@@ -194,19 +200,26 @@ class _Addresses(Mapping[str, str]):
         return sum(1 for _ in self)
 
 
-def _node(node: Node, racks: Sequence[str], products: Sequence[str]) -> NodeFacts:
+def _node(name: str, inventory: Inventory, racks: Sequence[str], products: Sequence[str]) -> NodeFacts:
+    node = inventory.nodes[name]
     labels = node.metadata.labels or {}
     return NodeFacts(
         name=node.metadata.name,
         rack=next((labels[key] for key in racks if labels.get(key)), ""),
         addresses=tuple(one.address for one in node.status.addresses or ()),
-        gpus=round(_or_none(lambda: whole_gpus(node))),
+        gpus=round(_or_none(lambda: whole_gpus(node))) or _whole_devices(name, inventory),
         gpu_product=next((labels[key] for key in products if labels.get(key)), ""),
         is_ready=is_ready(node),
         is_cordoned=node.spec.unschedulable,
         boot_id=node.status.node_info.boot_id,
         gpus_out=_or_none(lambda: sum(counts.unhealthy for counts in gpus_out_of_service(node).values())),
     )
+
+
+def _whole_devices(name: str, inventory: Inventory) -> int:
+    """Return a node's GPUs that no device plugin gives but a driver of dynamic resource allocation."""
+    devices = inventory.gpu_devices_on(name).items()
+    return sum(count for name, (count, _) in devices if (gpu := gpu_resource(name)) and not gpu.is_slice)
 
 
 def _or_none(count: Callable[[], float]) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.objects import Node
-from collectors.cluster.resources import is_ready, nvidia_gpus, whole_gpus
+from collectors.cluster.resources import is_ready, whole_gpus
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -41,7 +41,7 @@ def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     nodes = {
         name: node
         for name, node in inputs.inventory.nodes.items()
-        if is_ready(node) and nvidia_gpus(node.status.capacity or {})
+        if is_ready(node) and inputs.inventory.nvidia_gpus_on(name)
     }
     yield None
     topology = build_topology(inputs.inventory, (), cluster="")
@@ -59,9 +59,7 @@ def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
             series.setdefault(node, Counter())[target] += round(sample.value)
         else:
             unknown.add(node)
-    missing = {
-        name: nvidia_gpus(node.status.capacity or {}) for name, node in nodes.items() if name not in series
-    }
+    missing = {name: inputs.inventory.nvidia_gpus_on(name) for name in nodes if name not in series}
     if len(missing) <= len(unknown):
         missing = {}
     # Two targets may give the same GPUs.

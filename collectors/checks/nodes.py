@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, Found
-from collectors.cluster.objects import Node
-from collectors.cluster.resources import gpus_out_of_service, is_ready, nvidia_gpus
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.resources import gpus_out_of_service, is_ready
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
 
@@ -34,27 +34,32 @@ def not_ready(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sa
 def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each node and GPU resource whose allocatable is below its capacity: how many are missing.
 
-    The device plugin removes an unhealthy GPU from allocatable and never puts it back by itself. Where it does not run,
-    a node that was labelled as one with GPUs has none of them.
+    The device plugin removes an unhealthy GPU from allocatable and never puts it back by itself; a driver of dynamic
+    resource allocation gives it a taint. Where neither runs, a node labelled as one with GPUs has none of them.
     """
     assert not isinstance(inputs.inventory, Blind)
     for name, node in inputs.inventory.nodes.items():
         yield None
-        for resource, share in gpus_out_of_service(node).items():
-            text = f"{share.allocatable:g} of {share.capacity:g} {resource} are allocatable"
-            labels = Labels({"node": name, "resource": resource})
-            yield Sample(labels=labels, value=share.unhealthy, texts=(text,))
-        if (count := _unregistered(node)) and is_ready(node):
+        counts = [
+            *((one, share.capacity, share.allocatable) for one, share in gpus_out_of_service(node).items()),
+            *((one, every, usable) for one, (every, usable) in inputs.inventory.gpu_devices_on(name).items()),
+        ]
+        for resource, capacity, allocatable in counts:
+            if allocatable < capacity:
+                text = f"{allocatable:g} of {capacity:g} {resource} are allocatable"
+                labels = Labels({"node": name, "resource": resource})
+                yield Sample(labels=labels, value=capacity - allocatable, texts=(text,))
+        if (count := _unregistered(name, inputs.inventory)) and is_ready(node):
             text = (
                 f"none of its {count} GPUs by the label {_COUNTED} is registered: does its device plugin run?"
             )
             yield Sample(labels=Labels({"node": name, "resource": _RESOURCE}), value=count, texts=(text,))
 
 
-def _unregistered(node: Node) -> int:
+def _unregistered(name: str, inventory: Inventory) -> int:
     """Return how many GPUs GPU feature discovery found, if the kubelet knows none by any name."""
-    counted = (node.metadata.labels or {}).get(_COUNTED, "")
-    return int(counted) if counted.isdigit() and not nvidia_gpus(node.status.capacity or {}) else 0
+    counted = (inventory.nodes[name].metadata.labels or {}).get(_COUNTED, "")
+    return int(counted) if counted.isdigit() and not inventory.nvidia_gpus_on(name) else 0
 
 
 CHECKS = (

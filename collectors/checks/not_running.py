@@ -63,7 +63,7 @@ def not_running(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
         for pod in namespace:
             yield None
             training = trainings.get((pod.metadata.namespace, pod.metadata.name), "")
-            if (training or asks_for_gpus(pod)) and problem in _problems_of(
+            if (training or asks_for_gpus(pod, inventory)) and problem in _problems_of(
                 pod, inventory, inputs.at - _LATELY
             ):
                 found[_labels(pod, training, inventory)].append(pod)

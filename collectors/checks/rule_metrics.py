@@ -6,7 +6,6 @@ from typing import Any
 from collectors.checks.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PERSISTENT_VOLUMES
-from collectors.cluster.resources import nvidia_gpus
 from collectors.facts.enumeration import some_of
 from collectors.facts.labels import Labels
 from collectors.facts.missing_metrics import MissingCause, MissingMetrics
@@ -81,7 +80,7 @@ def _sample(missing: MissingMetrics, **labels: str) -> Sample:
 
 
 def _has_gpus(inventory: Inventory) -> bool:
-    return any(nvidia_gpus(node.status.capacity or {}) for node in inventory.nodes.values())
+    return any(map(inventory.nvidia_gpus_on, inventory.nodes))
 
 
 def _name(image: str) -> str:

@@ -1,6 +1,7 @@
 """Indexes of cached objects: functions from an object to the keys under which it is found. Pure."""
 
 from collectors.cluster.base import KubernetesObject, OwnerReference
+from collectors.cluster.devices import ResourceSlice
 from collectors.cluster.objects import Event
 from collectors.cluster.pods import Pod
 
@@ -52,6 +53,11 @@ def by_node(pod: Pod) -> Keys:
     """Return the node that the pod is bound to, or nominated for by preemption."""
     node = pod.spec.node_name or pod.status.nominated_node_name
     return (node,) if node else ()
+
+
+def by_node_of_slice(of: ResourceSlice) -> Keys:
+    """Return the node whose devices the slice lists."""
+    return (of.spec.node_name,) if of.spec.node_name else ()
 
 
 def by_waiting(pod: Pod) -> Keys:

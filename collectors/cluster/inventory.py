@@ -9,10 +9,13 @@ from typing import Any, TypeVar
 
 from collectors.cluster.base import KubernetesObject, OwnerReference
 from collectors.cluster.cache import ClusterCache
+from collectors.cluster.gpu_claims import NO_CLAIMS, GpuClaims, gpu_devices
 from collectors.cluster.indexes import (
     Keys,
     by_leader,
+    by_namespace,
     by_node,
+    by_node_of_slice,
     by_owner,
     by_owner_of_pod,
     by_waiting,
@@ -21,11 +24,21 @@ from collectors.cluster.indexes import (
     workload_name,
     workload_of,
 )
-from collectors.cluster.kinds import DAEMONSETS, DEFAULT_KINDS, NODES, PODS, STATEFULSETS, ResourceKind
+from collectors.cluster.kinds import (
+    DAEMONSETS,
+    DEFAULT_KINDS,
+    NODES,
+    PODS,
+    RESOURCE_CLAIM_TEMPLATES,
+    RESOURCE_CLAIMS,
+    RESOURCE_SLICES,
+    STATEFULSETS,
+    ResourceKind,
+)
 from collectors.cluster.memo import Memo
 from collectors.cluster.object_store import Snapshot
 from collectors.cluster.objects import Node, Pod
-from collectors.cluster.resources import NodeGpus, node_gpus
+from collectors.cluster.resources import NodeGpus, holds_resources, node_gpus, nvidia_gpus
 from collectors.facts.results import Blind
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -133,9 +146,44 @@ class Inventory:
         here = self.select(PODS, by_node, node)
         return self.memo.get(
             ("gpus", node),
-            (found, here),
-            lambda: node_gpus(found, self.pods_on(node), self.pods_nominated_for(node)),
+            (found, here, self.all(RESOURCE_CLAIMS), self.select(RESOURCE_SLICES, by_node_of_slice, node)),
+            lambda: self._count_gpus(found),
         )
+
+    def gpus_of(self, pod: Pod) -> dict[str, float]:
+        """Return the GPUs that a pod requests or was given, by resource name. Raises ValueError (a quantity)."""
+        return self.gpu_claims(pod.metadata.namespace).of_pod(pod)
+
+    def gpus_held(self, pod: Pod) -> float:
+        """Return the GPUs that the pod holds, of any resource: none before it is bound, and none after its end."""
+        return self.gpu_claims(pod.metadata.namespace).held(pod)
+
+    def gpu_claims(self, namespace: str) -> GpuClaims:
+        """Return what the claims of a namespace say about the GPUs of its pods."""
+        claims = self.select(RESOURCE_CLAIMS, by_namespace, namespace)
+        templates = self.select(RESOURCE_CLAIM_TEMPLATES, by_namespace, namespace)
+        if not claims and not templates:
+            return NO_CLAIMS
+        return self.memo.get(
+            ("gpu claims", namespace), (claims, templates), lambda: GpuClaims(claims, templates)
+        )
+
+    def gpu_devices_on(self, node: str) -> dict[str, tuple[int, int]]:
+        """Return how many GPUs drivers of dynamic resource allocation list for a node, and how many take pods."""
+        slices = self.select(RESOURCE_SLICES, by_node_of_slice, node)
+        return self.memo.get(("gpu devices", node), (slices,), lambda: gpu_devices(slices))
+
+    def nvidia_gpus_on(self, node: str) -> float:
+        """Return the NVIDIA GPUs of a node, whole ones and slices, of a device plugin or else of a driver."""
+        listed = self.gpu_devices_on(node).items()
+        devices = sum(count for name, (count, _) in listed if name.endswith(".nvidia.com"))
+        return nvidia_gpus(self.nodes[node].status.capacity or {}) or devices
+
+    def _count_gpus(self, node: Node) -> NodeGpus:
+        name = node.metadata.name
+        held = [self.gpus_of(pod) for pod in self.pods_on(name) if holds_resources(pod)]
+        nominated = [self.gpus_of(pod) for pod in self.pods_nominated_for(name)]
+        return node_gpus(node, held, nominated, self.gpu_devices_on(name))
 
     def _above(self, namespace: str, owner: OwnerReference, pod: Pod) -> OwnerReference | None:
         found = self.top_of(workload_name(namespace, owner))

@@ -14,6 +14,7 @@ from collectors.cluster.indexes import (
     by_leader,
     by_namespace,
     by_node,
+    by_node_of_slice,
     by_owner,
     by_owner_of_pod,
     by_unready,
@@ -156,6 +157,31 @@ JOBSETS = _cache(
         path="/apis/jobset.x-k8s.io/v1alpha2/jobsets",
         type=objects.JobSet,
         indexes=(by_namespace, by_owner),
+    )
+)
+RESOURCE_CLAIMS = _cache(
+    ResourceKind(
+        name="resourceclaims",
+        path="/apis/resource.k8s.io/v1/resourceclaims",
+        type=objects.ResourceClaim,
+        indexes=(by_namespace,),
+    )
+)
+RESOURCE_CLAIM_TEMPLATES = _cache(
+    ResourceKind(
+        name="resourceclaimtemplates",
+        path="/apis/resource.k8s.io/v1/resourceclaimtemplates",
+        type=objects.ResourceClaimTemplate,
+        indexes=(by_namespace,),
+    )
+)
+RESOURCE_SLICES = _cache(
+    ResourceKind(
+        name="resourceslices",
+        path="/apis/resource.k8s.io/v1/resourceslices",
+        type=objects.ResourceSlice,
+        indexes=(by_node_of_slice,),
+        is_namespaced=False,
     )
 )
 DNS_AUTOSCALERS = tuple(

@@ -15,6 +15,7 @@ from collectors.cluster.base import (
     ResourceRequirements,
     make_one_line,
 )
+from collectors.cluster.devices import ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from collectors.cluster.pods import (
     Container,
     ContainerState,
@@ -72,7 +73,10 @@ __all__ = [
     "PodStatus",
     "Quantities",
     "ReplicaSet",
+    "ResourceClaim",
+    "ResourceClaimTemplate",
     "ResourceRequirements",
+    "ResourceSlice",
     "Service",
     "StatefulSet",
     "StorageClass",

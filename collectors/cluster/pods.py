@@ -71,6 +71,30 @@ class PodVolume(ApiStruct, frozen=True):
     host_path: HostPathSource | None = None
 
 
+class PodResourceClaim(ApiStruct, frozen=True):
+    """A claim for devices: one that exists, or one that is made from a template."""
+
+    name: str
+    resource_claim_name: str = ""
+    resource_claim_template_name: str = ""
+
+
+class PodResourceClaimStatus(ApiStruct, frozen=True):
+    name: str
+    resource_claim_name: str = ""
+
+
+class ExtendedRequestMapping(ApiStruct, frozen=True):
+    resource_name: str = ""
+
+
+class ExtendedResourceClaimStatus(ApiStruct, frozen=True):
+    """The claim by which requests of containers, such as `nvidia.com/gpu`, are met."""
+
+    resource_claim_name: str = ""
+    request_mappings: tuple[ExtendedRequestMapping, ...] | None = None
+
+
 class PodSpec(ApiStruct, frozen=True):
     node_name: str = ""
     containers: tuple[Container, ...] | None = None
@@ -82,6 +106,7 @@ class PodSpec(ApiStruct, frozen=True):
     restart_policy: str = ""
     node_selector: dict[str, str] | None = None
     volumes: tuple[PodVolume, ...] | None = None
+    resource_claims: tuple[PodResourceClaim, ...] | None = None
     hostname: str = ""
     subdomain: str = ""
 
@@ -94,6 +119,8 @@ class PodStatus(Explained, frozen=True):
     conditions: tuple[Condition, ...] | None = None
     container_statuses: tuple[ContainerStatus, ...] | None = None
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
+    resource_claim_statuses: tuple[PodResourceClaimStatus, ...] | None = None
+    extended_resource_claim_status: ExtendedResourceClaimStatus | None = None
 
 
 class Pod(KubernetesObject, frozen=True):

@@ -5,15 +5,17 @@ peak of the init phase if that is more, plus the pod's overhead.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from types import MappingProxyType
 
 from collectors.cluster.base import Quantities, Quantity
 from collectors.cluster.objects import Container, Node, Pod
 from collectors.cluster.pods import PodSpec
 
+_NO_DEVICES: Mapping[str, tuple[int, int]] = MappingProxyType({})
 _FINISHED = ("Succeeded", "Failed")
 _COVERED_TAINTS = (  # by the cordon and the Ready condition
     "node.kubernetes.io/unschedulable",
@@ -93,6 +95,10 @@ def gpu_resource(name: str) -> GpuResource | None:
 
 def _foreign_device(name: str) -> GpuResource | None:
     domain, _, resource = name.rpartition("/")
+    if not domain:  # what a driver of dynamic resource allocation gives: `gpu.nvidia.com`, `mig.nvidia.com`
+        resource, _, domain = name.partition(".")
+        if resource in _SHARE and domain:
+            return GpuResource(pattern=name, is_slice=True)
     words = re.split(r"[-._]", resource.lower())
     if not domain or domain.endswith("kubernetes.io") or any(map(_NO_DEVICE.fullmatch, words)):
         return None
@@ -136,12 +142,6 @@ def holds_resources(pod: Pod) -> bool:
     return pod.status.phase not in _FINISHED
 
 
-def gpus_held(pod: Pod) -> float:
-    """Return the GPUs that the pod holds, of any resource: none before it is bound, and none after its end."""
-    is_holding = pod.spec.node_name and holds_resources(pod)
-    return sum(gpus_requested(pod.spec).values()) if is_holding else 0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuCounts:
     """One GPU resource on one node, in devices or slices."""
@@ -180,19 +180,32 @@ def gpus_out_of_service(node: Node) -> dict[str, GpuCounts]:
     return {name: counts for name, counts in node_gpus(node, (), ()).counts.items() if counts.unhealthy > 0}
 
 
-def node_gpus(node: Node, pods: tuple[Pod, ...], waiting: tuple[Pod, ...]) -> NodeGpus:
-    """Count the GPUs of a node. `pods` are bound to it, `waiting` are nominated for it."""
-    names = [name for name in node.status.capacity or {} if gpu_resource(name)]
-    bound = [gpus_requested(pod.spec) for pod in pods if holds_resources(pod)]
-    nominated = [gpus_requested(pod.spec) for pod in waiting]
+def node_gpus(
+    node: Node,
+    held: Sequence[Mapping[str, float]],
+    nominated: Sequence[Mapping[str, float]],
+    devices: Mapping[str, tuple[int, int]] = _NO_DEVICES,
+) -> NodeGpus:
+    """Count the GPUs of a node. `held` has what each pod there holds, `nominated` what those want that will come.
+
+    `devices` are those of drivers of dynamic resource allocation: how many, and how many of them take pods. They count
+    where no device plugin has any.
+    """
+    counted = {
+        name: (_devices(node.status.capacity, name), _devices(node.status.allocatable, name))
+        for name in node.status.capacity or {}
+        if gpu_resource(name)
+    }
+    if not any(capacity for capacity, _ in counted.values()):
+        counted.update(devices)
     shares = {
         name: GpuCounts(
-            capacity=_devices(node.status.capacity, name),
-            allocatable=_devices(node.status.allocatable, name),
-            requested=sum(one.get(name, 0) for one in bound),
+            capacity=capacity,
+            allocatable=allocatable,
+            requested=sum(one.get(name, 0) for one in held),
             reserved=sum(one.get(name, 0) for one in nominated),
         )
-        for name in names
+        for name, (capacity, allocatable) in counted.items()
     }
     return NodeGpus(node=node.metadata.name, counts=shares, unusable_reason=tuple(_unusable_reasons(node)))
 

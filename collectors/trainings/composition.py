@@ -7,6 +7,7 @@ from itertools import chain, count
 from typing import Any
 
 from collectors.cluster.base import KubernetesObject, ObjectMeta
+from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.indexes import by_namespace, controller_of, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, NAMESPACES, STATEFULSETS
@@ -47,21 +48,27 @@ def compose_trainings(kinds: Kinds, inventory: Inventory) -> Iterator[Training]:
         yield made
     for kind in kinds:
         for key, one in sorted(inventory.all(kind.objects).items()):  # so that names stay after a restart
+            claims = inventory.gpu_claims(one.metadata.namespace)
             if one.metadata.namespace in own or not inventory.memo.get(
-                ("is training", kind.name, key), (one,), partial(kind.is_training, one)
+                ("is training", kind.name, key), (one, claims), partial(kind.is_training, one, claims)
             ):
                 continue
             name = _free_name(one.metadata, kind.name.lower(), ids)
             owned = kind.owned(one, inventory)
             made = inventory.memo.get(
-                ("training", kind.name, key, name), (one, *owned), partial(_alone, kind, name, one, owned)
+                ("training", kind.name, key, name),
+                (one, claims, *owned),
+                partial(_alone, kind, name, one, owned, claims),
             )
             ids.add(made.id)
             yield made
 
 
-def _alone(kind: ReadingKind[Any], name: str, one: KubernetesObject, owned: Owned) -> Training:
-    return _training(kind.name, one.metadata.namespace, name, one.metadata, (kind.part(one, owned),))
+def _alone(
+    kind: ReadingKind[Any], name: str, one: KubernetesObject, owned: Owned, claims: GpuClaims
+) -> Training:
+    parts = (kind.part(one, owned, claims),)
+    return _training(kind.name, one.metadata.namespace, name, one.metadata, parts, claims)
 
 
 def _in_own_namespace(kinds: Kinds, inventory: Inventory, meta: ObjectMeta) -> Training:
@@ -82,14 +89,16 @@ def _in_own_namespace(kinds: Kinds, inventory: Inventory, meta: ObjectMeta) -> T
         if not _is_owned(one, names)
     ]
 
+    claims = inventory.gpu_claims(meta.name)
+
     def read() -> Training:
-        parts = [kind.part(one, owned) for kind, one, owned in tops]
-        parts += [server_part(one, pods) for one, pods in servers]
+        parts = [kind.part(one, owned, claims) for kind, one, owned in tops]
+        parts += [server_part(one, pods, claims) for one, pods in servers]
         kind = tops[0][0].name if tops else kinds[0].name
-        return _training(kind, meta.name, _name(meta), meta, tuple(parts), has_namespace=True)
+        return _training(kind, meta.name, _name(meta), meta, tuple(parts), claims, has_namespace=True)
 
     pairs = [*((one, owned) for _, one, owned in tops), *servers]
-    objects = (meta, *(each for one, owned in pairs for each in (one, *owned)))
+    objects = (meta, claims, *(each for one, owned in pairs for each in (one, *owned)))
     return inventory.memo.get(("training", "Namespace", meta.name), objects, read)
 
 
@@ -116,6 +125,7 @@ def _training(
     name: str,
     meta: ObjectMeta,
     parts: tuple[TrainingPart, ...],
+    claims: GpuClaims,
     *,
     has_namespace: bool = False,
 ) -> Training:
@@ -127,7 +137,7 @@ def _training(
         for role in part.roles:
             newest: dict[int, Rank] = {}
             for index, pod in role.pods:
-                rank = rank_of(pod, role.role, index)
+                rank = rank_of(pod, role.role, index, claims)
                 newest[rank.index] = rank
                 failures.extend(failures_of(pod, rank))
             ranks.extend(newest[index] for index in sorted(newest))

@@ -2,11 +2,11 @@
 
 from datetime import datetime
 
+from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.indexes import workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import JOBS
 from collectors.cluster.objects import Job
-from collectors.cluster.resources import gpus_requested
 from collectors.trainings.ranks import pods_by_index
 from collectors.trainings.reading_kind import (
     Owned,
@@ -24,19 +24,19 @@ _OWNERS_THAT_STAY_JOBS = ("CronJob",)  # a Job with any other owner belongs to t
 _INTENDED = "DeadlineExceeded"  # a limit that its owner set
 
 
-def _is_training(job: Job) -> bool:
-    return is_unowned(job, *_OWNERS_THAT_STAY_JOBS) and bool(gpus_requested(job.spec.template.spec))
+def _is_training(job: Job, claims: GpuClaims) -> bool:
+    return is_unowned(job, *_OWNERS_THAT_STAY_JOBS) and bool(claims.of_spec(job.spec.template.spec))
 
 
 def _pods(job: Job, inventory: Inventory) -> Owned:
     return inventory.pods_of(workload_of(job))
 
 
-def _part(job: Job, pods: Owned) -> TrainingPart:
+def _part(job: Job, pods: Owned, claims: GpuClaims) -> TrainingPart:
     tasks = RolePods(
         role=annotation_of(job.metadata, ROLE_KEYS) or "worker",
         replicas=parallel_tasks(job.spec),
-        gpus=sum(gpus_requested(job.spec.template.spec).values()),
+        gpus=sum(claims.of_spec(job.spec.template.spec).values()),
         pods=pods_by_index(pods),
     )
     ended, reason = job_end(job)

@@ -4,11 +4,11 @@ import re
 from collections import defaultdict
 
 from collectors.cluster.base import Condition
+from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.indexes import by_owner, controller_of, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import JOBS, JOBSETS
 from collectors.cluster.objects import Job, JobSet, Pod
-from collectors.cluster.resources import gpus_requested
 from collectors.cluster.workloads import ReplicatedJob
 from collectors.trainings.job import job_end
 from collectors.trainings.ranks import pods_by_index
@@ -28,8 +28,8 @@ _ROLE, _JOB = "jobset.sigs.k8s.io/replicatedjob-name", "jobset.sigs.k8s.io/job-i
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
-def _is_training(jobset: JobSet) -> bool:
-    return is_unowned(jobset) and any(_gpus(role) for role in jobset.spec.replicated_jobs or ())
+def _is_training(jobset: JobSet, claims: GpuClaims) -> bool:
+    return is_unowned(jobset) and any(_gpus(role, claims) for role in jobset.spec.replicated_jobs or ())
 
 
 def _jobs_and_pods(jobset: JobSet, inventory: Inventory) -> Owned:
@@ -37,7 +37,7 @@ def _jobs_and_pods(jobset: JobSet, inventory: Inventory) -> Owned:
     return (*inventory.select(JOBS, by_owner, own), *inventory.pods_of(own))
 
 
-def _part(jobset: JobSet, owned: Owned) -> TrainingPart:
+def _part(jobset: JobSet, owned: Owned, claims: GpuClaims) -> TrainingPart:
     jobs = {one.metadata.name: one for one in owned if isinstance(one, Job)}
     pods: dict[str, list[Pod]] = defaultdict(list)  # by role
     for one in owned:
@@ -49,7 +49,7 @@ def _part(jobset: JobSet, owned: Owned) -> TrainingPart:
     return TrainingPart(
         meta=jobset.metadata,
         workload=workload_of(jobset),
-        roles=tuple(_role(role, pods[role.name]) for role in roles),
+        roles=tuple(_role(role, pods[role.name], claims) for role in roles),
         ended=ended,
         reason=reason,
         is_suspended=jobset.spec.suspend,
@@ -61,7 +61,7 @@ def _part(jobset: JobSet, owned: Owned) -> TrainingPart:
     )
 
 
-def _role(role: ReplicatedJob, pods: list[Pod]) -> RolePods:
+def _role(role: ReplicatedJob, pods: list[Pod], claims: GpuClaims) -> RolePods:
     """Read one role. Its tasks are numbered through all of its Jobs, each of which has room for every pod it has."""
     spec = role.template.spec
     of_each = parallel_tasks(spec)
@@ -72,7 +72,7 @@ def _role(role: ReplicatedJob, pods: list[Pod]) -> RolePods:
     indexed = [(job, index, pod) for job in sorted(by_job) for index, pod in pods_by_index(by_job[job])]
     room = max((spec.completions or of_each, *(index + 1 for _, index, _ in indexed)))
     numbered = tuple((job * room + index, pod) for job, index, pod in indexed)
-    return RolePods(role=role.name, replicas=role.replicas * of_each, gpus=_gpus(role), pods=numbered)
+    return RolePods(role=role.name, replicas=role.replicas * of_each, gpus=_gpus(role, claims), pods=numbered)
 
 
 def jobset_end(jobset: JobSet) -> Condition | None:
@@ -94,8 +94,8 @@ def _end(jobset: JobSet, jobs: tuple[Job, ...]) -> tuple[TrainingState | None, s
     return TrainingState.SUCCEEDED, condition_text(condition)
 
 
-def _gpus(role: ReplicatedJob) -> float:
-    return sum(gpus_requested(role.template.spec.template.spec).values())
+def _gpus(role: ReplicatedJob, claims: GpuClaims) -> float:
+    return sum(claims.of_spec(role.template.spec.template.spec).values())
 
 
 def _priority(role: ReplicatedJob) -> str:

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from collectors.cluster.base import KubernetesObject
+from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.objects import ContainerStateTerminated, Pod
-from collectors.cluster.resources import gpus_held, holds_resources
+from collectors.cluster.resources import holds_resources
 from collectors.trainings.exit_codes import explain_exit
 from collectors.trainings.scheduler_words import explain_unschedulable
 from collectors.trainings.training import Rank
@@ -16,8 +17,8 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 _INDEXES = ("batch.kubernetes.io/job-completion-index", "yardmaster.io/index")
 
 
-def rank_of(pod: Pod, role: str, index: int) -> Rank:
-    """Return the rank of a pod, as it is now."""
+def rank_of(pod: Pod, role: str, index: int, claims: GpuClaims) -> Rank:
+    """Return the rank of a pod, as it is now. `claims` are those of its namespace."""
     reason, explanation = problem_of(pod)
     ended = _worst_end(pod)
     return Rank(
@@ -27,7 +28,7 @@ def rank_of(pod: Pod, role: str, index: int) -> Rank:
         node=pod.spec.node_name,
         phase=pod.status.phase,
         ready=is_ready(pod),
-        gpus=gpus_held(pod),
+        gpus=claims.held(pod),
         restarts=sum(one.restart_count for one in pod.status.container_statuses or ()),
         exit_code=ended.exit_code if ended else None,
         reason=reason,

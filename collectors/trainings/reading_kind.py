@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from collectors.cluster.base import Condition, KubernetesObject, ObjectMeta
+from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.indexes import controller_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NAMESPACES, ResourceKind
@@ -50,15 +51,16 @@ class ReadingKind(Generic[T]):
     """One kind of training, read from its top objects.
 
     `is_training` says whether a top object is a training by itself; in a namespace that is dedicated to a training
-    all of them belong to it. `owned` returns all objects that the part is read from, and `part` reads nothing else:
-    it is called again only when one of them is another.
+    all of them belong to it. `owned` returns all objects that the part is read from, and `part` reads nothing else
+    but the claims for devices in its namespace, which say how many GPUs a pod has: it is called again only when one
+    of them is another.
     """
 
     objects: ResourceKind[T]
     summary: str  # which objects are trainings, for the docs
-    is_training: Callable[[T], bool]
+    is_training: Callable[[T, GpuClaims], bool]
     owned: Callable[[T, Inventory], Owned]
-    part: Callable[[T, Owned], TrainingPart]
+    part: Callable[[T, Owned, GpuClaims], TrainingPart]
     others: tuple[ResourceKind[Any], ...] = ()  # further cached kinds that are needed to read it
 
     @property

@@ -1,8 +1,8 @@
 """Servers of a training in a namespace of its own: its Deployments and StatefulSets, of any kind of training."""
 
+from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.indexes import workload_of
 from collectors.cluster.objects import Workload
-from collectors.cluster.resources import gpus_requested
 from collectors.trainings.ranks import pods_by_index
 from collectors.trainings.reading_kind import Owned, RolePods, TrainingPart
 from collectors.trainings.training import ROLE_KEYS, annotation_of
@@ -10,12 +10,12 @@ from collectors.trainings.training import ROLE_KEYS, annotation_of
 AUXILIARY = ("tensorboard", "notebook")  # roles that do not take part in the computation
 
 
-def server_part(server: Workload, pods: Owned) -> TrainingPart:
+def server_part(server: Workload, pods: Owned, claims: GpuClaims) -> TrainingPart:
     """Return a server as a part of the training."""
     tasks = RolePods(
         role=_role_of(server),
         replicas=1 if server.spec.replicas is None else server.spec.replicas,
-        gpus=sum(gpus_requested(server.spec.template.spec).values()),
+        gpus=sum(claims.of_spec(server.spec.template.spec).values()),
         pods=pods_by_index(pods),
     )
     return TrainingPart(meta=server.metadata, workload=workload_of(server), roles=(tasks,), is_server=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from alerts.cards.message import Table
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.resources import NodeGpus, gpus_requested, holds_resources
+from collectors.cluster.resources import NodeGpus, holds_resources
 from collectors.facts.topology import Topology
 from commands.gpu.idle_detection import Activity, IdleSearch
 
@@ -46,7 +46,7 @@ def count_gpus(
             one.closed += 0 if gpus.usable else share.free
         for pod in inventory.pods_on(gpus.node):
             key = (pod.metadata.namespace, pod.metadata.name)
-            for resource, held in gpus_requested(pod.spec).items() if holds_resources(pod) else ():
+            for resource, held in inventory.gpus_of(pod).items() if holds_resources(pod) else ():
                 one = counted.setdefault(resource, Count())
                 team = team_of(key, topology)
                 one.by_team[team] += held

@@ -13,7 +13,7 @@ from math import ceil
 
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Pod
-from collectors.cluster.resources import gpu_resource, gpus_requested, holds_resources
+from collectors.cluster.resources import gpu_resource, holds_resources
 from collectors.facts.clock import format_duration
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Seen
@@ -125,7 +125,7 @@ def classify_pods(
         held[namespace, name] = held.get((namespace, name), 0.0) + used
     found = {}
     for pod in inventory.pods.values():
-        gpus = gpus_requested(pod.spec) if holds_resources(pod) and pod.spec.node_name else {}
+        gpus = inventory.gpus_of(pod) if holds_resources(pod) and pod.spec.node_name else {}
         if gpus:
             key = (pod.metadata.namespace, pod.metadata.name)
             activity, reason = _activity(pod, gpus, by_util, by_engine, now - after)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from collectors.cluster.indexes import controller_of, workload_name
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Pod
-from collectors.cluster.resources import gpus_held
 from collectors.facts.results import SourceError
 from collectors.trainings.training import Training
 from collectors.volume_use import VolumeUse
@@ -53,7 +52,7 @@ async def stop_writers(use: VolumeUse, context: CommandContext) -> Stopped:
     for training in stopped.values():
         await _stop_training(training, context, made)
     for pod in bare:
-        _stop_pod(pod, made)
+        _stop_pod(pod, inventory, made)
     return made
 
 
@@ -139,7 +138,7 @@ def _stop_workload(workload: str, pods: Sequence[Pod], inventory: Inventory, mad
         made.disrupts.append(
             Disruption(
                 name=workload,
-                gpus=sum(gpus_held(pod) for pod in pods),
+                gpus=sum(inventory.gpus_held(pod) for pod in pods),
                 text=f"{len(pods)} pod{'s' if len(pods) != 1 else ''}",
             )
         )
@@ -153,12 +152,12 @@ def _refused(name: str, steps: Sequence[Step], made: Stopped) -> bool:
     return True
 
 
-def _stop_pod(pod: Pod, made: Stopped) -> None:
+def _stop_pod(pod: Pod, inventory: Inventory, made: Stopped) -> None:
     meta = pod.metadata
     if _MIRROR in (meta.annotations or {}):
         made.left.append(f"pod {pod.key} goes on writing: it is static, and only its kubelet can end it.")
         return
     ref = ObjectRef(api="v1", kind="Pod", namespace=meta.namespace, name=meta.name, uid=meta.uid)
     made.steps.append(Evict(ref=ref, description=f"evict {pod.key}", seconds=EVICTED_WITHIN))
-    made.disrupts.append(Disruption(name=f"{meta.namespace}/Pod/{meta.name}", gpus=gpus_held(pod)))
+    made.disrupts.append(Disruption(name=f"{meta.namespace}/Pod/{meta.name}", gpus=inventory.gpus_held(pod)))
     made.notes.append(f"No controller recreates pod {pod.key}: it is gone for good.")

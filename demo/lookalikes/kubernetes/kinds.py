@@ -115,6 +115,16 @@ BUILT_IN: tuple[Kind, ...] = (
         "storageclasses StorageClass cluster r - sc\nvolumeattachments VolumeAttachment cluster r status -\n"
         "csidrivers CSIDriver cluster r - -\ncsinodes CSINode cluster r - -",
     ),
+    *_rows(
+        "resource.k8s.io",
+        "v1",
+        """
+        deviceclasses DeviceClass cluster gr - -
+        resourceclaims ResourceClaim ns r status -
+        resourceclaimtemplates ResourceClaimTemplate ns r - -
+        resourceslices ResourceSlice cluster gr - -
+        """,
+    ),
     *_rows("scheduling.k8s.io", "v1", "priorityclasses PriorityClass cluster g - pc"),
     *_rows("node.k8s.io", "v1", "runtimeclasses RuntimeClass cluster - - -"),
     *_rows(

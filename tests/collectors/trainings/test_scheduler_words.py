@@ -2,6 +2,7 @@
 
 import pytest
 
+from collectors.cluster.gpu_claims import NO_CLAIMS
 from collectors.trainings.ranks import rank_of
 from collectors.trainings.scheduler_words import explain_unschedulable
 from tests.support.objects import pod
@@ -46,5 +47,5 @@ def test_the_reason_is_said_in_fewer_words(message: str, words: str) -> None:
 def test_a_rank_that_waits_has_the_short_reason() -> None:
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": WHOLE}
     waiting = pod("w-0", status={"phase": "Pending", "conditions": [condition]})
-    rank = rank_of(waiting, "worker", 0)
+    rank = rank_of(waiting, "worker", 0, NO_CLAIMS)
     assert (rank.reason, rank.explanation) == ("Unschedulable", SHORT)
