@@ -18,6 +18,7 @@ from collectors.sources.prometheus.exporters import UNKNOWN, exporter_of
 from collectors.sources.prometheus.metric_names import metric_names
 from collectors.sources.prometheus.missing import LONGEST_BEFORE, InstantQuery, Presence, presence_of
 from collectors.sources.prometheus.scrape_intervals import too_rare
+from collectors.sources.prometheus.unlabelled import unlabelled
 
 _NAME_LABELS = (
     "name the label in clusters[].prometheus.labels, or let relabelling add `node`; in a store for several clusters, "
@@ -68,6 +69,7 @@ async def diagnose(
         mend = "check the server's limits, and prometheus.timeout"
         return [*found, blinding(broken(reason, mend), expressions, reason)]
     found += _findings(expressions, presence)
+    found += await unlabelled(dialects, ask, queries, at)
     found += await _late(ask, expressions, presence.series, at)
     return [*found, *_partly_down(expressions, presence)]
 

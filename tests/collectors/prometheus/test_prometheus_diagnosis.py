@@ -114,6 +114,7 @@ STOCK = (
     "DCGM_FI_DEV_PCIE_REPLAY_COUNTER",
     "DCGM_FI_DEV_POWER_USAGE",
     "DCGM_FI_DEV_ROW_REMAP_FAILURE",
+    "DCGM_FI_DEV_SM_CLOCK",
     "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS",
     "DCGM_FI_DEV_XID_ERRORS",
 )
@@ -127,7 +128,8 @@ async def test_the_stock_counters_leave_rules_blind_and_the_lines_that_they_need
     gpu = {name: query for name, query in SHIPPED.items() if "DCGM_" in query.expr}
     others = {name for query in gpu.values() for name in metric_names(query.expr)} - set(counters())
     there = ("up", *STOCK, *sorted(others))
-    lines = [line for name in there for line in (f"# TYPE {name} gauge", f'{name}{{Hostname="a"}} 1 {stamp}')]
+    labels = 'Hostname="a",UUID="GPU-1",exported_namespace="ml",exported_pod="b"'
+    lines = [line for name in there for line in (f"# TYPE {name} gauge", f"{name}{{{labels}}} 1 {stamp}")]
     source = PrometheusSource(PrometheusOptions(url=start_prometheus(samples=lines).url))
     try:
         found = await source.diagnose(gpu, at=at)
