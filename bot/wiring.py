@@ -23,7 +23,8 @@ from bot.language.phrasebook import phrasebook
 from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.people import People
-from bot.settings.mapping import defaults_of, permissions_of, route_of, senders_of
+from bot.person_book import CHAT, open_person_book
+from bot.settings.mapping import defaults_of, listed_persons, permissions_of, route_of, senders_of
 from bot.settings.schema import Settings
 from bot.shared_parts import SharedParts
 from bot.source_catalogue import SourceParts, not_connected
@@ -94,6 +95,7 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
         store = await SqlStore.open(settings.store.url, on_commit=metrics.note_commit, errors=errors)
         stack.push_async_callback(store.close)
         parts = SourceParts(redact=redact, errors=errors, unreadable=unreadable)
+        persons = await open_person_book(store, listed_persons(settings))
         clusters = {
             one.name: await open_cluster(one, clock=clock, parts=parts, stack=stack)
             for one in settings.clusters
@@ -106,6 +108,7 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
             settings=settings,
             rulebook=rulebook,
             store=store,
+            persons=persons,
             clock=clock,
             redact=redact,
             metrics=metrics,
@@ -138,7 +141,7 @@ def _assemble(
         return evaluators[cluster].rule_runs if cluster in evaluators else {}
 
     conversation = conversation_of(opened)
-    people = People(conversation.directory, settings.teams) if conversation else None
+    people = _people(shared, conversation) if conversation else None
     pipeline = Pipeline(
         lexicon=LEXICON,
         permissions=permissions_of(settings),
@@ -146,12 +149,13 @@ def _assemble(
         clusters=clusters or {NO_CLUSTER: LiveCluster(NO_CLUSTER, clock=clock)},
         writers={name: cluster.writer for name, cluster in clusters.items() if cluster.writer is not None},
         clock=clock,
-        defaults=defaults_of(settings),
+        defaults=defaults_of(settings, shared.persons),
         rules=rules,
         unseen=unseen,
         rule_runs=rule_runs,
         current=people.current if people else as_given,
         members=people.members if people else None,
+        persons=shared.persons,
         channel=channel,
         observe=lambda command, outcome: shared.metrics.commands.labels(command, outcome).inc(),
     )
@@ -198,6 +202,10 @@ def _assemble(
     )
 
 
+def _people(shared: SharedParts, conversation: Conversation) -> People:
+    return People(conversation.directory, shared.settings.teams, shared.persons, chat=CHAT)
+
+
 def _evaluator(shared: SharedParts, cluster: LiveCluster, routing: CardRouting) -> Evaluator:
     router = QueryRouter(
         cluster.sources,
@@ -242,7 +250,7 @@ def _server(
         clock=shared.clock,
         metrics=shared.metrics,
         not_ready=not_ready,
-        senders=senders_of(shared.settings),
+        senders=senders_of(shared.settings, shared.persons),
         slack=conversation.receive if conversation else None,
     )
     return Server(application(endpoints), shared.settings.http.listen)

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import structlog
 
+from alerts.cards.channel_id import kind_and_name
 from alerts.cards.text import moment_words, plain
 from alerts.store import Changed, Store, Unit
 from collectors.facts.clock import Clock
@@ -59,7 +60,8 @@ class Agenda:
         return min(all_due[0].at - now, LONGEST_SLEEP) if all_due else LONGEST_SLEEP
 
     async def _run_one(self, due: DueCommand) -> None:
-        automation = Actor(id=due.actor, name=due.actor, kind=ActorKind.AUTOMATION)
+        name = kind_and_name(due.actor)[1]
+        automation = Actor(id=name, name=name, kind=ActorKind.AUTOMATION, person=due.actor)
         request = Request(
             id=_request_id(due),
             line=due.line,
@@ -94,7 +96,7 @@ class Agenda:
                 cluster=due.cluster,
                 at=now,
                 actor=due.actor,
-                actor_name=due.actor,
+                actor_name=kind_and_name(due.actor)[1],
                 line=due.line,
                 what="failed",
                 text=f"{reason}; the next attempt is at {moment_words(due.at)}",
