@@ -32,7 +32,7 @@ def cordoned_by(node: Node) -> str:
     return annotations_of(node).get(BY, "someone else")
 
 
-def described(node: Node) -> str:
+def describe_cordon(node: Node) -> str:
     """Return a cordoned node with why and by whom: `gpu-a02 (GPU fell off the bus, dana)`."""
     reason = annotations_of(node).get(REASON, "")
     return f"{node.metadata.name} ({', '.join(filter(None, (reason, cordoned_by(node))))})"

@@ -12,7 +12,7 @@ from commands.plans.object_refs import ObjectRef
 from commands.plans.preconditions import Precondition
 from commands.plans.steps import Create, Delete, Patch, Running, Step
 from commands.training import manifests
-from commands.training.manifests import INDEX, ROLE, TRAINING, Object, named, role_name
+from commands.training.manifests import INDEX, ROLE, TRAINING, Object, manifest_name, role_name
 from commands.training.spec import TrainingRole, TrainingSpec
 from commands.training.writing_kind import QUEUE_OF_KUEUE, WritingKind
 
@@ -24,15 +24,19 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
     steps: list[Step] = []
     if spec.service_per_task:
         made = (_service(spec, role, index) for role in spec.roles for index in range(role.replicas))
-        steps += [Create(manifest=one, description=f"create {named(one)}") for one in made]
+        steps += [Create(manifest=one, description=f"create {manifest_name(one)}") for one in made]
     for role in spec.roles:
         for index in range(role.replicas) if role.is_server else ():
             server = _server(spec, role, index)
-            steps.append(Create(manifest=server, description=f"create {named(server)}, a parameter server"))
+            steps.append(
+                Create(manifest=server, description=f"create {manifest_name(server)}, a parameter server")
+            )
     for role in spec.roles:
         if not role.is_server:
             job = _job(spec, role)
-            create = Create(manifest=job, description=f"create {named(job)}, suspended: {role.text()}")
+            create = Create(
+                manifest=job, description=f"create {manifest_name(job)}, suspended: {role.text()}"
+            )
             steps += [create, resume(create.ref)]
     return tuple(steps)
 

@@ -13,7 +13,7 @@ from commands.training.fit import fit_notes
 from commands.training.launch_steps import launch_steps, note_launch
 from commands.training.manifests import MANAGED_BY, OURS, SCRIPT_FOLDER, SCRIPT_NAME, TRAINING
 from commands.training.priority import preemption_note
-from commands.training.spec import TrainingRole, TrainingSpec, check, script_of
+from commands.training.spec import TrainingRole, TrainingSpec, check_spec, script_of
 from commands.training.training_kinds import BY_OPTION, DEFAULT
 from commands.training.writing_kind import WritingKind
 
@@ -48,7 +48,7 @@ class LaunchTraining:
 async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     """Plan to create the training. Raises UnusableError if its name is taken or its tasks do not fit."""
     spec = spec_of(action, context)
-    check(spec, images=context.defaults.training_images)
+    check_spec(spec, images=context.defaults.training_images)
     if (reader := context.cluster.reader) is None:
         raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")
     kind = BY_OPTION[action.kind]

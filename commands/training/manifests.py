@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from commands.plans.object_refs import Json
+from commands.plans.object_refs import JsonValue
 from commands.training.spec import TrainingRole, TrainingSpec
 
 TASK_PORT = 2222
@@ -19,7 +19,7 @@ SCRIPT_FOLDER, SCRIPT_NAME = "/yardmaster/script", "run.sh"
 _JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 _SERVERS = "ps"  # always described in the environment, also when there are none
 
-Object = dict[str, Json]
+Object = dict[str, JsonValue]
 Host = Callable[[TrainingRole, int], str]  # the host name of a task, which resolves in its namespace
 
 
@@ -142,7 +142,7 @@ def top_object(spec: TrainingSpec, api: str, kind: str, name: str, *, role: str 
     return {"apiVersion": api, "kind": kind, "metadata": metadata}
 
 
-def named(made: Object) -> str:
+def manifest_name(made: Object) -> str:
     return f"{made['kind']} {made['metadata']['name']}"
 
 
