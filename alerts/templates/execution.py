@@ -6,7 +6,7 @@ from itertools import repeat
 
 from alerts.templates import syntax_tree
 from alerts.templates.functions import FUNCTIONS, Environment, fits, in_go
-from alerts.templates.printing import LONGEST, formatted
+from alerts.templates.printing import LONGEST, format_value
 from alerts.templates.reaching import called, checked, elements, field, printable_value
 from alerts.templates.template_errors import RenderError, line_and_column
 from alerts.templates.values import MISSING, Missing, Value, truth
@@ -238,7 +238,7 @@ class _Run:
 
     def argument(self, node: syntax_tree.Operand, kind: str, dot: Value) -> Value:
         if kind != "any" and isinstance(node, syntax_tree.ConstantNode) and not fits(node.value, kind):
-            raise RenderError(f"expected {in_go(kind)}; found {formatted(node.value)}")
+            raise RenderError(f"expected {in_go(kind)}; found {format_value(node.value)}")
         if isinstance(node, syntax_tree.NilNode) and not fits(None, kind):
             raise RenderError(f"cannot assign nil to {in_go(kind)}")
         return checked(self.operand(node, dot), kind)

@@ -43,7 +43,7 @@ class Shape:
 PLAIN = Shape()
 
 
-def formatted(value: Value, verb: str = "v", shape: Shape = PLAIN, *, depth: int = 0) -> str:
+def format_value(value: Value, verb: str = "v", shape: Shape = PLAIN, *, depth: int = 0) -> str:
     """Format a value for a verb; a wrong type is shown as in Go: `%!d(string=hi)`."""
     text: str | None = None
     match value:
@@ -73,12 +73,12 @@ def formatted(value: Value, verb: str = "v", shape: Shape = PLAIN, *, depth: int
 
 def typed(value: Value, shape: Shape = PLAIN) -> str:
     """Format a value with its type, as errors show it: `string=hi`."""
-    return "<nil>" if value is None else f"{type_of(value)}={formatted(value, 'v', shape)}"
+    return "<nil>" if value is None else f"{type_of(value)}={format_value(value, 'v', shape)}"
 
 
 def _composed(value: Value, verb: str, shape: Shape, depth: int) -> str:
     def inner(part: Value) -> str:
-        return formatted(part, verb, shape, depth=depth + 1)
+        return format_value(part, verb, shape, depth=depth + 1)
 
     match value:
         case TemplateSample():
@@ -175,9 +175,9 @@ def sprint(values: Sequence[Value]) -> str:
     out = ""
     for place, value in enumerate(values):
         spaced = place > 0 and not isinstance(value, str) and not isinstance(values[place - 1], str)
-        out = bounded(out + (" " if spaced else "") + formatted(value))
+        out = bounded(out + (" " if spaced else "") + format_value(value))
     return out
 
 
 def sprintln(values: Sequence[Value]) -> str:
-    return bounded(" ".join(formatted(value) for value in values) + "\n")
+    return bounded(" ".join(format_value(value) for value in values) + "\n")

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from alerts.templates.functions import Environment, NativeFunction, fits, in_go
 from alerts.templates.moments import method
-from alerts.templates.printing import LONGEST, formatted
+from alerts.templates.printing import LONGEST, format_value
 from alerts.templates.template_errors import RenderError
 from alerts.templates.values import AlertData, Arguments, GoDuration, TemplateSample, Time, Value, type_of
 
 
 def printable_value(value: Value) -> str:
     # Go dereferences a pointer before printing it, so the & of a sample does not show.
-    return formatted(value, depth=1) if isinstance(value, TemplateSample) else formatted(value)
+    return format_value(value, depth=1) if isinstance(value, TemplateSample) else format_value(value)
 
 
 def called(name: str, native: NativeFunction, world: Environment, given: Sequence[Value]) -> Value:
@@ -78,4 +78,4 @@ def elements(value: Value, names: int) -> Iterator[tuple[Value, Value]]:
                 raise RenderError(f"can't use {value} to iterate over more than one variable")
             yield from ((None, number) for number in range(value))
         case _:
-            raise RenderError(f"range can't iterate over {formatted(value)}")
+            raise RenderError(f"range can't iterate over {format_value(value)}")

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.xid_advice import keeps_node
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Node
-from collectors.cluster.resources import gpus_out_of_service, is_ready
+from collectors.cluster.resources import gpus_out_of_service
 
 BY, AT, REASON = "yardmaster.io/cordoned-by", "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
 UNTIL, INCIDENT = "yardmaster.io/cordon-until", "yardmaster.io/cordon-incident"
@@ -47,7 +48,7 @@ def against_uncordoning(node: Node, incidents: Iterable[Incident]) -> str:
     about = next((one for one in incidents if one.subject.node == name), None)
     if about is not None:
         return f"incident {about.id} is open: {about.lead.summary}"
-    if not is_ready(node):
+    if not is_node_ready(node):
         return "it is not ready"
     if gpus_out_of_service(node):
         return "GPUs of it are out of service"

@@ -7,9 +7,10 @@ scheduler's `noderesources/fit.go`, `tainttoleration` and `nodeaffinity` plugins
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node, Pod
-from collectors.cluster.resources import gpu_resource, holds_resources, is_ready, parse_quantity, requested
+from collectors.cluster.resources import gpu_resource, holds_resources, parse_quantity, requested
 
 CORDONED = "cordoned"
 PODS = "pods"  # the resource of which every pod takes one
@@ -99,7 +100,7 @@ def _capacity(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> NodeCapa
         taken = len(held) if name == PODS else sum(requested(pod.spec, name) for pod in held)
         if allocatable is not None:
             free[name] = parse_quantity(allocatable) - taken
-    closed = CORDONED if node.spec.unschedulable else "" if is_ready(node) else "not ready"
+    closed = CORDONED if node.spec.unschedulable else "" if is_node_ready(node) else "not ready"
     if node.metadata.deletion_timestamp:
         closed = "being removed"
     return NodeCapacity(
