@@ -14,8 +14,8 @@ from bot.backtest.chart import FORMATS, draw_backtests, is_available
 from bot.backtest.cluster_backtest import ClusterBacktest, Period, backtest_cluster
 from bot.backtest.document import backtest_document
 from bot.backtest.tables import not_replayable, print_backtest
-from bot.cli.output import show_json
 from bot.evaluation.rulebook import read_rule_file
+from bot.output import show_json
 from bot.settings.schema import ClusterSettings, Settings
 from bot.settings.source_options import prometheus_options
 from collectors.facts.clock import Clock, SystemClock

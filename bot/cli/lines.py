@@ -93,8 +93,8 @@ def audit(
 
 
 def _post(words: tuple[str, ...], address: str, token_file: Path, *, as_json: bool) -> None:
-    from bot.cli.output import show_json
     from bot.http.post_line import PostError, line_from_shell, post_line
+    from bot.output import show_json
 
     try:
         token = token_file.read_text(encoding="utf-8").strip()

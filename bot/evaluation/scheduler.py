@@ -1,4 +1,4 @@
-"""The rule loop: which rules are due, their evaluation, the backfill of missed ones, and the alerts that change."""
+"""Scheduling of rules: which are due, their evaluation, the backfill of missed ones, and the alerts that change."""
 
 import asyncio
 from collections import Counter
@@ -16,7 +16,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, Query
 from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.internal_errors import InternalErrors
-from collectors.query_router import QueryRouter
+from collectors.query_router import QueryRouter, RulesInForce
 
 LATE = timedelta(seconds=1)  # of a loop that is not loaded
 
@@ -52,10 +52,7 @@ class RuleScheduler:
         self._states: dict[str, RuleState] = {}
         self._has_changed = False  # the cluster did
         self.rules: dict[str, Rule] = {}
-        self.proven: frozenset[str] = frozenset()  # ids of alerts whose fault was proven over
-        router.rule_queries = lambda: {rule.name: rule.query for rule in self.rules.values()}
-        router.standing = self._standing
-        router.instead = self._instead
+        self._proven: frozenset[str] = frozenset()  # ids of alerts whose fault was proven over
         self.swap(rules)
 
     def swap(self, rules: Sequence[Rule]) -> tuple[Alert, ...]:
@@ -65,6 +62,13 @@ class RuleScheduler:
         self._states = {id: self._states.get(id, RuleState()) for id in self.rules}
         self._router.forget(gone)
         return tuple(alert for state in gone.values() for alert in state.alerts.values())
+
+    def _in_force(self) -> RulesInForce:
+        return RulesInForce(
+            queries={rule.name: rule.query for rule in self.rules.values()},
+            standing=self._standing,
+            instead=self._instead,
+        )
 
     def _standing(self, id: str) -> dict[Labels, bool]:
         """Return the labels that the query gave to a rule's current alerts, and whether they fire."""
@@ -119,11 +123,15 @@ class RuleScheduler:
         for state in self._states.values():
             state.restate(by)
 
-    async def run_cycle(self, now: datetime) -> EvaluationCycle:
-        """Query and evaluate the rules that are due, at the time on their grid that has just passed."""
+    async def run_cycle(self, now: datetime, *, proven: frozenset[str] = frozenset()) -> EvaluationCycle:
+        """Query and evaluate the rules that are due, at the time on their grid that has just passed.
+
+        `proven` are the ids of alerts whose fault was proven over.
+        """
+        self._proven = proven
         due, now = self._take_due(now)
         answers = await self._router.query_all(
-            {id: self._states[id].query_of(rule) for id, rule in due.items()}, at=now
+            {id: self._states[id].query_of(rule) for id, rule in due.items()}, at=now, rules=self._in_force()
         )
         changes: list[AlertChange] = []
         blind: dict[str, str] = {}
@@ -214,7 +222,7 @@ class RuleScheduler:
                 cluster=self._cluster,
                 renderer=self._renderer,
                 now=now,
-                proven=self.proven,
+                proven=self._proven,
                 is_certain=state.is_certain(rule.query, now),
             )
         except Exception as error:  # one rule's bug must not silence the others

@@ -254,6 +254,7 @@ class Pipeline:
             ask=self.ask,
             members=self.members,
             teams=self.permissions.teams,
+            undoing=tuple(one.undoing for one in self.catalogue if one.undoing is not None),
             channels={"": self.channel} | {name: one.channel for name, one in self.permissions.teams.items()},
         )
 

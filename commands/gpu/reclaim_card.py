@@ -40,7 +40,35 @@ def settlement_of(reclaim: ReclaimRequest) -> DueCommand:
 def settlement_step(reclaim: ReclaimRequest) -> Record:
     """Return the step that puts the settlement on the agenda."""
     text = f"without an answer, free them after {moment_words(reclaim.grace_until)}"
-    return record("agenda", settlement_of(reclaim), text=text, undo_text="do not free them without an answer")
+    return record(
+        "agenda",
+        settlement_of(reclaim),
+        text=text,
+        undo_text="do not free them without an answer",
+        goes_with=reclaim.id,
+    )
+
+
+def request_step(
+    reclaim: ReclaimRequest,
+    *,
+    text: str,
+    before: ReclaimRequest,
+    has_inverse: bool = True,
+    undo_text: str = "",
+    scope: tuple[str, ...] = (),
+) -> Record:
+    """Return the step that puts the request where it still is `before`: an answer that came first stands."""
+    return record(
+        "reclaim_requests",
+        reclaim,
+        text=text,
+        before=before,
+        has_inverse=has_inverse,
+        undo_text=undo_text,
+        expects=f"request {reclaim.id} for {reclaim.training}",
+        scope=scope,
+    )
 
 
 def settlement_id(reclaim: ReclaimRequest) -> str:

@@ -14,11 +14,10 @@ from commands.core.context import CommandContext
 from commands.gpu.idle_detection import Activity
 from commands.gpu.idle_trainings import by_training, evidence
 from commands.gpu.reclaim import MAX_WINDOW, find_idle_now
-from commands.gpu.reclaim_card import OPEN, settlement_id, settlement_of, settlement_step
+from commands.gpu.reclaim_card import OPEN, request_step, settlement_id, settlement_of, settlement_step
 from commands.models import DueCommand, ReclaimRequest, ReclaimState
 from commands.plans.disruption import Disruption
 from commands.plans.plan import Plan, PlanState, StepRecord, StepState, in_order
-from commands.plans.record_steps import record
 from commands.plans.steps import Delete, Record
 from commands.training.workload_steps import suspend_steps
 
@@ -76,8 +75,7 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
         return _void(reclaim, "it is already suspended")
     if any(isinstance(step, Delete) for step in steps) and not reclaim.is_for_good:
         return _void(reclaim, "Kueue manages it by now, so that it could only be deleted")
-    freed = record(
-        "reclaim_requests",
+    freed = request_step(
         replace(reclaim, state=ReclaimState.FREED),
         text="record that the GPUs are free",
         before=reclaim,
@@ -118,15 +116,14 @@ async def running_plans(unit: Unit) -> dict[str, str]:
 
 def _void(reclaim: ReclaimRequest, reason: str) -> PlanDraft:
     void = replace(reclaim, state=ReclaimState.VOID, keep_reason=reason)
-    step = record("reclaim_requests", void, text=f"close the request: {reason}", before=reclaim)
+    step = request_step(void, text=f"close the request: {reason}", before=reclaim)
     return PlanDraft(title=f"Drop the request for {reclaim.training}", stages=in_order(step))
 
 
 def _later(reclaim: ReclaimRequest, reason: str, context: CommandContext) -> PlanDraft:
     later = replace(reclaim, grace_until=context.now + RETRY_AFTER)
     steps = (
-        record(
-            "reclaim_requests",
+        request_step(
             later,
             text=f"wait {humanize(RETRY_AFTER)} more, as its activity is not known: {reason}",
             before=reclaim,

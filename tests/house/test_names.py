@@ -18,6 +18,7 @@ ROLES = {
     "notifier.py": "bot/channels",
     "opening.py": "bot/channels",  # of one kind of channel
     "options.py": "collectors/sources",  # of one source
+    "undo_rules.py": "commands",  # of one noun
     "source.py": "collectors/sources",
     "diagnosis.py": "collectors/sources",
 }

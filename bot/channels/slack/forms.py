@@ -41,17 +41,18 @@ async def nothing(_user: str, _kinds: tuple[NameKind, ...], _typed: str, _cluste
 
 
 class SlackForms:
-    """Opens forms, fills their menus, and turns a submitted one into a command line.
-
-    `suggest` returns names for a person, by kinds, the typed text and the cluster; the wiring sets it.
-    """
+    """Opens forms, fills their menus, and turns a submitted one into a command line."""
 
     def __init__(self, client: SlackClient, directory: SlackDirectory, book: Phrasebook = ENGLISH) -> None:
-        self.suggest: Suggest = nothing
+        self._suggest: Suggest = nothing
         self._client = client
         self._directory = directory
         self._book = book
         self._commands = {command.name: command for command in CATALOGUE}
+
+    def suggest_from(self, suggest: Suggest) -> None:
+        """Fill menus from `suggest`: names for a person, by kinds, the typed text and the cluster."""
+        self._suggest = suggest
 
     async def opened(self, interaction: Interaction, form: FormRequest) -> bool:
         """Open the form for the person who interacted, and return whether Slack showed it."""
@@ -88,7 +89,7 @@ class SlackForms:
         try:
             async with asyncio.timeout(ANSWER_WITHIN):
                 kinds = kinds_in(body.get("action_id", ""))
-                names = await self.suggest(body["user"]["id"], kinds, body.get("value") or "", cluster)
+                names = await self._suggest(body["user"]["id"], kinds, body.get("value") or "", cluster)
         except TimeoutError:
             log.warning("no suggestions in time")
         await ack(options=options_of(names))

@@ -22,7 +22,7 @@ _NEEDED = ("message", "node", "component")  # documents without one of them are 
 
 
 class FieldFinder:
-    """Finds the fields of the index, and caches them for a few minutes. `topology` has the names of its nodes."""
+    """Finds the fields of the index, and caches them for a few minutes."""
 
     def __init__(self, client: ElasticsearchClient, names: Mapping[str, Sequence[str]], index: str) -> None:
         self._client = client
@@ -30,7 +30,11 @@ class FieldFinder:
         self._index = index
         self._known: tuple[datetime, FieldMap] | None = None
         self._further: dict[str, tuple[str, ...]] = {}  # found in documents, by label
-        self.topology: Callable[[], Topology] | None = None
+        self._topology: Callable[[], Topology] | None = None
+
+    def follow(self, topology: Callable[[], Topology]) -> None:
+        """Follow the topology, which has the names of the nodes."""
+        self._topology = topology
 
     async def at(self, moment: datetime) -> FieldMap:
         """Return the fields as of about `moment`. Raises SourceError when the index is missing or cannot be read."""
@@ -113,12 +117,12 @@ class FieldFinder:
         return self._names.get(label) == DEFAULT_FIELDS.get(label)
 
     def _node_of(self, value: str) -> str:
-        topology = self.topology() if self.topology is not None else None
+        topology = self._topology() if self._topology is not None else None
         node = topology.node_named(value) if topology is not None else ""
         return node if topology is not None and node in topology.nodes else ""
 
     def _nodes(self) -> Iterable[str]:
-        return self.topology().nodes if self.topology is not None else ()
+        return self._topology().nodes if self._topology is not None else ()
 
 
 def _dates(caps: FieldCapabilities) -> list[str]:

@@ -70,7 +70,8 @@ class ElasticsearchSource:
 
     def follow(self, topology: Callable[[], Topology]) -> None:
         """Compare what lines say of their node with the nodes of the cluster from now on."""
-        self._finder.topology = self._topology = topology
+        self._topology = topology
+        self._finder.follow(topology)
 
     async def query(self, query: LogQuery, *, at: datetime) -> QueryResult:
         """Run a rule's log search as of `at`: one sample for each group whose count is above the threshold.
