@@ -6,7 +6,7 @@ from itertools import repeat
 
 from alerts.templates import syntax_tree
 from alerts.templates.functions import FUNCTIONS, Environment, fits, in_go
-from alerts.templates.printing import LONGEST, format_value
+from alerts.templates.printing import MAX_OUTPUT, format_value
 from alerts.templates.reaching import called, checked, elements, field, printable_value
 from alerts.templates.template_errors import RenderError, line_and_column
 from alerts.templates.values import MISSING, Missing, Value, truth
@@ -55,8 +55,8 @@ class _Run:
 
     def write(self, text: str) -> None:
         self.length += len(text)
-        if self.length > LONGEST:
-            raise RenderError(f"the text is longer than {LONGEST} characters")
+        if self.length > MAX_OUTPUT:
+            raise RenderError(f"the text is longer than {MAX_OUTPUT} characters")
         self.out.append(text)
 
     def walk(self, body: Sequence[syntax_tree.BodyNode], dot: Value) -> _Leave | None:

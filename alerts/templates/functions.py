@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from alerts.templates import builtins, hosts, humanizing, regexes
 from alerts.templates.formats import sprintf
-from alerts.templates.printing import LONGEST, sprint, sprintln
+from alerts.templates.printing import MAX_OUTPUT, sprint, sprintln
 from alerts.templates.quoting import html, javascript, url_query
 from alerts.templates.template_errors import RenderError
 from alerts.templates.values import Arguments, GoDuration, TemplateSample, Value
@@ -101,7 +101,7 @@ PROMETHEUS: Mapping[str, NativeFunction] = {
         lambda *given: Arguments({f"arg{n}": one for n, one in enumerate(given)}), more="any"
     ),
     "reReplaceAll": NativeFunction(
-        lambda pattern, new, text: regexes.replaced(pattern, new, text, longest=LONGEST), ("string",) * 3
+        lambda pattern, new, text: regexes.replaced(pattern, new, text, longest=MAX_OUTPUT), ("string",) * 3
     ),
     "match": NativeFunction(regexes.matches_pattern, ("string", "string")),
     "safeHtml": NativeFunction(lambda text: text, ("string",)),

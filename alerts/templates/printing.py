@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from alerts.templates.floats import SHORTEST, format_float
+from alerts.templates.floats import SHORTEST_PRECISION, format_float
 from alerts.templates.quoting import quoted, quoted_character
 from alerts.templates.template_errors import RenderError
 from alerts.templates.values import AlertData, GoDuration, TemplateSample, Time, Value, type_of
 
 LARGEST_NUMBER = 1_000_000  # maximum width or precision, as in Go
-LONGEST = 256 * 1024  # characters per call; Go has no such limit
+MAX_OUTPUT = 256 * 1024  # characters per call; Go has no such limit
 _FLAGS = "#0+- "
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 
@@ -126,7 +126,7 @@ def _integer(value: int, verb: str, shape: Shape) -> str | None:
 def _float(value: float, verb: str, shape: Shape) -> str | None:
     if verb not in "vgGeEfF":
         return None
-    standard = SHORTEST if verb in "vgG" else 6
+    standard = SHORTEST_PRECISION if verb in "vgG" else 6
     precision = standard if shape.precision is None else shape.precision
     text = format_float(value, {"v": "g", "F": "f"}.get(verb, verb), precision)
     if text == "+Inf":
@@ -165,8 +165,8 @@ def _decimal(count: int, size: int) -> str:
 
 def bounded(text: str) -> str:
     """Return the text. Raise RenderError if it exceeds the limit of a call."""
-    if len(text) > LONGEST:
-        raise RenderError(f"the text is longer than {LONGEST} characters")
+    if len(text) > MAX_OUTPUT:
+        raise RenderError(f"the text is longer than {MAX_OUTPUT} characters")
     return text
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from alerts.templates.functions import Environment, NativeFunction, fits, in_go
 from alerts.templates.moments import method
-from alerts.templates.printing import LONGEST, format_value
+from alerts.templates.printing import MAX_OUTPUT, format_value
 from alerts.templates.template_errors import RenderError
 from alerts.templates.values import AlertData, Arguments, GoDuration, TemplateSample, Time, Value, type_of
 
@@ -21,8 +21,8 @@ def called(name: str, native: NativeFunction, world: Environment, given: Sequenc
         raise RenderError(f"error calling {name}: {error}") from None
     except (ArithmeticError, ValueError) as error:
         raise RenderError(f"error calling {name}: {error}") from None
-    if isinstance(value, str) and len(value) > LONGEST:
-        raise RenderError(f"error calling {name}: the text is longer than {LONGEST} characters")
+    if isinstance(value, str) and len(value) > MAX_OUTPUT:
+        raise RenderError(f"error calling {name}: the text is longer than {MAX_OUTPUT} characters")
     return value
 
 

@@ -10,7 +10,7 @@ from collectors.cluster.objects import Node
 from collectors.cluster.resources import gpus_out_of_service
 
 BY, AT, REASON = "yardmaster.io/cordoned-by", "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
-UNTIL, INCIDENT = "yardmaster.io/cordon-until", "yardmaster.io/cordon-incident"
+UNTIL, CORDON_INCIDENT = "yardmaster.io/cordon-until", "yardmaster.io/cordon-incident"
 
 # Alerts of these names say that a GPU is lost: what runs on it fails.
 GPU_LOST = frozenset(
@@ -54,7 +54,7 @@ def against_uncordoning(node: Node, incidents: Iterable[Incident]) -> str:
         return "GPUs of it are out of service"
     if BY not in found:
         return "someone else cordoned it"
-    if incident := found.get(INCIDENT):
+    if incident := found.get(CORDON_INCIDENT):
         return f"it was cordoned for incident {incident}"
     if _HARDWARE.search(found.get(REASON, "")):
         return f"it was cordoned because of its hardware: {found[REASON]}"

@@ -27,7 +27,7 @@ from commands.core.command import (
     FormRequest,
     UnknownNameError,
 )
-from commands.core.matching.interpretation import FORM, Fill, Offer, missing_arguments
+from commands.core.matching.interpretation import FORM_OPTION, Fill, Offer, missing_arguments
 from commands.core.usage_errors import quote_hint, rejoined
 
 MAX_BUTTON_LINE = 1_500  # characters; a longer line is not offered as a button
@@ -60,7 +60,7 @@ def offered(typed: str, offer: Offer) -> Answer:
 def form_of(fill: Fill, cluster: str) -> Answer:
     """Return what is missing, and the form to fill it in."""
     command, arguments = fill.command, fill.words[len(fill.command.name.split()) :]
-    line = line_from_words([*command.name.split(), FORM, *arguments])
+    line = line_from_words([*command.name.split(), FORM_OPTION, *arguments])
     button = Button(label="Fill in the form", line=line, style=ButtonStyle.PRIMARY)
     blocks: tuple[Block, ...] = (
         Preformatted(lines=(command.usage,)),
