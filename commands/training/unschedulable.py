@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from collectors.cluster.resources import gpu_resource
 from commands.training.placement import (
     CORDONED,
+    POD_SLOTS,
     NodeCapacity,
     Placement,
     TaskRequest,
