@@ -141,6 +141,7 @@ class Incident:
     earlier_ended_at: datetime | None = None
     is_repeat: bool = False  # the earlier one was opened by the same rule
     crash_of: str = ""  # the training whose nodes all reported the same XID
+    is_crowded: bool = False  # it has as many alerts as it may have, and others were left out
 
     @property
     def is_open(self) -> bool:
@@ -210,12 +211,12 @@ class Incident:
     @property
     def standing(self) -> tuple[Member, ...]:
         """The alerts that stand, those that explain most and then the oldest first."""
-        return tuple(sorted(filter(self.stands, self.members), key=_explains_most))
+        return tuple(sorted(filter(self.stands, self.members), key=explains_most))
 
     @property
     def lead(self) -> Member:
         """The alert that names the incident: what explains most of those that stand, or of all if none does."""
-        return min(self.standing or self.members, key=_explains_most)
+        return min(self.standing or self.members, key=explains_most)
 
     def with_event(
         self, type: IncidentEventType, at: datetime, *, text: str = "", who: str = "", who_name: str = ""
@@ -243,7 +244,7 @@ class Incident:
         return self.stood_before + (self.resolved_at or now) - self.began_at
 
 
-def _explains_most(member: Member) -> tuple[bool, int, int, bool, float, str]:
+def explains_most(member: Member) -> tuple[bool, int, int, bool, float, str]:
     """The order of alerts that explain an incident: what weighs most, then the oldest.
 
     Of those that others made worse it is the newest: each is a step of what the one before led to.

@@ -17,6 +17,7 @@ from alerts.rules import Proof, Rule
 from alerts.silences import Silence
 from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Unit
 from bot.evaluation.scheduler import EvaluationCycle
+from bot.stepwise import run_steps
 from collectors.facts.topology import Topology
 from commands.incident.card_context import active, context_of, plans_of, silenced_until
 
@@ -188,15 +189,22 @@ class IncidentRecorder:
         """Return what the cycle changes. The book is a cache: what it would change is compared with the store."""
         since = min((at for _, at in updates), default=now)
         book = self._book or await self._load(unit, since)
-        effects = book.absorb(updates, grouping=grouping, channels_of=self._channels_of, now=now)
+        effects = await self._steps(book, updates, grouping, now)
         if not await self._is_current(unit, book, effects, since):
             book = await self._load(unit, since)
-            effects = book.absorb(updates, grouping=grouping, channels_of=self._channels_of, now=now)
+            effects = await self._steps(book, updates, grouping, now)
         self._book = book
         if not effects.opened:
             return book, effects
         first = await unit.next_number("incident", len(effects.opened))
         return book, effects.numbered(f"i{first + number}" for number in range(len(effects.opened)))
+
+    async def _steps(
+        self, book: IncidentBook, updates: Sequence[Update], grouping: GroupingContext, now: datetime
+    ) -> Effects:
+        return await run_steps(
+            book.absorb(updates, grouping=grouping, channels_of=self._channels_of, now=now)
+        )
 
     def _channels_of(self, alert: Alert) -> tuple[str, ...]:
         return channels_of(alert, self._routing.routes, default=self._routing.default)

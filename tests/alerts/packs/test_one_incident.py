@@ -5,7 +5,7 @@ import pytest
 from alerts.alert import Alert
 from alerts.engine import evaluate
 from alerts.incidents.group_keys import group_key_of
-from alerts.incidents.grouping import GroupingContext, add_alert, belongs, open_incident
+from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from collectors.facts.labels import Labels
@@ -13,6 +13,7 @@ from collectors.facts.results import Sample, Seen
 from collectors.facts.topology import NodeFacts, Topology
 from tests.alerts.packs.shipped import shipped_rules
 from tests.alerts.packs.test_blind_metrics import SAMPLES
+from tests.support.grouping import add_alert, belongs
 from tests.support.objects import NOW
 
 TOPOLOGY = Topology(
