@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
 from alerts.alert import Alert
 from alerts.cards.desired import desired_cards
@@ -12,7 +13,9 @@ from alerts.incidents.grouping import GroupingContext, resolve_if_over
 from alerts.incidents.impacts import with_failures
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_draft import MAX_MEMBERS
+from alerts.incidents.member_rows import IncidentWrite, MemberRow, incident_write, with_rows
 from alerts.incidents.proofs import with_proofs
+from alerts.incidents.shortening import KEPT
 from alerts.lifecycle import AlertState
 from alerts.silences import Silence
 from alerts.store import Changed
@@ -60,8 +63,13 @@ class IncidentBook:
         cards: Iterable[PostedCard] = (),
         silences: Iterable[Silence] = (),
         remembered_for: timedelta = REMEMBERED_FOR,
+        documents: Mapping[str, Incident] = MappingProxyType({}),
         most_members: int = MAX_MEMBERS,
+        kept: int = KEPT,
     ) -> None:
+        self._kept = kept
+        self._documents = {id: one for id, one in documents.items() if one.totals is not None}
+        self._proposed: dict[str, IncidentWrite] = {}
         self._most_members = most_members
         self._remembered_for = remembered_for
         self._cluster = cluster
@@ -71,7 +79,7 @@ class IncidentBook:
         self._cards: dict[str, dict[CardId, PostedCard]] = {}  # by incident
         self.silences: dict[str, Silence] = {}
         for incident in incidents:
-            self._put(incident)
+            self._index(incident)
         for card in cards:
             self._cards.setdefault(card.row_id, {})[card.id] = card
         self.silences.update((silence.id, silence) for silence in silences)
@@ -88,11 +96,17 @@ class IncidentBook:
 
     def apply(self, changed: Changed) -> None:
         """Take over committed rows: table -> id -> the row, None if it was deleted."""
+        rows: dict[str, list[MemberRow]] = {}
+        for row in changed.get("members", {}).values():
+            if row is not None:
+                rows.setdefault(row.incident, []).append(row)
         for id, incident in changed.get("incidents", {}).items():
             if incident is None:
                 self._drop(id)
             elif incident.cluster == self._cluster and (incident.is_open or id in self._incidents):
-                self._put(incident)  # a resolved one that was forgotten stays so: its cards are not known
+                self._put(
+                    incident, rows.get(id, ())
+                )  # one that was forgotten stays so: its cards are not known
         for card in changed.get("cards", {}).values():
             if card is not None and card.kind is CardKind.INCIDENT and card.row_id in self._incidents:
                 self._cards.setdefault(card.row_id, {})[card.id] = card
@@ -161,10 +175,41 @@ class IncidentBook:
                 wanted.append((incident, cards))
         return wanted
 
-    def _put(self, incident: Incident) -> None:
+    def writes(self, effects: Effects) -> Stepwise[tuple[IncidentWrite, ...]]:
+        """Return what to store of the incidents that the effects change; their ids must be final."""
+        self._proposed = {}
+        for number, whole in enumerate(effects.incidents, 1):
+            before, stored = effects.before.get(whole.id), self._documents.get(whole.id)
+            self._proposed[whole.id] = yield from incident_write(whole, before, stored, self._kept)
+            if number % STEP == 0:
+                yield
+        return tuple(self._proposed.values())
+
+    def _put(self, document: Incident, rows: Iterable[MemberRow]) -> None:
+        """Take over a stored incident: its document, and the rows of other alerts that changed."""
+        proposed = self._proposed.pop(document.id, None)
+        known = self._incidents.get(document.id)
+        if proposed is not None and proposed.document is document:
+            incident = proposed.whole
+        elif document.totals is None:
+            incident = document
+        elif known is not None:
+            members = {member.alert: member for member in (*known.members, *document.members)}
+            incident = with_rows(replace(document, members=tuple(members.values())), rows)
+        else:
+            return  # another process opened it: the next cycle finds that the book lacks it
+        if document.totals is None:
+            self._documents.pop(document.id, None)
+        else:
+            self._documents[document.id] = document
+        self._index(incident)
+
+    def _index(self, incident: Incident) -> None:
         before = self._incidents.get(incident.id)
         self._incidents[incident.id] = incident
         self._by_group.setdefault(incident.group_key, {})[incident.id] = None
+        if before is not None and before.is_open == incident.is_open and before.members is incident.members:
+            return
         for member in before.members if before is not None else ():
             if self._by_alert.get(member.alert) == incident.id:
                 del self._by_alert[member.alert]
@@ -176,6 +221,7 @@ class IncidentBook:
         if incident is None:
             return
         self._cards.pop(id, None)
+        self._documents.pop(id, None)
         self._by_group[incident.group_key].pop(id, None)
         if not self._by_group[incident.group_key]:
             del self._by_group[incident.group_key]

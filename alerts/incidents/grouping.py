@@ -115,7 +115,10 @@ def has_rule(incident: Incident, alert: Alert) -> bool:
 
 def shared_subject(incident: Incident) -> Subject:
     """Return what the firing alerts have in common: eight hot GPUs of a node become the node."""
-    return shared_by(incident.subject, incident.firing or incident.members)
+    if incident.totals is not None:
+        return incident.totals.shared.subject
+    firing = [member for member in incident.members if member.is_firing]
+    return shared_by(incident.subject, firing or incident.members)
 
 
 def shared_by(subject: Subject, members: Iterable[Member]) -> Subject:
