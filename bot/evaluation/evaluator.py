@@ -229,6 +229,7 @@ class Evaluator:
             cycle,
             sources,
             alerts=self._scheduler.counts(),
+            crowded=self._recorder.crowded,
             took=asyncio.get_running_loop().time() - began,
         )
         self.has_evaluated = True

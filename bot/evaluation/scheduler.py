@@ -12,6 +12,7 @@ from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from bot.evaluation.backfill import Backfill
 from bot.evaluation.rule_state import RuleState, missed_since, next_moment
+from bot.stepwise import run_steps
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, Query
 from collectors.facts.results import Blind, QueryResult, Seen
@@ -188,7 +189,7 @@ class RuleScheduler:
             state.miss(now)
             return RuleEvaluation(alerts=state.alerts, changes=tuple(changes), blind=reason)
         state.is_proven = True
-        evaluation = self._evaluate(rule, answer, now)
+        evaluation = await self._evaluate(rule, answer, now)
         self._router.record_unusable(rule.id, rule.query, evaluation.blind or evaluation.left_out)
         return replace(evaluation, changes=(*changes, *evaluation.changes))
 
@@ -212,18 +213,20 @@ class RuleScheduler:
             return True
         return True
 
-    def _evaluate(self, rule: Rule, answer: QueryResult, now: datetime) -> RuleEvaluation:
+    async def _evaluate(self, rule: Rule, answer: QueryResult, now: datetime) -> RuleEvaluation:
         state = self._states[rule.id]
         try:
-            result = evaluate(
-                rule,
-                state.alerts,
-                answer,
-                cluster=self._cluster,
-                renderer=self._renderer,
-                now=now,
-                proven=self._proven,
-                is_certain=state.is_certain(rule.query, now),
+            result = await run_steps(
+                evaluate(
+                    rule,
+                    state.alerts,
+                    answer,
+                    cluster=self._cluster,
+                    renderer=self._renderer,
+                    now=now,
+                    proven=self._proven,
+                    is_certain=state.is_certain(rule.query, now),
+                )
             )
         except Exception as error:  # one rule's bug must not silence the others
             reason = self._errors.contain(error, "rule", rule=rule.id)
