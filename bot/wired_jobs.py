@@ -58,7 +58,7 @@ def wire_jobs(
         "lease reminders": LeaseReminder(store, clusters, clock).run,
         "owner reminders": OwnerReminder(store, clock).run,
         "event loop lag": EventLoopLag(shared.metrics.event_loop_lag.observe).run,
-        "garbage collection": garbage_collection.run,
+        "garbage collection": garbage_collection.collect_periodically,
         "retention": Retention(store, clock, timezone=shared.settings.timezone).run,
     }
 

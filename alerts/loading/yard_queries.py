@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from alerts.loading.annotations import LABEL_NAME
 from alerts.loading.node_reader import NodeReader, described, did_you_mean, is_null
-from alerts.loading.yaml_nodes import MapNode, Node
+from alerts.loading.yaml_nodes import MapNode, YamlNode
 from alerts.rules import Symbols
 from collectors.facts.patterns import compile_pattern
 from collectors.facts.queries import CheckQuery, LogLevel, LogQuery, TimesUsual
@@ -16,7 +16,7 @@ _LEVELS = {level.name.lower(): level for level in LogLevel if level is not LogLe
 _LOG_FIELDS = ("level",)  # fields of log lines, besides those of subjects
 
 
-def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) -> LogQuery | None:
+def log_query(reader: NodeReader, node: YamlNode, *, before: str, symbols: Symbols) -> LogQuery | None:
     """Read the search under `logs:`; None and diagnostics if it is incomplete or invalid."""
     known = len(reader.found)
     if not isinstance(node, MapNode):
@@ -63,7 +63,7 @@ def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) 
     )
 
 
-def _level(reader: NodeReader, node: Node | None, before: str) -> LogLevel | None:
+def _level(reader: NodeReader, node: YamlNode | None, before: str) -> LogLevel | None:
     if node is None or is_null(node):
         return None
     name = reader.text(node, f"{before}logs.level") or ""
@@ -72,7 +72,7 @@ def _level(reader: NodeReader, node: Node | None, before: str) -> LogLevel | Non
     return _LEVELS.get(name)
 
 
-def _by(reader: NodeReader, node: Node | None, before: str, symbols: Symbols) -> tuple[str, ...]:
+def _by(reader: NodeReader, node: YamlNode | None, before: str, symbols: Symbols) -> tuple[str, ...]:
     fields: list[str] = []
     allowed = symbols.subject_fields | set(_LOG_FIELDS)
     for item in reader.items(node, f"{before}logs.by"):
@@ -88,7 +88,7 @@ def _by(reader: NodeReader, node: Node | None, before: str, symbols: Symbols) ->
 
 
 def _distinct(
-    reader: NodeReader, fields: Mapping[str, Node], before: str, by: tuple[str, ...], symbols: Symbols
+    reader: NodeReader, fields: Mapping[str, YamlNode], before: str, by: tuple[str, ...], symbols: Symbols
 ) -> str:
     node = fields.get("distinct")
     if node is None or is_null(node):
@@ -105,7 +105,7 @@ def _distinct(
     return field
 
 
-def _of_host(reader: NodeReader, fields: Mapping[str, Node], before: str) -> bool:
+def _of_host(reader: NodeReader, fields: Mapping[str, YamlNode], before: str) -> bool:
     node = fields.get("of")
     if node is None or is_null(node):
         return False
@@ -117,7 +117,7 @@ def _of_host(reader: NodeReader, fields: Mapping[str, Node], before: str) -> boo
     return True
 
 
-def _times_usual(reader: NodeReader, node: Node | None, before: str) -> TimesUsual | None:
+def _times_usual(reader: NodeReader, node: YamlNode | None, before: str) -> TimesUsual | None:
     if node is None or is_null(node):
         return None
     fields = reader.fields(node, ("factor", "season"), f"{before}logs.times_usual")
@@ -133,7 +133,7 @@ def _times_usual(reader: NodeReader, node: Node | None, before: str) -> TimesUsu
     return TimesUsual(factor=factor, season=season or timedelta(days=1))
 
 
-def _extract(reader: NodeReader, node: Node | None, before: str, by: tuple[str, ...]) -> str | None:
+def _extract(reader: NodeReader, node: YamlNode | None, before: str, by: tuple[str, ...]) -> str | None:
     if node is None or is_null(node):
         return None
     pattern = reader.text(node, f"{before}logs.extract")
@@ -155,7 +155,7 @@ def _extract(reader: NodeReader, node: Node | None, before: str, by: tuple[str, 
 
 
 def check_query(
-    reader: NodeReader, node: Node, parameters: Node | None, *, before: str, symbols: Symbols
+    reader: NodeReader, node: YamlNode, parameters: YamlNode | None, *, before: str, symbols: Symbols
 ) -> CheckQuery | None:
     """Read the check under `check:` and its parameters under `with:`; None and a diagnostic if it is unknown."""
     name = reader.text(node, f"{before}check")

@@ -6,11 +6,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.indexes import by_involved_object, by_owner_of_pod
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, EVENTS, PODS
 from collectors.cluster.objects import Pod
-from collectors.cluster.resources import holds_resources, is_ready
+from collectors.cluster.resources import holds_resources
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
 
@@ -28,7 +29,7 @@ def agent_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
         for pod in pods:
             yield None
             node = inputs.inventory.nodes.get(pod.spec.node_name)
-            if _works(pod) or node is None or is_ready(node) is not True:
+            if _works(pod) or node is None or is_node_ready(node) is not True:
                 continue
             labels = Labels({"node": pod.spec.node_name, "component": name})
             yield Sample(labels=labels, value=1, texts=(_reason(pod, inputs.inventory),))

@@ -10,12 +10,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.indexes import by_involved_object, by_unready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS, PODS
 from collectors.cluster.objects import Event, Pod
 from collectors.cluster.pods import ContainerStateTerminated, ContainerStatus
-from collectors.cluster.resources import holds_resources, is_ready
+from collectors.cluster.resources import holds_resources
 from collectors.facts.enumeration import some_of
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
@@ -75,7 +76,7 @@ def not_running(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
 def _problems_of(pod: Pod, inventory: Inventory, since: datetime) -> Iterator[str]:
     """Yield the problems of a pod: none of one that ends, or whose node is not ready."""
     node = inventory.nodes.get(pod.spec.node_name)
-    if pod.metadata.deletion_timestamp is not None or node is None or is_ready(node) is not True:
+    if pod.metadata.deletion_timestamp is not None or node is None or is_node_ready(node) is not True:
         return
     ends = [(one, end) for one, end in _ends(pod) if end.finished_at is not None and end.finished_at >= since]
     if any(end.reason == "OOMKilled" for _, end in ends):

@@ -7,6 +7,8 @@ from datetime import datetime
 
 from collectors.facts.subjects import Subject
 
+PodKey = tuple[str, str]  # namespace, name
+
 _URL = re.compile(r"https?://([^/?#]+)")
 _PCI = re.compile(r"([0-9A-Fa-f]{1,8}):([0-9A-Fa-f]{1,2}):([0-9A-Fa-f]{1,2})(?:\.[0-7])?")
 

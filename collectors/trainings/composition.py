@@ -13,7 +13,7 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, NAMESPACES, STATEFULSETS
 from collectors.trainings.ranks import failures_of, rank_of
 from collectors.trainings.reading_kind import Owned, ReadingKind, TrainingPart
-from collectors.trainings.servers import AUXILIARY, server_part
+from collectors.trainings.servers import AUXILIARY_ROLES, server_part
 from collectors.trainings.training import (
     OWNER_KEYS,
     TEAM_KEYS,
@@ -188,8 +188,8 @@ def _state(
         return TrainingState.STOPPED, f"its {kind} is being deleted"
     if all(part.is_suspended for part in workers):
         return TrainingState.SUSPENDED, "it is suspended"
-    counted = [rank for rank in ranks if rank.role not in AUXILIARY]
-    wanted = sum(role.replicas for part in parts for role in part.roles if role.role not in AUXILIARY)
+    counted = [rank for rank in ranks if rank.role not in AUXILIARY_ROLES]
+    wanted = sum(role.replicas for part in parts for role in part.roles if role.role not in AUXILIARY_ROLES)
     running = [rank for rank in counted if rank.phase in ("Running", "Succeeded") and not rank.reason]
     if len(running) >= wanted:
         return TrainingState.RUNNING, ""

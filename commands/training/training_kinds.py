@@ -5,7 +5,7 @@ from commands.core.command import UnusableError
 from commands.training import job, jobset
 from commands.training.writing_kind import WritingKind
 
-DEFAULT = job.KIND
+DEFAULT_KIND = job.KIND
 KINDS = {kind.name: kind for kind in (job.KIND, jobset.KIND)}
 BY_OPTION = {kind.option: kind for kind in KINDS.values()}
 

@@ -98,7 +98,7 @@ def test_its_files_are_named_like_the_kind(kind: WritingKind) -> None:
         assert (ROOT / folder / f"{kind.option}.py").is_file(), f"{folder}/{kind.option}.py"
     reading = f"tests/collectors/trainings/test_{kind.option}_trainings.py"
     assert (ROOT / reading).is_file(), f"test what it reads in {reading}"
-    if kind is not training_kinds.DEFAULT:  # most tests of the folder launch that one
+    if kind is not training_kinds.DEFAULT_KIND:  # most tests of the folder launch that one
         life = f"tests/commands/training/test_{kind.option}s.py"
         assert (ROOT / life).is_file(), f"test its life in {life}"
 
