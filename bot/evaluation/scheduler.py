@@ -51,7 +51,7 @@ class RuleScheduler:
         self._renderer = renderer
         self._errors = errors or InternalErrors()
         self._states: dict[str, RuleState] = {}
-        self._has_changed = False  # the cluster did
+        self._failed: frozenset[str] = frozenset()  # kinds with an object that failed
         self.rules: dict[str, Rule] = {}
         self._proven: frozenset[str] = frozenset()  # ids of alerts whose fault was proven over
         self.swap(rules)
@@ -115,9 +115,9 @@ class RuleScheduler:
         found = Counter(alert.life.state for one in self._states.values() for alert in one.alerts.values())
         return {state.value: found[state] for state in (AlertState.PENDING, AlertState.FIRING)}
 
-    def bring_checks_forward(self) -> None:
-        """Have the rules over cluster checks in the next cycle, beside their own times: the cluster has changed."""
-        self._has_changed = True
+    def bring_checks_forward(self, kinds: frozenset[str]) -> None:
+        """Have the checks that read these kinds in the next cycle, beside their own times: one of them failed."""
+        self._failed |= kinds
 
     def restate(self, by: timedelta) -> None:
         """Move every moment in memory by so much, since the clock was set."""
@@ -166,15 +166,18 @@ class RuleScheduler:
             moment = self._states[id].due
             if moment is not None and moment <= now:
                 passed.append(moment)
-            elif moment is not None and not (self._has_changed and isinstance(rule.query, CheckQuery)):
+            elif moment is not None and not self._is_brought_forward(rule.query):
                 continue
             due[id] = rule
-        self._has_changed = False
+        self._failed = frozenset()
         slot = max(passed, default=now)
         at = slot if now - slot <= LATE else now
         for id, rule in due.items():
             self._states[id].due = next_moment(self._states[id].due or at, rule.interval, now)
         return due, at
+
+    def _is_brought_forward(self, query: Query) -> bool:
+        return isinstance(query, CheckQuery) and not self._failed.isdisjoint(self._router.kinds_of(query))
 
     async def _conclude(
         self, rule: Rule, answer: QueryResult, now: datetime, backfill: Backfill
