@@ -1,27 +1,16 @@
 """Bodies of searches. They use only features of Elasticsearch 7.17 and later, and no scripts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-from collectors.sources.elasticsearch.fields import FieldMap
-from collectors.sources.elasticsearch.query_strings import in_fields
+from collectors.logs.log_store import Window
+from collectors.sources.elasticsearch.fields.field_map import FieldMap
+from collectors.sources.elasticsearch.queries.query_strings import in_fields
 from collectors.sources.elasticsearch.wire import Json, Scalar
 
 Combination = tuple[tuple[str, Scalar], ...]  # (field, value); None: the document has no value
 
 _TIME_FORMAT = "strict_date_optional_time"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """A time range: `since` is inclusive, `until` exclusive."""
-
-    since: datetime
-    until: datetime
-
-    def before(self, span: timedelta) -> "Window":
-        return Window(since=self.since - span, until=self.until - span)
 
 
 def moment(when: datetime) -> str:
