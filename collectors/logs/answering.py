@@ -8,8 +8,8 @@ from collectors.facts.labels import Labels
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Seen, SourceError
 from collectors.facts.topology import Topology
-from collectors.logs.counting import counted_groups
 from collectors.logs.extracting import extracted
+from collectors.logs.group_counts import counted_groups
 from collectors.logs.group_samples import samples_of
 from collectors.logs.log_store import LineSearch, LogStore, Window
 from collectors.logs.novelty import novel
@@ -40,8 +40,20 @@ async def answer(
     """
     until = at - limits.lag
     window = Window(since=until - query.over, until=until)
-    store = await open_store(at)
-    search = LineSearch(match=query.match, level=query.level, window=window, by=query.labels)
+    store, own = await open_store(at), query.store_match
+    if own is not None and own.store != store.name:
+        raise SourceError(
+            f"the rule searches by `{own.store}:`, and the logs of this cluster are in {store.name}: "
+            "write the search as `match`",
+            temporary=False,
+        )
+    search = LineSearch(
+        match=query.match,
+        own_match=own.text if own is not None else "",
+        level=query.level,
+        window=window,
+        by=query.labels,
+    )
     if query.of_host:
         search = of_host(store, search, topology)
     if query.extract is not None:

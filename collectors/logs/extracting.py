@@ -6,7 +6,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.one_line import IDENTITY, one_line
 from collectors.facts.patterns import Pattern, compile_pattern
 from collectors.facts.results import Sample, SourceError, TooLargeError
-from collectors.logs.counting import groups_of
+from collectors.logs.group_counts import groups_of
 from collectors.logs.log_store import LineGroup, LineSearch, LogStore
 from collectors.logs.stored_lines import LineTally, StoredLine
 

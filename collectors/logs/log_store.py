@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from collectors.facts.labels import Labels
+from collectors.facts.log_match import EVERY_LINE, LogMatch
 from collectors.facts.queries import LogLevel
 from collectors.logs.line_patterns import LinePattern
 from collectors.logs.stored_lines import StoredLine
@@ -29,12 +30,13 @@ class Window:
 class LineSearch:
     """The lines of a window that a rule asks for.
 
-    `level` is their lowest level, if any; `by` are their labels; `counted_as` says of the labels of a line under which
-    labels it counts: None if it does not.
+    `match` says which lines, and `own_match` also, in the store's own syntax; `level` is their lowest level, if any;
+    `by` are their labels; `counted_as` says of the labels of a line under which labels it counts: None if it does not.
     """
 
     window: Window
-    match: str = ""
+    match: LogMatch = EVERY_LINE
+    own_match: str = ""
     level: LogLevel | None = None
     by: tuple[str, ...] = ()
     counted_as: Callable[[Labels], Labels | None] | None = None

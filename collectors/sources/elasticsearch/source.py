@@ -19,8 +19,8 @@ from collectors.sources.elasticsearch.diagnosis import diagnose, unsearchable_te
 from collectors.sources.elasticsearch.doctor_searches import filled_fields, unsearchable_fields
 from collectors.sources.elasticsearch.field_finder import FieldFinder
 from collectors.sources.elasticsearch.fields.field_map import FieldMap
+from collectors.sources.elasticsearch.line_store import ElasticsearchStore
 from collectors.sources.elasticsearch.options import ElasticsearchOptions
-from collectors.sources.elasticsearch.store import ElasticsearchStore
 from collectors.sources.source_port import query_each_step
 from collectors.unreadable_items import UnreadableItems
 
@@ -154,7 +154,7 @@ class ElasticsearchSource:
         window = Window(since=since or (around or end) - timedelta(hours=1), until=end)
 
         async def read() -> tuple[LogLine, ...]:
-            store, search = await self._open(at), LineSearch(match=match, window=window)
+            store, search = await self._open(at), LineSearch(own_match=match, window=window)
             if around is None:
                 return tuple(line.shown() for line in await store.lines(search, exact, size=size))
             earlier = replace(search, window=Window(since=window.since, until=around))

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 from collectors.logs.log_store import Window
 from collectors.sources.elasticsearch.fields.field_map import FieldMap
-from collectors.sources.elasticsearch.queries.query_strings import in_fields
 from collectors.sources.elasticsearch.wire import Json, Scalar
 
 Combination = tuple[tuple[str, Scalar], ...]  # (field, value); None: the document has no value
@@ -32,20 +31,6 @@ def in_all(filters: Sequence[Json], *, but_not: Sequence[Json] = ()) -> Json:
     if but_not:
         inside["must_not"] = list(but_not)
     return {"bool": inside}
-
-
-def matching(match: str, fields: FieldMap) -> Json:
-    """Return the filter of a query string, from a rule or a person. An empty one matches all."""
-    if not match.strip() or match.strip() == "*":
-        return {"match_all": {}}
-    return {
-        "query_string": {
-            "query": in_fields(match, fields.read, whole=fields.without_phrases),
-            "fields": list(fields.reading("message")),
-            "lenient": True,
-            "allow_leading_wildcard": True,
-        }
-    }
 
 
 def equal(field: str, values: Sequence[object]) -> Json:

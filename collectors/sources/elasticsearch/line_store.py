@@ -11,7 +11,7 @@ from collectors.logs.log_store import LineGroup, LineSearch, LogPage, Window
 from collectors.logs.stored_lines import StoredLine
 from collectors.sources.elasticsearch.aggregations import Filters
 from collectors.sources.elasticsearch.client import ElasticsearchClient
-from collectors.sources.elasticsearch.counting import Counting, filter_of
+from collectors.sources.elasticsearch.document_counts import Counting, filter_of
 from collectors.sources.elasticsearch.fields.field_map import FieldMap
 from collectors.sources.elasticsearch.hits import line_of
 from collectors.sources.elasticsearch.queries.bodies import (
@@ -19,12 +19,12 @@ from collectors.sources.elasticsearch.queries.bodies import (
     in_all,
     in_any,
     in_window,
-    matching,
     newest_first,
     phrase,
     shown,
 )
 from collectors.sources.elasticsearch.queries.levels import at_level
+from collectors.sources.elasticsearch.queries.matches import match_query, query_string
 from collectors.sources.elasticsearch.wire import Hit, Json, hit_of
 
 LINE_LABELS = ("node", "namespace", "pod", "container", "component", "level")
@@ -181,7 +181,7 @@ class ElasticsearchStore:
 
     def _query(self, search: LineSearch, windows: Sequence[Window]) -> Json:
         """Return the query of the matching lines in any of these windows."""
-        match = matching(search.match, self.fields)
+        match = in_all([match_query(search.match, self.fields), query_string(search.own_match, self.fields)])
         if search.level is None:
             return in_all([match, in_any([in_window(self.fields, window) for window in windows])])
         return in_all([match, at_level(search.level, self.fields, windows)])
