@@ -21,12 +21,13 @@ from alerts.rules import Rule, Severity
 from collectors.facts.queries import LogQuery, TimesUsual
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
 from tests.support.grouping import add_alert
+from tests.support.log_matches import message
 
 
 def logged(name: str, **fields: object) -> Rule:
     rule = a_rule(name)
     template = replace(rule.template, **fields)  # type: ignore[arg-type]
-    return replace(rule, query=LogQuery(match="x", by=("node",), over=minutes(5)), template=template)
+    return replace(rule, query=LogQuery(match=message("x"), by=("node",), over=minutes(5)), template=template)
 
 
 XID, FELL = a_rule("GPUXIDError"), logged("GPUFellOffBusLogged")

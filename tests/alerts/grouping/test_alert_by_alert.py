@@ -24,13 +24,14 @@ from collectors.facts.topology import ClaimFacts, Topology, TrainingFacts
 from tests.support.alert_by_alert import AlertByAlert
 from tests.support.alerting import CLUSTER, NOON, a_rule, an_alert, minutes
 from tests.support.examples import share
+from tests.support.log_matches import message
 from tests.support.proofs import a_rule_with, topology_of
 
 
 def a_log_rule(name: str, *, by: tuple[str, ...] = ("node",), worse_after: tuple[str, ...] = ()) -> Rule:
     made = a_rule(name)
     template = replace(made.template, worse_after=worse_after, impact=ImpactScope.BYSTANDERS)
-    return replace(made, template=template, query=LogQuery(match="x", by=by, over=minutes(5)))
+    return replace(made, template=template, query=LogQuery(match=message("x"), by=by, over=minutes(5)))
 
 
 def with_template(rule: Rule, **changes: Any) -> Rule:

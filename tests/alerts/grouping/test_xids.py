@@ -20,12 +20,13 @@ from collectors.facts.topology import Topology, TrainingFacts
 from collectors.facts.xid_catalogue import Recovery
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, an_alert, minutes
 from tests.support.grouping import add_alert
+from tests.support.log_matches import message
 
 CORDON, SHOW = "node cordon {node} --reason x", "training show {training}"
 COUNTED = a_rule("GPUXIDError", actions=(CORDON, SHOW))
 LOGGED = replace(
     a_rule("GPUXIDLogged", actions=(CORDON, SHOW)),
-    query=LogQuery(match="x", by=("node",), over=minutes(5), extract="(?P<xid>x)"),
+    query=LogQuery(match=message("x"), by=("node",), over=minutes(5), extract="(?P<xid>x)"),
 )
 RULES: dict[str, Rule] = {rule.id: rule for rule in (COUNTED, LOGGED)}
 SEVERITY = {

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample, TooLargeError
-from collectors.sources.elasticsearch.counting import LineGroup
-from collectors.sources.elasticsearch.log_lines import LineTally, StoredLine
-from collectors.sources.elasticsearch.log_search import LogSearch
+from collectors.logs.log_store import LineGroup, LineSearch, LogStore
+from collectors.logs.stored_lines import LineTally, StoredLine
 
 _READ = 10  # lines of a group
 _AT_ONCE = 50  # groups of one request for texts
@@ -15,7 +14,12 @@ _WITH_TEXTS = 200  # groups with texts, the largest first; the others are only c
 
 
 async def samples_of(
-    search: LogSearch, groups: Sequence[LineGroup], *, above: float, are_lines: bool = True
+    store: LogStore,
+    search: LineSearch,
+    groups: Sequence[LineGroup],
+    *,
+    above: float,
+    are_lines: bool = True,
 ) -> tuple[Sample, ...]:
     """Return the groups as samples, with up to three of the newest lines of each of the largest, for people.
 
@@ -30,7 +34,7 @@ async def samples_of(
     for start in range(0, len(largest), _AT_ONCE):
         batch = largest[start : start + _AT_ONCE]
         try:
-            lines = await search.newest([group.filter() for group in batch], size=_READ)
+            lines = await store.newest(search, batch, size=_READ)
         except TooLargeError:
             note = ("(these lines are too large to show)",)
             found |= {group.labels: replace(found[group.labels], texts=note) for group in batch}

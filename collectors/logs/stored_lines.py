@@ -1,24 +1,21 @@
-"""Log lines as hits hold them, and tallies of lines by their labels."""
+"""Log lines as a store has them, and tallies of lines by their labels."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from collectors.facts.labels import Labels
-from collectors.facts.one_line import IDENTITY, SENTENCE, one_line
+from collectors.facts.one_line import SENTENCE, one_line
 from collectors.facts.results import LogLine, Sample
-from collectors.sources.elasticsearch.fields import FieldMap
-from collectors.sources.elasticsearch.line_headers import with_decoded_bytes, without_header
-from collectors.sources.elasticsearch.wire import Hit, Scalar
+from collectors.logs.line_headers import with_decoded_bytes, without_header
 
 _TEXTS = 3  # of a sample
-UNIT = ".service"  # the journal says the unit of a component, syslog its program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLine:
-    """One line as the index has it. `text` is redacted, and is shown only through `shown`.
+    """One line as the store has it. `text` is redacted, and is shown only through `shown`.
 
     `fact`: the text without header and time; `way`: what tells how it was delivered. A line of the kernel comes from
     the journal and again from a file. `is_replayed`: its own header has another day.
@@ -36,39 +33,21 @@ class StoredLine:
         return LogLine(at=self.at, text=one_line(self.text, SENTENCE), labels=self.labels)
 
 
-def line_of(hit: Hit, fields: FieldMap, by: Sequence[str], redact: Callable[[str], str]) -> StoredLine:
-    """Return the line in a hit of a search with the `fields` of `bodies.shown`. Raises ValueError without its time."""
-    names = [name for label in by for name in fields.exact.get(label, ())]
-    written = hit.first(*fields.reading("message"))
-    text = redact(with_decoded_bytes("" if written is None else str(written)))
-    at = _time_of(hit, fields)
+def stored_line(
+    written: str, at: datetime, labels: Labels, *, redact: Callable[[str], str], fields: Sequence[str] = ()
+) -> StoredLine:
+    """Return the line of this text and time. `fields`: those that it came with, which tell its shipper."""
+    text = redact(with_decoded_bytes(written))
     headed = without_header(text, at)
     has_header = "" if headed.text == text.strip() else "header"
     return StoredLine(
         at=at,
         text=text,
-        labels=labels_of({name: hit.first(name) for name in names}, fields, by),
+        labels=labels,
         fact=headed.text,
-        way=(has_header, *sorted(hit.fields)),
+        way=(has_header, *sorted(fields)),
         is_replayed=headed.is_replayed,
     )
-
-
-def labels_of(values: Mapping[str, Scalar], fields: FieldMap, by: Sequence[str]) -> Labels:
-    """Return the labels from the fields' values: the first field with a value gives the label's.
-
-    Of a node it is the first that names one of the cluster, by any of its names: a field may hold the host of the
-    shipper, or of whatever the lines passed.
-    """
-    found: dict[str, str] = {}
-    for label in by:
-        candidates = (values.get(name) for name in fields.exact.get(label, ()))
-        said = [one_line(str(value), IDENTITY) for value in candidates if value not in (None, "")]
-        value = next(iter(said), "")
-        if label == "node":
-            value = next(filter(None, map(fields.node_of, said)), value)
-        found[label] = value.removesuffix(UNIT) if label == "component" else value
-    return Labels(found)
 
 
 class LineTally:
@@ -106,11 +85,3 @@ class LineTally:
 def distinct(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the texts without duplicates: a kernel line often arrives twice, from the journal and from a file."""
     return tuple(dict.fromkeys(text for text in texts if text))
-
-
-def _time_of(hit: Hit, fields: FieldMap) -> datetime:
-    at = hit.first(fields.time)
-    try:
-        return datetime.fromisoformat(str(at)).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise ValueError(f"`{fields.time}` of a hit is missing or is not a time") from error

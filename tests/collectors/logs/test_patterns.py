@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from collectors.facts.redaction import Redactor
-from collectors.sources.elasticsearch.line_patterns import pattern_of
+from collectors.logs.line_patterns import pattern_of
 
 
 @pytest.mark.parametrize(

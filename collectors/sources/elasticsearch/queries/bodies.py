@@ -1,27 +1,15 @@
 """Bodies of searches. They use only features of Elasticsearch 7.17 and later, and no scripts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-from collectors.sources.elasticsearch.fields import FieldMap
-from collectors.sources.elasticsearch.query_strings import in_fields
+from collectors.logs.log_store import Window
+from collectors.sources.elasticsearch.fields.field_map import FieldMap
 from collectors.sources.elasticsearch.wire import Json, Scalar
 
 Combination = tuple[tuple[str, Scalar], ...]  # (field, value); None: the document has no value
 
 _TIME_FORMAT = "strict_date_optional_time"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """A time range: `since` is inclusive, `until` exclusive."""
-
-    since: datetime
-    until: datetime
-
-    def before(self, span: timedelta) -> "Window":
-        return Window(since=self.since - span, until=self.until - span)
 
 
 def iso_time(when: datetime) -> str:
@@ -43,20 +31,6 @@ def in_all(filters: Sequence[Json], *, but_not: Sequence[Json] = ()) -> Json:
     if but_not:
         inside["must_not"] = list(but_not)
     return {"bool": inside}
-
-
-def matching(match: str, fields: FieldMap) -> Json:
-    """Return the filter of a query string, from a rule or a person. An empty one matches all."""
-    if not match.strip() or match.strip() == "*":
-        return {"match_all": {}}
-    return {
-        "query_string": {
-            "query": in_fields(match, fields.read, whole=fields.without_phrases),
-            "fields": list(fields.reading("message")),
-            "lenient": True,
-            "allow_leading_wildcard": True,
-        }
-    }
 
 
 def equal(field: str, values: Sequence[object]) -> Json:

@@ -70,15 +70,21 @@ def _anywhere(value: str) -> str:
     Wildcards, ranges, groups and expressions stay as they are.
     """
     plain = value[1:-1] if value[:1] == '"' and value[-1:] == '"' else value
-    words = _WORDS.findall(plain)
-    if not words or (plain == value and re.search(r"[*?()\[\]{}<>/^~]", value)):
+    if plain == value and re.search(r"[*?()\[\]{}<>/^~]", value):
         return value
+    expression = words_anywhere(plain)
+    return f"/{expression}/" if expression else value
+
+
+def words_anywhere(text: str) -> str:
+    """Return the expression of the values that hold these words next to each other, in any case; empty for no word."""
+    words = _WORDS.findall(text)
     either_case = (
         "".join(f"[{sign.lower()}{sign.upper()}]" if sign.isalpha() else sign for sign in word)
         for word in words
     )
     inside = f"{_NO_WORD}+".join(either_case)
-    return f"/(.*{_NO_WORD})?{inside}({_NO_WORD}.*)?/"
+    return f"(.*{_NO_WORD})?{inside}({_NO_WORD}.*)?" if words else ""
 
 
 def escape_name(name: str) -> str:

@@ -1,11 +1,16 @@
-"""Whether lines are found by their words: an analyzer may keep punctuation, or drop numbers."""
+"""Searches of the doctor: which fields recent lines fill, and whether they are found by their words.
+
+A shipper's template maps more fields than it fills; an analyzer may keep punctuation, or drop numbers.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from collectors.sources.elasticsearch.bodies import Window, in_all, in_window, newest_first
+from collectors.logs.log_store import Window
+from collectors.sources.elasticsearch.aggregations import Filters
 from collectors.sources.elasticsearch.client import ElasticsearchClient
-from collectors.sources.elasticsearch.fields import FieldMap
+from collectors.sources.elasticsearch.fields.field_map import FieldMap
+from collectors.sources.elasticsearch.queries.bodies import in_all, in_window, newest_first
 from collectors.sources.elasticsearch.wire import Json, SourceHit, source_of
 
 _LINES = 20
@@ -13,6 +18,24 @@ _SURE = 3  # lines of one field that are not found by a word of theirs
 # `bus` of `off the bus.`, and `e1123` of the header `E1123 12:00:00`: Elasticsearch's own analyzer has them as words.
 _BEFORE_SIGN = re.compile(r"(?<!\S)([A-Za-z]{3,20})[.,:;!)](?!\S)")
 _WITH_NUMBER = re.compile(r"(?<!\S)([A-Za-z]{1,10}[0-9]{1,10})(?!\S)")
+
+
+async def filled_fields(
+    client: ElasticsearchClient, fields: FieldMap, window: Window
+) -> Mapping[str, tuple[str, ...]]:
+    """Return the fields of each label that lines of the window have, in one request. Raises SourceError."""
+    names = sorted({name for names in fields.read.values() for name in names})
+    exist: Json = {str(number): {"exists": {"field": name}} for number, name in enumerate(names)}
+    body: Json = {
+        "size": 0,
+        "track_total_hits": False,
+        "query": in_window(fields, window),
+        "aggs": {"fields": {"filters": {"filters": exist}}},
+    }
+    answer = await client.search(body, keep=["aggregations.fields.buckets.*.doc_count"])
+    counts = answer.aggregation("fields", Filters)
+    held = {name for number, name in enumerate(names) if counts.count(str(number))}
+    return {label: tuple(name for name in read if name in held) for label, read in fields.read.items()}
 
 
 async def unsearchable_fields(client: ElasticsearchClient, fields: FieldMap, window: Window) -> Sequence[str]:

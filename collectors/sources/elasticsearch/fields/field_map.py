@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from collectors.facts.results import SourceError
+from collectors.logs.line_labels import no_node
 from collectors.sources.elasticsearch.wire import FieldCapabilities, FieldCapability
 
 _TEXTS = frozenset({"text", "match_only_text", "annotated_text", "semantic_text"})
@@ -12,11 +13,6 @@ _NESTED = "nested"
 TIME = "time"
 DATES = frozenset({"date", "date_nanos"})
 _KEYWORDS = frozenset({"keyword", "constant_keyword", "wildcard"})
-
-
-def no_node(_value: str) -> str:
-    """Return the node of a value while the nodes of the cluster are not known."""
-    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,42 +6,15 @@ the phrase `level error`. A header names a day without a year, or a time of its 
 the line's time is a replayed line, and does not count.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from collectors.facts.queries import LogLevel
-from collectors.sources.elasticsearch.bodies import Window, in_all, in_any, in_window
-from collectors.sources.elasticsearch.fields import FieldMap
+from collectors.logs.level_words import BUNYAN, KEYS, KLOG, LEADING, SYSLOG, numbers_of, words_of
+from collectors.logs.log_store import Window
+from collectors.sources.elasticsearch.fields.field_map import FieldMap
+from collectors.sources.elasticsearch.queries.bodies import in_all, in_any, in_window
 from collectors.sources.elasticsearch.wire import Json
-
-_KLOG = {LogLevel.FATAL: "f", LogLevel.ERROR: "e", LogLevel.WARNING: "w", LogLevel.INFO: "i"}
-_WORDS: Mapping[LogLevel, tuple[str, ...]] = {
-    LogLevel.FATAL: ("fatal", "critical", "crit", "panic", "dpanic", "alert", "emerg", "emergency"),
-    LogLevel.ERROR: ("error", "err", "eror", "severe"),
-    LogLevel.WARNING: ("warning", "warn"),
-    LogLevel.INFO: ("info", "notice", "debug", "trace"),
-}
-_LEADING = {  # words that are a level at the start of a line: `[ERROR] plugin/errors: …`, `panic: …`
-    LogLevel.FATAL: ("fatal", "panic"),
-    LogLevel.ERROR: ("error", "err"),
-    LogLevel.WARNING: ("warning", "warn"),
-    LogLevel.INFO: ("info", "debug"),
-}
-_KEYS = (
-    "level",
-    "severity",
-    "lvl",
-    "levelname",
-    "log.level",
-    "log_level",
-)  # `"level":"error"`, `level=error`
-_SYSLOG = {  # priorities of the journal and syslog
-    LogLevel.FATAL: (0, 1, 2),
-    LogLevel.ERROR: (3,),
-    LogLevel.WARNING: (4,),
-    LogLevel.INFO: (5, 6, 7),
-}
-_BUNYAN = {LogLevel.FATAL: (60,), LogLevel.ERROR: (50,), LogLevel.WARNING: (40,), LogLevel.INFO: (30, 20, 10)}
 
 _ZONES = timedelta(hours=14)  # a header has its node's local time, which is at most this far from UTC
 _MOST_SOURCES = 800  # of one query of intervals, which Elasticsearch multiplies out; it allows 1,024
@@ -66,10 +39,10 @@ def _in_one(level: LogLevel, fields: FieldMap, window: Window) -> Json:
 
 def _in_fields(levels: Sequence[LogLevel], fields: FieldMap) -> list[Json]:
     """Return the filters of the fields that hold a level as a word or a number."""
-    words = [form for word in _words(levels) for form in (word, word.upper(), word.capitalize())]
-    priorities = [str(number) for number in _numbers(_SYSLOG, levels)]
+    words = [form for word in words_of(levels) for form in (word, word.upper(), word.capitalize())]
+    priorities = [str(number) for number in numbers_of(SYSLOG, levels)]
     found = [
-        _terms(name, _numbers(_BUNYAN, levels) if name in fields.numbers else words)
+        _terms(name, numbers_of(BUNYAN, levels) if name in fields.numbers else words)
         for name in fields.read.get("level", ())
     ]
     return found + [_terms(name, priorities) for name in fields.read.get("priority", ())]
@@ -92,7 +65,7 @@ class _Form:
             return [self._whole([*self._starts(levels), _keyed(levels)])]
         found = [_terms(self._name, self._klog(levels)), self._intervals(_either(self._sources(levels)))]
         if self._has_spans:
-            leading = [{"span_term": {self._name: word}} for one in levels for word in _LEADING[one]]
+            leading = [{"span_term": {self._name: word}} for one in levels for word in LEADING[one]]
             found.append({"span_first": {"match": {"span_or": {"clauses": leading}}, "end": 1}})
         return found
 
@@ -109,13 +82,13 @@ class _Form:
         return {"intervals": {self._name: source}}
 
     def _klog(self, levels: Sequence[LogLevel]) -> list[str]:
-        return [f"{_KLOG[one]}{day:%m%d}" for one in levels for day in self._days]
+        return [f"{KLOG[one]}{day:%m%d}" for one in levels for day in self._days]
 
     def _sources(self, levels: Sequence[LogLevel]) -> list[Json]:
         """Return the intervals of headers with a key (`level=error`), or after a time (`… 12:00:00.123 [ERROR]`)."""
-        words = _words(levels)
+        words = words_of(levels)
         word = _either(map(_phrase, words))
-        found = [_sequence([_either(map(_phrase, _KEYS)), word])]
+        found = [_sequence([_either(map(_phrase, KEYS)), word])]
         # `2026-11-23 12:00:00,123 ERROR`: the day, up to three words of the time, the level.
         found.append(_sequence([_either(_phrase(f"{day:%Y %m %d}") for day in self._days), word], max_gaps=3))
         # `2026-11-23T12:00:00.123Z ERROR`: `23t12` is one word.
@@ -127,15 +100,15 @@ class _Form:
             found.append(_sequence([_phrase("goroutine"), _phrase("running")], max_gaps=1))
         if not self._has_spans:
             found += [
-                _sequence([_phrase(word), _phrase("plugin")]) for one in levels for word in _LEADING[one]
+                _sequence([_phrase(word), _phrase("plugin")]) for one in levels for word in LEADING[one]
             ]  # CoreDNS
         return found
 
     def _starts(self, levels: Sequence[LogLevel]) -> list[str]:
         """Return expressions of whole lines that start with a header of these levels."""
         days = "|".join(f"{day:%m%d}" for day in self._days)
-        letters = "|".join(_KLOG[one] for one in levels)
-        leading = "|".join(word for one in levels for word in _LEADING[one])
+        letters = "|".join(KLOG[one] for one in levels)
+        leading = "|".join(word for one in levels for word in LEADING[one])
         tab = "\t"  # Elasticsearch has no escape for it
         time = f"[0-9]{{4}}(-|/)[0-9]{{2}}(-|/)[0-9]{{2}}(T| )[0-9:.,]+Z?({tab}| )+"
         return [
@@ -151,16 +124,8 @@ class _Form:
 
 def _keyed(levels: Sequence[LogLevel]) -> str:
     """Return the expression of whole lines with a key of these levels: `"level":"error"`, `level=error`."""
-    keys, words = "|".join(_KEYS).replace(".", r"\."), "|".join(_words(levels))
+    keys, words = "|".join(KEYS).replace(".", r"\."), "|".join(words_of(levels))
     return rf".*({keys})\"?[:=] ?\"?({words})[\", ].*"
-
-
-def _words(levels: Iterable[LogLevel]) -> list[str]:
-    return [word for one in levels for word in _WORDS[one]]
-
-
-def _numbers(table: Mapping[LogLevel, tuple[int, ...]], levels: Iterable[LogLevel]) -> list[int]:
-    return [number for one in levels for number in table[one]]
 
 
 def _steps(first: datetime, last: datetime, step: timedelta) -> list[datetime]:

@@ -6,15 +6,17 @@ from collectors.facts.labels import Labels
 from collectors.facts.one_line import IDENTITY, one_line
 from collectors.facts.patterns import Pattern, compile_pattern
 from collectors.facts.results import Sample, SourceError, TooLargeError
-from collectors.sources.elasticsearch.counting import Counting, LineGroup
-from collectors.sources.elasticsearch.log_lines import LineTally, StoredLine
-from collectors.sources.elasticsearch.log_search import LogSearch
+from collectors.logs.group_counts import groups_of
+from collectors.logs.log_store import LineGroup, LineSearch, LogStore
+from collectors.logs.stored_lines import LineTally, StoredLine
 
 _EACH = 100  # lines read of each group when there are too many to read all
 _AT_ONCE = 50  # groups of one request
 
 
-async def extracted(search: LogSearch, extract: str, *, above: float, cap: int) -> tuple[Sample, ...]:
+async def extracted(
+    store: LogStore, search: LineSearch, extract: str, *, above: float, cap: int
+) -> tuple[Sample, ...]:
     """Read the window's matching lines and count them by label and by the expression's named groups.
 
     Up to `cap` lines are read. When more match, the newest of every group are read, about `cap` in total: each sample
@@ -22,18 +24,18 @@ async def extracted(search: LogSearch, extract: str, *, above: float, cap: int) 
     """
     pattern = _compiled(extract)
     found = LineTally()
-    groups = await Counting(search).groups(cap=cap)
+    groups = await groups_of(store, search, [search.window], cap=cap)
     total = sum(group.count for group in groups)
     if not total:
         return ()
     if total <= cap:
-        async for page in search.pages(search.query, cap=cap):
+        async for page in store.pages(search, cap=cap):
             _add(found, pattern, page.lines, search)
         return found.samples(above=above)
     # A flood in one group must not hide the others, so every group is read.
     each = max(1, min(_EACH, cap // len(groups)))
     read = 0
-    async for lines in _newest_of_each(search, groups, each):
+    async for lines in _newest_of_each(store, search, groups, each):
         read += len(lines)
         _add(found, pattern, lines, search)
     note = f"({total} lines match, only {read} were read: the actual count is higher)"
@@ -58,7 +60,7 @@ def _compiled(extract: str) -> Pattern:
     return pattern
 
 
-def _add(found: LineTally, pattern: Pattern, lines: Iterable[StoredLine], search: LogSearch) -> None:
+def _add(found: LineTally, pattern: Pattern, lines: Iterable[StoredLine], search: LineSearch) -> None:
     """Count lines by label and named group. A line that the expression does not match is not counted."""
     for line in lines:
         labels = search.counted(line.labels)
@@ -69,14 +71,14 @@ def _add(found: LineTally, pattern: Pattern, lines: Iterable[StoredLine], search
 
 
 async def _newest_of_each(
-    search: LogSearch, groups: Sequence[LineGroup], each: int
+    store: LogStore, search: LineSearch, groups: Sequence[LineGroup], each: int
 ) -> AsyncIterator[tuple[StoredLine, ...]]:
     """Yield the newest lines of each group; fewer lines, in more requests, when a response exceeds the byte cap."""
     start, at_once = 0, _AT_ONCE
     while start < len(groups):
         batch = groups[start : start + at_once]
         try:
-            found = await search.newest([group.filter() for group in batch], size=each, by=search.by)
+            found = await store.newest(search, batch, size=each, by=search.by)
         except TooLargeError:
             if each == at_once == 1:
                 raise

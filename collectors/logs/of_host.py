@@ -8,16 +8,16 @@ from dataclasses import replace
 
 from collectors.facts.labels import Labels
 from collectors.facts.topology import Topology
-from collectors.sources.elasticsearch.log_search import LogSearch
+from collectors.logs.log_store import LineSearch, LogStore
 
 _OF_POD = ("namespace", "pod")
 
 
-def of_host(search: LogSearch, topology: Callable[[], Topology] | None) -> LogSearch:
+def of_host(store: LogStore, search: LineSearch, topology: Callable[[], Topology] | None) -> LineSearch:
     """Return the search in which only lines of hosts count. Without the pods of the cluster all lines do."""
-    if "pod" not in search.fields.exact or topology is None or not (pods := topology().pods):
+    if not store.has("pod") or topology is None or not (pods := topology().pods):
         return search
-    further = tuple(name for name in _OF_POD if name not in search.by and name in search.fields.exact)
+    further = tuple(name for name in _OF_POD if name not in search.by and store.has(name))
 
     def counted(labels: Labels) -> Labels | None:
         if labels.get("pod"):
@@ -26,7 +26,7 @@ def of_host(search: LogSearch, topology: Callable[[], Topology] | None) -> LogSe
                 return None
         return labels.without(*further)
 
-    return replace(search, by=(*search.by, *further), speaks=counted)
+    return replace(search, by=(*search.by, *further), counted_as=counted)
 
 
 def _is_daemon(workload: str) -> bool:

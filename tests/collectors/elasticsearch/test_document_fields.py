@@ -4,7 +4,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from collectors.sources.elasticsearch.looking_up import SampledDocument, flat, looked_up, time_among
+from collectors.sources.elasticsearch.fields.document_fields import (
+    SampledDocument,
+    flat,
+    looked_up,
+    time_among,
+)
 
 LABELS: Mapping[str, tuple[str, ...]] = {
     "message": ("message",),

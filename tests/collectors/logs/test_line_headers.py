@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from collectors.sources.elasticsearch.line_headers import with_decoded_bytes, without_header
+from collectors.logs.line_headers import with_decoded_bytes, without_header
 
 FACT = "NVRM: Xid (PCI:0000:b3:00): 79, pid=4711, GPU has fallen off the bus."
 NEW_YEAR = datetime(2027, 1, 1, 0, 5, tzinfo=UTC)
