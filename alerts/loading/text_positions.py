@@ -1,7 +1,7 @@
 """Positions inside texts of a rule file: where in the file a character of an expression is."""
 
 from alerts.loading.node_reader import NodeReader
-from alerts.loading.yaml_nodes import YamlNode, ScalarNode
+from alerts.loading.yaml_nodes import ScalarNode, YamlNode
 from alerts.rules import FileLocation
 
 
