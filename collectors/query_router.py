@@ -118,6 +118,10 @@ class QueryRouter:
         """Return the name of the source that answers a query. A check reads the Kubernetes API."""
         return KUBERNETES if isinstance(query, CheckQuery) else self._sources.name_for(query)
 
+    def kinds_of(self, query: CheckQuery) -> frozenset[str]:
+        """Return the kinds of objects that a check reads."""
+        return self._checks.kinds_of(query)
+
     def sources(self, *, at: datetime) -> tuple[SourceState, ...]:
         """Return the state of each source."""
         return tuple(

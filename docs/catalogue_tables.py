@@ -13,6 +13,7 @@ from bot.metrics import Metrics
 from bot.settings.schema import RulesSettings
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.clock import humanize
+from collectors.facts.log_match import AllOf, render_match
 from collectors.facts.queries import CheckQuery, LogLevel, LogQuery, PromQLQuery, Query
 from collectors.trainings import catalogue as trainings_read
 from collectors.trainings.reading_kind import ReadingKind
@@ -118,10 +119,10 @@ def _query(query: Query) -> str:
     match query:
         case PromQLQuery():
             return "Prometheus"
-        case LogQuery(level=LogLevel() as level, match="*"):
+        case LogQuery(level=LogLevel() as level, match=AllOf(parts=())):
             return f"logs of level {level.name.lower()} or worse"
         case LogQuery():
-            return f"logs: {_code(query.match)}"
+            return f"logs: {_code(render_match(query.match))}"
         case CheckQuery():
             return f"the check [{query.name}](checks.md)"
 

@@ -15,8 +15,9 @@ from alerts.loading.annotations import (
 )
 from alerts.loading.node_reader import NodeReader, did_you_mean, is_null
 from alerts.loading.promql import find_error
+from alerts.loading.text_positions import location_within
 from alerts.loading.yaml_nodes import ScalarNode, YamlNode
-from alerts.rules import FileLocation, RecordingRule, Rule, Timing
+from alerts.rules import RecordingRule, Rule, Timing
 from collectors.facts.queries import LogQuery, PromQLQuery, Query
 
 _SHARED = ("alert", "for", "keep_firing_for", "labels", "annotations")
@@ -129,22 +130,10 @@ def _promql(reader: NodeReader, node: YamlNode, given: YamlNode | None, before: 
         return None
     if error := find_error(expr):
         inner = f"{error.line}:{error.column}: " if error.line else ""
-        location = _location_within(reader, given, expr, error.line, error.column)
+        location = location_within(reader, given, expr, error.line, error.column)
         reader.error_at(location, f"{before}could not parse expression: {inner}parse error: {error.what}")
         return None
     return PromQLQuery(expr=expr)
-
-
-def _location_within(reader: NodeReader, node: YamlNode, expr: str, line: int, column: int) -> FileLocation:
-    """Return where a position of the expression is in the file, if the file has the expression unchanged."""
-    shown = expr.split("\n")[line - 1] if line else ""
-    style = node.style if isinstance(node, ScalarNode) else ""
-    at = node.line - 1 + (line if style == "|" else 0)  # a block starts on the line after its `|`
-    if shown and (style != ">") and at < len(reader.lines):
-        start = reader.lines[at].find(shown, 0 if style == "|" else node.column - 1)
-        if start >= 0:
-            return FileLocation(file=reader.file, line=at + 1, column=start + column)
-    return reader.location(node)
 
 
 def _recording(

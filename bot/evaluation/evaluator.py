@@ -14,8 +14,8 @@ from alerts.lifecycle import AlertState
 from alerts.rules import Proof, Rule
 from bot.evaluation import cycle_metrics
 from bot.evaluation.cluster_view import ClusterView
+from bot.evaluation.failure_alarm import FailureAlarm
 from bot.evaluation.gpu_users import GpuUsers
-from bot.evaluation.node_alarm import NodeAlarm
 from bot.evaluation.proof_queries import proof_facts
 from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rule_objects
@@ -79,16 +79,16 @@ class Evaluator:
         self._on_view_change = on_view_change
         self.has_evaluated = False
         self._awake_at = 0.0
-        self._node_alarm = NodeAlarm()
+        self._failure_alarm = FailureAlarm()
         self._gpu_users = GpuUsers(cluster, clock)
 
     async def run(self) -> None:
         """Run until cancelled."""
         cache = self._cluster.cache
-        stop = cache.subscribe(self._node_alarm.note) if cache is not None else None
+        stop = cache.subscribe(self._failure_alarm.note) if cache is not None else None
         try:
             await self.start()
-            self._node_alarm.clear()  # everything is due now
+            self._failure_alarm.clear()  # everything is due now
             while True:
                 await self._sleep_until_due()
                 await self.run_cycle()
@@ -97,19 +97,19 @@ class Evaluator:
                 stop()
 
     async def _sleep_until_due(self) -> None:
-        """Sleep until a rule is due or a node has changed, at most MAX_PAUSE at a time."""
+        """Sleep until a rule is due or an object has failed, at most MAX_PAUSE at a time."""
         due = self._scheduler.next_due(self._clock.now())
         while True:
             self._awake_at = asyncio.get_running_loop().time()
             due += self._follow_clock()
             now = self._clock.now()
             pause = (min(due, self._scheduler.next_due(now)) - now).total_seconds()
-            if self._node_alarm.rings(self._awake_at):
-                self._scheduler.bring_checks_forward()
+            if failed := self._failure_alarm.rings(self._awake_at):
+                self._scheduler.bring_checks_forward(failed)
                 return
             if pause <= 0:
                 return
-            await self._node_alarm.sleep(min(pause, MAX_PAUSE))
+            await self._failure_alarm.sleep(min(pause, MAX_PAUSE))
 
     def _follow_clock(self) -> timedelta:
         """Restate what is in memory when the clock was set, so that no interval and no `for` changes.
@@ -229,6 +229,7 @@ class Evaluator:
             cycle,
             sources,
             alerts=self._scheduler.counts(),
+            crowded=self._recorder.crowded,
             took=asyncio.get_running_loop().time() - began,
         )
         self.has_evaluated = True

@@ -10,6 +10,7 @@ from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.incidents.book import REMEMBERED_FOR, Effects, IncidentBook, Update
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext
 from alerts.incidents.incident import Incident
+from alerts.incidents.member_rows import MemberRow, rows_of, whole_ones, write_incident
 from alerts.incidents.proofs import ProofFacts
 from alerts.lifecycle import AlertLife, AlertState
 from alerts.routing import Route, channels_of
@@ -17,6 +18,7 @@ from alerts.rules import Proof, Rule
 from alerts.silences import Silence
 from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Unit
 from bot.evaluation.scheduler import EvaluationCycle
+from bot.stepwise import run_steps
 from collectors.facts.topology import Topology
 from commands.incident.card_context import active, context_of, plans_of, silenced_until
 
@@ -91,8 +93,8 @@ class IncidentRecorder:
                 progress = EvaluationProgress(cluster=self._cluster, evaluated=cycle.progress)
                 await unit.rows(EvaluationProgress).put(progress)
             book, effects = await self._absorb(unit, updates, grouping, cycle.at)
-            for incident in effects.incidents:
-                await unit.rows(Incident).put(incident)
+            for write in await run_steps(book.writes(effects)):
+                await write_incident(unit, write)
             await self._expire_silences(unit, book, effects, cycle.at)
             await self._post(unit, book, effects, rules, cycle.at)
         book.forget(cycle.at)
@@ -116,8 +118,11 @@ class IncidentRecorder:
                     *await rows.find(cluster=self._cluster, resolved_at=reopenable),
                 )
             }
+            others = [row async for row in rows_of(live, unit)]
             for incident in live.values():
                 await rows.put(incident.restated(by))
+            for row in others:
+                await unit.rows(MemberRow).put(replace(row, member=row.member.restated(by)))
 
     async def unproven_rules(self, proof: Proof, cycle: EvaluationCycle) -> frozenset[str]:
         """Return the ids of the rules of alerts that need such a proof, of the incidents that are open.
@@ -126,7 +131,10 @@ class IncidentRecorder:
         """
         incidents = tuple(self._book.open) if self._book is not None else await self._stored_open()
         unproven = {
-            member.rule for incident in incidents for member in incident.unproven if proof in member.proofs
+            member.rule
+            for incident in incidents
+            for member in incident.members
+            if proof in member.proofs and incident.needs_proof(member)
         }
         return frozenset(unproven | {change.alert.rule for change in cycle.changes})
 
@@ -135,19 +143,25 @@ class IncidentRecorder:
         """The number of alerts in memory."""
         return len(self._written)
 
+    @property
+    def crowded(self) -> int:
+        """The number of open incidents that leave alerts out."""
+        return sum(one.is_crowded for one in self._book.open) if self._book is not None else 0
+
     async def proven_alerts(self) -> frozenset[str]:
         """Return the ids of alerts that fire without data, and whose fault was proven over."""
         incidents = tuple(self._book.open) if self._book is not None else await self._stored_open()
         return frozenset(
             member.alert
             for incident in incidents
-            for member in incident.firing
-            if member.proven is not None and member.is_unseen
+            for member in incident.members
+            if member.proven is not None and member.is_unseen and member.is_firing
         )
 
     async def _stored_open(self) -> Sequence[Incident]:
         async with self._store.read() as snapshot:
-            return await snapshot.rows(Incident).find(cluster=self._cluster, state="open")
+            found = await snapshot.rows(Incident).find(cluster=self._cluster, state="open")
+            return await whole_ones(found, snapshot)
 
     def _follow(self, changed: Changed) -> None:
         if self._book is not None:
@@ -176,7 +190,8 @@ class IncidentRecorder:
         silences = await unit.rows(Silence).find(cluster=self._cluster)
         return IncidentBook(
             self._cluster,
-            incidents=incidents,
+            incidents=await whole_ones(incidents, unit),
+            documents={incident.id: incident for incident in incidents},
             cards=cards,
             silences=silences,
             remembered_for=self._remembered_for,
@@ -188,15 +203,22 @@ class IncidentRecorder:
         """Return what the cycle changes. The book is a cache: what it would change is compared with the store."""
         since = min((at for _, at in updates), default=now)
         book = self._book or await self._load(unit, since)
-        effects = book.absorb(updates, grouping=grouping, channels_of=self._channels_of, now=now)
+        effects = await self._steps(book, updates, grouping, now)
         if not await self._is_current(unit, book, effects, since):
             book = await self._load(unit, since)
-            effects = book.absorb(updates, grouping=grouping, channels_of=self._channels_of, now=now)
+            effects = await self._steps(book, updates, grouping, now)
         self._book = book
         if not effects.opened:
             return book, effects
         first = await unit.next_number("incident", len(effects.opened))
         return book, effects.numbered(f"i{first + number}" for number in range(len(effects.opened)))
+
+    async def _steps(
+        self, book: IncidentBook, updates: Sequence[Update], grouping: GroupingContext, now: datetime
+    ) -> Effects:
+        return await run_steps(
+            book.absorb(updates, grouping=grouping, channels_of=self._channels_of, now=now)
+        )
 
     def _channels_of(self, alert: Alert) -> tuple[str, ...]:
         return channels_of(alert, self._routing.routes, default=self._routing.default)

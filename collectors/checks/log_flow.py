@@ -16,8 +16,8 @@ from collectors.facts.results import Blind, Sample
 from collectors.topology_builder import build_topology
 
 WINDOW = timedelta(minutes=15)
-NOW = LogQuery(match="*", by=("node",), over=WINDOW)
-BEFORE = LogQuery(match="*", by=("node",), over=timedelta(hours=6))  # a node that never shipped is not missed
+NOW = LogQuery(by=("node",), over=WINDOW)
+BEFORE = LogQuery(by=("node",), over=timedelta(hours=6))  # a node that never shipped is not missed
 _ALL = 0.5  # of the nodes of one kind that ship; above it, each of them should, however long it has not
 
 

@@ -14,6 +14,7 @@ OPEN = OPEN_REQUEST
 KEEP_FOR = timedelta(hours=12)  # after an owner kept their GPUs there is no new request for this long
 AUTOMATION = "reclaim"  # the actor that settles requests without an answer
 SETTLE = "gpu settle"  # what it runs
+SETTLEMENT = "reclaim/"  # before the request's id: the id of its due command
 NOT_AUTOMATIC = (
     "Without an answer nothing happens by itself: the settings let no automation suspend it "
     "(`automation.reclaim`), so a person has to release it."
@@ -72,7 +73,7 @@ def request_step(
 
 
 def settlement_id(reclaim: ReclaimRequest) -> str:
-    return f"reclaim/{reclaim.id}"
+    return f"{SETTLEMENT}{reclaim.id}"
 
 
 def is_owner(reclaim: ReclaimRequest, actor: Actor, *, by_name: bool) -> bool:

@@ -24,6 +24,7 @@ from collectors.facts.redaction import Redactor
 from collectors.facts.results import Blind, LogLine, QueryResult, Sample, Seen, SourceError
 from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, minutes
+from tests.support.log_matches import message
 from tests.support.routing import QuietSource
 
 ROOT = Path(__file__).parents[2]
@@ -79,7 +80,7 @@ class ToyLogs(QuietSource):
 
 
 CATALOGUE = {**SOURCES, "toy": lambda settings, _parts: ToyLogs(settings)}
-QUERY = LogQuery(match="error", by=("node",), over=minutes(5), above=10)
+QUERY = LogQuery(match=message("error"), by=("node",), over=minutes(5), above=10)
 MANY_ERRORS = replace(a_rule("ManyErrors"), query=QUERY)
 
 
@@ -170,7 +171,7 @@ async def test_two_sources_of_the_same_queries_are_refused() -> None:
     ("query", "missing"),
     [
         pytest.param(PromQLQuery(expr="up"), "metrics", id="metrics"),
-        pytest.param(LogQuery(match="x", by=(), over=minutes(5)), "logs", id="logs"),
+        pytest.param(LogQuery(match=message("x"), by=(), over=minutes(5)), "logs", id="logs"),
         pytest.param(
             CheckQuery(name="x"), "the cluster's state", id="a check, which only the router answers"
         ),

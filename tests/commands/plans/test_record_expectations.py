@@ -70,7 +70,7 @@ async def test_a_step_that_expects_nothing_starts_whatever_its_row_is() -> None:
     assert await confirmed(await holding(OTHERS), a_step(expects="")) is not None
 
 
-async def test_a_row_that_changed_after_the_step_is_told_apart() -> None:
+async def test_a_row_that_changed_after_the_step_is_found() -> None:
     for row, change in ((OURS, ""), (OTHERS, "changed"), (LEASE, "changed")):
         async with (await holding(row)).read() as snapshot:
             assert await changed_after(snapshot, a_step()) == change
