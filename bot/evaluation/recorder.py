@@ -18,7 +18,7 @@ from alerts.rules import Proof, Rule
 from alerts.silences import Silence
 from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Unit
 from bot.evaluation.scheduler import EvaluationCycle
-from bot.stepwise import run_steps
+from bot.cooperative import run_steps
 from collectors.facts.topology import Topology
 from commands.incident.card_context import active, context_of, plans_of, silenced_until
 
