@@ -17,8 +17,8 @@ from alerts.routing import Route, channels_of
 from alerts.rules import Proof, Rule
 from alerts.silences import Silence
 from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Unit
-from bot.evaluation.scheduler import EvaluationCycle
 from bot.cooperative import run_steps
+from bot.evaluation.scheduler import EvaluationCycle
 from collectors.facts.topology import Topology
 from commands.incident.card_context import active, context_of, plans_of, silenced_until
 
