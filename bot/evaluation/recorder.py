@@ -17,8 +17,8 @@ from alerts.routing import Route, channels_of
 from alerts.rules import Proof, Rule
 from alerts.silences import Silence
 from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Unit
+from bot.cooperative import in_pieces, run_steps
 from bot.evaluation.scheduler import EvaluationCycle
-from bot.stepwise import run_steps
 from collectors.facts.topology import Topology
 from commands.incident.card_context import active, context_of, plans_of, silenced_until
 
@@ -74,11 +74,13 @@ class IncidentRecorder:
         facts: ProofFacts,
     ) -> None:
         """Store the changed alerts, their incidents, cards and replies, in one transaction."""
-        changed = {change.alert.id: change.alert for change in cycle.changes}
+        changed = {change.alert.id: change.alert async for change in in_pieces(cycle.changes)}
         dropped = {
-            change.alert.id for change in cycle.changes if change.alert.life.state is AlertState.RESOLVED
+            id async for id, alert in in_pieces(changed.items()) if alert.life.state is AlertState.RESOLVED
         }
-        fresh = {alert.id: alert for alert in cycle.standing if self._is_stale(alert, cycle.at)}
+        fresh = {
+            alert.id: alert async for alert in in_pieces(cycle.standing) if self._is_stale(alert, cycle.at)
+        }
         latest = {**changed, **fresh}  # an alert that changed in the backfill may have changed again
         updates = [(change.alert, change.at) for change in cycle.changes]
         updates += [(alert, cycle.at) for alert in fresh.values()]
@@ -86,7 +88,7 @@ class IncidentRecorder:
             rules=rules, topology=topology, facts=facts, reopens_within=self._reopens_within
         )
         async with self._store.unit() as unit:
-            for alert in latest.values():
+            async for alert in in_pieces(latest.values()):
                 await unit.rows(Alert).put(alert)
             await self._forget_pending(unit, cycle)
             if cycle.progress:
@@ -98,7 +100,7 @@ class IncidentRecorder:
             await self._expire_silences(unit, book, effects, cycle.at)
             await self._post(unit, book, effects, rules, cycle.at)
         book.forget(cycle.at)
-        for id, alert in latest.items():
+        async for id, alert in in_pieces(latest.items()):
             self._written[id] = cycle.at, alert.life
         for id in dropped:
             self._written.pop(id, None)
@@ -174,7 +176,7 @@ class IncidentRecorder:
 
     async def _forget_pending(self, unit: Unit, cycle: EvaluationCycle) -> None:
         """Delete pending alerts that went away without firing."""
-        standing = {alert.id for alert in cycle.standing}
+        standing = {alert.id async for alert in in_pieces(cycle.standing)}
         for alert in await unit.rows(Alert).find(cluster=self._cluster, state=AlertState.PENDING):
             if alert.rule in cycle.evaluated and alert.id not in standing:
                 await unit.rows(Alert).delete(alert.id)

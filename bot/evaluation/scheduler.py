@@ -10,9 +10,9 @@ from alerts.alert import Alert
 from alerts.engine import AlertChange, AlertRenderer, RuleEvaluation, evaluate
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule
+from bot.cooperative import run_steps
 from bot.evaluation.backfill import Backfill
 from bot.evaluation.rule_state import RuleState, missed_since, next_moment
-from bot.stepwise import run_steps
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, Query
 from collectors.facts.results import Blind, QueryResult, Seen

@@ -17,7 +17,7 @@ from bot.store.uninterrupted import uninterrupted
 from collectors.internal_errors import InternalErrors
 
 METADATA = MetaData()
-AT_ONCE = 250  # rows encoded or decoded before others may run: a few milliseconds
+AT_ONCE = 100  # rows encoded or decoded before others may run: a few milliseconds
 
 NUMBERS = SqlTable(
     "numbers", METADATA, Column("name", Text, primary_key=True), Column("last", Integer, nullable=False)

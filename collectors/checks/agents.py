@@ -14,6 +14,7 @@ from collectors.cluster.objects import Pod
 from collectors.cluster.resources import holds_resources
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.facts.workload_keys import parse_workload
 
 _TEXTS = 3  # names of one sample
 _NETWORK = "calico-node canal cilium kube-flannel* flannel weave-net antrea-agent kube-router kube-ovn-cni kube-proxy"
@@ -95,7 +96,7 @@ def _agents(inventory: Inventory, patterns: str) -> Mapping[str, Sequence[Pod]]:
 def _daemon_pods(inventory: Inventory) -> Iterator[tuple[str, Sequence[Pod]]]:
     """Yield the name and the pods of each DaemonSet, also of those that others than Kubernetes define."""
     for owner, pods in inventory.grouped(PODS, by_owner_of_pod).items():
-        _, kind, name = owner.split("/", 2)
+        _, kind, name = parse_workload(owner)
         if kind.partition(".")[0] == "DaemonSet":
             yield name, pods
 

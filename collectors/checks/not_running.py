@@ -20,6 +20,7 @@ from collectors.cluster.resources import holds_resources
 from collectors.facts.enumeration import some_of
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.gpu_workloads import BARE, asks_for_gpus, workload_of
 from collectors.trainings.exit_codes import explain_exit
 
@@ -155,10 +156,10 @@ def _labels(pod: Pod, training: str, inventory: Inventory) -> Labels:
     namespace = pod.metadata.namespace
     if training:
         return Labels({"namespace": namespace, "training": training})
-    _, kind, name = workload_of(pod, inventory).split("/", 2)
+    _, kind, name = parse_workload(workload_of(pod, inventory))
     if kind == BARE:
         return Labels({"namespace": namespace, "pod": name})
-    return Labels({"namespace": namespace, "workload": name, "workload_type": kind})
+    return Labels({"namespace": namespace, "workload": name, "workload_type": shown_kind(kind)})
 
 
 def _texts(pods: Sequence[Pod], problem: str, inventory: Inventory) -> tuple[str, ...]:

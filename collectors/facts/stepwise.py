@@ -7,7 +7,7 @@ Result = TypeVar("Result")
 
 Stepwise = Generator[None, None, Result]  # yields between steps, and returns the result
 
-STEP = 100  # alerts: a few milliseconds of work
+STEP = 20  # alerts: a few milliseconds of work
 
 
 def result_of(steps: Stepwise[Result]) -> Result:

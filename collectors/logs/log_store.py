@@ -3,7 +3,7 @@
 A source of `LogQuery` gives an `open_store` to `collectors/logs/answering.py`, which judges what the store finds.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -75,7 +75,7 @@ class LineGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPage:
-    """The lines of one page, the newest first. `hits` also counts those that cannot be read."""
+    """The lines of one page, in its order. `hits` also counts those that cannot be read."""
 
     lines: tuple[StoredLine, ...]
     hits: int
@@ -125,7 +125,23 @@ class LogStore(Protocol):
     def pages(
         self, search: LineSearch, *, cap: int, but_not: Sequence[LinePattern] = ()
     ) -> AsyncIterator[LogPage]:
-        """Yield the matching lines without these patterns, the newest first, up to `cap` lines."""
+        """Yield the matching lines without these patterns, the newest first, up to `cap`; labels are `search.by`."""
+        ...
+
+    async def read(
+        self,
+        search: LineSearch,
+        where: Mapping[str, Sequence[str]],
+        *,
+        size: int,
+        skip: int = 0,
+        oldest: bool = False,
+    ) -> LogPage:
+        """Return the newest (or the oldest) matching lines with these label values, without the first `skip`.
+
+        They have all labels that the store knows, for people.
+        Lines of the same time keep their order from one call to the next.
+        """
         ...
 
     async def seen(self, patterns: Sequence[LinePattern], window: Window) -> Sequence[bool]:

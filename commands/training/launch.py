@@ -140,12 +140,12 @@ async def _check_served(kind: WritingKind, spec: TrainingSpec, reader: ObjectRea
     """Raise UnusableError if the cluster does not serve the kind: its CustomResourceDefinition is not installed."""
     objects = kind.objects
     try:
-        await reader.listing(ObjectRef(api=objects.api, kind=kind.name, namespace=spec.namespace, name=""))
+        await reader.listing(ObjectRef(api=objects.api, kind=objects.kind, namespace=spec.namespace, name=""))
     except SourceError as error:
         if error.status != 404:
             raise
         raise UnusableError(
-            f"This cluster has no {kind.name}s: it does not serve {objects.api}. Ask its administrators to install "
+            f"This cluster has no {objects.kind}s: it does not serve {objects.api}. Ask its administrators to install "
             f"the controller, or launch with `--kind {DEFAULT_KIND.option}`."
         ) from error
 

@@ -150,10 +150,15 @@ class ElasticsearchStore:
         responses = await self._client.searches(bodies, keep=("hits.total.value",))
         return [bool(response.total) for response in responses]
 
-    async def lines(
-        self, search: LineSearch, where: Mapping[str, Sequence[str]], *, size: int, oldest: bool = False
-    ) -> list[StoredLine]:
-        """Return the newest (or oldest) matching lines with exactly these label values, in order of time."""
+    async def read(
+        self,
+        search: LineSearch,
+        where: Mapping[str, Sequence[str]],
+        *,
+        size: int,
+        skip: int = 0,
+        oldest: bool = False,
+    ) -> LogPage:
         fields, filters = self.fields, [self._query(search, [search.window])]
         for label, values in where.items():
             spelled = list(spellings(label, values))
@@ -161,9 +166,10 @@ class ElasticsearchStore:
         order = "asc" if oldest else "desc"
         sort: list[Json] = [{fields.time: {"order": order, "unmapped_type": "date"}}]
         sort += [{name: {"order": order, "unmapped_type": "long"}} for name in fields.exact.get("offset", ())]
-        sort.append({"_doc": {"order": order}})
+        sort += [{"_seq_no": {"order": order}}, {"_doc": {"order": order}}]
         known = [label for label in LINE_LABELS if label in fields.exact]
         body: Json = {
+            "from": skip,
             "size": size,
             "track_total_hits": False,
             "query": in_all(filters),
@@ -172,9 +178,8 @@ class ElasticsearchStore:
             "fields": shown(fields, known),
         }
         keep = ("hits.hits.fields", "hits.hits.ignored_field_values")
-        found = self._read((await self._client.search(body, keep=keep)).hits, known)
-        lines = [line for _, line in found]
-        return lines if oldest else lines[::-1]
+        hits = (await self._client.search(body, keep=keep)).hits
+        return LogPage(lines=tuple(line for _, line in self._read(hits, known)), hits=len(hits))
 
     def _counting(self, windows: Sequence[Window]) -> Counting:
         return Counting(self._client, self.fields, windows)

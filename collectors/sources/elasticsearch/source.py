@@ -9,11 +9,11 @@ from typing import TypeVar
 from collectors.facts.clock import humanize
 from collectors.facts.findings import Finding
 from collectors.facts.queries import LogQuery, Query
-from collectors.facts.results import Blind, LogLine, QueryResult, Series, SourceError
+from collectors.facts.results import Blind, LinePage, LogLine, QueryResult, Series, SourceError
 from collectors.facts.topology import Topology
 from collectors.logs.answering import LogLimits, answer
-from collectors.logs.log_store import LineSearch, Window
-from collectors.logs.stored_lines import StoredLine
+from collectors.logs.line_pages import exact_values, read_page, shown_in_order
+from collectors.logs.log_store import LineSearch, LogPage, Window
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.diagnosis import diagnose, unsearchable_text
 from collectors.sources.elasticsearch.doctor_searches import filled_fields, unsearchable_fields
@@ -26,7 +26,6 @@ from collectors.unreadable_items import UnreadableItems
 
 _RECENT = timedelta(hours=1)  # whose lines show which fields are filled
 _CLOCKS_DIFFER = timedelta(days=1)  # a line with a time in the future counts too
-_MOST_VALUES = 1_000  # of one label in one search
 
 T = TypeVar("T")
 
@@ -84,13 +83,13 @@ class ElasticsearchSource:
         options = self._options
         window = Window(since=at - options.stale_after, until=at + _CLOCKS_DIFFER)
 
-        async def newest() -> list[StoredLine]:
-            return await (await self._open(at)).lines(LineSearch(window=window), {}, size=1)
+        async def newest() -> LogPage:
+            return await (await self._open(at)).read(LineSearch(window=window), {}, size=1)
 
         if not options.stale_after:
             return None
         try:
-            if await self._within_time(newest):
+            if (await self._within_time(newest)).lines:
                 return None
         except SourceError as error:
             return Blind(source=options.name, at=at, reason=str(error), is_lasting=not error.temporary)
@@ -149,7 +148,7 @@ class ElasticsearchSource:
         before that moment and half from then on. `training` is namespace/name. `match`: an additional query string.
         Returns at most `lines_cap` lines of the options. Raises SourceError.
         """
-        exact = _exact(where)
+        exact = exact_values(where)
         size = max(1, min(tail, self._options.lines_cap))
         end = until or at
         window = Window(since=since or (around or end) - timedelta(hours=1), until=end)
@@ -157,12 +156,29 @@ class ElasticsearchSource:
         async def read() -> tuple[LogLine, ...]:
             store, search = await self._open(at), LineSearch(own_match=match, window=window)
             if around is None:
-                return tuple(line.shown() for line in await store.lines(search, exact, size=size))
+                return shown_in_order(await store.read(search, exact, size=size))
             earlier = replace(search, window=Window(since=window.since, until=around))
             later = replace(search, window=Window(since=around, until=until or around + timedelta(hours=1)))
-            before = await store.lines(earlier, exact, size=(size + 1) // 2)
-            after = await store.lines(later, exact, size=max(1, size // 2), oldest=True)
-            return tuple(line.shown() for line in (*before, *after))
+            before = await store.read(earlier, exact, size=(size + 1) // 2)
+            after = await store.read(later, exact, size=max(1, size // 2), oldest=True)
+            return (*shown_in_order(before), *(line.shown() for line in after.lines))
+
+        return await self._within_time(read)
+
+    async def page(
+        self,
+        *,
+        where: Mapping[str, str | Sequence[str]],
+        since: datetime,
+        until: datetime,
+        size: int = 200,
+        after: str = "",
+    ) -> LinePage:
+        """Return a page of the lines with these labels between two times, the newest first. Raises SourceError."""
+
+        async def read() -> LinePage:
+            window = Window(since=since, until=until)
+            return await read_page(await self._open(until), where, window, size=size, after=after)
 
         return await self._within_time(read)
 
@@ -188,19 +204,3 @@ class ElasticsearchSource:
             redact=self._options.redact,
             skip=lambda reason: self._unreadable.skip(self._options.name, reason),
         )
-
-
-def _exact(where: Mapping[str, str | Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return the values by label; a training's namespace becomes a label of its own."""
-    found = {label: (value,) if isinstance(value, str) else tuple(value) for label, value in where.items()}
-    for label, values in found.items():
-        if not values or len(values) > _MOST_VALUES:
-            raise SourceError(
-                f"`{label}` has {len(values)} values; it must have 1 to {_MOST_VALUES}", temporary=False
-            )
-    if trainings := found.get("training"):
-        namespaces, names = zip(*(name.rpartition("/")[::2] for name in trainings), strict=True)
-        found["training"] = tuple(names)
-        if any(namespaces):
-            found.setdefault("namespace", tuple(sorted({namespace for namespace in namespaces if namespace})))
-    return found
