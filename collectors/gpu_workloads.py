@@ -10,13 +10,14 @@ from collectors.cluster.kinds import NAMESPACES
 from collectors.cluster.objects import Pod
 from collectors.cluster.resources import holds_resources
 from collectors.facts.topology import WorkloadFacts
+from collectors.facts.workload_keys import is_workload_key, parse_workload, workload_key
 from collectors.trainings.training import OWNER_KEYS, TEAM_KEYS, first_of
 
 BARE = "Pod"  # the kind of a workload that is a pod without an owner
 
 
 class GpuWorkloads(Mapping[str, WorkloadFacts]):
-    """The workloads with GPUs by `namespace/Kind/name`. `training_of`: a pod's training, empty without one."""
+    """The workloads with GPUs by key. `training_of`: a pod's training, empty without one."""
 
     def __init__(self, inventory: Inventory, training_of: Callable[[Pod], str]) -> None:
         self._inventory = inventory
@@ -43,9 +44,9 @@ class GpuWorkloads(Mapping[str, WorkloadFacts]):
         return sum(1 for _ in self)
 
     def _facts(self, id: str) -> WorkloadFacts | None:
-        if id.count("/") != 2:
+        if not is_workload_key(id):
             return None
-        namespace, kind, _ = id.split("/")
+        namespace, kind, _ = parse_workload(id)
         top = self._inventory.top_of(id)
         pods = (top,) if isinstance(top, Pod) and kind == BARE else self._inventory.pods_of(id)
         of_namespace = self._inventory.all(NAMESPACES).get(namespace)
@@ -74,8 +75,8 @@ class GpuWorkloads(Mapping[str, WorkloadFacts]):
 
 
 def workload_of(pod: Pod, inventory: Inventory) -> str:
-    """Return the top of a pod's owner chain as `namespace/Kind/name`: the pod itself if it has no owner."""
-    return inventory.workload_of(pod) or f"{pod.metadata.namespace}/{BARE}/{pod.metadata.name}"
+    """Return the key of the top of a pod's owner chain: the pod itself if it has no owner."""
+    return inventory.workload_of(pod) or workload_key(pod.metadata.namespace, BARE, pod.metadata.name)
 
 
 def pods_waiting_for_gpus(

@@ -28,7 +28,7 @@ from bot.delivery.retry import RetryPolicy
 from collectors.facts.clock import Clock
 
 log = structlog.get_logger(__name__)
-Answer = TypeVar("Answer")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +178,7 @@ class MessageSender:
         except Gone:
             return
 
-    async def _send(self, method: str, call: Callable[[Notifier], Awaitable[Answer]]) -> Answer:
+    async def _send(self, method: str, call: Callable[[Notifier], Awaitable[T]]) -> T:
         if not self._deps.may_send():
             raise Recoverable("this process is no longer the leader")
         self._deps.counts[method] += 1

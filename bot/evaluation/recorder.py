@@ -10,12 +10,14 @@ from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.incidents.book import REMEMBERED_FOR, Effects, IncidentBook, Update
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext
 from alerts.incidents.incident import Incident
+from alerts.incidents.member_rows import MemberRow, rows_of, whole_ones, write_incident
 from alerts.incidents.proofs import ProofFacts
 from alerts.lifecycle import AlertLife, AlertState
 from alerts.routing import Route, channels_of
 from alerts.rules import Proof, Rule
 from alerts.silences import Silence
 from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Unit
+from bot.cooperative import in_pieces, run_steps
 from bot.evaluation.scheduler import EvaluationCycle
 from collectors.facts.topology import Topology
 from commands.incident.card_context import active, context_of, plans_of, silenced_until
@@ -72,11 +74,13 @@ class IncidentRecorder:
         facts: ProofFacts,
     ) -> None:
         """Store the changed alerts, their incidents, cards and replies, in one transaction."""
-        changed = {change.alert.id: change.alert for change in cycle.changes}
+        changed = {change.alert.id: change.alert async for change in in_pieces(cycle.changes)}
         dropped = {
-            change.alert.id for change in cycle.changes if change.alert.life.state is AlertState.RESOLVED
+            id async for id, alert in in_pieces(changed.items()) if alert.life.state is AlertState.RESOLVED
         }
-        fresh = {alert.id: alert for alert in cycle.standing if self._is_stale(alert, cycle.at)}
+        fresh = {
+            alert.id: alert async for alert in in_pieces(cycle.standing) if self._is_stale(alert, cycle.at)
+        }
         latest = {**changed, **fresh}  # an alert that changed in the backfill may have changed again
         updates = [(change.alert, change.at) for change in cycle.changes]
         updates += [(alert, cycle.at) for alert in fresh.values()]
@@ -84,19 +88,19 @@ class IncidentRecorder:
             rules=rules, topology=topology, facts=facts, reopens_within=self._reopens_within
         )
         async with self._store.unit() as unit:
-            for alert in latest.values():
+            async for alert in in_pieces(latest.values()):
                 await unit.rows(Alert).put(alert)
             await self._forget_pending(unit, cycle)
             if cycle.progress:
                 progress = EvaluationProgress(cluster=self._cluster, evaluated=cycle.progress)
                 await unit.rows(EvaluationProgress).put(progress)
             book, effects = await self._absorb(unit, updates, grouping, cycle.at)
-            for incident in effects.incidents:
-                await unit.rows(Incident).put(incident)
+            for write in await run_steps(book.writes(effects)):
+                await write_incident(unit, write)
             await self._expire_silences(unit, book, effects, cycle.at)
             await self._post(unit, book, effects, rules, cycle.at)
         book.forget(cycle.at)
-        for id, alert in latest.items():
+        async for id, alert in in_pieces(latest.items()):
             self._written[id] = cycle.at, alert.life
         for id in dropped:
             self._written.pop(id, None)
@@ -116,8 +120,11 @@ class IncidentRecorder:
                     *await rows.find(cluster=self._cluster, resolved_at=reopenable),
                 )
             }
+            others = [row async for row in rows_of(live, unit)]
             for incident in live.values():
                 await rows.put(incident.restated(by))
+            for row in others:
+                await unit.rows(MemberRow).put(replace(row, member=row.member.restated(by)))
 
     async def unproven_rules(self, proof: Proof, cycle: EvaluationCycle) -> frozenset[str]:
         """Return the ids of the rules of alerts that need such a proof, of the incidents that are open.
@@ -126,7 +133,10 @@ class IncidentRecorder:
         """
         incidents = tuple(self._book.open) if self._book is not None else await self._stored_open()
         unproven = {
-            member.rule for incident in incidents for member in incident.unproven if proof in member.proofs
+            member.rule
+            for incident in incidents
+            for member in incident.members
+            if proof in member.proofs and incident.needs_proof(member)
         }
         return frozenset(unproven | {change.alert.rule for change in cycle.changes})
 
@@ -135,19 +145,25 @@ class IncidentRecorder:
         """The number of alerts in memory."""
         return len(self._written)
 
+    @property
+    def crowded(self) -> int:
+        """The number of open incidents that leave alerts out."""
+        return sum(one.is_crowded for one in self._book.open) if self._book is not None else 0
+
     async def proven_alerts(self) -> frozenset[str]:
         """Return the ids of alerts that fire without data, and whose fault was proven over."""
         incidents = tuple(self._book.open) if self._book is not None else await self._stored_open()
         return frozenset(
             member.alert
             for incident in incidents
-            for member in incident.firing
-            if member.proven is not None and member.is_unseen
+            for member in incident.members
+            if member.proven is not None and member.is_unseen and member.is_firing
         )
 
     async def _stored_open(self) -> Sequence[Incident]:
         async with self._store.read() as snapshot:
-            return await snapshot.rows(Incident).find(cluster=self._cluster, state="open")
+            found = await snapshot.rows(Incident).find(cluster=self._cluster, state="open")
+            return await whole_ones(found, snapshot)
 
     def _follow(self, changed: Changed) -> None:
         if self._book is not None:
@@ -160,7 +176,7 @@ class IncidentRecorder:
 
     async def _forget_pending(self, unit: Unit, cycle: EvaluationCycle) -> None:
         """Delete pending alerts that went away without firing."""
-        standing = {alert.id for alert in cycle.standing}
+        standing = {alert.id async for alert in in_pieces(cycle.standing)}
         for alert in await unit.rows(Alert).find(cluster=self._cluster, state=AlertState.PENDING):
             if alert.rule in cycle.evaluated and alert.id not in standing:
                 await unit.rows(Alert).delete(alert.id)
@@ -176,7 +192,8 @@ class IncidentRecorder:
         silences = await unit.rows(Silence).find(cluster=self._cluster)
         return IncidentBook(
             self._cluster,
-            incidents=incidents,
+            incidents=await whole_ones(incidents, unit),
+            documents={incident.id: incident for incident in incidents},
             cards=cards,
             silences=silences,
             remembered_for=self._remembered_for,
@@ -188,15 +205,22 @@ class IncidentRecorder:
         """Return what the cycle changes. The book is a cache: what it would change is compared with the store."""
         since = min((at for _, at in updates), default=now)
         book = self._book or await self._load(unit, since)
-        effects = book.absorb(updates, grouping=grouping, channels_of=self._channels_of, now=now)
+        effects = await self._steps(book, updates, grouping, now)
         if not await self._is_current(unit, book, effects, since):
             book = await self._load(unit, since)
-            effects = book.absorb(updates, grouping=grouping, channels_of=self._channels_of, now=now)
+            effects = await self._steps(book, updates, grouping, now)
         self._book = book
         if not effects.opened:
             return book, effects
         first = await unit.next_number("incident", len(effects.opened))
         return book, effects.numbered(f"i{first + number}" for number in range(len(effects.opened)))
+
+    async def _steps(
+        self, book: IncidentBook, updates: Sequence[Update], grouping: GroupingContext, now: datetime
+    ) -> Effects:
+        return await run_steps(
+            book.absorb(updates, grouping=grouping, channels_of=self._channels_of, now=now)
+        )
 
     def _channels_of(self, alert: Alert) -> tuple[str, ...]:
         return channels_of(alert, self._routing.routes, default=self._routing.default)

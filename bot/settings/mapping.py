@@ -2,10 +2,8 @@
 
 from alerts.matching import parse_matchers
 from alerts.routing import Route
-from bot.http.server import Sender, sender
 from bot.settings import schema
 from bot.settings.schema import Settings
-from bot.settings.section import secret
 from commands.core.context import Defaults
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
@@ -46,13 +44,3 @@ def route_of(one: schema.RouteSettings) -> Route:
         continues=one.continue_,
         routes=tuple(route_of(inner) for inner in one.routes),
     )
-
-
-def senders_of(settings: Settings) -> tuple[Sender, ...]:
-    """Return the senders of the HTTP tokens."""
-    senders = []
-    for one in settings.http.auth.tokens:
-        token = secret(one.token, one.token_file)
-        if token is not None:
-            senders.append(sender(one.actor, token, one.teams))
-    return tuple(senders)

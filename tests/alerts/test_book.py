@@ -14,6 +14,7 @@ from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext, acknowled
 from alerts.incidents.incident import Incident
 from alerts.lifecycle import AlertState
 from alerts.rules import ResolveWhen
+from collectors.facts.stepwise import result_of
 from collectors.facts.topology import Topology
 from tests.support.rows import NOON, an_alert
 
@@ -22,9 +23,10 @@ GROUPING = GroupingContext(rules={}, topology=Topology(cluster=CLUSTER))
 
 
 def absorbed(book: IncidentBook, alerts: Sequence[Alert], at: datetime = NOON) -> Effects:
-    return book.absorb(
+    steps = book.absorb(
         [(alert, at) for alert in alerts], grouping=GROUPING, channels_of=lambda _: ("C1",), now=at
     )
+    return result_of(steps)
 
 
 def store(book: IncidentBook, effects: Effects, numbers: Any = None) -> Effects:

@@ -84,8 +84,8 @@ class Yard:
 
     async def round(self, minute: float) -> EvaluationCycle:
         self.metrics.asked = NOON + minute * EVERY
-        self.scheduler.proven = await self.recorder.proven_alerts()
-        cycle = await self.scheduler.run_cycle(self.metrics.asked)
+        proven = await self.recorder.proven_alerts()
+        cycle = await self.scheduler.run_cycle(self.metrics.asked, proven=proven)
         facts = await proof_facts(
             self.scheduler.rules,
             await self.recorder.unproven_rules(Proof.METRIC, cycle),

@@ -10,10 +10,11 @@ from alerts.cards.incident_context import NO_CONTEXT, IncidentContext
 from alerts.cards.incident_facts import incident_facts
 from alerts.cards.message import Color, Message
 from alerts.cards.text import bold, text
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.lifecycle import AlertState
 from collectors.facts.topology import Topology
+from tests.support.grouping import add_alert
 from tests.support.rows import NOON, an_alert
 
 GROUPING = GroupingContext(rules={}, topology=Topology(cluster="lab"))

@@ -105,7 +105,7 @@ def _kind(failure: Exception) -> Failure | None:
             return None
 
 
-def serve(requests_in: BinaryIO, replies: BinaryIO) -> None:
+def serve_ranges(requests_in: BinaryIO, replies: BinaryIO) -> None:
     """Answer each line of `requests_in`."""
     for line in requests_in:
         reply, body = answer(msgspec.json.decode(line, type=RangeRequest))
@@ -115,4 +115,4 @@ def serve(requests_in: BinaryIO, replies: BinaryIO) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    serve_ranges(sys.stdin.buffer, sys.stdout.buffer)

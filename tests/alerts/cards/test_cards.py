@@ -16,11 +16,12 @@ from alerts.cards.posted import CardKind, PostedCard, card_id
 from alerts.cards.suggested_actions import fill, label_of, suggested_actions
 from alerts.cards.text import Span, Style, plain
 from alerts.incidents.events import IncidentEvent, IncidentEventType
-from alerts.incidents.grouping import GroupingContext, acknowledge, add_alert, open_incident, resolve_if_over
+from alerts.incidents.grouping import GroupingContext, acknowledge, open_incident, resolve_if_over
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from collectors.facts.subjects import Subject
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
+from tests.support.grouping import add_alert
 
 ACTIONS = ('node cordon {node} --reason "GPU hot"', "training show {training}", "node show {node}")
 RULE = a_rule(actions=ACTIONS, runbook="gpu-temperature-high")

@@ -14,18 +14,20 @@ from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext
 from alerts.cards.message import Button, Buttons, Message, Paragraph
 from alerts.cards.posted import ThreadReply
 from alerts.cards.text import code, plain, text
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident, resolve_if_over
+from alerts.incidents.grouping import GroupingContext, open_incident, resolve_if_over
 from alerts.incidents.handing_over import hand_over
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule, Severity
 from collectors.facts.queries import LogQuery, TimesUsual
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
+from tests.support.grouping import add_alert
+from tests.support.log_matches import message
 
 
 def logged(name: str, **fields: object) -> Rule:
     rule = a_rule(name)
     template = replace(rule.template, **fields)  # type: ignore[arg-type]
-    return replace(rule, query=LogQuery(match="x", by=("node",), over=minutes(5)), template=template)
+    return replace(rule, query=LogQuery(match=message("x"), by=("node",), over=minutes(5)), template=template)
 
 
 XID, FELL = a_rule("GPUXIDError"), logged("GPUFellOffBusLogged")

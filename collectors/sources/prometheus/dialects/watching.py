@@ -19,7 +19,7 @@ from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.probing import signature, signature_query
 from collectors.sources.prometheus.dialects.restoring import LabelRestorer
 from collectors.sources.prometheus.dialects.rewriting import MetricForms, MetricName, rewritten
-from collectors.sources.prometheus.dialects.scope_watching import Ask, ScopeWatch
+from collectors.sources.prometheus.dialects.scope_watching import RunQuery, ScopeWatch
 from collectors.sources.prometheus.dialects.selectors import selectors
 from collectors.sources.prometheus.dialects.twice_scraped import NO_COPIES
 
@@ -47,7 +47,7 @@ class Dialects:
 
     def __init__(
         self,
-        ask: Ask,
+        ask: RunQuery,
         *,
         overrides: Mapping[str, Overrides] | None = None,
         families: Sequence[Family] = FAMILIES,
