@@ -122,7 +122,7 @@ async def _cost(size: int, labels: dict[str, str], *, incidents: int) -> Cost:
             began = time.process_time()
             cycle = await scheduler.run_cycle(START)
             await recorder.record(
-                cycle, rules=scheduler.rules, topology=Topology(cluster=CLUSTER), facts=NO_FACTS
+                cycle.batch(NO_FACTS), rules=scheduler.rules, topology=Topology(cluster=CLUSTER)
             )
             cpu = time.process_time() - began
         async with store.read() as snapshot:
