@@ -8,7 +8,7 @@ LINTS := lint-types lint-format lint-rules lint-layers
 # More processes than cores, as tests of real servers wait; what runs beside what is in tests/distribution.py.
 PROCESSES := 3
 
-.PHONY: help setup parts demo test test-times lint $(LINTS) quick fix bench bench-quality soak packaging docs lock
+.PHONY: help setup parts demo test test-times lint $(LINTS) quick fix bench bench-quality soak packaging docs cases lock
 
 help:  ## Show the recipes
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -74,6 +74,9 @@ packaging: $(BIN)/python  ## Install Yardmaster each way in an empty environment
 docs: $(BIN)/python  ## Generate the tables of the docs and the chart
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m helm.generate
+
+cases: $(BIN)/python  ## Write the annotations that the packs' cases expect, after a change of wording; needs promtool
+	$(BIN)/python -m tests.alerts.packs.annotations
 
 lock:  ## Compile the lock files anew: hashes, but no registry address
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml --output-file requirements.lock

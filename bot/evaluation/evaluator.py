@@ -149,7 +149,7 @@ class Evaluator:
         if self._cluster.pod_logs is None or not self._rules.reads_objects or elapsed < self._objects_due:
             return
         self._objects_due = elapsed + OBJECTS_EVERY
-        found = await read_rule_objects(self._cluster.pod_logs)
+        found = await read_rule_objects(self._cluster.pod_logs, self._cluster.name)
         self._metrics.rule_object_errors.labels(self._cluster.name).set(len(found.diagnostics))
         for diagnostic in found.diagnostics[:20]:
             _log.warning("error in a PrometheusRule", cluster=self._cluster.name, diagnostic=str(diagnostic))
