@@ -18,7 +18,7 @@ from commands.core.request import Actor, ActorKind
 TRUST_FOR = timedelta(minutes=5)  # how long an account or a group's members are cached
 RETRY_AFTER = timedelta(seconds=1)  # before the one retry of a lookup that may succeed
 
-Found = TypeVar("Found")
+T = TypeVar("T")
 _log = structlog.get_logger()
 
 
@@ -112,18 +112,18 @@ def own_id(id: str) -> str:
     return kind_and_name(id)[1]
 
 
-class _Lookups(Generic[Found]):
+class _Lookups(Generic[T]):
     """Lookups with their last results, which are trusted for a while, by a clock that nobody sets."""
 
-    def __init__(self, look: Callable[[str], Awaitable[Found]]) -> None:
+    def __init__(self, look: Callable[[str], Awaitable[T]]) -> None:
         self._look = look
-        self._found: dict[str, tuple[float, Found]] = {}  # loop time
+        self._found: dict[str, tuple[float, T]] = {}  # loop time
 
-    def last(self, id: str) -> Found | None:
+    def last(self, id: str) -> T | None:
         """Return the last result, however old."""
         return self._found[id][1] if id in self._found else None
 
-    async def find(self, id: str, *, is_fresh: bool) -> Found:
+    async def find(self, id: str, *, is_fresh: bool) -> T:
         """Return a result that is trusted, or look again, twice if need be. Raises SourceError."""
         now = asyncio.get_running_loop().time()
         if not is_fresh and id in self._found and now - self._found[id][0] < TRUST_FOR.total_seconds():

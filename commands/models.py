@@ -45,8 +45,13 @@ class DueCommand:
     line: str
     actor: str  # the automation that runs it, such as automation:reclaim
 
+    @property
+    def request(self) -> str:
+        """The id of the request that runs it: a different one for each time at which it is due."""
+        return f"due/{self.id}/{self.at.isoformat()}"
 
-@stored("leases", "cluster", "node", in_plans=True)
+
+@stored("leases", "cluster", "node", "remind_at", in_plans=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CordonLease:
     """A cordon made by us. Reaching `until` only reminds; proof of health ends it. `id` is cluster/node."""
@@ -61,6 +66,11 @@ class CordonLease:
     until: datetime | None = None
     incident: str = ""
     reminded_at: datetime | None = None
+
+    @property
+    def remind_at(self) -> datetime | None:
+        """Indexed in the store: when its owner is to be reminded, once."""
+        return self.until if self.reminded_at is None else None
 
 
 class ReclaimState(StrEnum):
@@ -79,6 +89,8 @@ OPEN_REQUEST = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED})
     "cluster",
     "state",
     "training",
+    "remind_at",
+    "settle_at",
     floats=lambda reclaim: (reclaim.gpus,),
     in_plans=True,
 )
@@ -104,6 +116,18 @@ class ReclaimRequest:
     is_for_good: bool = False  # the training cannot be suspended, only deleted
     is_automatic: bool = True  # without an answer automation settles it
     channel: str = ""
+
+    @property
+    def settle_at(self) -> datetime | None:
+        """Indexed in the store: when automation is to settle it."""
+        return self.grace_until if self.state in OPEN_REQUEST and self.is_automatic else None
+
+    @property
+    def remind_at(self) -> datetime | None:
+        """Indexed in the store: when its owner is reminded at half time, or notified that nobody answered."""
+        if self.state is ReclaimState.ASKED and self.is_automatic:
+            return self.asked_at + (self.grace_until - self.asked_at) / 2
+        return self.grace_until if self.state is ReclaimState.FREED and not self.answered_by else None
 
 
 @stored("launches", "cluster", "state", in_plans=True)

@@ -98,7 +98,7 @@ def incident_facts(
         alerts=tuple(
             _alert(member, alerts.get(member.alert), incident.cluster) for member in shown_members(incident)
         ),
-        left_out=max(0, len(incident.members) - MAX_ALERTS),
+        left_out=incident.alerts - len(shown_members(incident)),
     )
 
 

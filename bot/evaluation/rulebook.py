@@ -19,7 +19,7 @@ from collectors.facts.subjects import WORDS
 from collectors.sources.kubernetes.source import KubernetesSource
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import UnusableError
-from commands.core.parsing import parse
+from commands.core.parsing import parse_line
 
 SUFFIXES = (".yard.yaml", ".yaml")
 
@@ -49,7 +49,7 @@ def symbols() -> Symbols:
 def check_action(line: str) -> str | None:
     """Return why the line of an action is not a command, or None. Each placeholder stands for one word."""
     try:
-        parse(line, CATALOGUE)
+        parse_line(line, CATALOGUE)
     except UnusableError as error:
         return str(error)
     return None

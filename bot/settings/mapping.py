@@ -1,19 +1,15 @@
 """Mapping of settings to the values that other parts use."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from alerts.matching import parse_matchers
 from alerts.routing import Route
-from bot.http.server import Sender, sender
 from bot.person_book import PersonBook
 from bot.settings import schema
 from bot.settings.schema import Settings
-from bot.settings.section import secret
 from commands.core.context import Defaults
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
-from commands.core.persons import TOKEN
 
 
 def permissions_of(settings: Settings) -> Permissions:
@@ -61,14 +57,3 @@ def route_of(one: schema.RouteSettings) -> Route:
         continues=one.continue_,
         routes=tuple(route_of(inner) for inner in one.routes),
     )
-
-
-def senders_of(settings: Settings, persons: PersonBook) -> tuple[Sender, ...]:
-    """Return the senders of the HTTP tokens."""
-    senders = []
-    for one in settings.http.auth.tokens:
-        token = secret(one.token, one.token_file)
-        if token is not None:
-            known = sender(one.actor, token, one.teams)
-            senders.append(replace(known, actor=persons.identified(known.actor, TOKEN)))
-    return tuple(senders)

@@ -14,7 +14,7 @@ from commands.models import AuditEntry
 from commands.plans.disruption import worse_than_shown
 from commands.plans.outcomes import Waiting
 from commands.plans.plan import Plan, PlanState, Risk, plan_hash
-from commands.plans.record_steps import answered_meanwhile
+from commands.plans.record_steps import changed_before
 from commands.plans.steps import Step
 
 SHOWN = 5  # disruptions that are named
@@ -129,12 +129,12 @@ def changes_since_shown(plan: Plan, draft: PlanDraft) -> str:
 async def record_confirmation(
     unit: Unit, plan: Plan, *, by: Actor, clock: Clock, times: ProposalTimes
 ) -> None:
-    """Store the plan as confirmed, with an audit entry. Raises UnusableError if the plan or a request changed."""
+    """Store the plan as confirmed, with an audit entry. Raises UnusableError if the plan or a row changed."""
     now = clock.now()
     stored = await unit.rows(Plan).get(plan.id)
     if stored is not None:
         check_open(stored, times.now(stored, clock))
-    if reason := await answered_meanwhile(unit, plan.steps):
+    if reason := await changed_before(unit, plan.steps):
         raise UnusableError(reason)
     entry = AuditEntry(
         id=f"{plan.id}/confirmed",

@@ -20,10 +20,17 @@ from commands.core.asking import ask_teams
 from commands.core.blindness import with_blindness
 from commands.core.cluster_names import names_of
 from commands.core.cluster_selection import cluster_named, select_cluster, with_cluster
-from commands.core.command import Answer, AnyCommand, DeniedError, Outcome, UnknownNameError, UnusableError
+from commands.core.command import (
+    Answer,
+    AnyCommand,
+    CommandOutcome,
+    DeniedError,
+    UnknownNameError,
+    UnusableError,
+)
 from commands.core.confirmation import ProposalTimes, check_confirmation, check_open, namespaces_of
 from commands.core.context import Cluster, CommandContext, Defaults, Members
-from commands.core.guidance import denied, form_of, line_of, near_names, offered, refused
+from commands.core.guidance import denied, form_of, line_from_words, near_names, offered, refused
 from commands.core.matching.interpretation import Fill, Offer, Run, interpret
 from commands.core.matching.lexicon import Lexicon
 from commands.core.once import OnceStore
@@ -95,7 +102,7 @@ class Pipeline:
                     return self._with_cluster(offered(request.line, meaning), named or self._first)
                 progress.command = command = meaning.command
                 if meaning.words != tuple(words):
-                    request = replace(request, line=line_of(meaning.words, named))
+                    request = replace(request, line=line_from_words(meaning.words, named))
                 words = progress.words = list(meaning.words)
                 async with self.store.read() as snapshot:
                     selected = await select_cluster(
@@ -117,11 +124,11 @@ class Pipeline:
             return self._with_cluster(near_names(error, progress.command, progress.words), progress.cluster)
         except UnusableError as error:
             progress.outcome = "invalid"
-            answer = refused(str(error), Outcome.WRONG, blocks=error.blocks)
+            answer = refused(str(error), CommandOutcome.WRONG, blocks=error.blocks)
             return self._with_cluster(answer, progress.cluster)
         except SourceError as error:
             progress.outcome = "blind"
-            return refused(f"The cluster cannot be read: {error}", Outcome.FAILED)
+            return refused(f"The cluster cannot be read: {error}", CommandOutcome.FAILED)
         except TimeoutError:
             progress.outcome = "timeout"
             # A commit may have landed although its answer timed out.
@@ -133,7 +140,9 @@ class Pipeline:
                 if is_sure
                 else "it is not known whether it was done: check before you try again"
             )
-            return refused(f"Timed out after {TIMEOUT.total_seconds():.0f} s; {outcome}.", Outcome.FAILED)
+            return refused(
+                f"Timed out after {TIMEOUT.total_seconds():.0f} s; {outcome}.", CommandOutcome.FAILED
+            )
 
     def _meaning(self, request: Request, words: Sequence[str], named: str) -> Run | Fill | Offer:
         """Return what the line means. Automation says what it means."""
@@ -207,7 +216,7 @@ class Pipeline:
         """Ask the teams that may run the line to confirm its plan."""
         words, _ = cluster_named(words)
         command = find(words, self.catalogue)
-        return await ask_teams(command, words, context, self._planner, line=line_of(words))
+        return await ask_teams(command, words, context, self._planner, line=line_from_words(words))
 
     @property
     def catalogue(self) -> Sequence[AnyCommand]:
@@ -257,6 +266,7 @@ class Pipeline:
             members=self.members,
             persons=self.persons,
             teams=self.permissions.teams,
+            undoing=tuple(one.undoing for one in self.catalogue if one.undoing is not None),
             channels={"": self.channel} | {name: one.channel for name, one in self.permissions.teams.items()},
         )
 

@@ -15,6 +15,7 @@ OPEN = OPEN_REQUEST
 KEEP_FOR = timedelta(hours=12)  # after an owner kept their GPUs there is no new request for this long
 AUTOMATION = "reclaim"  # the actor that settles requests without an answer
 SETTLE = "gpu settle"  # what it runs
+SETTLEMENT = "reclaim/"  # before the request's id: the id of its due command
 NOT_AUTOMATIC = (
     "Without an answer nothing happens by itself: the settings let no automation suspend it "
     "(`automation.reclaim`), so a person has to release it."
@@ -41,11 +42,39 @@ def settlement_of(reclaim: ReclaimRequest) -> DueCommand:
 def settlement_step(reclaim: ReclaimRequest) -> Record:
     """Return the step that puts the settlement on the agenda."""
     text = f"without an answer, free them after {moment_words(reclaim.grace_until)}"
-    return record("agenda", settlement_of(reclaim), text=text, undo_text="do not free them without an answer")
+    return record(
+        "agenda",
+        settlement_of(reclaim),
+        text=text,
+        undo_text="do not free them without an answer",
+        goes_with=reclaim.id,
+    )
+
+
+def request_step(
+    reclaim: ReclaimRequest,
+    *,
+    text: str,
+    before: ReclaimRequest,
+    has_inverse: bool = True,
+    undo_text: str = "",
+    scope: tuple[str, ...] = (),
+) -> Record:
+    """Return the step that puts the request where it still is `before`: an answer that came first stands."""
+    return record(
+        "reclaim_requests",
+        reclaim,
+        text=text,
+        before=before,
+        has_inverse=has_inverse,
+        undo_text=undo_text,
+        expects=f"request {reclaim.id} for {reclaim.training}",
+        scope=scope,
+    )
 
 
 def settlement_id(reclaim: ReclaimRequest) -> str:
-    return f"reclaim/{reclaim.id}"
+    return f"{SETTLEMENT}{reclaim.id}"
 
 
 def is_owner(reclaim: ReclaimRequest, actor: Actor, *, by_name: bool) -> bool:

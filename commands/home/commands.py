@@ -9,7 +9,7 @@ from collectors.facts.results import SourceError
 from commands.core.command import EVERY_SOURCE, Answer, Command
 from commands.core.context import CommandContext
 from commands.gpu.reclaim_card import OPEN
-from commands.home.sections import leases_of, open_incidents, trainings_of, waiting_for
+from commands.home.sections import leases_of, open_incident_blocks, trainings_of, waiting_for
 from commands.models import CordonLease, ReclaimRequest
 from commands.plans.plan import Plan, PlanState
 
@@ -31,7 +31,7 @@ async def show(action: ShowHome, context: CommandContext) -> Answer:
         leases = await snapshot.rows(CordonLease).find(cluster=cluster)
     mine = [one for one in leases if me.is_one(one.owner)]
     blocks: list[Block] = [
-        *open_incidents(incidents, me),
+        *open_incident_blocks(incidents, me),
         *waiting_for(
             me,
             plans=[one for one in plans if context.now < one.expires_at],

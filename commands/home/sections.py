@@ -17,7 +17,7 @@ SHOWN = 5  # of each kind: the page of a chat has a limit
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 
 
-def open_incidents(incidents: Sequence[Incident], me: Actor) -> list[Block]:
+def open_incident_blocks(incidents: Sequence[Incident], me: Actor) -> list[Block]:
     """Return the open incidents: those that nobody has first, the worst first."""
     if not incidents:
         return [

@@ -16,6 +16,7 @@ from commands.core.blindness import nothing_seen
 from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import INCIDENT
+from commands.incident.alert_page import alert_page
 from commands.incident.card_context import incident_context
 from commands.incident.resolving import COMMANDS as RESOLVING
 
@@ -30,6 +31,7 @@ class ListIncidents:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowIncident:
     incident: str
+    page: int | None = None  # of its alerts; without one: its card
 
 
 async def listing(action: ListIncidents, context: CommandContext) -> Answer:
@@ -67,13 +69,15 @@ def _row(incident: Incident, context: CommandContext) -> tuple[str, ...]:
 
 
 async def show(action: ShowIncident, context: CommandContext) -> Answer:
-    """Return the incident's current card with its latest history."""
+    """Return the incident's current card with its latest history, or a page of its alerts."""
     async with context.store.read() as snapshot:
         incident = await snapshot.rows(Incident).get(action.incident)
         if incident is None:
             raise UnusableError(
                 f"There is no incident `{action.incident}`. `incident list --all` shows the latest."
             )
+        if action.page:
+            return await alert_page(incident, action.page, snapshot, context)
         stored = await incident_context(incident, snapshot, rules=context.rules, now=context.now)
     card_context = replace(stored, people=context.defaults.owners)
     card = incident_card(incident, context=card_context, now=context.now)
@@ -103,7 +107,16 @@ COMMANDS = (
         verb="show",
         summary="Show an incident and its history.",
         action=ShowIncident,
-        parameters=(click.Argument(["incident"], type=INCIDENT),),
+        parameters=(
+            click.Argument(["incident"], type=INCIDENT),
+            click.Option(
+                ["--page"],
+                type=click.IntRange(min=1),
+                default=None,
+                help="a page of all its alerts instead of its card",
+                metavar="NUMBER",
+            ),
+        ),
         read=show,
         shows=EVERY_SOURCE,
         for_everyone=True,

@@ -96,7 +96,7 @@ class TrainingSpec:
         return self.roles[0]
 
 
-def check(spec: TrainingSpec, *, images: Sequence[str]) -> None:
+def check_spec(spec: TrainingSpec, *, images: Sequence[str]) -> None:
     """Raise UnusableError for an invalid spec, with the invalid part and the expected form."""
     _check_name(spec.name, "A training's name", MAX_NAME)
     _check_name(spec.namespace, "A namespace", 63)

@@ -133,7 +133,7 @@ def _execute(
 
 
 def _update(clause: Any, names: Iterable[str]) -> Any:
-    values = {name: bindparam(_new(name)) for name in (*_WRITTEN, *names)}
+    values: dict[str, Any] = {name: bindparam(_new(name)) for name in (*_WRITTEN, *names)}
     return clause.update().where(clause.c.id == bindparam("old_id")).values(values)
 
 

@@ -11,7 +11,7 @@ from alerts.rules import Severity
 from bot.channels.slack.blocks import render_view
 from collectors.trainings.training import Training, TrainingState
 from commands.core.request import Actor
-from commands.home.sections import SHOWN, leases_of, open_incidents, trainings_of, waiting_for
+from commands.home.sections import SHOWN, leases_of, open_incident_blocks, trainings_of, waiting_for
 from commands.models import CordonLease, ReclaimRequest
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from demo.lookalikes.slack.kit.blocks import mistakes_in_view
@@ -55,7 +55,7 @@ def reclaim(owner: str) -> ReclaimRequest:
 
 def test_what_nobody_has_comes_first_and_can_be_acknowledged() -> None:
     mine = incident(1, severity=Severity.CRITICAL, acknowledged_by=ME)
-    said = shown(*open_incidents([mine, incident(2), incident(3, severity=Severity.CRITICAL)], DANA))
+    said = shown(*open_incident_blocks([mine, incident(2), incident(3, severity=Severity.CRITICAL)], DANA))
 
     assert [line for line in said.splitlines() if line.startswith("[Show]")] == [
         "[Show] incident show i3",
@@ -67,7 +67,7 @@ def test_what_nobody_has_comes_first_and_can_be_acknowledged() -> None:
 
 
 def test_what_is_more_than_a_few_is_counted() -> None:
-    said = shown(*open_incidents([incident(number) for number in range(SHOWN + 3)], DANA))
+    said = shown(*open_incident_blocks([incident(number) for number in range(SHOWN + 3)], DANA))
 
     assert f"Open incidents: {SHOWN + 3}" in said
     assert said.count("incident show") == SHOWN
@@ -103,7 +103,7 @@ def test_my_trainings_come_with_what_does_not_run_first() -> None:
 def test_the_fullest_page_is_a_valid_home_tab() -> None:
     many = range(30)
     blocks = (
-        *open_incidents([incident(number) for number in many], DANA),
+        *open_incident_blocks([incident(number) for number in many], DANA),
         *waiting_for(
             DANA, plans=(), reclaims=[reclaim(ME)] * 30, leases=[lease(f"n{number}") for number in many]
         ),

@@ -29,6 +29,9 @@ class Slack:
         self.published: list[tuple[str, str, float]] = []
         self.is_down = False
 
+    def listen(self, on_opened: Callable[[str], None]) -> None:
+        self.on_opened = on_opened
+
     async def publish(self, user: str, message: Message) -> None:
         if self.is_down:
             raise Recoverable("down")
