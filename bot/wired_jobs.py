@@ -55,7 +55,7 @@ def wire_jobs(
         "agenda": agenda.run,
         "launches": launches.run,
         "event loop lag": EventLoopLag(shared.metrics.event_loop_lag.observe).run,
-        "garbage collection": garbage_collection.run,
+        "garbage collection": garbage_collection.collect_periodically,
         "retention": Retention(store, clock, timezone=shared.settings.timezone).run,
     }
 

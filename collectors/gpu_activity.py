@@ -16,6 +16,7 @@ from collectors.cluster.resources import gpu_resource, holds_resources
 from collectors.facts.clock import format_duration
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult, Sample, Seen
+from collectors.facts.topology import PodKey
 
 UTIL, ENGINE, MEMORY = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_DEV_FB_USED"
 ENGINE_IDLE_BELOW = 0.01  # share of the time: the background work of a slice is below
@@ -25,7 +26,6 @@ SHORTEST = timedelta(minutes=5)
 IDLE_AFTER = timedelta(minutes=30)  # of the rule, and of commands unless the settings say otherwise
 MEASURE = "measure"  # the label that says what a sample of `activity` is
 
-PodKey = tuple[str, str]  # namespace, name
 DeviceKey = tuple[str, str, str, str]  # namespace, pod, UUID, GPU instance
 
 

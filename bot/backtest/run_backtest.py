@@ -10,7 +10,7 @@ from rich.text import Text
 
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
-from bot.backtest.chart import FORMATS, draw, is_available
+from bot.backtest.chart import FORMATS, draw_backtests, is_available
 from bot.backtest.cluster_backtest import ClusterBacktest, Period, backtest_cluster
 from bot.backtest.document import backtest_document
 from bot.backtest.tables import not_replayable, print_backtest
@@ -76,7 +76,7 @@ async def run_backtest(
         console.print(Text(not_replayable(others)))
     if chart is not None and found:
         try:
-            draw(found, chart)
+            draw_backtests(found, chart)
         except OSError as error:
             errors.append(f"{chart} cannot be written: {error.strerror}")
     if as_json:

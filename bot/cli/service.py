@@ -79,13 +79,13 @@ def doctor(config: Path | None, output: str, is_json: bool) -> None:
 
 def _diagnose(validated: "Validated", *, as_json: bool) -> NoReturn:
     """Print what every source and channel says, and exit with 1 if something is broken."""
-    from bot.doctor.examination import diagnose
+    from bot.doctor.examination import examine
     from bot.output import show_json
     from collectors.facts.clock import SystemClock
 
     assert validated.settings is not None
     assert validated.rulebook is not None
-    found = asyncio.run(diagnose(validated.settings, validated.rulebook, clock=SystemClock()))
+    found = asyncio.run(examine(validated.settings, validated.rulebook, clock=SystemClock()))
     if as_json:
         show_json([one.as_json() for one in found])
     else:

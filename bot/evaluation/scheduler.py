@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
+from alerts.alert_batch import AlertBatch, Update
 from alerts.engine import AlertChange, AlertRenderer, RuleEvaluation, evaluate
+from alerts.incidents.proofs import ProofFacts
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule
+from bot.cooperative import run_steps
 from bot.evaluation.backfill import Backfill
 from bot.evaluation.rule_state import RuleState, missed_since, next_moment
 from collectors.facts.labels import Labels
@@ -31,6 +34,21 @@ class EvaluationCycle:
     evaluated: frozenset[str] = frozenset()  # ids of the rules whose query was answered
     blind: Mapping[str, str] = field(default_factory=dict)  # rule id -> reason
     progress: Mapping[str, datetime] = field(default_factory=dict)  # rule id -> its last evaluation
+
+    def batch(self, facts: ProofFacts | None) -> AlertBatch:
+        """Return what to record of the cycle. `facts`: what may prove now that faults are over."""
+        return AlertBatch(
+            at=self.at,
+            updates=self.updates,
+            standing=self.standing,
+            complete=self.evaluated,
+            facts=facts,
+            progress=self.progress,
+        )
+
+    @property
+    def updates(self) -> tuple[Update, ...]:
+        return tuple((change.alert, change.at) for change in self.changes)
 
 
 class RuleScheduler:
@@ -191,7 +209,7 @@ class RuleScheduler:
             state.miss(now)
             return RuleEvaluation(alerts=state.alerts, changes=tuple(changes), blind=reason)
         state.is_proven = True
-        evaluation = self._evaluate(rule, answer, now)
+        evaluation = await self._evaluate(rule, answer, now)
         self._router.record_unusable(rule.id, rule.query, evaluation.blind or evaluation.left_out)
         return replace(evaluation, changes=(*changes, *evaluation.changes))
 
@@ -215,18 +233,20 @@ class RuleScheduler:
             return True
         return True
 
-    def _evaluate(self, rule: Rule, answer: QueryResult, now: datetime) -> RuleEvaluation:
+    async def _evaluate(self, rule: Rule, answer: QueryResult, now: datetime) -> RuleEvaluation:
         state = self._states[rule.id]
         try:
-            result = evaluate(
-                rule,
-                state.alerts,
-                answer,
-                cluster=self._cluster,
-                renderer=self._renderer,
-                now=now,
-                proven=self._proven,
-                is_certain=state.is_certain(rule.query, now),
+            result = await run_steps(
+                evaluate(
+                    rule,
+                    state.alerts,
+                    answer,
+                    cluster=self._cluster,
+                    renderer=self._renderer,
+                    now=now,
+                    proven=self._proven,
+                    is_certain=state.is_certain(rule.query, now),
+                )
             )
         except Exception as error:  # one rule's bug must not silence the others
             reason = self._errors.contain(error, "rule", rule=rule.id)

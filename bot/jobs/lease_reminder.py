@@ -53,7 +53,7 @@ class LeaseReminder:
             if lease is None or lease.until is None or lease.remind_at is None or lease.remind_at > now:
                 return
             words, buttons = reminder(lease, await self._node(lease, unit))
-            for card in await cards_of(lease, unit):
+            for card in await reminded_cards(lease, unit):
                 await unit.rows(ThreadReply).add(
                     ThreadReply(
                         id=reply_id(card.id, f"lease/{lease.node}/{lease.until:%Y%m%d%H%M%S}"),
@@ -76,7 +76,7 @@ class LeaseReminder:
         return node_now(lease.node, seen, await unit.rows(Incident).find(cluster=lease.cluster, state="open"))
 
 
-async def cards_of(lease: CordonLease, unit: Unit) -> list[PostedCard]:
+async def reminded_cards(lease: CordonLease, unit: Unit) -> list[PostedCard]:
     """Return the cards to remind on: the plan's that cordoned, else those of its incident.
 
     A plan older than the newest MAX_PLANS is not found.

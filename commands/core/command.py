@@ -49,7 +49,7 @@ class DeniedError(UnusableError):
         self.teams = teams
 
 
-class Outcome(StrEnum):
+class CommandOutcome(StrEnum):
     """How a line ended, for who reads the answer by program."""
 
     DONE = "done"  # answered, recorded, or proposed as a plan
@@ -75,7 +75,7 @@ class Answer:
     """
 
     message: Message
-    outcome: Outcome = Outcome.DONE
+    outcome: CommandOutcome = CommandOutcome.DONE
     is_public: bool = False  # posted in the channel, visible to everyone
     form: FormRequest | None = None
     has_card: bool = False  # a card follows, so a question that only one person sees may go away

@@ -9,7 +9,7 @@ from commands.plan.stored import PlanName, journal_of, stored_plan
 from commands.plans.plan import Plan, StepRecord, StepState, in_order, inverse_of
 from commands.plans.preview import can_undo
 from commands.plans.record_steps import changed_after
-from commands.plans.settling import settle
+from commands.plans.settling import settle_plan
 from commands.plans.steps import Create, Delete, Evict, Record, Running, Step, Wait
 
 NAMED = 8  # steps that cannot be undone, in the notes of an undo
@@ -91,7 +91,7 @@ async def _settled(plan: Plan, context: CommandContext) -> tuple[StepRecord, ...
     """Return the records of a plan, after another look at steps whose outcome is not known."""
     records = await journal_of(plan, context)
     if any(record.state is StepState.UNKNOWN for record in records) and context.cluster.reader is not None:
-        await settle(plan, context.cluster.reader, context.store, context.now)
+        await settle_plan(plan, context.cluster.reader, context.store, context.now)
         records = await journal_of(plan, context)
     return records
 

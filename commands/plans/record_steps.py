@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from alerts.store import TABLES, StoreSnapshot, Unit
-from commands.plans.object_refs import Json
+from commands.plans.object_refs import JsonValue
 from commands.plans.steps import Record, Step
 
 
@@ -68,7 +68,7 @@ async def changed_after(snapshot: StoreSnapshot, step: Record) -> str:
     return await _other_state(snapshot, step, step.row) if step.row is not None else ""
 
 
-async def _other_state(snapshot: StoreSnapshot, step: Record, expected: dict[str, Json]) -> str:
+async def _other_state(snapshot: StoreSnapshot, step: Record, expected: dict[str, JsonValue]) -> str:
     """Return the state of the stored row, if the step expects another. A row that is gone is as good as expected."""
     if not step.expects:
         return ""

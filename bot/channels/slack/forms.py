@@ -25,7 +25,7 @@ from collectors.facts.results import SourceError
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import AnyCommand, FormRequest
 from commands.core.form import line_words, mistakes
-from commands.core.guidance import line_of
+from commands.core.guidance import line_from_words
 from commands.core.parameter_types import NameKind
 
 ANSWER_WITHIN = 2.0  # seconds; Slack waits three
@@ -107,7 +107,7 @@ class SlackForms:
         command = self._command_of(view)
         if command is None:
             return ""
-        return line_of(line_words(command, values_of(view)), metadata_of(view).get("cluster", ""))
+        return line_from_words(line_words(command, values_of(view)), metadata_of(view).get("cluster", ""))
 
     def _command_of(self, view: dict[str, Any]) -> AnyCommand | None:
         return self._commands.get(metadata_of(view).get("command", ""))

@@ -6,12 +6,18 @@ from datetime import datetime, timedelta
 
 from collectors.facts.results import SourceError, TooLargeError
 from collectors.facts.topology import Topology
-from collectors.sources.elasticsearch.bodies import Window, in_all, in_window, lacking, newest_first
+from collectors.logs.log_store import Window
 from collectors.sources.elasticsearch.client import ElasticsearchClient
-from collectors.sources.elasticsearch.fields import DATES, TIME, FieldMap, fields_in, parents_of
-from collectors.sources.elasticsearch.looking_up import SampledDocument, flat, looked_up, time_among
+from collectors.sources.elasticsearch.fields.document_fields import (
+    SampledDocument,
+    flat,
+    looked_up,
+    time_among,
+)
+from collectors.sources.elasticsearch.fields.field_map import DATES, TIME, FieldMap, fields_in, parents_of
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
-from collectors.sources.elasticsearch.wire import Capabilities, Json, Scalar, SourceHit, source_of
+from collectors.sources.elasticsearch.queries.bodies import in_all, in_window, lacking, newest_first
+from collectors.sources.elasticsearch.wire import FieldCapabilities, Json, Scalar, SourceHit, source_of
 
 _CACHED_FOR = timedelta(minutes=5)  # a new index may add a field
 _RECENT = timedelta(hours=1)
@@ -125,7 +131,7 @@ class FieldFinder:
         return self._topology().nodes if self._topology is not None else ()
 
 
-def _dates(caps: Capabilities) -> list[str]:
+def _dates(caps: FieldCapabilities) -> list[str]:
     return sorted(
         name
         for name, kinds in caps.items()

@@ -1,6 +1,6 @@
 """Record: put or delete a row of our own store, with the step that it records."""
 
-from commands.plans.object_refs import Json, ObjectReader
+from commands.plans.object_refs import JsonValue, ObjectReader
 from commands.plans.outcomes import Done, Outcome, Unknown
 from commands.plans.rights import Right
 from commands.plans.steps.step_kind import Attempt, DryRun, StepKind
@@ -16,8 +16,8 @@ class Record(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="recor
 
     table: str
     id: str
-    row: dict[str, Json] | None = None  # None: delete it
-    before: dict[str, Json] | None = None
+    row: dict[str, JsonValue] | None = None  # None: delete it
+    before: dict[str, JsonValue] | None = None
     has_inverse: bool = True
     undo_text: str = ""  # the undo's description
     expects: str = ""  # `request c3f9 for vision/detr`

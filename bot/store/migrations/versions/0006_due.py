@@ -9,7 +9,7 @@ from alembic import op
 from sqlalchemy import Column, Text, column, select, table, update
 
 revision = "0006"
-down_revision = "0002"
+down_revision = "0005"
 
 Document = dict[str, Any]
 
