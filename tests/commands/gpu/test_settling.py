@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from commands.core.permissions import Permissions
+from commands.core.persons import automation_id
 from commands.core.pipeline import Pipeline
 from commands.gpu.reclaim_card import reclaim_card
 from commands.gpu.unanswered import lost_settlement
@@ -42,7 +43,9 @@ async def run_agenda(yard: Yard) -> None:
 async def failures(yard: Yard) -> list[AuditEntry]:
     async with yard.store.unit() as unit:
         return [
-            entry for entry in await unit.rows(AuditEntry).find(actor=RECLAIM.id) if entry.what == "failed"
+            entry
+            for entry in await unit.rows(AuditEntry).find(actor=automation_id(RECLAIM.id))
+            if entry.what == "failed"
         ]
 
 
