@@ -15,6 +15,7 @@ from collectors.checks.catalogue import CHECKS
 from collectors.facts.clock import humanize
 from collectors.facts.log_match import AllOf, render_match
 from collectors.facts.queries import CheckQuery, LogLevel, LogQuery, PromQLQuery, Query
+from collectors.facts.workload_keys import shown_kind
 from collectors.trainings import catalogue as trainings_read
 from collectors.trainings.reading_kind import ReadingKind
 from commands.command_catalogue import CATALOGUE
@@ -169,4 +170,4 @@ def _training_kind(kind: ReadingKind[Any]) -> str:
         f"`--kind {written.option}`: {written.summary}" if written is not None else "cannot be launched"
     )
     watched = ", ".join(f"`{one.name}`" + (f" ({one.group})" if one.group else "") for one in kind.needs)
-    return f"| {kind.name} | {kind.summary} | {launched} | {watched} |"
+    return f"| {shown_kind(kind.name)} | {kind.summary} | {launched} | {watched} |"

@@ -1,11 +1,11 @@
 """Positions inside texts of a rule file: where in the file a character of an expression is."""
 
 from alerts.loading.node_reader import NodeReader
-from alerts.loading.yaml_nodes import Node, ScalarNode
+from alerts.loading.yaml_nodes import ScalarNode, YamlNode
 from alerts.rules import FileLocation
 
 
-def location_within(reader: NodeReader, node: Node, expr: str, line: int, column: int) -> FileLocation:
+def location_within(reader: NodeReader, node: YamlNode, expr: str, line: int, column: int) -> FileLocation:
     """Return where a position of the expression is in the file, if the file has the expression unchanged."""
     shown = expr.split("\n")[line - 1] if line else ""
     style = node.style if isinstance(node, ScalarNode) else ""
@@ -19,7 +19,7 @@ def location_within(reader: NodeReader, node: Node, expr: str, line: int, column
     return reader.location(node)
 
 
-def _within_folded(reader: NodeReader, node: Node, shown: str, column: int) -> FileLocation:
+def _within_folded(reader: NodeReader, node: YamlNode, shown: str, column: int) -> FileLocation:
     """Return the position in a block whose lines are one line of the text, with a blank between them."""
     start = 0  # in the text, of the line of the file
     for number in range(node.line, len(reader.lines)):

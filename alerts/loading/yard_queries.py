@@ -8,7 +8,7 @@ from alerts.loading.annotations import LABEL_NAME
 from alerts.loading.match_parser import MatchError, parse_match
 from alerts.loading.node_reader import NodeReader, described, did_you_mean, is_null
 from alerts.loading.text_positions import location_within
-from alerts.loading.yaml_nodes import MapNode, Node
+from alerts.loading.yaml_nodes import MapNode, YamlNode
 from alerts.rules import Symbols
 from collectors.facts.log_match import EVERY_LINE, STORE_SYNTAXES, LogMatch, StoreMatch
 from collectors.facts.patterns import compile_pattern
@@ -31,7 +31,7 @@ _LEVELS = {level.name.lower(): level for level in LogLevel if level is not LogLe
 _LOG_FIELDS = ("level",)  # fields of log lines, besides those of subjects
 
 
-def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) -> LogQuery | None:
+def log_query(reader: NodeReader, node: YamlNode, *, before: str, symbols: Symbols) -> LogQuery | None:
     """Read the search under `logs:`; None and diagnostics if it is incomplete or invalid."""
     known = len(reader.found)
     if not isinstance(node, MapNode):
@@ -78,7 +78,7 @@ def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) 
     )
 
 
-def _match(reader: NodeReader, node: Node, before: str) -> LogMatch:
+def _match(reader: NodeReader, node: YamlNode, before: str) -> LogMatch:
     """Read the neutral match; a diagnostic says where it is none and what to write."""
     text = reader.text(node, f"{before}logs.match")
     if text is None:
@@ -93,7 +93,7 @@ def _match(reader: NodeReader, node: Node, before: str) -> LogMatch:
         return EVERY_LINE
 
 
-def _store_match(reader: NodeReader, fields: Mapping[str, Node], before: str) -> StoreMatch | None:
+def _store_match(reader: NodeReader, fields: Mapping[str, YamlNode], before: str) -> StoreMatch | None:
     """Read the match in a store's own syntax."""
     for store in STORE_SYNTAXES:
         node = fields.get(store)
@@ -106,7 +106,7 @@ def _store_match(reader: NodeReader, fields: Mapping[str, Node], before: str) ->
     return None
 
 
-def _level(reader: NodeReader, node: Node | None, before: str) -> LogLevel | None:
+def _level(reader: NodeReader, node: YamlNode | None, before: str) -> LogLevel | None:
     if node is None or is_null(node):
         return None
     name = reader.text(node, f"{before}logs.level") or ""
@@ -115,7 +115,7 @@ def _level(reader: NodeReader, node: Node | None, before: str) -> LogLevel | Non
     return _LEVELS.get(name)
 
 
-def _by(reader: NodeReader, node: Node | None, before: str, symbols: Symbols) -> tuple[str, ...]:
+def _by(reader: NodeReader, node: YamlNode | None, before: str, symbols: Symbols) -> tuple[str, ...]:
     fields: list[str] = []
     allowed = symbols.subject_fields | set(_LOG_FIELDS)
     for item in reader.items(node, f"{before}logs.by"):
@@ -131,7 +131,7 @@ def _by(reader: NodeReader, node: Node | None, before: str, symbols: Symbols) ->
 
 
 def _distinct(
-    reader: NodeReader, fields: Mapping[str, Node], before: str, by: tuple[str, ...], symbols: Symbols
+    reader: NodeReader, fields: Mapping[str, YamlNode], before: str, by: tuple[str, ...], symbols: Symbols
 ) -> str:
     node = fields.get("distinct")
     if node is None or is_null(node):
@@ -148,7 +148,7 @@ def _distinct(
     return field
 
 
-def _of_host(reader: NodeReader, fields: Mapping[str, Node], before: str) -> bool:
+def _of_host(reader: NodeReader, fields: Mapping[str, YamlNode], before: str) -> bool:
     node = fields.get("of")
     if node is None or is_null(node):
         return False
@@ -160,7 +160,7 @@ def _of_host(reader: NodeReader, fields: Mapping[str, Node], before: str) -> boo
     return True
 
 
-def _times_usual(reader: NodeReader, node: Node | None, before: str) -> TimesUsual | None:
+def _times_usual(reader: NodeReader, node: YamlNode | None, before: str) -> TimesUsual | None:
     if node is None or is_null(node):
         return None
     fields = reader.fields(node, ("factor", "season"), f"{before}logs.times_usual")
@@ -176,7 +176,7 @@ def _times_usual(reader: NodeReader, node: Node | None, before: str) -> TimesUsu
     return TimesUsual(factor=factor, season=season or timedelta(days=1))
 
 
-def _extract(reader: NodeReader, node: Node | None, before: str, by: tuple[str, ...]) -> str | None:
+def _extract(reader: NodeReader, node: YamlNode | None, before: str, by: tuple[str, ...]) -> str | None:
     if node is None or is_null(node):
         return None
     pattern = reader.text(node, f"{before}logs.extract")
@@ -198,7 +198,7 @@ def _extract(reader: NodeReader, node: Node | None, before: str, by: tuple[str, 
 
 
 def check_query(
-    reader: NodeReader, node: Node, parameters: Node | None, *, before: str, symbols: Symbols
+    reader: NodeReader, node: YamlNode, parameters: YamlNode | None, *, before: str, symbols: Symbols
 ) -> CheckQuery | None:
     """Read the check under `check:` and its parameters under `with:`; None and a diagnostic if it is unknown."""
     name = reader.text(node, f"{before}check")

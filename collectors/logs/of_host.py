@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from collectors.facts.labels import Labels
 from collectors.facts.topology import Topology
+from collectors.facts.workload_keys import parse_workload
 from collectors.logs.log_store import LineSearch, LogStore
 
 _OF_POD = ("namespace", "pod")
@@ -31,5 +32,4 @@ def of_host(store: LogStore, search: LineSearch, topology: Callable[[], Topology
 
 def _is_daemon(workload: str) -> bool:
     """Whether a DaemonSet runs it, also one that others than Kubernetes define."""
-    _, _, name = workload.partition("/")
-    return name.partition("/")[0].partition(".")[0] == "DaemonSet"
+    return bool(workload) and parse_workload(workload).kind.partition(".")[0] == "DaemonSet"

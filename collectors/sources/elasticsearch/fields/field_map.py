@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from collectors.facts.results import SourceError
 from collectors.logs.line_labels import no_node
-from collectors.sources.elasticsearch.wire import Capabilities, FieldCapability
+from collectors.sources.elasticsearch.wire import FieldCapabilities, FieldCapability
 
 _TEXTS = frozenset({"text", "match_only_text", "annotated_text", "semantic_text"})
 _OBJECTS = frozenset({"object", "nested"})
@@ -54,7 +54,7 @@ class FieldMap:
 
 
 def fields_in(
-    caps: Capabilities,
+    caps: FieldCapabilities,
     names: Mapping[str, Sequence[str]],
     index: str,
     *,
@@ -90,7 +90,7 @@ def fields_in(
     )
 
 
-def _leaves(caps: Capabilities, name: str) -> Mapping[str, FieldCapability]:
+def _leaves(caps: FieldCapabilities, name: str) -> Mapping[str, FieldCapability]:
     """Return the capabilities of a field by type, without the indices where it is only a parent of other fields.
 
     Nothing that is asked here reaches into nested objects.
@@ -108,7 +108,7 @@ def parents_of(name: str) -> tuple[str, ...]:
     return tuple(".".join(steps[:count]) for count in range(1, len(steps)))
 
 
-def _exact_of(name: str, caps: Capabilities) -> str | None:
+def _exact_of(name: str, caps: FieldCapabilities) -> str | None:
     for candidate in (name, f"{name}.keyword"):
         kinds = _leaves(caps, candidate)
         if kinds and all(field.aggregatable for field in kinds.values()):
@@ -120,7 +120,7 @@ def _is_inconsistent(kinds: Mapping[str, FieldCapability]) -> bool:
     return len({field.aggregatable for field in kinds.values()}) > 1
 
 
-def _reason(label: str, candidates: Iterable[str], caps: Capabilities, index: str) -> str:
+def _reason(label: str, candidates: Iterable[str], caps: FieldCapabilities, index: str) -> str:
     mapped = {name: kinds for name in candidates if (kinds := _leaves(caps, name))}
     for name, kinds in mapped.items():
         if _is_inconsistent(kinds):

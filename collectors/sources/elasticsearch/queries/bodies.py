@@ -12,13 +12,13 @@ Combination = tuple[tuple[str, Scalar], ...]  # (field, value); None: the docume
 _TIME_FORMAT = "strict_date_optional_time"
 
 
-def moment(when: datetime) -> str:
+def iso_time(when: datetime) -> str:
     """Return a time as Elasticsearch parses it, in milliseconds, the precision of `date` fields."""
     return when.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def in_window(fields: FieldMap, window: Window) -> Json:
-    bounds = {"gte": moment(window.since), "lt": moment(window.until), "format": _TIME_FORMAT}
+    bounds = {"gte": iso_time(window.since), "lt": iso_time(window.until), "format": _TIME_FORMAT}
     return {"range": {fields.time: bounds}}
 
 
@@ -57,7 +57,7 @@ def phrase(text: str, fields: FieldMap) -> Json:
 def per_window(fields: FieldMap, windows: Sequence[Window]) -> Json:
     """Return an aggregation that counts the lines of each window, keyed by the window's number."""
     ranges = [
-        {"key": str(number), "from": moment(window.since), "to": moment(window.until)}
+        {"key": str(number), "from": iso_time(window.since), "to": iso_time(window.until)}
         for number, window in enumerate(windows)
     ]
     return {"date_range": {"field": fields.time, "format": _TIME_FORMAT, "ranges": ranges, "keyed": True}}

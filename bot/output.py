@@ -10,10 +10,10 @@ from rich.text import Text
 
 _UNLIMITED = 10_000  # columns: a pipe or a file has no edge
 
-Row = Mapping[str, object]
+OutputRow = Mapping[str, object]
 
 
-def show_rows(rows: Sequence[Row], columns: Sequence[str], *, as_json: bool) -> None:
+def show_rows(rows: Sequence[OutputRow], columns: Sequence[str], *, as_json: bool) -> None:
     """Print the rows: with colors and frames on a terminal, aligned columns elsewhere, or one JSON document."""
     if as_json:
         show_json(list(rows))
