@@ -15,6 +15,7 @@ SERVERS = {  # by fixture: the groups that may start it
     "real_elasticsearch_7": {"real demo"},
     "real_jobset": {"kubernetes"},
     "real_kubernetes": {"kubernetes", "real demo"},
+    "real_opensearch": {"opensearch"},
 }
 _FIXTURE = re.compile(rf"\b({'|'.join(SERVERS)})\b")
 USERS = {  # by file: the servers that it names
