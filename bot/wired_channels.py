@@ -17,6 +17,7 @@ from bot.delivery.reconciler import Reconciler
 from bot.evaluation.cluster_view import ClusterView
 from bot.live_cluster import LiveCluster
 from bot.people import People
+from bot.settings.mapping import owners_of
 from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from collectors.facts.queries import Query
@@ -143,7 +144,7 @@ def _card_context(
         rules=rules,
         training=training,
         blind=blind,
-        people=settings.commands.owners,
+        people=owners_of(settings, shared.persons),
         links={one.name: one.links for one in settings.clusters},
         runbooks=settings.runbooks,
         reopens_within=settings.incidents.reopens_within,

@@ -23,7 +23,8 @@ from bot.language.phrasebook import phrasebook
 from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.people import People
-from bot.settings.mapping import defaults_of, permissions_of, route_of
+from bot.person_book import CHAT, open_person_book
+from bot.settings.mapping import defaults_of, listed_persons, permissions_of, route_of
 from bot.settings.schema import Settings
 from bot.shared_parts import SharedParts
 from bot.source_catalogue import SourceParts, not_connected
@@ -97,6 +98,7 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
         store = await SqlStore.open(settings.store.url, on_commit=metrics.note_commit, errors=errors)
         stack.push_async_callback(store.close)
         parts = SourceParts(redact=redact, errors=errors, unreadable=unreadable)
+        persons = await open_person_book(store, listed_persons(settings))
         clusters = {
             one.name: await open_cluster(
                 one,
@@ -115,6 +117,7 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
             settings=settings,
             rulebook=rulebook,
             store=store,
+            persons=persons,
             clock=clock,
             redact=redact,
             metrics=metrics,
@@ -133,7 +136,7 @@ def _assemble(
         return {id: rule for view in views.values() for id, rule in view.rules.items()}
 
     conversation = conversation_of(opened)
-    people = People(conversation.directory, shared.settings.teams) if conversation else None
+    people = _people(shared, conversation) if conversation else None
     pipeline = _pipeline(shared, clusters, views, people, channel=channel, rules=rules)
     reconciler = wire_delivery(shared, opened, clusters, views, rules)
     routing = CardRouting(routes=tuple(route_of(one) for one in shared.settings.routes), default=channel)
@@ -184,6 +187,10 @@ def _assemble(
     )
 
 
+def _people(shared: SharedParts, conversation: Conversation) -> People:
+    return People(conversation.directory, shared.settings.teams, shared.persons, chat=CHAT)
+
+
 def _pipeline(
     shared: SharedParts,
     clusters: Mapping[str, LiveCluster],
@@ -208,12 +215,13 @@ def _pipeline(
         clusters=clusters or {NO_CLUSTER: LiveCluster(NO_CLUSTER, clock=shared.clock)},
         writers={name: cluster.writer for name, cluster in clusters.items() if cluster.writer is not None},
         clock=shared.clock,
-        defaults=defaults_of(shared.settings),
+        defaults=defaults_of(shared.settings, shared.persons),
         rules=rules,
         unseen=unseen,
         rule_runs=rule_runs,
         current=people.current if people else as_given,
         members=people.members if people else None,
+        persons=shared.persons,
         channel=channel,
         observe=lambda command, outcome: shared.metrics.commands.labels(command, outcome).inc(),
     )
@@ -240,7 +248,7 @@ def _server(
         clock=shared.clock,
         metrics=shared.metrics,
         not_ready=not_ready,
-        senders=senders_of(shared.settings),
+        senders=senders_of(shared.settings, shared.persons),
         slack=conversation.receive if conversation else None,
     )
     return Server(application(endpoints), shared.settings.http.listen)

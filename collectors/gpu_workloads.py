@@ -28,7 +28,7 @@ class GpuWorkloads(Mapping[str, WorkloadFacts]):
         """Return the workload of a pod; empty for one that takes no GPUs, has finished, or is a training's."""
         if not _takes_gpus(pod, self._inventory) or self._training_of(pod):
             return ""
-        return workload_of(pod, self._inventory)
+        return gpu_workload_of(pod, self._inventory)
 
     def __getitem__(self, id: str) -> WorkloadFacts:
         if id not in self._read:
@@ -74,7 +74,7 @@ class GpuWorkloads(Mapping[str, WorkloadFacts]):
             return 0
 
 
-def workload_of(pod: Pod, inventory: Inventory) -> str:
+def gpu_workload_of(pod: Pod, inventory: Inventory) -> str:
     """Return the key of the top of a pod's owner chain: the pod itself if it has no owner."""
     return inventory.workload_of(pod) or workload_key(pod.metadata.namespace, BARE, pod.metadata.name)
 
@@ -87,7 +87,7 @@ def pods_waiting_for_gpus(
     for pod in inventory.pods_waiting():
         key = (pod.metadata.namespace, pod.metadata.name)
         if key not in of_trainings and not pod.metadata.deletion_timestamp and _takes_gpus(pod, inventory):
-            found.setdefault(workload_of(pod, inventory), []).append(pod)
+            found.setdefault(gpu_workload_of(pod, inventory), []).append(pod)
     return found
 
 

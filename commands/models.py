@@ -1,10 +1,21 @@
-"""Stored rows of commands: audit entries, due commands, cordon leases, reclaim requests, launches, requests."""
+"""Stored rows of commands: persons, audit entries, due commands, leases, reclaim requests, launches, requests."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from alerts.store import stored
+
+
+@stored("people")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Somebody who does something, whatever the id they come by. Rows name them by `id` or, from before their ids
+    were joined in the settings, by another of `ids`. No two rows have an id in common."""
+
+    id: str  # the id under which rows name them
+    ids: tuple[str, ...]  # all of them, `id` included
+    name: str = ""  # as last shown
 
 
 @stored("audit", "cluster", "actor", "plan", "at")
@@ -15,7 +26,7 @@ class AuditEntry:
     id: str
     cluster: str
     at: datetime
-    actor: str
+    actor: str  # a person, or an automation
     actor_name: str
     line: str
     what: str  # asked, refused, proposed, confirmed, done, failed, cancelled
@@ -32,7 +43,7 @@ class DueCommand:
     cluster: str
     at: datetime
     line: str
-    actor: str
+    actor: str  # the automation that runs it, such as automation:reclaim
 
     @property
     def request(self) -> str:
@@ -48,7 +59,7 @@ class CordonLease:
     id: str
     cluster: str
     node: str
-    owner: str
+    owner: str  # a person
     owner_name: str
     reason: str
     since: datetime
@@ -91,7 +102,7 @@ class ReclaimRequest:
     cluster: str
     training: str
     owner: str  # as named in the cluster
-    owner_id: str  # the chat user id; empty when unknown
+    owner_id: str  # the person; empty when unknown
     gpus: float
     asked_by: str
     asked_by_name: str

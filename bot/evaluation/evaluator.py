@@ -149,7 +149,7 @@ class Evaluator:
         if self._cluster.pod_logs is None or not self._rules.reads_objects or elapsed < self._objects_due:
             return
         self._objects_due = elapsed + OBJECTS_EVERY
-        found = await read_rule_objects(self._cluster.pod_logs)
+        found = await read_rule_objects(self._cluster.pod_logs, self._cluster.name)
         self._metrics.rule_object_errors.labels(self._cluster.name).set(len(found.diagnostics))
         for diagnostic in found.diagnostics[:20]:
             _log.warning("error in a PrometheusRule", cluster=self._cluster.name, diagnostic=str(diagnostic))
@@ -237,13 +237,13 @@ class Evaluator:
     async def _record(self, cycle: EvaluationCycle, facts: ProofFacts = NO_FACTS) -> None:
         alerts = [*(change.alert for change in cycle.changes), *cycle.standing]
         topology = await self._gpu_users.added_to(self._cluster.topology(), alerts, at=cycle.at)
-        await self._recorder.record(cycle, rules=self._scheduler.rules, topology=topology, facts=facts)
+        await self._recorder.record(cycle.batch(facts), rules=self._scheduler.rules, topology=topology)
 
     async def _proof_facts(self, cycle: EvaluationCycle, blind: Container[str]) -> ProofFacts:
         """Return what may prove now that faults are over which time does not heal."""
         return await proof_facts(
             self._scheduler.rules,
-            await self._recorder.unproven_rules(Proof.METRIC, cycle),
+            await self._recorder.unproven_rules(Proof.METRIC, cycle.updates),
             self._router,
             topology=self._cluster.topology() if KUBERNETES not in blind else None,
             now=cycle.at,

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import structlog
 
+from bot.person_book import PersonBook
 from bot.settings.schema import Settings
 from bot.settings.secrets import Secret, SecretError
 from bot.settings.section import secret
+from commands.core.persons import TOKEN
 from commands.core.request import Actor, ActorKind
 
 _log = structlog.get_logger()
@@ -22,14 +24,14 @@ class Sender:
     secret: Secret
 
 
-def senders_of(settings: Settings) -> tuple[Sender, ...]:
+def senders_of(settings: Settings, persons: PersonBook) -> tuple[Sender, ...]:
     """Return the senders of the HTTP tokens."""
     senders = []
     for one in settings.http.auth.tokens:
         token = secret(one.token, one.token_file)
         if token is not None:
             actor = Actor(id=one.actor, name=one.actor, kind=ActorKind.TOKEN, teams=frozenset(one.teams))
-            senders.append(Sender(actor=actor, secret=token))
+            senders.append(Sender(actor=persons.identified(actor, TOKEN), secret=token))
     return tuple(senders)
 
 

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from alerts.cards.channel_id import kind_and_name
 from alerts.store import Store, Unit
 from bot.jobs.due_work import DueWork
 from collectors.facts.clock import Clock
@@ -35,7 +36,8 @@ class DueCommands:
         self.work = DueWork(name="commands", row=DueCommand, column="at", do=self._run)
 
     async def _run(self, due: DueCommand, now: datetime) -> timedelta | None:
-        automation = Actor(id=due.actor, name=due.actor, kind=ActorKind.AUTOMATION)
+        name = kind_and_name(due.actor)[1]
+        automation = Actor(id=name, name=name, kind=ActorKind.AUTOMATION, person=due.actor)
         request = Request(
             id=due.request, line=due.line, actor=automation, at=now, origin=Origin(via="agenda")
         )

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from alerts.cards.channel_id import kind_and_name
 from alerts.cards.text import moment_words, plain
 from alerts.store import Store, Unit
 from bot.jobs.due_work import DueWork
@@ -51,7 +52,7 @@ class SettlementCheck:
             cluster=due.cluster,
             at=now,
             actor=due.actor,
-            actor_name=due.actor,
+            actor_name=kind_and_name(due.actor)[1],
             line=due.line,
             what="failed",
             text=f"{reason}; the next attempt is at {moment_words(due.at)}",

@@ -8,6 +8,7 @@ from alerts.loading.node_reader import did_you_mean
 from bot.settings.channels import ChannelSettings, channel_error
 from bot.settings.locations import KeyPath
 from bot.settings.schema import RouteSettings, Settings
+from commands.core.persons import TOKEN
 
 WrongSetting = tuple[KeyPath, str]
 
@@ -17,6 +18,7 @@ def cross_checks(settings: Settings, *, left_out: frozenset[str]) -> Iterator[Wr
     yield from _cluster_names(settings)
     if "clusters" not in left_out:
         yield from _clusters(settings)
+    yield from _people(settings, left_out)
     yield from _team_channels(settings, left_out)
     yield from _channels(settings.routes, settings, ("routes",), left_out)
 
@@ -38,6 +40,22 @@ def _clusters(settings: Settings) -> Iterator[WrongSetting]:
                 if pattern != "*" and not any(fnmatchcase(one, pattern) for one in names):
                     text = f"`{pattern}` is none of the clusters{did_you_mean(pattern, names)}"
                     yield (section, name, "clusters", number), text
+
+
+def _people(settings: Settings, left_out: frozenset[str]) -> Iterator[WrongSetting]:
+    """Check that no id is two people's, and that the tokens are there."""
+    owners: dict[str, str] = {}
+    tokens = [token.actor for token in settings.http.auth.tokens]
+    for name, person in settings.people.items():
+        for number, id in enumerate(person.ids):
+            path: KeyPath = ("people", name, "ids", number)
+            if id in owners:
+                whose = "already listed here" if owners[id] == name else f"an id of {owners[id]}"
+                yield path, f"`{id}` is {whose}: an id is one person's"
+            owners.setdefault(id, name)
+            kind, actor = kind_and_name(id)
+            if kind == TOKEN and actor not in tokens and "http" not in left_out:
+                yield path, f"`{actor}` is no actor of http.auth.tokens{did_you_mean(actor, tokens)}"
 
 
 def _team_channels(settings: Settings, left_out: frozenset[str]) -> Iterator[WrongSetting]:

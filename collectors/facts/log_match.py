@@ -70,15 +70,15 @@ def render_match(match: LogMatch) -> str:
             return " OR ".join(map(_inner, match.parts))
 
 
-def phrases_of(match: LogMatch) -> tuple[FieldPhrase, ...]:
+def phrases_in(match: LogMatch) -> tuple[FieldPhrase, ...]:
     """Return all phrases of the match, in order."""
     match match:
         case FieldPhrase():
             return (match,)
         case Not():
-            return phrases_of(match.part)
+            return phrases_in(match.part)
         case AllOf() | AnyOf():
-            return tuple(phrase for part in match.parts for phrase in phrases_of(part))
+            return tuple(phrase for part in match.parts for phrase in phrases_in(part))
 
 
 def _inner(match: LogMatch) -> str:

@@ -25,7 +25,7 @@ class LogLimits:
     lines_cap: int = 2_000  # log lines that one query reads
 
 
-async def answer(
+async def answer_log_query(
     query: LogQuery,
     at: datetime,
     *,

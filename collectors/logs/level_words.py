@@ -34,11 +34,11 @@ _WORDS: Mapping[LogLevel, tuple[str, ...]] = {
 }
 
 
-def words_of(levels: Iterable[LogLevel]) -> list[str]:
+def level_words(levels: Iterable[LogLevel]) -> list[str]:
     """Return the words of these levels, as a field or a key of a line has them."""
     return [word for one in levels for word in _WORDS[one]]
 
 
-def numbers_of(table: Mapping[LogLevel, tuple[int, ...]], levels: Iterable[LogLevel]) -> list[int]:
+def level_numbers(table: Mapping[LogLevel, tuple[int, ...]], levels: Iterable[LogLevel]) -> list[int]:
     """Return the numbers of these levels in SYSLOG or BUNYAN."""
     return [number for one in levels for number in table[one]]

@@ -37,7 +37,7 @@ def proposed(
         line=line,
         command=command.name,
         risk=command.risk,
-        actor=context.actor.id,
+        actor=context.actor.person,
         actor_name=context.actor.name,
         origin=context.origin,
         created_at=context.now,
@@ -100,7 +100,7 @@ def check_open(plan: Plan, now: datetime) -> None:
 
 def check_confirmation(plan: Plan, actor: Actor, hash: str) -> None:
     """Raise unless this person may confirm the plan, and the hash is that of the plan they saw."""
-    if plan.risk is Risk.BREAK and actor.id == plan.actor:
+    if plan.risk is Risk.BREAK and actor.is_one(plan.actor):
         reason = "This needs a second person: you requested it, so someone else has to confirm it."
         raise DeniedError(reason, plan=plan.id)
     if not hash and plan.risk is not Risk.READ:
@@ -140,7 +140,7 @@ async def record_confirmation(
         id=f"{plan.id}/confirmed",
         cluster=plan.cluster,
         at=now,
-        actor=by.id,
+        actor=by.person,
         actor_name=by.name,
         line=plan.line,
         what="confirmed",
@@ -148,7 +148,7 @@ async def record_confirmation(
     )
     await unit.rows(AuditEntry).put(entry)
     confirmed = replace(
-        plan, state=PlanState.CONFIRMED, confirmed_by=by.id, confirmed_by_name=by.name, confirmed_at=now
+        plan, state=PlanState.CONFIRMED, confirmed_by=by.person, confirmed_by_name=by.name, confirmed_at=now
     )
     await unit.rows(Plan).put(confirmed)
 

@@ -15,6 +15,7 @@ from collectors.facts.topology import Topology
 from collectors.sources.source_port import LogReader
 from collectors.trainings.training import Training
 from commands.core.grant import Grant
+from commands.core.persons import EachTheirOwn, Persons
 from commands.core.request import Actor, Upload
 from commands.core.rule_runs import RuleRun
 from commands.plans.disruption import Disruption
@@ -75,7 +76,7 @@ class Defaults:
     dns_selector: Mapping[str, str] = field(default_factory=lambda: {"k8s-app": "kube-dns"})
     pull_secret: str = ""  # namespace/name of the registry secret to copy for each new training
     training_images: tuple[str, ...] = ("*",)  # patterns
-    owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> chat user id
+    owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> the person
     redact: tuple[str, ...] = ()  # patterns for shown log lines, in addition to the shipped ones
 
 
@@ -165,6 +166,7 @@ class CommandContext:
     members: Members | None = None
     teams: Mapping[str, Grant] = field(default_factory=dict)
     rules: Mapping[str, Rule] = field(default_factory=dict)  # by id
+    persons: Persons = field(default_factory=EachTheirOwn)
     rule_runs: Mapping[str, RuleRun] = field(default_factory=dict)  # by the rule's id
     unseen: Mapping[str, str] = field(default_factory=dict)  # source -> why it cannot be seen now
     channels: Mapping[str, str] = field(default_factory=dict)  # where each team reads; "" is the default

@@ -36,6 +36,7 @@ from commands.core.matching.lexicon import Lexicon
 from commands.core.once import OnceStore
 from commands.core.parsing import action_of, find, words_of
 from commands.core.permissions import Permissions
+from commands.core.persons import EachTheirOwn, Persons
 from commands.core.planner import Planner
 from commands.core.request import Actor, ActorKind, Request
 from commands.core.request_journal import RequestJournal
@@ -72,6 +73,7 @@ class Pipeline:
     current: Callable[[Actor], Awaitable[Actor]] = as_given
     observe: Callable[[str, str], None] = lambda _command, _outcome: None
     members: Members | None = None
+    persons: Persons = field(default_factory=EachTheirOwn)
     channel: str = ""  # where teams without a channel of their own are asked
     times: ProposalTimes = field(default_factory=ProposalTimes)
 
@@ -148,7 +150,9 @@ class Pipeline:
             return Run(command=find(words, self.catalogue), words=tuple(words))
         cluster = self.clusters.get(named or self._first)
         return interpret(
-            words, self.lexicon, partial(names_of, cluster, self.rules(), tuple(self.permissions.teams))
+            words,
+            self.lexicon,
+            partial(names_of, cluster, self._rules(named or self._first), tuple(self.permissions.teams)),
         )
 
     async def _fill(self, request: Request, meaning: Fill, cluster: str) -> Answer | None:
@@ -198,7 +202,14 @@ class Pipeline:
         context = await self._context(again, plan.cluster)
         if not command.checks_permission_itself:  # else the handler has to check the confirming person
             # The lease and the name on the node are the requester's, not those of the person who confirms.
-            context = replace(context, actor=replace(actor, id=plan.actor, name=plan.actor_name))
+            asker = replace(
+                actor,
+                id=plan.actor,
+                name=plan.actor_name,
+                person=plan.actor,
+                ids=self.persons.ids_of(plan.actor),
+            )
+            context = replace(context, actor=asker)
         return await self._planner.confirm_again(plan, command, words, context, by=actor)
 
     async def ask(self, words: Sequence[str], context: CommandContext) -> Answer:
@@ -243,7 +254,7 @@ class Pipeline:
             defaults=self.defaults,
             uploads=request.uploads,
             line=request.line,
-            rules=self.rules(),
+            rules=self._rules(name),
             unseen=self.unseen(name),
             rule_runs=self.rule_runs(name),
             may=rights.may,
@@ -253,10 +264,15 @@ class Pipeline:
             confirm=self.confirm,
             ask=self.ask,
             members=self.members,
+            persons=self.persons,
             teams=self.permissions.teams,
             undoing=tuple(one.undoing for one in self.catalogue if one.undoing is not None),
             channels={"": self.channel} | {name: one.channel for name, one in self.permissions.teams.items()},
         )
+
+    def _rules(self, cluster: str) -> Mapping[str, Rule]:
+        """Return the rules that are in force in a cluster, by id."""
+        return {id: rule for id, rule in self.rules().items() if rule.is_in_force(cluster)}
 
     @property
     def _first(self) -> str:

@@ -156,4 +156,4 @@ def _check_answerer(reclaim: ReclaimRequest, context: CommandContext, *, harmles
 
 
 def _answered(reclaim: ReclaimRequest, context: CommandContext) -> ReclaimRequest:
-    return replace(reclaim, answered_by=context.actor.id, answered_at=context.now)
+    return replace(reclaim, answered_by=context.actor.person, answered_at=context.now)

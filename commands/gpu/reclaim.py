@@ -218,7 +218,7 @@ async def _reclaim(
         owner=of.training.owner,
         owner_id=owner_id,
         gpus=of.count,
-        asked_by=context.actor.id,
+        asked_by=context.actor.person,
         asked_by_name=context.actor.name,
         asked_at=context.now,
         grace_until=context.now + grace,

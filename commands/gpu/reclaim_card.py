@@ -5,6 +5,7 @@ from hashlib import blake2b
 
 from alerts.cards.message import Block, Button, Buttons, ButtonStyle, Color, Context, Message, Paragraph
 from alerts.cards.text import Text, bold, code, markup, moment, moment_words, person, text
+from commands.core.persons import automation_id
 from commands.core.request import Actor
 from commands.models import OPEN_REQUEST, DueCommand, ReclaimRequest, ReclaimState
 from commands.plans.record_steps import record
@@ -34,7 +35,7 @@ def settlement_of(reclaim: ReclaimRequest) -> DueCommand:
         cluster=reclaim.cluster,
         at=reclaim.grace_until,
         line=f"{SETTLE} {reclaim.id} --cluster {reclaim.cluster}",
-        actor=AUTOMATION,
+        actor=automation_id(AUTOMATION),
     )
 
 
@@ -77,10 +78,10 @@ def settlement_id(reclaim: ReclaimRequest) -> str:
 
 
 def is_owner(reclaim: ReclaimRequest, actor: Actor, *, by_name: bool) -> bool:
-    """Whether the actor owns the training. A name is only trusted if the owner's chat id is unknown, and only for
+    """Whether the actor owns the training. A name is only trusted if the owner's id is unknown, and only for
     harmless answers: people choose their names themselves."""
     if reclaim.owner_id:
-        return actor.id == reclaim.owner_id
+        return actor.is_one(reclaim.owner_id)
     return by_name and bool(reclaim.owner) and actor.name == reclaim.owner
 
 

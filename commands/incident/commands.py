@@ -8,7 +8,7 @@ from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_events import event_text
 from alerts.cards.message import Block, Context, Message, Paragraph, Table
-from alerts.cards.text import bold, moment, text
+from alerts.cards.text import bold, moment, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Incident
 from collectors.facts.clock import humanize
@@ -60,7 +60,7 @@ async def listing(action: ListIncidents, context: CommandContext) -> Answer:
 def _row(incident: Incident, context: CommandContext) -> tuple[str, ...]:
     state = incident.severity.value if incident.is_open else "resolved"
     lasted = humanize(incident.lasted(context.now), parts=1)
-    who = incident.acknowledged_by_name or incident.acknowledged_by
+    who = person(incident.acknowledged_by, incident.acknowledged_by_name).text
     place = place_of(shared_subject(incident))
     what = headline(incident)
     if place.casefold() not in what.casefold():

@@ -27,7 +27,7 @@ class ResolveIncident:
 
 async def resolve(action: ResolveIncident, context: CommandContext) -> Answer:
     """Record the sender's word. The next evaluation cycle resolves the incident."""
-    who, name, now = context.actor.id, context.actor.name, context.now
+    who, name, now = context.actor.person, context.actor.name, context.now
     async with context.store.unit() as unit:
         incident = await incident_named(action.incident, unit, context)
         check_namespace("incident resolve", incident, context)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from alerts.cards.channel_id import kind_and_name
 from commands.plans.object_refs import JsonValue
 from commands.training.spec import TrainingRole, TrainingSpec
 
@@ -186,7 +187,7 @@ def _labels(spec: TrainingSpec) -> dict[str, str]:
 
 
 def _annotations(spec: TrainingSpec) -> dict[str, str]:
-    values = {OWNER: spec.owner, TEAM: spec.team, LAUNCHED_BY: spec.launched_by}
+    values = {OWNER: spec.owner, TEAM: spec.team, LAUNCHED_BY: kind_and_name(spec.launched_by)[1]}
     return {key: value for key, value in values.items() if value}
 
 

@@ -77,7 +77,7 @@ class TrainingSpec:
     script_text: str = ""  # of an uploaded script, which the commands run
     team: str = ""
     owner: str = ""
-    launched_by: str = ""  # the chat user id
+    launched_by: str = ""  # the person
     priority_class: str = ""
     max_duration: timedelta | None = None
     backoff: int = 0

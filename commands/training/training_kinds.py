@@ -11,7 +11,7 @@ KINDS = {kind.name: kind for kind in (job.KIND, jobset.KIND)}
 BY_OPTION = {kind.option: kind for kind in KINDS.values()}
 
 
-def kind_of(training: Training) -> WritingKind:
+def writing_kind_of(training: Training) -> WritingKind:
     """Return the kind that can change this training. Raises UnusableError if there is none."""
     if (kind := KINDS.get(training.kind)) is None:
         raise UnusableError(

@@ -14,7 +14,7 @@ from collectors.trainings.training import Training
 from commands.plans.object_refs import ObjectRef
 from commands.plans.rights import Right
 from commands.plans.steps import Delete, Running, Scale, Step
-from commands.training.training_kinds import KINDS, kind_of
+from commands.training.training_kinds import KINDS, writing_kind_of
 from commands.training.writing_kind import QUEUE_OF_KUEUE
 
 _SERVERS: dict[str, ResourceKind[Any]] = {one.kind_in_keys: one for one in (DEPLOYMENTS, STATEFULSETS)}
@@ -41,7 +41,7 @@ def stop_steps(
 
     Raises UnusableError for a training that can only be read.
     """
-    kind_of(training)
+    writing_kind_of(training)
     steps: list[Step] = [
         Delete(ref=ref, description=f"delete {ref} and its pods")
         for ref, _ in _objects(training.workloads, inventory)
@@ -61,7 +61,7 @@ def suspend_steps(training: Training, inventory: Inventory) -> tuple[Step, ...]:
     What Kueue manages is deleted instead, as Kueue owns its suspension. Raises UnusableError for a training that can
     only be read.
     """
-    kind_of(training)
+    writing_kind_of(training)
     return suspended(training.workloads, inventory)
 
 

@@ -37,9 +37,6 @@ SHARED = {
     "listing": "commands/*/*.py",  # `<noun> list`
     "show": "commands/*/*.py",  # `<noun> show`
     "upgrade": "bot/store/migrations/versions/*.py",  # Alembic calls it
-    # until workloads are identified with their API group:
-    "kind_of": "co*/*s.py",
-    "workload_of": "collectors/*.py",
 }
 
 KIND_OF_TRAINING = {"collectors/trainings", "commands/training"}  # one file that reads it, one that writes it

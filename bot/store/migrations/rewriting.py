@@ -6,6 +6,7 @@ Released migrations use it, so what it does for them stays as it is, and it impo
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import structlog
@@ -15,7 +16,9 @@ from sqlalchemy import table as table_clause
 
 BATCH = 500  # rows in memory
 LOGGED_EVERY = 5_000  # rows
-_FIXED = frozenset({"id", "seq", "over_at", "document"})  # columns of every table
+_WRITTEN = ("id", "over_at", "document")  # with `seq`, the columns of every table
+_FIXED = frozenset({"seq", *_WRITTEN})
+_NEW = tuple(f"new_{name}" for name in _WRITTEN)
 
 _log = structlog.get_logger()
 
@@ -51,21 +54,21 @@ def rewrite(table: str, change: Callable[[StoredRow], None]) -> None:
     total = connection.execute(select(func.count()).select_from(clause)).scalar_one()
     done = 0
     for found in _batches(connection, clause):
+        changed: list[dict[str, Any]] = []
         for id, over_at, document, *values in found:
-            before = StoredRow(id, dict(zip(names, values, strict=True)), {}, over_at)
             try:
-                row = StoredRow(id, dict(before.columns), json.loads(document), over_at)
+                row = StoredRow(id, dict(zip(names, values, strict=True)), json.loads(document), over_at)
                 change(row)
                 text = _text(row.document)
-                is_same = row.id == id and row.columns == before.columns and row.over_at == over_at
-                if not is_same or text != _text(json.loads(document)):
-                    changed = {"id": row.id, "over_at": row.over_at, "document": text, **row.columns}
-                    connection.execute(clause.update().where(clause.c.id == id).values(**changed))
+                now = (row.id, row.over_at, text, *(row.columns[name] for name in names))
             except Exception as error:
                 raise RowError(table, id, error) from error
+            if now != (id, over_at, document, *values):
+                changed.append(dict(zip(("old_id", *_NEW, *map(_new, names)), (id, *now), strict=True)))
             done += 1
             if done % LOGGED_EVERY == 0 or done == total:
                 _log.info("store is being migrated", table=table, rows=done, of=total)
+        _execute(connection, table, _update(clause, names), changed, id_of="old_id")
 
 
 def add_rows(table: str, rows: Iterable[StoredRow]) -> None:
@@ -73,20 +76,28 @@ def add_rows(table: str, rows: Iterable[StoredRow]) -> None:
     connection = op.get_bind()
     clause, names = _clause(connection, table)
     last = connection.execute(select(func.coalesce(func.max(clause.c.seq), 0))).scalar_one()
-    fixed = ("id", "seq", "over_at", "document")
-    insert = clause.insert().values({name: bindparam(f"new_{name}") for name in (*fixed, *names)})
-    for number, row in enumerate(rows, last + 1):
-        try:
-            values = {
-                "id": row.id,
-                "seq": number,
-                "over_at": row.over_at,
-                "document": _text(row.document),
-                **row.columns,
-            }
-            connection.execute(insert, {f"new_{name}": value for name, value in values.items()})
-        except Exception as error:
-            raise RowError(table, row.id, error) from error
+    insert = clause.insert().values(
+        {"seq": bindparam("new_seq"), **{name: bindparam(_new(name)) for name in (*_WRITTEN, *names)}}
+    )
+    numbered = enumerate(rows, last + 1)
+    while batch := list(islice(numbered, BATCH)):
+        values = [
+            dict(
+                zip(
+                    ("new_seq", *_NEW, *map(_new, names)),
+                    (
+                        number,
+                        row.id,
+                        row.over_at,
+                        _text(row.document),
+                        *(row.columns[name] for name in names),
+                    ),
+                    strict=True,
+                )
+            )
+            for number, row in batch
+        ]
+        _execute(connection, table, insert, values, id_of="new_id")
 
 
 def create_table(name: str, *columns: str) -> None:
@@ -101,6 +112,34 @@ def create_table(name: str, *columns: str) -> None:
     )
     for each in ("seq", "over_at", *columns):
         op.create_index(f"{name}_by_{each}", name, [each])
+
+
+def _execute(
+    connection: Connection, table: str, statement: Any, rows: list[dict[str, Any]], *, id_of: str
+) -> None:
+    """Write the rows together, as each statement costs more than its row; one by one to find the one that fails."""
+    if not rows:
+        return
+    try:
+        with connection.begin_nested():
+            connection.execute(statement, rows)
+    except Exception:
+        for row in rows:
+            try:
+                connection.execute(statement, row)
+            except Exception as error:
+                raise RowError(table, row[id_of], error) from error
+        raise
+
+
+def _update(clause: Any, names: Iterable[str]) -> Any:
+    values: dict[str, Any] = {name: bindparam(_new(name)) for name in (*_WRITTEN, *names)}
+    return clause.update().where(clause.c.id == bindparam("old_id")).values(values)
+
+
+def _new(name: str) -> str:
+    """Return the parameter for a column's new value."""
+    return f"new_{name}"
 
 
 def _clause(connection: Connection, table: str) -> tuple[Any, tuple[str, ...]]:

@@ -11,7 +11,7 @@ from collectors.facts.findings import Finding
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, LinePage, LogLine, QueryResult, Series, SourceError
 from collectors.facts.topology import Topology
-from collectors.logs.answering import LogLimits, answer
+from collectors.logs.answering import LogLimits, answer_log_query
 from collectors.logs.line_pages import exact_values, read_page, shown_in_order
 from collectors.logs.log_store import LineSearch, LogPage, Window
 from collectors.sources.elasticsearch.client import ElasticsearchClient
@@ -67,10 +67,12 @@ class ElasticsearchSource:
         self._finder.follow(topology)
 
     async def query(self, query: LogQuery, *, at: datetime) -> QueryResult:
-        """Run a rule's log search as of `at`, as `answer` describes it."""
+        """Run a rule's log search as of `at`, as `answer_log_query` describes it."""
         try:
             return await self._within_time(
-                lambda: answer(query, at, open_store=self._open, limits=self._limits, topology=self._topology)
+                lambda: answer_log_query(
+                    query, at, open_store=self._open, limits=self._limits, topology=self._topology
+                )
             )
         except SourceError as error:
             return Blind(source=self._options.name, at=at, reason=str(error), is_lasting=not error.temporary)

@@ -12,7 +12,7 @@ from collectors.facts.log_match import (
     FieldPhrase,
     LogMatch,
     Not,
-    phrases_of,
+    phrases_in,
     render_match,
 )
 from tests.support.log_matches import message
@@ -156,4 +156,4 @@ def read(text: str) -> tuple[LogMatch | None, int]:
 
 
 def test_the_phrases_of_a_match_are_in_order() -> None:
-    assert phrases_of(parse_match('message:a AND NOT (message:"b c" OR message:a)')) == (A, B, A)
+    assert phrases_in(parse_match('message:a AND NOT (message:"b c" OR message:a)')) == (A, B, A)

@@ -7,7 +7,7 @@ moved to the leaves.
 
 import re
 
-from collectors.facts.log_match import AllOf, AnyOf, FieldPhrase, LogMatch, Not, phrases_of
+from collectors.facts.log_match import AllOf, AnyOf, FieldPhrase, LogMatch, Not, phrases_in
 
 _WORDS = re.compile(r"\w+")
 _OTHER = r"[^\pL\pN_]"
@@ -22,7 +22,7 @@ def logql(match: LogMatch, *, selector: str = '{job=~".+"}') -> str:
             lines.append(line)
         else:
             labels.append(_label_filter(part, is_not=False))
-            if any(one.field == "message" for one in phrases_of(part)):
+            if any(one.field == "message" for one in phrases_in(part)):
                 lines.append('| label_format message="{{__line__}}"')
     return " ".join([selector, *dict.fromkeys(lines), *(f"| {one}" for one in labels)])
 

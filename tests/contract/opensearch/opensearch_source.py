@@ -16,8 +16,8 @@ from collectors.facts.queries import LogLevel, LogQuery, Query
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import Blind, LinePage, LogLine, QueryResult, Series, SourceError
 from collectors.facts.topology import Topology
-from collectors.logs.answering import LogLimits, answer
-from collectors.logs.level_words import words_of
+from collectors.logs.answering import LogLimits, answer_log_query
+from collectors.logs.level_words import level_words
 from collectors.logs.line_labels import label_value, spellings
 from collectors.logs.line_pages import exact_values, read_page, shown_in_order
 from collectors.logs.line_patterns import LinePattern
@@ -165,7 +165,7 @@ class OpenSearchSource:
         topology = (lambda: known) if known is not None else None
         limits = LogLimits(lag=timedelta())
         try:
-            return await answer(query, at, open_store=self._open, limits=limits, topology=topology)
+            return await answer_log_query(query, at, open_store=self._open, limits=limits, topology=topology)
         except (SourceError, aiohttp.ClientError, TimeoutError) as error:
             return Blind(source=self.name, at=at, reason=str(error))
 
@@ -213,7 +213,7 @@ class OpenSearchSource:
 def _query(search: LineSearch, window: Window) -> Json:
     parts = [_matching(search.match), _within(window)]
     if search.level is not None:
-        words = words_of(level for level in LogLevel if level >= search.level)
+        words = level_words(level for level in LogLevel if level >= search.level)
         parts.append({"terms": {FIELDS["level"]: words}})
     return _all(parts)
 

@@ -7,7 +7,7 @@ from alembic import op
 from sqlalchemy import Column, Integer, Text
 
 revision = "0005"
-down_revision = "0002"
+down_revision = "0003"
 
 
 def upgrade() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from collectors.facts.queries import LogLevel
-from collectors.logs.level_words import BUNYAN, KEYS, KLOG, LEADING, SYSLOG, numbers_of, words_of
+from collectors.logs.level_words import BUNYAN, KEYS, KLOG, LEADING, SYSLOG, level_numbers, level_words
 from collectors.logs.log_store import Window
 from collectors.sources.elasticsearch.fields.field_map import FieldMap
 from collectors.sources.elasticsearch.queries.bodies import in_all, in_any, in_window
@@ -39,10 +39,10 @@ def _in_one(level: LogLevel, fields: FieldMap, window: Window) -> Json:
 
 def _in_fields(levels: Sequence[LogLevel], fields: FieldMap) -> list[Json]:
     """Return the filters of the fields that hold a level as a word or a number."""
-    words = [form for word in words_of(levels) for form in (word, word.upper(), word.capitalize())]
-    priorities = [str(number) for number in numbers_of(SYSLOG, levels)]
+    words = [form for word in level_words(levels) for form in (word, word.upper(), word.capitalize())]
+    priorities = [str(number) for number in level_numbers(SYSLOG, levels)]
     found = [
-        _terms(name, numbers_of(BUNYAN, levels) if name in fields.numbers else words)
+        _terms(name, level_numbers(BUNYAN, levels) if name in fields.numbers else words)
         for name in fields.read.get("level", ())
     ]
     return found + [_terms(name, priorities) for name in fields.read.get("priority", ())]
@@ -86,7 +86,7 @@ class _Form:
 
     def _sources(self, levels: Sequence[LogLevel]) -> list[Json]:
         """Return the intervals of headers with a key (`level=error`), or after a time (`… 12:00:00.123 [ERROR]`)."""
-        words = words_of(levels)
+        words = level_words(levels)
         word = _either(map(_phrase, words))
         found = [_sequence([_either(map(_phrase, KEYS)), word])]
         # `2026-11-23 12:00:00,123 ERROR`: the day, up to three words of the time, the level.
@@ -124,7 +124,7 @@ class _Form:
 
 def _keyed(levels: Sequence[LogLevel]) -> str:
     """Return the expression of whole lines with a key of these levels: `"level":"error"`, `level=error`."""
-    keys, words = "|".join(KEYS).replace(".", r"\."), "|".join(words_of(levels))
+    keys, words = "|".join(KEYS).replace(".", r"\."), "|".join(level_words(levels))
     return rf".*({keys})\"?[:=] ?\"?({words})[\", ].*"
 
 
