@@ -1,6 +1,6 @@
 """Cases of check rules that are data: objects as the API shows them, lines that arrived, and what must fire.
 
-In `check_cases/*.yaml`; `<-15m>` is the time a quarter of an hour before the check looks. A case with what the API does
+In `check-cases/*.yaml`; `<-15m>` is the time a quarter of an hour before the check looks. A case with what the API does
 not show (a blind source, a step of the clock) is Python, in `check_cases.py`.
 """
 
@@ -22,7 +22,7 @@ from tests.alerts.packs.check_case import CheckCase, check_input
 from tests.alerts.packs.expected import Fired
 from tests.support.objects import NOW, inventory, read
 
-_FOLDER = Path(__file__).with_name("check_cases")
+_FOLDER = Path(__file__).with_name("check-cases")
 _MOMENT = re.compile(r"<([+-]\d+)m>")
 _TYPES: dict[str, type[KubernetesObject]] = {kind.type.__name__: kind.type for kind in DEFAULT_KINDS}
 
