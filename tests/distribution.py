@@ -35,6 +35,7 @@ GROUPS = {
     "tests/real/test_parts.py": "real demo",
     "tests/contract/opensearch": "opensearch",
     "tests/recorded": "recorded",
+    "tests/contract/opensearch": "opensearch",
 }
 
 
@@ -45,7 +46,7 @@ class Distribution(LoadScopeScheduling):  # type: ignore[misc]
         return scope_of(nodeid.partition("::")[0])
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        self.workqueue.move_to_end(min(self.workqueue, key=_rank), last=False)
+        self.workqueue.move_to_end(min(self.workqueue, key=place_of), last=False)
         super()._assign_work_unit(node)
 
 
@@ -56,7 +57,7 @@ def scope_of(file: str) -> str:
 
 
 @cache
-def _rank(scope: str) -> tuple[int, float]:
+def place_of(scope: str) -> tuple[int, float]:
     """Return the place of a group or a file in the order."""
     groups = [*dict.fromkeys(GROUPS.values())]
     return groups.index(scope) if scope in groups else len(groups), -_seconds().get(scope, 0)
