@@ -34,7 +34,7 @@ from bot.wired_jobs import wire_jobs
 from collectors.checks.catalogue import CHECKS
 from collectors.checks.check_runner import CheckRunner
 from collectors.facts.clock import Clock, SystemClock
-from collectors.facts.redaction import Redactor
+from collectors.facts.redaction import Redactor, use_redactor
 from collectors.internal_errors import InternalErrors
 from collectors.query_router import QueryRouter
 from collectors.unreadable_items import UnreadableItems
@@ -91,6 +91,7 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
     errors = InternalErrors(lambda component: metrics.internal_errors.labels(component).inc())
     unreadable = UnreadableItems(lambda source: metrics.unreadable_items.labels(source).inc())
     async with AsyncExitStack() as stack:
+        stack.callback(use_redactor, use_redactor(redact))
         store = await SqlStore.open(settings.store.url, on_commit=metrics.note_commit, errors=errors)
         stack.push_async_callback(store.close)
         parts = SourceParts(redact=redact, errors=errors, unreadable=unreadable)
