@@ -6,7 +6,7 @@ from importlib.metadata import entry_points, version
 import click
 
 from bot.cli.lines import audit, do
-from bot.cli.logs import configure_logs
+from bot.cli.log_setup import configure_logs
 from bot.cli.rule_commands import rules
 from bot.cli.service import check, doctor, run
 

@@ -19,6 +19,7 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _INVISIBLE = ("Cc", "Cf", "Cs")  # controls; bidirectional and other formats; lone surrogates
 _SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029"
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LEAST = 1000  # characters that are read of a longer text
 _HALF = 400  # characters at the end of what is read, which are not shown
 _READ = 8  # times the limit: how much of a longer text is read
 
@@ -44,10 +45,10 @@ def _safe(text: str, limit: int) -> tuple[str, bool]:
 
     It is redacted twice: with its lines, and once nothing invisible parts a secret any more.
     """
-    read = text[: limit * _READ]
+    read = text[: max(limit * _READ, _LEAST)]
     is_cut = len(text) > len(read)
     if is_cut:  # it may end in half a secret
-        read = read[: max(limit, len(read) - _HALF)]
+        read = read[:-_HALF]
     return redacted(_visible(redacted(_SURROGATE.sub("\ufffd", read)))), is_cut
 
 

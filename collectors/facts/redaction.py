@@ -8,9 +8,10 @@ from typing import Any
 import re2
 
 from collectors.facts.patterns import Match, Pattern, compile_pattern, replace_surrogates
-from collectors.facts.secrets.catalogue import PATTERNS
-from collectors.facts.secrets.pattern import SecretPattern
-from collectors.facts.secrets.values import MARK, Judge
+from collectors.facts.secrets.known_places import IS_SECRET_OBJECT, SECRET_DATA
+from collectors.facts.secrets.secret_kinds import PATTERNS
+from collectors.facts.secrets.secret_pattern import SecretPattern
+from collectors.facts.secrets.secret_values import MARK, Judge
 
 __all__ = ["MARK", "Redactor", "redacted", "use_redactor"]
 
@@ -18,16 +19,10 @@ _LIMIT = 8192  # characters of a text that are returned
 _LOOK_AHEAD = 4096  # characters read beyond the limit, so that a secret that crosses it is still recognised
 _GROWTH = 4  # times a text may grow: a mark is longer than a short secret
 _SHORTEST = 4  # characters of a text that can hold a name and a secret
+_FIELDS = 32  # of one word; what follows is redacted whole
 _REMEMBERED = 4096  # short texts whose redacted form is kept, as cards are made again and again
 _SHORT = 256  # characters
 _MEMORY = 64 << 20  # bytes that one expression may use; with too few it is slower
-
-_QUOTE = r"\\{0,3}[\"']"
-_IS_SECRET_OBJECT = rf"\bkind(?:{_QUOTE})?\s{{0,3}}:\s{{0,3}}(?:{_QUOTE})?Secret\b"
-_SECRET_DATA = (
-    rf"(?:\bdata|\bstringData)(?:{_QUOTE})?\s{{0,3}}:\s{{0,3}}(\{{[^{{}}]*\}}?)"  # JSON
-    r"|(?m:^)[ \t]*(?:data|stringData):[ \t]*\n((?:[ \t]+[^\n]*(?:\n|$))+)"  # YAML
-)
 
 
 class Redactor:
@@ -100,7 +95,7 @@ class _Kind:
 
     def clean(self, text: str) -> str:
         for one in self._each:
-            text = one.pattern.sub(one.replaced, text)
+            text = one.clean(text)
         return text
 
 
@@ -108,30 +103,42 @@ class _Replacement:
     """One pattern, and what it makes of a match: each group of it is a secret, unless the judge denies it."""
 
     def __init__(self, of: SecretPattern) -> None:
-        self.pattern: Pattern = _expression(of.expression)
+        self._pattern: Pattern = _expression(of.expression)
         self._judge: Judge = of.judge
-        self._ends = _expression(of.ends) if of.ends else None
-        self._unless = _expression(of.unless) if of.unless else None
+        self._ends: Pattern | None = _expression(of.ends) if of.ends else None
+        self._unless: Pattern | None = _expression(of.unless) if of.unless else None
 
-    def replaced(self, found: Match) -> str:
-        whole = found[0] or ""
-        if self._unless is not None and self._unless.search(whole) is not None:
-            return whole
-        spans = [span for span in (found.span(n + 1) for n in range(len(found.groups()))) if span[0] >= 0]
-        start, kept, at = found.start(), "", 0
-        for first, last in spans or [found.span(0)]:
-            value = whole[first - start : last - start]
-            if self._ends is not None and (end := self._ends.search(value)) is not None:
-                value = value[: end.start()]
-            if self._judge(value):
-                kept += whole[at : first - start] + MARK
-                at = first - start + len(value)
-        return kept + whole[at:]
+    def clean(self, text: str, fields: int = 0) -> str:
+        """`fields`: how many a word such as `a=1,b=2` had until here."""
+
+        def replaced(found: Match) -> str:
+            whole = found[0] or ""
+            if self._unless is not None and self._unless.search(whole) is not None:
+                return whole
+            start, kept, at = found.start(), "", 0
+            for first, last in _secrets(found):
+                value = whole[first - start : last - start]
+                if self._ends is not None and fields < _FIELDS:
+                    end = self._ends.search(value)
+                    value = value if end is None else value[: end.start()]
+                if self._judge(value):
+                    kept += whole[at : first - start] + MARK
+                    at = first - start + len(value)
+            left = whole[at:]
+            return kept + (self.clean(left, fields + 1) if at and self._ends is not None and left else left)
+
+        return self._pattern.sub(replaced, text)
+
+
+def _secrets(found: Match) -> list[tuple[int, int]]:
+    """Return the spans of the groups that matched; without groups, of the whole match."""
+    spans = [found.span(number + 1) for number in range(len(found.groups()))]
+    return [span for span in spans if span[0] >= 0] or [found.span()]
 
 
 @cache
 def _shipped() -> tuple[_Kind, ...]:
-    objects = _Kind((SecretPattern(_SECRET_DATA, bool),), only_in=_IS_SECRET_OBJECT)
+    objects = _Kind((SECRET_DATA,), only_in=IS_SECRET_OBJECT)
     return (objects, *map(_Kind, PATTERNS.values()))
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from collectors.facts.secrets.pattern import BARE, IS, QUOTE, QUOTED, SecretPattern
-from collectors.facts.secrets.values import is_mixed, is_no_number, is_no_prose, is_random
+from collectors.facts.secrets.secret_pattern import BARE, IS, QUOTE, QUOTED, SecretPattern
+from collectors.facts.secrets.secret_values import is_mixed, is_no_number, is_no_prose, is_random
 
 _NEXT = r"[&,;|](?:[\w.%-]+[=:]|\s|$)|[,;)\]}]+$|[)\]}][,\s]|\\[nrt]"  # where a bare value ends
 _NEXT_FIELD = r"[,;，；。]|\s\s|\s[\w.-]+[:=]|[)\]}]+$|\\[nrt]"  # where words end
@@ -43,7 +43,8 @@ NAMED: Mapping[str, Sequence[SecretPattern]] = {
         SecretPattern(rf"(?i){_PASSWORD}(?: (?:is|was))?:?{_SPACE}({BARE})", is_mixed),
         SecretPattern(r"(?i)\b(?:identified by|password) '([^'\n]+)'"),  # SQL
         SecretPattern(
-            rf"{_CHINESE}(?:{QUOTE})?[ \t]?(?:为|是)?[ \t]?[:：=][ \t]?[\"']?([!-~]{{4,}})", ends=r"[\"']"
+            rf"{_CHINESE}(?:{QUOTE})?[ \t]?(?:为|是)?[ \t]?[:：=][ \t]?\\{{0,7}}[\"']?([!-~]{{4,}})",
+            ends=r"[\"']",
         ),
         SecretPattern(rf"{_CHINESE}[ \t]?(?:为|是)[ \t]?([!-~]{{4,}})", is_mixed),
     ),
@@ -56,11 +57,11 @@ NAMED: Mapping[str, Sequence[SecretPattern]] = {
         SecretPattern(rf"(?i){_WORD}{_TOKEN}{_EQUALS}u?(?:{QUOTED})", is_no_number, unless=_WORDS),
         SecretPattern(rf"(?i){_TOKEN}[ \t]{{0,3}}:[ \t]{{0,3}}u?(?:{QUOTED})", is_mixed),
         SecretPattern(rf"(?i){_WORD}(?:{_KEYED}|{_TOKEN})(?::?=>?)({BARE})", is_no_number, _NEXT, _WORDS),
-        SecretPattern(rf"(?i){_KEYED}{IS}({BARE})", is_no_prose, _NEXT),
-        SecretPattern(rf"(?i){_TOKEN}{IS}({BARE})", is_mixed, _NEXT),
+        SecretPattern(rf"(?i)(?:{_KEY}|[_-]secret){IS}({BARE})", is_no_prose, _NEXT),
+        SecretPattern(rf"(?i)(?:{_SECRET}|{_TOKEN}){IS}({BARE})", is_mixed, _NEXT),
     ),
     "short names": (
-        SecretPattern(rf"\b[A-Z][A-Z0-9_]*_(?:AK|KEY|PAT|SK|PASS)=[\"']?({BARE})", is_random),
+        SecretPattern(rf"\b[A-Z][A-Z0-9_]*_(?:AK|KEY|PAT|SK|PASS)=\\{{0,7}}[\"']?({BARE})", is_random),
         SecretPattern(rf"\b(?:ak|sk)[=:][ \t]?({BARE})", is_random),
         SecretPattern(
             rf"(?i)(?:{_KEY}|{_TOKEN}|api key|signing key|requirepass|masterauth|\bauth){_SPACE}({BARE})",
@@ -68,7 +69,7 @@ NAMED: Mapping[str, Sequence[SecretPattern]] = {
         ),
         SecretPattern(
             r"(?i)\b(?:api|access|app|encryption|master|private|recovery|secret|shared|signing|unseal)[ _]key(?: \d)?"
-            rf"[^\n:=]{{0,20}}[:=][ \t]{{0,3}}[\"']?({BARE})",
+            rf"[^\n:=]{{0,20}}[:=][ \t]{{0,3}}\\{{0,7}}[\"']?({BARE})",
             is_random,
         ),
     ),
@@ -76,7 +77,7 @@ NAMED: Mapping[str, Sequence[SecretPattern]] = {
         SecretPattern(
             rf"(?i)(?:^|[\s\"'\[,])--?[\w-]*(?:{_ANY}|certificate-key)[ =](?:{QUOTED}|([^\s\"'\\<>-][^\s\"'\\<>]*))"
         ),
-        SecretPattern(rf"--[\w-]*key[ =][\"']?({BARE})", is_random),
+        SecretPattern(rf"--[\w-]*key[ =]\\{{0,7}}[\"']?({BARE})", is_random),
         SecretPattern(rf"(?i)--[\w-]*(?:{_ANY}|key){QUOTE}[ \t]{{0,3}},[ \t]{{0,3}}(?:{QUOTED})"),  # JSON
         SecretPattern(rf"(?i){_ANY}{QUOTE}\]{_EQUALS}(?:{QUOTED})"),  # os.environ
         SecretPattern(  # the environment of a container, XML
@@ -84,7 +85,11 @@ NAMED: Mapping[str, Sequence[SecretPattern]] = {
             rf"(?:{QUOTE})?value(?:{QUOTE})?[=:]\s{{0,3}}(?:{QUOTED}|({BARE}))"
         ),
         SecretPattern(rf"(?i)<\w*(?:{_PASSWORD}|secret|token)>([^<\n]+)<"),
-        SecretPattern(r"\"auth\"\s{0,3}:\s{0,3}\"([\w+/=]{8,})\""),  # docker's config.json
-        SecretPattern(r"\"username\"\s{0,3}:[^{}\n]*?\"key\"\s{0,3}:\s{0,3}\"(\w{16,})\""),  # kaggle.json
+        SecretPattern(
+            rf"{QUOTE}auth{QUOTE}\s{{0,3}}:\s{{0,3}}{QUOTE}([\w+/=]{{8,}}){QUOTE}"
+        ),  # docker's config.json
+        SecretPattern(
+            rf"{QUOTE}username{QUOTE}\s{{0,3}}:[^{{}}\n]*?{QUOTE}key{QUOTE}\s{{0,3}}:\s{{0,3}}{QUOTE}(\w{{16,}})"
+        ),  # kaggle.json
     ),
 }

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from collectors.facts.secrets.values import Judge, is_set
+from collectors.facts.secrets.secret_values import Judge, is_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class SecretPattern:
     unless: str = ""
 
 
-QUOTE = r"\\{0,3}[\"']"  # also escaped, as in JSON inside JSON
-QUOTED = r"\\{0,3}\"((?:[^\"\\\n]|\\[^\"\n])*)(?:\\{0,3}\"|(?m:$))|\\{0,3}'([^'\n]*)(?:'|(?m:$))"
+QUOTE = r"\\{0,7}[\"']"  # also escaped, as in JSON inside JSON
+QUOTED = r"\\{0,7}\"((?:[^\"\\\n]|\\[^\"\n])*)(?:\\{0,7}\"|(?m:$))|\\{0,7}'([^'\n]*)(?:'|(?m:$))"
 BARE = r"[^\s\"'\\<>]+"
 IS = r"[ \t]{0,3}(?::?=>?|:)[ \t]{0,3}"

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from collectors.facts.secrets.commands import COMMANDS
+from collectors.facts.secrets.command_lines import COMMANDS
+from collectors.facts.secrets.known_places import ADDRESSES, HEADERS, PRIVATE_KEYS
 from collectors.facts.secrets.named_values import NAMED
-from collectors.facts.secrets.pattern import SecretPattern
-from collectors.facts.secrets.places import ADDRESSES, HEADERS, PRIVATE_KEYS
-from collectors.facts.secrets.tokens import MIXED_TOKENS, TOKENS
-from collectors.facts.secrets.values import is_mixed
+from collectors.facts.secrets.secret_pattern import SecretPattern
+from collectors.facts.secrets.secret_values import is_mixed
+from collectors.facts.secrets.vendor_tokens import MIXED_TOKENS, TOKENS
 
 PATTERNS: Mapping[str, Sequence[SecretPattern]] = {
     "private keys": PRIVATE_KEYS,

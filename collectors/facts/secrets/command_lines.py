@@ -1,18 +1,21 @@
 """Secrets that command lines carry, after the manual pages of the programs."""
 
-from collectors.facts.secrets.pattern import BARE, SecretPattern
-from collectors.facts.secrets.values import is_mixed, is_no_number, is_random
+from collectors.facts.secrets.secret_pattern import BARE, SecretPattern
+from collectors.facts.secrets.secret_values import is_mixed, is_no_number, is_random
 
 
-def _of(program: str, flag: str, value: str = rf"[\"']?({BARE})") -> str:
+def _of(program: str, flag: str, value: str = rf"\\{{0,7}}[\"']?({BARE})") -> str:
     """Return the expression for the value of a flag of a program."""
     return rf"\b(?:{program})\b[^\n|]*?[\s\"'](?:{flag}){value}"
 
 
 COMMANDS = (  # their manual pages
-    SecretPattern(_of("curl|wget", r"-u|--user|-U|--proxy-user", r"[ =]?[\"']?[^\s:\"'$]+:([^\s\"']+)")),
     SecretPattern(
-        r"\s(?:-u|-a|--user|--proxy-user|--(?:src-|dest-)?creds)[ =]?[\"']?[^\s:\"'$/]+:([^\s\"']+)", is_mixed
+        _of("curl|wget", r"-u|--user|-U|--proxy-user", r"[ =]?\\{0,7}[\"']?[^\s:\"'$]+:([^\s\"'\\]+)")
+    ),
+    SecretPattern(
+        r"\s(?:-u|-a|--user|--proxy-user|--(?:src-|dest-)?creds)[ =]?\\{0,7}[\"']?[^\s:\"'$/]+:([^\s\"'\\]+)",
+        is_mixed,
     ),
     SecretPattern(
         _of(
@@ -29,18 +32,18 @@ COMMANDS = (  # their manual pages
     SecretPattern(_of(r"snmp\w+", r"-[Ac] ?", rf"({BARE})(?:\s+-X\s+({BARE}))?")),
     SecretPattern(_of(r"openssl|ossutil(?:64)?|obsutil|swanlab login", r"-k[ =]")),
     SecretPattern(r"\s-[ik][ =]([\w+/]{16,})", is_random),
-    SecretPattern(r"\bpass:([^\s\"']{4,})"),  # openssl-passphrase-options
-    SecretPattern(_of(r"smbclient", r"-U", r"[ =]?[\"']?[^\s%\"']+%([^\s\"']+)")),
+    SecretPattern(r"\bpass:([^\s\"'\\]{4,})"),  # openssl-passphrase-options
+    SecretPattern(_of(r"smbclient", r"-U", r"[ =]?\\{0,7}[\"']?[^\s%\"']+%([^\s\"'\\]+)")),
     SecretPattern(_of(r"iscsiadm", r"-v", r"\s+(\S+)"), is_mixed),
     SecretPattern(r"\bmc (?:alias|config host) (?:set|add) \S+ \S+ (\S+) (\S+)"),
     SecretPattern(r"\bhtpasswd -b\w* \S+ \S+ (\S+)"),
     SecretPattern(r"\bwandb login (?:--\w+ )*(\w{20,})"),
-    SecretPattern(r"(?i)\b(?:imap|weka)\b[^\n]*?\blogin \S+ [\"']?([^\s\"']+)"),
+    SecretPattern(r"(?i)\b(?:imap|weka)\b[^\n]*?\blogin \S+ \\{0,7}[\"']?([^\s\"'\\]+)"),
     SecretPattern(
-        r"\becho (?:-n )?[\"']?(?:\w+:)?([^\s\"'|]+)[\"']? *\| *(?:sudo -S|chpasswd|kinit|cryptsetup)"
+        r"\becho (?:-n )?\\{0,7}[\"']?(?:\w+:)?([^\s\"'|\\]+)\\{0,7}[\"']? *\| *(?:sudo -S|chpasswd|kinit|cryptsetup)"
     ),
     SecretPattern(r"<\(echo ([^\s)]+)\)"),
     SecretPattern(r"/user:\S+ ([^\s/]\S*)"),
-    SecretPattern(r"--from-literal[ =][\"']?[\w.-]+=([^\s\"']+)"),
-    SecretPattern(r"\bwandb\.login\([^)\n]*?key=[\"']([^\"']+)"),
+    SecretPattern(r"--from-literal[ =]\\{0,7}[\"']?[\w.-]+=([^\s\"'\\]+)"),
+    SecretPattern(r"\bwandb\.login\([^)\n]*?key=\\{0,7}[\"']([^\"'\\]+)"),
 )
