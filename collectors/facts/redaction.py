@@ -20,7 +20,7 @@ _LOOK_AHEAD = 4096  # characters read beyond the limit, so that a secret that cr
 _GROWTH = 4  # times a text may grow: a mark is longer than a short secret
 _SHORTEST = 4  # characters of a text that can hold a name and a secret
 _FIELDS = 32  # of one word; what follows is redacted whole
-_REMEMBERED = 4096  # short texts whose redacted form is kept, as cards are made again and again
+_REMEMBERED = 16_384  # short texts whose redacted form is kept, as cards are made again and again
 _SHORT = 256  # characters
 _MEMORY = 64 << 20  # bytes that one expression may use; with too few it is slower
 
