@@ -3,7 +3,12 @@
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup parts demo test lint quick fix bench bench-quality soak packaging docs lock
+# The checks that `lint` runs side by side; each prints at its end.
+LINTS := lint-types lint-format lint-rules lint-layers
+# More processes than cores, as tests of real servers wait; what runs beside what is in tests/distribution.py.
+PROCESSES := 3
+
+.PHONY: help setup parts demo test test-times lint $(LINTS) quick fix bench bench-quality soak packaging docs cases lock
 
 help:  ## Show the recipes
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -27,13 +32,24 @@ demo: $(BIN)/python  ## Run Yardmaster on a simulated cluster and print the addr
 
 test: $(BIN)/python parts  ## Run everything: format, lint, types, layers, all tests, real servers included
 	$(MAKE) --no-print-directory lint
-	$(BIN)/yardmaster demo --once
-	CI=$${CI:-local} $(BIN)/python -m pytest -q -n 2
+	CI=$${CI:-local} $(BIN)/python -m pytest -q -n $(PROCESSES)
+
+test-times: $(BIN)/python parts  ## Run `make test` alone on the machine, and record what it takes in docs/test-times.json
+	$(BIN)/python -m tests.times --record
 
 lint:
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+	$(MAKE) --no-print-directory -j 2 -Otarget --keep-going $(LINTS)
+
+lint-types:
 	$(BIN)/mypy
+
+lint-format:
+	$(BIN)/ruff format --check .
+
+lint-rules:
+	$(BIN)/ruff check .
+
+lint-layers:
 	$(BIN)/lint-imports
 
 quick: $(BIN)/python lint  ## Run format, lint, types, layers and unit tests, in a few minutes
@@ -58,6 +74,9 @@ packaging: $(BIN)/python  ## Install Yardmaster each way in an empty environment
 docs: $(BIN)/python  ## Generate the tables of the docs and the chart
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m helm.generate
+
+cases: $(BIN)/python  ## Write the annotations that the packs' cases expect, after a change of wording; needs promtool
+	$(BIN)/python -m tests.alerts.packs.annotations
 
 lock:  ## Compile the lock files anew: hashes, but no registry address
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml --output-file requirements.lock

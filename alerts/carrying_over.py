@@ -70,8 +70,10 @@ def _agree(one: Subject, other: Subject) -> bool:
 
 
 def _words(subject: Subject) -> list[tuple[str, ...]]:
-    """Return what a subject can be found by."""
-    words = [("uuid", subject.uuid), ("pod", subject.pod), ("node", subject.node)]
+    """Return what a subject can be found by: two that are the same share one of these."""
+    words: list[tuple[str, ...]] = [("uuid", subject.uuid), ("pod", subject.pod)]
+    if not subject.pod:
+        words.append(("node", subject.node, subject.gpu))
     return [word for word in words if word[1]]
 
 

@@ -13,9 +13,10 @@ from alerts.rules import Rule
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
+from collectors.facts.stepwise import STEP, Stepwise
 from collectors.facts.subjects import Subject
 
-MAX_ALERTS = 2_000  # per rule that sets no limit of its own; the rest are only counted
+MAX_ALERTS = 50_000  # per rule that sets no limit of its own: a bound on memory; the rest are only counted
 
 
 class AlertRenderer(Protocol):
@@ -68,7 +69,8 @@ def evaluate(
     now: datetime,
     proven: Container[str] = frozenset(),
     is_certain: bool = True,
-) -> RuleEvaluation:
+    most: int = MAX_ALERTS,
+) -> Stepwise[RuleEvaluation]:
     """Return the rule's alerts after `result`. Samples with equal labels change nothing.
 
     After a moment that nobody can see (Blind), `keep_firing_for` begins anew. `proven` are ids of alerts whose fault
@@ -78,7 +80,9 @@ def evaluate(
     if isinstance(result, Blind):
         return RuleEvaluation(alerts=_interrupted(known, rule, now), blind=result.reason)
     found: dict[AlertKey, tuple[Labels, Sample]] = {}
-    for sample in result.samples:
+    for number, sample in enumerate(result.samples, 1):
+        if number % STEP == 0:
+            yield
         labels = renderer.labels(rule, sample)
         if labels.key in found:
             return RuleEvaluation(
@@ -97,14 +101,16 @@ def evaluate(
         return RuleEvaluation(
             alerts=known, blind=f"{rule.name} returned {len(found)} alerts, its limit is {rule.limit}"
         )
-    if len(found) > MAX_ALERTS:  # a flood must not silence the rule: known alerts stay, then as many new ones
-        left_out = f"{rule.name} returned {len(found)} alerts; only {MAX_ALERTS} are kept"
-        kept = sorted(found, key=lambda key: (key not in known, key))[:MAX_ALERTS]
+    if len(found) > most:  # a flood must not silence the rule: known alerts stay, then as many new ones
+        left_out = f"{rule.name} returned {len(found)} alerts; only {most} are kept"
+        kept = sorted(found, key=lambda key: (key not in known, key))[:most]
         found = {key: found[key] for key in kept}
 
     alerts: dict[AlertKey, Alert] = {}
     changes: list[AlertChange] = []
-    for key in [*known, *(key for key in found if key not in known)]:
+    for number, key in enumerate([*known, *(key for key in found if key not in known)], 1):
+        if number % STEP == 0:
+            yield
         before = known.get(key)
         ended_reason = ""
         verdict = _verdict(key, before, found, present, unread)

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from collectors.facts.labels import Labels
 
-Names = tuple[str, ...]
+LabelNames = tuple[str, ...]
 
 
 class PresentSeries:
@@ -13,7 +13,7 @@ class PresentSeries:
 
     def __init__(self, series: Sequence[Labels]) -> None:
         self._series = series
-        self._values: dict[tuple[Names, Names], frozenset[Names]] = {}
+        self._values: dict[tuple[LabelNames, LabelNames], frozenset[LabelNames]] = {}
 
     def agrees(self, labels: Labels) -> bool:
         """Whether one of the series agrees with these labels: every label that both have is equal."""
@@ -27,7 +27,9 @@ class PresentSeries:
         """Return the series of which some label has one of these values."""
         return tuple(dict.fromkeys(labels for word in words for labels in self._by_value.get(word, ())))
 
-    def _values_of(self, names: Names, shared: Names, alike: Sequence[Labels]) -> frozenset[Names]:
+    def _values_of(
+        self, names: LabelNames, shared: LabelNames, alike: Sequence[Labels]
+    ) -> frozenset[LabelNames]:
         found = self._values.get((names, shared))
         if found is None:
             found = frozenset(tuple(labels[name] for name in shared) for labels in alike)
@@ -35,8 +37,8 @@ class PresentSeries:
         return found
 
     @cached_property
-    def _by_names(self) -> Mapping[Names, Sequence[Labels]]:
-        found: dict[Names, list[Labels]] = {}
+    def _by_names(self) -> Mapping[LabelNames, Sequence[Labels]]:
+        found: dict[LabelNames, list[Labels]] = {}
         for labels in self._series:
             found.setdefault(tuple(name for name, _ in labels.pairs), []).append(labels)
         return found

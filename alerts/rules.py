@@ -99,7 +99,9 @@ class FileLocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """An alerting rule. `id` (pack or file/group/name, with a number if the name repeats) never changes."""
+    """An alerting rule. `id` never changes: pack or file/group/name, with a number if the name repeats. That of a rule
+    of a cluster's objects is cluster:namespace:object/group/name.
+    """
 
     id: str
     name: str
@@ -109,6 +111,15 @@ class Rule:
     interval: timedelta = timedelta(seconds=15)
     limit: int = 0  # maximum number of alerts; 0: no limit of its own
     location: FileLocation = FileLocation(file="")
+    cluster: str = ""  # whose object it comes from: in force there only; empty for packs and files
+
+    def is_in_force(self, cluster: str) -> bool:
+        return self.cluster in ("", cluster)
+
+    def is_named(self, word: str) -> bool:
+        """Whether people mean it by this word: its id, with or without the cluster, or its name."""
+        short = self.id.removeprefix(f"{self.cluster}:") if self.cluster else self.id
+        return word in (self.name, self.id, short)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,7 +48,10 @@ class _Derived:
 
 
 class LiveCluster:
-    """One cluster, shared by all parts, as it was at most `snapshot_every` seconds ago."""
+    """One cluster, shared by all parts, as it was at most `snapshot_every` seconds ago.
+
+    `clock_steps` is what its checks know of the clock that was set; None in all clusters but one, whose card is enough.
+    """
 
     def __init__(
         self,
@@ -61,6 +64,7 @@ class LiveCluster:
         writer: ClusterWriter | None = None,
         errors: InternalErrors | None = None,
         snapshot_every: float = SNAPSHOT_EVERY,
+        clock_steps: ClockSteps | None = None,
     ) -> None:
         self.name = name
         self.cache = cache
@@ -68,7 +72,7 @@ class LiveCluster:
         self.logs: LogReader | None = self.sources.logs
         self.pod_logs = pod_logs
         self.writer = writer
-        self.clock_steps: ClockSteps | None = None  # in the first cluster: one card is enough for all
+        self.clock_steps = clock_steps
         self._clock = clock
         self._errors = errors or InternalErrors()
         self._snapshot_every = snapshot_every
@@ -222,6 +226,7 @@ async def open_cluster(
     parts: SourceParts,
     stack: AsyncExitStack,
     catalogue: SourceCatalogue = SOURCES,
+    clock_steps: ClockSteps | None = None,
 ) -> LiveCluster:
     """Open the configured sources; `stack` closes them. Raises SourceError for an invalid kubeconfig."""
     cache = pod_logs = writer = None
@@ -248,6 +253,7 @@ async def open_cluster(
         pod_logs=pod_logs,
         writer=writer,
         errors=parts.errors,
+        clock_steps=clock_steps,
     )
     if cache is not None:
         cluster.sources.follow(cluster.topology)

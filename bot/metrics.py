@@ -38,6 +38,12 @@ class Metrics:
             ["cluster"],
             registry=self.registry,
         )
+        self.crowded_incidents = Gauge(
+            "yardmaster_crowded_incidents",
+            "Open incidents that have as many alerts as one may have: others are left out.",
+            ["cluster"],
+            registry=self.registry,
+        )
         self.source_up = Gauge(
             "yardmaster_source_up",
             "1 if the source answers completely, else 0.",

@@ -8,6 +8,8 @@ from typing import Generic, Protocol, TypeVar
 
 import structlog
 
+from alerts.cards.channel_id import kind_and_name
+from bot.person_book import PersonBook
 from bot.settings.schema import TeamSettings
 from collectors.facts.results import SourceError
 from commands.core.command import UnusableError
@@ -16,7 +18,7 @@ from commands.core.request import Actor, ActorKind
 TRUST_FOR = timedelta(minutes=5)  # how long an account or a group's members are cached
 RETRY_AFTER = timedelta(seconds=1)  # before the one retry of a lookup that may succeed
 
-Found = TypeVar("Found")
+T = TypeVar("T")
 _log = structlog.get_logger()
 
 
@@ -50,8 +52,12 @@ class Directory(Protocol):
 class People:
     """Finds the actor behind a chat id. Closed by default: who cannot be looked up has no rights."""
 
-    def __init__(self, directory: Directory, teams: Mapping[str, TeamSettings]) -> None:
+    def __init__(
+        self, directory: Directory, teams: Mapping[str, TeamSettings], persons: PersonBook, *, chat: str
+    ) -> None:
         self._teams = teams
+        self._persons = persons
+        self._chat = chat
         self._accounts = _Lookups(directory.account)
         self._groups = _Lookups(directory.members)
 
@@ -64,13 +70,16 @@ class People:
             _log.warning("user lookup failed", user=id, error=str(error))
             raise UnknownPersonError(is_member=known is not None and not known.is_outsider) from error
         if account.is_outsider:
-            return Actor(id=id, name=account.name, is_guest=True)
+            return self._identified(Actor(id=id, name=account.name, is_guest=True))
         teams = [name for name, team in self._teams.items() if await self._is_in(id, team, is_fresh=is_fresh)]
-        return Actor(id=id, name=account.name, teams=frozenset(teams))
+        return self._identified(Actor(id=id, name=account.name, teams=frozenset(teams)))
+
+    def _identified(self, actor: Actor) -> Actor:
+        return self._persons.identified(actor, self._chat)
 
     async def members(self, team: str) -> Sequence[str]:
         """Return the ids of a team's people; those of a group that cannot be looked up now are left out."""
-        found = list(self._teams[team].members) if team in self._teams else []
+        found = [own_id(one) for one in self._teams[team].members] if team in self._teams else []
         for group in self._teams[team].slack_groups if team in self._teams else ():
             try:
                 found += await self._groups.find(group, is_fresh=False)
@@ -83,7 +92,7 @@ class People:
         return await self.actor(actor.id, is_fresh=True) if actor.kind is ActorKind.PERSON else actor
 
     async def _is_in(self, id: str, team: TeamSettings, *, is_fresh: bool) -> bool:
-        if id in team.members:
+        if id in map(own_id, team.members):
             return True
         for group in team.slack_groups:
             try:
@@ -98,18 +107,23 @@ class People:
         return False
 
 
-class _Lookups(Generic[Found]):
+def own_id(id: str) -> str:
+    """Return a person's id as their chat says it."""
+    return kind_and_name(id)[1]
+
+
+class _Lookups(Generic[T]):
     """Lookups with their last results, which are trusted for a while, by a clock that nobody sets."""
 
-    def __init__(self, look: Callable[[str], Awaitable[Found]]) -> None:
+    def __init__(self, look: Callable[[str], Awaitable[T]]) -> None:
         self._look = look
-        self._found: dict[str, tuple[float, Found]] = {}  # loop time
+        self._found: dict[str, tuple[float, T]] = {}  # loop time
 
-    def last(self, id: str) -> Found | None:
+    def last(self, id: str) -> T | None:
         """Return the last result, however old."""
         return self._found[id][1] if id in self._found else None
 
-    async def find(self, id: str, *, is_fresh: bool) -> Found:
+    async def find(self, id: str, *, is_fresh: bool) -> T:
         """Return a result that is trusted, or look again, twice if need be. Raises SourceError."""
         now = asyncio.get_running_loop().time()
         if not is_fresh and id in self._found and now - self._found[id][0] < TRUST_FOR.total_seconds():

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from bot.evaluation.rulebook import Rulebook
 from bot.metrics import Metrics
+from bot.person_book import PersonBook
 from bot.settings.schema import Settings
 from bot.store.sql_store import SqlStore
 from collectors.facts.clock import Clock
@@ -16,6 +17,7 @@ class SharedParts:
     settings: Settings
     rulebook: Rulebook
     store: SqlStore
+    persons: PersonBook
     clock: Clock
     redact: Redactor
     metrics: Metrics

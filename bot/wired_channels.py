@@ -14,9 +14,10 @@ from bot.charts.chart_maker import ChartMaker
 from bot.charts.chart_renderer import ChartRenderer, can_render
 from bot.delivery.measured_notifier import MeasuredNotifier
 from bot.delivery.reconciler import Reconciler
-from bot.evaluation.evaluator import Evaluator
+from bot.evaluation.cluster_view import ClusterView
 from bot.live_cluster import LiveCluster
 from bot.people import People
+from bot.settings.mapping import owners_of
 from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from collectors.facts.queries import Query
@@ -36,7 +37,7 @@ def wire_delivery(
     shared: SharedParts,
     opened: Mapping[str, OpenChannel],
     clusters: Mapping[str, LiveCluster],
-    evaluators: Mapping[str, Evaluator],
+    views: Mapping[str, ClusterView],
     rules: Callable[[], Mapping[str, Rule]],
 ) -> Reconciler:
     """Return the reconciler of all channels, which listens to the store."""
@@ -46,7 +47,7 @@ def wire_delivery(
     reconciler = Reconciler(
         shared.store,
         notifiers,
-        CardCatalogue(_card_context(shared, opened, clusters, evaluators, rules)),
+        CardCatalogue(_card_context(shared, opened, clusters, views, rules)),
         clock=shared.clock,
         errors=shared.errors,
     )
@@ -113,7 +114,7 @@ def _card_context(
     shared: SharedParts,
     opened: Mapping[str, OpenChannel],
     clusters: Mapping[str, LiveCluster],
-    evaluators: Mapping[str, Evaluator],
+    views: Mapping[str, ClusterView],
     rules: Callable[[], Mapping[str, Rule]],
 ) -> CardContext:
     settings = shared.settings
@@ -124,8 +125,8 @@ def _card_context(
         return found.training(id) if found else None
 
     def blind(cluster: str, queries: Iterable[Query]) -> Mapping[str, str]:
-        evaluator = evaluators.get(cluster)
-        return evaluator.blind_sources(queries) if evaluator else {}
+        view = views.get(cluster)
+        return view.blind_sources(queries) if view else {}
 
     def wants_facts(channel: str) -> bool:
         kind, _ = kind_and_name(channel)
@@ -143,7 +144,7 @@ def _card_context(
         rules=rules,
         training=training,
         blind=blind,
-        people=settings.commands.owners,
+        people=owners_of(settings, shared.persons),
         links={one.name: one.links for one in settings.clusters},
         runbooks=settings.runbooks,
         reopens_within=settings.incidents.reopens_within,

@@ -6,9 +6,8 @@ from functools import partial
 from bot.event_loop_lag import EventLoopLag
 from bot.jobs import garbage_collection
 from bot.jobs.agenda import Agenda
+from bot.jobs.due_catalogue import due_works
 from bot.jobs.launch_watcher import LaunchWatcher
-from bot.jobs.lease_reminder import LeaseReminder
-from bot.jobs.owner_reminder import OwnerReminder
 from bot.jobs.plan_runner import PlanRunner
 from bot.jobs.retention import Retention
 from bot.jobs.unknown_steps import UnknownSteps
@@ -38,7 +37,7 @@ def wire_jobs(
     )
     plans = PlanRunner(store, executor, channel=channel)
     unknown = UnknownSteps(store, executor, clock, errors=shared.errors)
-    agenda = Agenda(store, clock, pipeline.handle)
+    agenda = Agenda(store, clock, due_works(store, clusters, clock, pipeline.handle), errors=shared.errors)
     launches = LaunchWatcher(
         store,
         clusters,
@@ -55,10 +54,8 @@ def wire_jobs(
         "unknown steps": unknown.run,
         "agenda": agenda.run,
         "launches": launches.run,
-        "lease reminders": LeaseReminder(store, clusters, clock).run,
-        "owner reminders": OwnerReminder(store, clock).run,
         "event loop lag": EventLoopLag(shared.metrics.event_loop_lag.observe).run,
-        "garbage collection": garbage_collection.run,
+        "garbage collection": garbage_collection.collect_periodically,
         "retention": Retention(store, clock, timezone=shared.settings.timezone).run,
     }
 

@@ -7,36 +7,40 @@ from functools import partial
 
 import structlog
 
-from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from bot.channels.channel_catalogue import default_channel, open_channels
 from bot.channels.form_names import FormNames
 from bot.channels.heartbeats import HeartbeatSender
 from bot.channels.open_channel import ChannelDependencies, Conversation, OpenChannel
 from bot.delivery.reconciler import Reconciler
-from bot.evaluation.evaluator import STALLED_AFTER, Evaluator, RuleSources
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.cluster_view import ClusterView
+from bot.evaluation.evaluator import STALLED_AFTER, Evaluator
+from bot.evaluation.recorder import CardRouting
 from bot.evaluation.rulebook import read_rulebook
-from bot.evaluation.scheduler import RuleScheduler
+from bot.http.senders import senders_of
 from bot.http.server import Endpoints, Server, application
 from bot.language.phrasebook import phrasebook
 from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.people import People
-from bot.settings.mapping import defaults_of, permissions_of, route_of, senders_of
+from bot.person_book import CHAT, open_person_book
+from bot.settings.mapping import defaults_of, listed_persons, permissions_of, route_of
 from bot.settings.schema import Settings
 from bot.shared_parts import SharedParts
 from bot.source_catalogue import SourceParts, not_connected
 from bot.store.sql_store import SqlStore
 from bot.supervise import Work, run_together
-from bot.wired_channels import conversation_of, wire_charts, wire_conversation, wire_delivery
+from bot.wired_channels import (
+    conversation_of,
+    wire_charts,
+    wire_conversation,
+    wire_delivery,
+)
+from bot.wired_evaluation import wire_evaluator, wire_view
 from bot.wired_jobs import wire_jobs
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check_runner import CheckRunner
-from collectors.facts.clock import Clock, SystemClock
+from collectors.facts.clock import Clock, ClockSteps, SystemClock
 from collectors.facts.redaction import Redactor, use_redactor
 from collectors.internal_errors import InternalErrors
-from collectors.query_router import QueryRouter
 from collectors.unreadable_items import UnreadableItems
 from commands.command_catalogue import LEXICON
 from commands.core.pipeline import Pipeline, as_given
@@ -95,9 +99,16 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
         store = await SqlStore.open(settings.store.url, on_commit=metrics.note_commit, errors=errors)
         stack.push_async_callback(store.close)
         parts = SourceParts(redact=redact, errors=errors, unreadable=unreadable)
+        persons = await open_person_book(store, listed_persons(settings))
         clusters = {
-            one.name: await open_cluster(one, clock=clock, parts=parts, stack=stack)
-            for one in settings.clusters
+            one.name: await open_cluster(
+                one,
+                clock=clock,
+                parts=parts,
+                stack=stack,
+                clock_steps=ClockSteps(clock) if number == 0 else None,
+            )
+            for number, one in enumerate(settings.clusters)
         }
         book = phrasebook(settings.language)
         opened = await open_channels(
@@ -107,6 +118,7 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
             settings=settings,
             rulebook=rulebook,
             store=store,
+            persons=persons,
             clock=clock,
             redact=redact,
             metrics=metrics,
@@ -118,76 +130,53 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
 def _assemble(
     shared: SharedParts, clusters: Mapping[str, LiveCluster], opened: Mapping[str, OpenChannel]
 ) -> Yardmaster:
-    settings, store, clock = shared.settings, shared.store, shared.clock
     channel = default_channel(opened)
-    routing = CardRouting(routes=tuple(route_of(one) for one in settings.routes), default=channel)
-    evaluators = {name: _evaluator(shared, cluster, routing) for name, cluster in clusters.items()}
-    for name, cluster in list(clusters.items())[:1]:
-        cluster.clock_steps = evaluators[name].clock_steps
+    views = {name: wire_view(shared, cluster) for name, cluster in clusters.items()}
 
     def rules() -> Mapping[str, Rule]:
-        return {id: rule for evaluator in evaluators.values() for id, rule in evaluator.rules.items()}
-
-    missing = {one.name: not_connected(one) for one in settings.clusters}
-
-    def unseen(cluster: str) -> Mapping[str, str]:
-        if cluster not in evaluators:
-            return {}
-        return {**missing[cluster], **evaluators[cluster].blind}
-
-    def rule_runs(cluster: str) -> Mapping[str, RuleRun]:
-        return evaluators[cluster].rule_runs if cluster in evaluators else {}
+        return {id: rule for view in views.values() for id, rule in view.rules.items()}
 
     conversation = conversation_of(opened)
-    people = People(conversation.directory, settings.teams) if conversation else None
-    pipeline = Pipeline(
-        lexicon=LEXICON,
-        permissions=permissions_of(settings),
-        store=store,
-        clusters=clusters or {NO_CLUSTER: LiveCluster(NO_CLUSTER, clock=clock)},
-        writers={name: cluster.writer for name, cluster in clusters.items() if cluster.writer is not None},
-        clock=clock,
-        defaults=defaults_of(settings),
-        rules=rules,
-        unseen=unseen,
-        rule_runs=rule_runs,
-        current=people.current if people else as_given,
-        members=people.members if people else None,
-        channel=channel,
-        observe=lambda command, outcome: shared.metrics.commands.labels(command, outcome).inc(),
-    )
-    reconciler = wire_delivery(shared, opened, clusters, evaluators, rules)
-    for name, evaluator in evaluators.items():
-        evaluator.on_view_change = partial(reconciler.mark_view_change, name)
-    jobs = wire_jobs(
+    people = _people(shared, conversation) if conversation else None
+    pipeline = _pipeline(shared, clusters, views, people, channel=channel, rules=rules)
+    reconciler = wire_delivery(shared, opened, clusters, views, rules)
+    routing = CardRouting(routes=tuple(route_of(one) for one in shared.settings.routes), default=channel)
+    evaluators = {
+        name: wire_evaluator(
+            shared, cluster, views[name], routing, partial(reconciler.mark_view_change, name)
+        )
+        for name, cluster in clusters.items()
+    }
+    not_ready = partial(_why_not_ready, evaluators)
+    parts = wire_jobs(
         shared,
         clusters,
         pipeline,
         channel=channel,
         reaches_people=lambda kind: kind in opened and opened[kind].notifier.capabilities.direct,
     )
-    parts = {**jobs, "delivery": reconciler.run}
-    parts |= wire_charts(shared, opened, clusters, rules)
-    not_ready = partial(_why_not_ready, evaluators)
+    parts |= {"delivery": reconciler.run, **wire_charts(shared, opened, clusters, rules)}
     parts |= {
         f"heartbeat {one.channel}": HeartbeatSender(one, not_ready).run
         for kind in opened.values()
         for one in kind.heartbeats
     }
-    for name, cluster in clusters.items():
-        parts[f"evaluation {name}"] = evaluators[name].run
-        if cluster.cache is not None:
-            parts[f"cache {name}"] = cluster.cache.run
+    parts |= {f"evaluation {name}": evaluator.run for name, evaluator in evaluators.items()}
+    parts |= {f"cache {name}": one.cache.run for name, one in clusters.items() if one.cache is not None}
     if conversation is not None and people is not None:
         suggest = FormNames(
-            people=people, store=store, clusters=clusters, rules=rules, teams=tuple(settings.teams)
+            people=people,
+            store=shared.store,
+            clusters=clusters,
+            rules=rules,
+            teams=tuple(shared.settings.teams),
         )
         parts |= wire_conversation(
             shared, conversation, people, take=pipeline.handle, reconciler=reconciler, suggest=suggest
         )
     return Yardmaster(
-        settings=settings,
-        store=store,
+        settings=shared.settings,
+        store=shared.store,
         clusters=clusters,
         pipeline=pipeline,
         reconciler=reconciler,
@@ -199,26 +188,43 @@ def _assemble(
     )
 
 
-def _evaluator(shared: SharedParts, cluster: LiveCluster, routing: CardRouting) -> Evaluator:
-    router = QueryRouter(
-        cluster.sources,
-        CheckRunner(CHECKS, cluster.check_input, has_cluster=cluster.cache is not None, errors=shared.errors),
-    )
-    rules = RuleSources(shipped=tuple(shared.rulebook.rules), reads_objects=shared.settings.rules.objects)
-    renderer = RuleRenderer(cluster.topology, clean=shared.redact.clean)
-    return Evaluator(
-        cluster,
-        RuleScheduler(cluster.name, rules.shipped, router, renderer, errors=shared.errors),
-        IncidentRecorder(
-            cluster.name,
-            shared.store,
-            routing,
-            reopens_within=shared.settings.incidents.reopens_within,
-        ),
-        router,
-        rules=rules,
+def _people(shared: SharedParts, conversation: Conversation) -> People:
+    return People(conversation.directory, shared.settings.teams, shared.persons, chat=CHAT)
+
+
+def _pipeline(
+    shared: SharedParts,
+    clusters: Mapping[str, LiveCluster],
+    views: Mapping[str, ClusterView],
+    people: People | None,
+    *,
+    channel: str,
+    rules: Callable[[], Mapping[str, Rule]],
+) -> Pipeline:
+    missing = {one.name: not_connected(one) for one in shared.settings.clusters}
+
+    def unseen(cluster: str) -> Mapping[str, str]:
+        return {**missing[cluster], **views[cluster].blind} if cluster in views else {}
+
+    def rule_runs(cluster: str) -> Mapping[str, RuleRun]:
+        return views[cluster].rule_runs if cluster in views else {}
+
+    return Pipeline(
+        lexicon=LEXICON,
+        permissions=permissions_of(shared.settings),
+        store=shared.store,
+        clusters=clusters or {NO_CLUSTER: LiveCluster(NO_CLUSTER, clock=shared.clock)},
+        writers={name: cluster.writer for name, cluster in clusters.items() if cluster.writer is not None},
         clock=shared.clock,
-        metrics=shared.metrics,
+        defaults=defaults_of(shared.settings, shared.persons),
+        rules=rules,
+        unseen=unseen,
+        rule_runs=rule_runs,
+        current=people.current if people else as_given,
+        members=people.members if people else None,
+        persons=shared.persons,
+        channel=channel,
+        observe=lambda command, outcome: shared.metrics.commands.labels(command, outcome).inc(),
     )
 
 
@@ -243,7 +249,7 @@ def _server(
         clock=shared.clock,
         metrics=shared.metrics,
         not_ready=not_ready,
-        senders=senders_of(shared.settings),
+        senders=senders_of(shared.settings, shared.persons),
         slack=conversation.receive if conversation else None,
     )
     return Server(application(endpoints), shared.settings.http.listen)

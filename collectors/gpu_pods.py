@@ -7,10 +7,9 @@ from collectors.facts.label_mapping import DEFAULT, LabelMapping, subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Sample
-from collectors.facts.topology import Topology, gpu_keys
+from collectors.facts.topology import PodKey, Topology, gpu_keys
 
 GpuKey = tuple[str, str]
-PodKey = tuple[str, str]  # namespace, name
 
 # A GPU that fell off the bus has no samples any more; a pod that is gone by now is left out by the topology.
 LOOK_BACK = "10m"

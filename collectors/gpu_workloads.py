@@ -10,13 +10,14 @@ from collectors.cluster.kinds import NAMESPACES
 from collectors.cluster.objects import Pod
 from collectors.cluster.resources import holds_resources
 from collectors.facts.topology import WorkloadFacts
+from collectors.facts.workload_keys import is_workload_key, parse_workload, workload_key
 from collectors.trainings.training import OWNER_KEYS, TEAM_KEYS, first_of
 
 BARE = "Pod"  # the kind of a workload that is a pod without an owner
 
 
 class GpuWorkloads(Mapping[str, WorkloadFacts]):
-    """The workloads with GPUs by `namespace/Kind/name`. `training_of`: a pod's training, empty without one."""
+    """The workloads with GPUs by key. `training_of`: a pod's training, empty without one."""
 
     def __init__(self, inventory: Inventory, training_of: Callable[[Pod], str]) -> None:
         self._inventory = inventory
@@ -27,7 +28,7 @@ class GpuWorkloads(Mapping[str, WorkloadFacts]):
         """Return the workload of a pod; empty for one that takes no GPUs, has finished, or is a training's."""
         if not _takes_gpus(pod, self._inventory) or self._training_of(pod):
             return ""
-        return workload_of(pod, self._inventory)
+        return gpu_workload_of(pod, self._inventory)
 
     def __getitem__(self, id: str) -> WorkloadFacts:
         if id not in self._read:
@@ -43,9 +44,9 @@ class GpuWorkloads(Mapping[str, WorkloadFacts]):
         return sum(1 for _ in self)
 
     def _facts(self, id: str) -> WorkloadFacts | None:
-        if id.count("/") != 2:
+        if not is_workload_key(id):
             return None
-        namespace, kind, _ = id.split("/")
+        namespace, kind, _ = parse_workload(id)
         top = self._inventory.top_of(id)
         pods = (top,) if isinstance(top, Pod) and kind == BARE else self._inventory.pods_of(id)
         of_namespace = self._inventory.all(NAMESPACES).get(namespace)
@@ -73,9 +74,9 @@ class GpuWorkloads(Mapping[str, WorkloadFacts]):
             return 0
 
 
-def workload_of(pod: Pod, inventory: Inventory) -> str:
-    """Return the top of a pod's owner chain as `namespace/Kind/name`: the pod itself if it has no owner."""
-    return inventory.workload_of(pod) or f"{pod.metadata.namespace}/{BARE}/{pod.metadata.name}"
+def gpu_workload_of(pod: Pod, inventory: Inventory) -> str:
+    """Return the key of the top of a pod's owner chain: the pod itself if it has no owner."""
+    return inventory.workload_of(pod) or workload_key(pod.metadata.namespace, BARE, pod.metadata.name)
 
 
 def pods_waiting_for_gpus(
@@ -86,7 +87,7 @@ def pods_waiting_for_gpus(
     for pod in inventory.pods_waiting():
         key = (pod.metadata.namespace, pod.metadata.name)
         if key not in of_trainings and not pod.metadata.deletion_timestamp and _takes_gpus(pod, inventory):
-            found.setdefault(workload_of(pod, inventory), []).append(pod)
+            found.setdefault(gpu_workload_of(pod, inventory), []).append(pod)
     return found
 
 

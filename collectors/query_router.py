@@ -32,6 +32,22 @@ class _Health:
     unusable: dict[str, str] = field(default_factory=dict)  # rules with an unusable result, and why
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesInForce:
+    """The rules in force, beside the queries of those that are due.
+
+    `queries` are all of them, by the rule's name. `standing` returns the labels of a rule's alerts, by its id, and
+    whether they fire. `instead` returns what to query instead at the same moment, where a result does not suffice.
+    """
+
+    queries: Mapping[str, Query] = field(default_factory=dict)
+    standing: Callable[[str], Mapping[Labels, bool]] = lambda _id: {}
+    instead: Callable[[str, Query, QueryResult], Query | None] = lambda _id, _query, _found: None
+
+
+NO_RULES = RulesInForce()
+
+
 class QueryRouter:
     """Routes the queries of one cluster: to its sources, and to its checks, which read the Kubernetes API."""
 
@@ -42,21 +58,15 @@ class QueryRouter:
         self.took: dict[
             str, timedelta
         ] = {}  # rule id -> how long its last answer took, with its wait for a slot
-        self.rule_queries: Callable[[], Mapping[str, Query]] = (
-            dict  # those of all rules in force, by the rule's name
-        )
-        # Labels of a rule's alerts, by its id, and whether they fire.
-        self.standing: Callable[[str], Mapping[Labels, bool]] = lambda _id: {}
-        self.instead: Callable[[str, Query, QueryResult], Query | None] = lambda _id, _query, _found: (
-            None
-        )  # what to query instead at the same moment, where a rule's result does not suffice
         self._past: dict[datetime, dict[str, Blind]] = {}  # in this cycle: moment -> what is blind as of then
         self._missed: tuple[datetime, Sequence[MissingMetrics] | Blind] | None = None
         self._health = {name: _Health() for name in sources.names}
         if checks.has_cluster:
             self._health[KUBERNETES] = _Health()
 
-    async def query_all(self, queries: Mapping[str, Query], *, at: datetime) -> dict[str, QueryResult]:
+    async def query_all(
+        self, queries: Mapping[str, Query], *, at: datetime, rules: RulesInForce = NO_RULES
+    ) -> dict[str, QueryResult]:
         """Return the results by rule id. The health of each source is checked first; a blind source gets no query.
 
         Checks run last, since some of them read the state of the sources.
@@ -70,7 +80,9 @@ class QueryRouter:
         answers = dict(
             zip(
                 first,
-                await asyncio.gather(*(self._timed(id, query, unhealthy, at) for id, query in first.items())),
+                await asyncio.gather(
+                    *(self._timed(id, query, unhealthy, at, rules) for id, query in first.items())
+                ),
                 strict=True,
             )
         )
@@ -78,17 +90,17 @@ class QueryRouter:
         for id, query in queries.items():
             if isinstance(query, CheckQuery):
                 await asyncio.sleep(0)  # others may run between the checks of a large cluster
-                answers[id] = answer = await self._check(query, unhealthy, at, self.standing(id))
+                answers[id] = answer = await self._check(query, unhealthy, at, rules, rules.standing(id))
                 broken = answer if isinstance(answer, Blind) and answer.source.startswith("check ") else None
                 self.record_unusable(id, query, broken.reason if broken else "")
         return answers
 
     async def _timed(
-        self, id: str, query: Query, unhealthy: Mapping[str, Blind], at: datetime
+        self, id: str, query: Query, unhealthy: Mapping[str, Blind], at: datetime, rules: RulesInForce
     ) -> QueryResult:
         began = asyncio.get_running_loop().time()
         found = await self._query(query, unhealthy, at)
-        if (instead := self.instead(id, query, found)) is not None:
+        if (instead := rules.instead(id, query, found)) is not None:
             found = await self._query(instead, unhealthy, at)
         self.took[id] = timedelta(seconds=asyncio.get_running_loop().time() - began)
         return found
@@ -105,6 +117,10 @@ class QueryRouter:
     def source_of(self, query: Query) -> str:
         """Return the name of the source that answers a query. A check reads the Kubernetes API."""
         return KUBERNETES if isinstance(query, CheckQuery) else self._sources.name_for(query)
+
+    def kinds_of(self, query: CheckQuery) -> frozenset[str]:
+        """Return the kinds of objects that a check reads."""
+        return self._checks.kinds_of(query)
 
     def sources(self, *, at: datetime) -> tuple[SourceState, ...]:
         """Return the state of each source."""
@@ -174,6 +190,7 @@ class QueryRouter:
         query: CheckQuery,
         unhealthy: Mapping[str, Blind],
         at: datetime,
+        rules: RulesInForce = NO_RULES,
         standing: Mapping[Labels, bool] | None = None,
     ) -> QueryResult:
         results = [await self._query(one, unhealthy, at) for one in self._checks.queries_of(query)]
@@ -182,12 +199,12 @@ class QueryRouter:
             at=at,
             sources=self.sources(at=at),
             results=results,
-            missing=await self._missing(unhealthy, at) if self._checks.needs_missing(query) else (),
+            missing=await self._missing(unhealthy, at, rules) if self._checks.needs_missing(query) else (),
             standing=standing,
         )
 
     async def _missing(
-        self, unhealthy: Mapping[str, Blind], at: datetime
+        self, unhealthy: Mapping[str, Blind], at: datetime, rules: RulesInForce
     ) -> Sequence[MissingMetrics] | Blind:
         """Return which metrics the rules in force need, and have no series of; once for the checks of a cycle."""
         source = self._sources.answering(PromQLQuery)
@@ -195,7 +212,7 @@ class QueryRouter:
             return unhealthy[source.name]
         if self._missed is None or self._missed[0] != at:
             async with self._slots:
-                self._missed = at, await self._sources.missing(self.rule_queries(), at=at)
+                self._missed = at, await self._sources.missing(rules.queries, at=at)
         return self._missed[1]
 
     async def _query(self, query: Query, unhealthy: Mapping[str, Blind], at: datetime) -> QueryResult:

@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from typing import TypeVar
 
 from collectors.claim_users import Claims
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.indexes import by_address
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PODS
@@ -14,16 +15,14 @@ from collectors.cluster.resources import (
     gpu_resource,
     gpus_out_of_service,
     holds_resources,
-    is_ready,
     whole_gpus,
 )
-from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
+from collectors.facts.topology import NodeFacts, PodFacts, PodKey, Topology, TrainingFacts
 from collectors.gpu_workloads import GpuWorkloads
 from collectors.trainings.training import Rank, Training, TrainingState
 
 K = TypeVar("K")
 V = TypeVar("V")
-PodKey = tuple[str, str]  # namespace, name
 
 RACK_KEYS = ("yardmaster.io/rack", "topology.kubernetes.io/rack", "topology.rook.io/rack", "rack")
 PRODUCT_KEYS = ("nvidia.com/gpu.product", "amd.com/gpu.product-name", "nvidia-gpu-type")
@@ -209,7 +208,7 @@ def _node(name: str, inventory: Inventory, racks: Sequence[str], products: Seque
         addresses=tuple(one.address for one in node.status.addresses or ()),
         gpus=round(_or_none(lambda: whole_gpus(node))) or _whole_devices(name, inventory),
         gpu_product=next((labels[key] for key in products if labels.get(key)), ""),
-        is_ready=is_ready(node),
+        is_ready=is_node_ready(node),
         is_cordoned=node.spec.unschedulable,
         boot_id=node.status.node_info.boot_id,
         gpus_out=_or_none(lambda: sum(counts.unhealthy for counts in gpus_out_of_service(node).values())),

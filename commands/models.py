@@ -1,4 +1,4 @@
-"""Stored rows of commands: audit entries, due commands, cordon leases, reclaim requests, launches, requests."""
+"""Stored rows of commands: persons, audit entries, due commands, leases, reclaim requests, launches, requests."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,6 +6,17 @@ from enum import StrEnum
 
 from alerts.store import stored
 from collectors.facts.redaction import redacted
+
+
+@stored("people")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Somebody who does something, whatever the id they come by. Rows name them by `id` or, from before their ids
+    were joined in the settings, by another of `ids`. No two rows have an id in common."""
+
+    id: str  # the id under which rows name them
+    ids: tuple[str, ...]  # all of them, `id` included
+    name: str = ""  # as last shown
 
 
 @stored("audit", "cluster", "actor", "plan", "at")
@@ -16,7 +27,7 @@ class AuditEntry:
     id: str
     cluster: str
     at: datetime
-    actor: str
+    actor: str  # a person, or an automation
     actor_name: str
     line: str
     what: str  # asked, refused, proposed, confirmed, done, failed, cancelled
@@ -37,10 +48,15 @@ class DueCommand:
     cluster: str
     at: datetime
     line: str
-    actor: str
+    actor: str  # the automation that runs it, such as automation:reclaim
+
+    @property
+    def request(self) -> str:
+        """The id of the request that runs it: a different one for each time at which it is due."""
+        return f"due/{self.id}/{self.at.isoformat()}"
 
 
-@stored("leases", "cluster", "node", in_plans=True)
+@stored("leases", "cluster", "node", "remind_at", in_plans=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CordonLease:
     """A cordon made by us. Reaching `until` only reminds; proof of health ends it. `id` is cluster/node."""
@@ -48,13 +64,18 @@ class CordonLease:
     id: str
     cluster: str
     node: str
-    owner: str
+    owner: str  # a person
     owner_name: str
     reason: str
     since: datetime
     until: datetime | None = None
     incident: str = ""
     reminded_at: datetime | None = None
+
+    @property
+    def remind_at(self) -> datetime | None:
+        """Indexed in the store: when its owner is to be reminded, once."""
+        return self.until if self.reminded_at is None else None
 
 
 class ReclaimState(StrEnum):
@@ -73,6 +94,8 @@ OPEN_REQUEST = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED})
     "cluster",
     "state",
     "training",
+    "remind_at",
+    "settle_at",
     floats=lambda reclaim: (reclaim.gpus,),
     in_plans=True,
 )
@@ -84,7 +107,7 @@ class ReclaimRequest:
     cluster: str
     training: str
     owner: str  # as named in the cluster
-    owner_id: str  # the chat user id; empty when unknown
+    owner_id: str  # the person; empty when unknown
     gpus: float
     asked_by: str
     asked_by_name: str
@@ -98,6 +121,18 @@ class ReclaimRequest:
     is_for_good: bool = False  # the training cannot be suspended, only deleted
     is_automatic: bool = True  # without an answer automation settles it
     channel: str = ""
+
+    @property
+    def settle_at(self) -> datetime | None:
+        """Indexed in the store: when automation is to settle it."""
+        return self.grace_until if self.state in OPEN_REQUEST and self.is_automatic else None
+
+    @property
+    def remind_at(self) -> datetime | None:
+        """Indexed in the store: when its owner is reminded at half time, or notified that nobody answered."""
+        if self.state is ReclaimState.ASKED and self.is_automatic:
+            return self.asked_at + (self.grace_until - self.asked_at) / 2
+        return self.grace_until if self.state is ReclaimState.FREED and not self.answered_by else None
 
 
 @stored("launches", "cluster", "state", in_plans=True)

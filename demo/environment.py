@@ -149,7 +149,7 @@ async def start_environment(options: EnvironmentOptions) -> AsyncIterator[Enviro
             PrometheusServer(config=world.prometheus_config(every=SCRAPE_EVERY), folder=data)
         )
         file = options.folder / "yardmaster.yaml"
-        written = _settings(options, cluster, address, slack, prometheus.url)
+        written = bot_settings(options, cluster, address, slack, prometheus.url)
         file.write_text(yaml.safe_dump(written, sort_keys=False, allow_unicode=True), encoding="utf-8")
         yard = await stack.enter_async_context(build(read_settings(file)))
         await stack.enter_async_context(_background(yard.run(), "yardmaster"))
@@ -207,7 +207,7 @@ async def _elasticsearch(
     return server, server.url
 
 
-def _settings(
+def bot_settings(
     options: EnvironmentOptions, cluster: ClusterAccess, logs: str, slack: SlackLookalike, prometheus: str
 ) -> dict[str, Any]:
     """The bot's settings, as an operator would write them."""

@@ -13,7 +13,9 @@ from bot.metrics import Metrics
 from bot.settings.schema import RulesSettings
 from collectors.checks.catalogue import CHECKS
 from collectors.facts.clock import humanize
+from collectors.facts.log_match import AllOf, render_match
 from collectors.facts.queries import CheckQuery, LogLevel, LogQuery, PromQLQuery, Query
+from collectors.facts.workload_keys import shown_kind
 from collectors.trainings import catalogue as trainings_read
 from collectors.trainings.reading_kind import ReadingKind
 from commands.command_catalogue import CATALOGUE
@@ -118,10 +120,10 @@ def _query(query: Query) -> str:
     match query:
         case PromQLQuery():
             return "Prometheus"
-        case LogQuery(level=LogLevel() as level, match="*"):
+        case LogQuery(level=LogLevel() as level, match=AllOf(parts=())):
             return f"logs of level {level.name.lower()} or worse"
         case LogQuery():
-            return f"logs: {_code(query.match)}"
+            return f"logs: {_code(render_match(query.match))}"
         case CheckQuery():
             return f"the check [{query.name}](checks.md)"
 
@@ -168,4 +170,4 @@ def _training_kind(kind: ReadingKind[Any]) -> str:
         f"`--kind {written.option}`: {written.summary}" if written is not None else "cannot be launched"
     )
     watched = ", ".join(f"`{one.name}`" + (f" ({one.group})" if one.group else "") for one in kind.needs)
-    return f"| {kind.name} | {kind.summary} | {launched} | {watched} |"
+    return f"| {shown_kind(kind.name)} | {kind.summary} | {launched} | {watched} |"

@@ -1,6 +1,7 @@
 """Setup of every test: an environment without Yardmaster settings, a closed event loop, and what runs beside what."""
 
 import asyncio
+import gc
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from xdist.remote import Producer
-from xdist.scheduler import LoadScopeScheduling
 
+from tests.distribution import Distribution
 from tests.support.examples import SOAK
 
 # A slow machine must not fail a test; `make soak` runs longer, with other examples each time.
@@ -23,16 +24,8 @@ TESTS = Path(__file__).parent
 STARTS_SERVERS = ("browser", "contract", "demo", "real", "recorded", "stories")
 
 
-class ServersInOneProcess(LoadScopeScheduling):  # type: ignore[misc]
-    """With `-n`, the tests of a file run in one process, and those that start servers all in the same."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        return "servers" if Path(file).parts[1] in STARTS_SERVERS else file
-
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ServersInOneProcess:
-    return ServersInOneProcess(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Distribution:
+    return Distribution(config, log)
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
@@ -41,6 +34,12 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
         folder = item.path.relative_to(TESTS).parts[0]
         if os.environ.get("CI") and (folder in STARTS_SERVERS or item.get_closest_marker("real")):
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: the garbage collector need not look through it after each test."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

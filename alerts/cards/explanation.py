@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from alerts.cards.headline import group_headline
 from alerts.cards.text import Text, bold, code, joined, moment, text
 from alerts.incidents.incident import Incident, Member
+from alerts.incidents.totals import Totals
 
 MEMBERS_SHOWN = 5
 
@@ -63,6 +64,17 @@ def other_alerts(incident: Incident) -> Text:
     return text(bold("Also: "), joined("; ", shown), more)
 
 
+def many_alerts(incident: Incident) -> Text:
+    """Return how many alerts it has and where they are listed, where the card names only the first; empty for few."""
+    if incident.totals is None:
+        return ()
+    count = incident.totals.members
+    said = text(f"It has {count} alerts: ", code(f"incident show {incident.id} --page 1"), " lists them.")
+    if not incident.is_crowded:
+        return said
+    return text(said, " More cannot be kept, so others are left out.")
+
+
 def _measures_the_same(member: Member, lead: Member) -> bool:
     """Whether both rules measure one thing of one subject. Two counts may be equal by chance, two fractions are not."""
     is_alike = member.subject == lead.subject and member.is_firing == lead.is_firing
@@ -76,7 +88,14 @@ def _rule_example(incident: Incident, members: list[Member]) -> Text:
         word = "logged " if first.is_logged else "not proven over, since "
         mark = text(word, moment(first.since), ": ") if incident.stands(first) else text("✓ ")
     alike = [one for one in members if one.is_firing == first.is_firing]
-    if (said := group_headline(incident, alike)) is not None:
+    every = incident.totals
+    totals = (every.firing if first.is_firing else every.over).get(first.name) if every is not None else None
+    if (said := group_headline(incident, alike, totals)) is not None:
         return text(mark, said)
-    more = f" (and {len(members) - 1} more)" if len(members) > 1 else ""
+    count = len(members) if every is None else _count(every, first.name)
+    more = f" (and {count - 1} more)" if count > 1 else ""
     return text(mark, first.summary.rstrip("."), more)
+
+
+def _count(totals: Totals, name: str) -> int:
+    return sum(groups[name].count for groups in (totals.firing, totals.over) if name in groups)

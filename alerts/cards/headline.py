@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from alerts.incidents.grouping import place_of, shared_by
 from alerts.incidents.incident import Incident, Member
+from alerts.incidents.totals import GroupTotals
 
 _PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
 
@@ -18,9 +19,11 @@ def headline(incident: Incident) -> str:
             if incident.is_open
             else f"{incident.crash_of} had crashed: XID {incident.lead.xid} on all of its nodes"
         )
-    if (said := group_headline(incident, alike)) is not None:
+    totals = incident.totals.alike if incident.totals is not None else None
+    if (said := group_headline(incident, alike, totals)) is not None:
         return said
-    more = f" (+{len(alike) - 1} more)" if len(alike) > 1 else ""
+    count = totals.count if totals else len(alike)
+    more = f" (+{count - 1} more)" if count > 1 else ""
     said = f"{incident.lead.summary.rstrip('.')}{more}"
     return said if incident.is_open or incident.lead.is_worse else f"Over: {said}"
 
@@ -36,37 +39,41 @@ def alike_of(incident: Incident) -> tuple[Member, ...]:
     return tuple(one for one in incident.standing or recent if one.name == lead.name) or (lead,)
 
 
-def group_headline(incident: Incident, alike: Sequence[Member]) -> str | None:
+def group_headline(
+    incident: Incident, alike: Sequence[Member], totals: GroupTotals | None = None
+) -> str | None:
     """Return what alerts of one rule say together, in the past tense once it is over; None where their rule does not.
 
-    The one with the highest value speaks for all.
+    The one with the highest value speaks for all. `totals`: of all that are alike, where these are only the first.
     """
     worst = max(alike, key=lambda member: member.value if member.value == member.value else float("-inf"))
     template = worst.headline if incident.is_open else worst.resolved_headline
-    said = filled(template, group_words(incident, alike)) if template else None
+    said = filled(template, group_words(incident, alike, totals)) if template else None
     return said.rstrip(".") if said else None
 
 
-def group_words(incident: Incident, alike: Sequence[Member]) -> Mapping[str, str]:
+def group_words(
+    incident: Incident, alike: Sequence[Member], totals: GroupTotals | None = None
+) -> Mapping[str, str]:
     """Return what a headline may name: what the alerts share, how many they are, and their GPUs."""
-    shared = shared_by(incident.subject, alike)
+    known = sorted({member.subject.gpu for member in alike if member.subject.gpu})
+    shared = totals.subject if totals else shared_by(incident.subject, alike)
     return {
         **shared.words(),
         "component": shared.component.removesuffix(".service"),  # a unit of systemd
         "place": place_of(shared) or incident.cluster,
-        "count": str(len(alike)),
-        "gpus": _gpus(incident, alike),
+        "count": str(totals.count if totals else len(alike)),
+        "gpus": _gpus(incident, known, totals.gpus if totals else len(known)),
     }
 
 
-def _gpus(incident: Incident, alike: Sequence[Member]) -> str:
+def _gpus(incident: Incident, known: Sequence[str], count: int) -> str:
     """Return `GPU 3`, or `8 of 8 GPUs` of the node; empty if the alerts are not about GPUs."""
-    known = sorted({member.subject.gpu for member in alike if member.subject.gpu})
-    if len(known) == 1:
+    if count == 1:
         return f"GPU {known[0]}"
-    if not known:
+    if not count:
         return ""
-    return f"{len(known)} of {incident.gpus} GPUs" if incident.gpus >= len(known) else f"{len(known)} GPUs"
+    return f"{count} of {incident.gpus} GPUs" if incident.gpus >= count else f"{count} GPUs"
 
 
 def filled(sentence: str, words: Mapping[str, str]) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from alerts.cards.concerned import concerned
-from alerts.cards.explanation import detail_of, other_alerts
+from alerts.cards.explanation import detail_of, many_alerts, other_alerts
 from alerts.cards.headline import headline
 from alerts.cards.incident_buttons import (
     card_buttons,
@@ -40,6 +40,8 @@ def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, 
         blocks.append(Paragraph(text=came_back(context.returned)))
     if waiting := waits_for(incident):
         blocks.append(Paragraph(text=waiting))
+    if many := many_alerts(incident):
+        blocks.append(Paragraph(text=many))
     if lead.texts:
         blocks.append(Preformatted(lines=lead.texts[:EVIDENCE_LINES]))
     blocks += [Paragraph(text=left.text) for left in context.still_open]

@@ -7,6 +7,7 @@ from hashlib import blake2b
 
 from alerts.alert import Alert
 from alerts.cards.suggested_actions import fill
+from alerts.cards.text import person
 from alerts.incidents.incident import Incident, Member
 from alerts.rules import ImpactScope, Severity
 from collectors.facts.one_line import LONGEST, printable
@@ -85,7 +86,9 @@ def incident_facts(
         subject=_printable({"cluster": incident.cluster, **incident.subject.words()}),
         opened_at=incident.opened_at,
         resolved_at=incident.resolved_at,
-        acknowledged_by=printable(incident.acknowledged_by_name or incident.acknowledged_by, LONGEST),
+        acknowledged_by=printable(
+            person(incident.acknowledged_by, incident.acknowledged_by_name).text, LONGEST
+        ),
         affected=tuple(
             printable(impact.training, LONGEST)
             for impact in incident.impacts
@@ -95,7 +98,7 @@ def incident_facts(
         alerts=tuple(
             _alert(member, alerts.get(member.alert), incident.cluster) for member in shown_members(incident)
         ),
-        left_out=max(0, len(incident.members) - MAX_ALERTS),
+        left_out=incident.alerts - len(shown_members(incident)),
     )
 
 

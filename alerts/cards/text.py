@@ -13,6 +13,7 @@ from alerts.cards.channel_id import kind_and_name
 from collectors.facts.one_line import LONGEST, printable
 from collectors.facts.redaction import redacted
 
+_NOT_CHATS = frozenset({"token", "automation"})  # kinds of persons that no chat can mention
 _MOMENT_WORDS = "%Y-%m-%d %H:%M UTC"
 
 
@@ -94,8 +95,9 @@ def link(address: str, words: str) -> Span:
 
 
 def person(id: str, name: str = "") -> Span:
-    """Mention a person of the chat; an id that the chat does not know is shown by its name."""
-    return Span(name or id, Style.PERSON, id)
+    """Mention a person of a chat by their own id there; one that the chat does not know is shown by its name."""
+    kind, own = kind_and_name(id)
+    return Span(name or own, Style.PERSON, id if kind in _NOT_CHATS else own)
 
 
 def channel(id: str) -> Span:

@@ -1,6 +1,7 @@
 """The object that an alert is about: alerts about the same one become one incident. Pure."""
 
 from alerts.alert import Alert
+from collectors.facts.workload_keys import parse_workload
 
 # Components of the whole cluster: a problem that one replica on some node reports is the component's problem.
 CLUSTER_WIDE = frozenset(
@@ -45,6 +46,6 @@ def _group_of_pod(alert: Alert) -> str:
     of = alert.subject
     if of.training:
         return f"training/{of.training}"
-    if of.workload and of.workload.split("/")[1] not in ("DaemonSet", "Pod"):
+    if of.workload and parse_workload(of.workload).kind not in ("DaemonSet", "Pod"):
         return f"workload/{of.workload}"
     return f"pod/{alert.own_subject.namespace}/{alert.own_subject.pod}"

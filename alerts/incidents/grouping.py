@@ -5,34 +5,31 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
-from alerts.incidents.events import IncidentEventType
+from alerts.incidents.events import IncidentEvent, IncidentEventType
 from alerts.incidents.group_keys import CLUSTER_WIDE, group_key_of
-from alerts.incidents.impacts import with_impacts
 from alerts.incidents.incident import Incident, Member
-from alerts.incidents.members import member_of, summary_of
-from alerts.incidents.proofs import NO_FACTS, ProofFacts, carried
-from alerts.incidents.volumes import with_volume
-from alerts.rules import ResolveWhen, Rule, Severity
+from alerts.incidents.members import summary_of
+from alerts.incidents.proofs import NO_FACTS, ProofFacts
+from alerts.rules import ResolveWhen, Rule
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 
 REOPENS_WITHIN = timedelta(
     minutes=10
 )  # without a setting: the same rule about the same object is the same incident
-MAX_MEMBERS = 500  # per incident: resolved ones make room for firing ones, less severe for more severe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupingContext:
     """What grouping needs besides the alerts: the rules by id, and the topology.
 
-    `facts`: what may prove that a fault is over.
+    `facts`: what may prove that a fault is over; None if nothing was looked at.
     `reopens_within`: how soon after its end an alert of the same rule about the same object is the same incident.
     """
 
     rules: Mapping[str, Rule]
     topology: Topology
-    facts: ProofFacts = NO_FACTS
+    facts: ProofFacts | None = NO_FACTS
     reopens_within: timedelta = REOPENS_WITHIN
 
 
@@ -49,7 +46,7 @@ def open_incident(
         id=id,
         cluster=alert.cluster,
         group_key=group_key_of(alert),
-        subject=_subject_in_group(alert),
+        subject=subject_in_group(alert),
         opened_at=now,
         severity=alert.severity,
         channels=channels,
@@ -64,88 +61,11 @@ def open_incident(
     return opened.with_event(IncidentEventType.OPENED, now, text=summary_of(alert))
 
 
-def _subject_in_group(alert: Alert) -> Subject:
+def subject_in_group(alert: Alert) -> Subject:
     """Return the subject without the place of one replica, if the alert is about a component of the whole cluster."""
     if alert.own_subject.component not in CLUSTER_WIDE:
         return alert.subject
     return Subject(cluster=alert.subject.cluster, component=alert.subject.component)
-
-
-def add_alert(incident: Incident, alert: Alert, grouping: GroupingContext, now: datetime) -> Incident:
-    """Return the incident after one of its alerts fired, kept firing or resolved."""
-    rule = grouping.rules.get(alert.rule)
-    known = {one.alert: one for one in incident.members}
-    before = known.get(alert.id)
-    others = [one for one in incident.members if incident.stands(one)]
-    concerning = member_of(alert, rule, others)
-    member = with_volume(concerning, others, grouping.topology) if concerning.is_logged else concerning
-    if member.is_worse:
-        concerning = member
-    member = carried(member, before)
-    if before is None and len(known) >= MAX_MEMBERS:
-        least = min(incident.members, key=_weight)
-        if _weight(member)[:2] <= _weight(least)[:2]:
-            return incident
-        del known[least.alert]
-    known[member.alert] = member
-    reopens = member.is_firing and not incident.is_open
-    if reopens:
-        incident = _reopened(incident, now)
-    node = grouping.topology.nodes.get(incident.subject.node)
-    after = replace(
-        incident,
-        members=tuple(known.values()),
-        subject=incident.subject.or_else(_subject_in_group(alert)),
-        resolve_when=ResolveWhen.ACKNOWLEDGED if _asks_for_somebody(member, rule) else incident.resolve_when,
-        gpus=node.gpus if node else incident.gpus,
-    )
-    after = with_impacts(after, concerning, grouping.topology)
-    was_firing = before is not None and before.is_firing
-    became_worse = member.is_worse and before is not None and not before.is_worse
-    if reopens:
-        after = after.with_event(IncidentEventType.REOPENED, now, text=member.summary)
-    elif member.is_firing and (became_worse or not was_firing):
-        after = _with_added_event(incident, after, member, now)
-    elif was_firing and not member.is_firing:
-        after = after.with_event(IncidentEventType.ALERT_RESOLVED, now, text=member.summary)
-    return replace(after, severity=_severity(after))
-
-
-def _weight(member: Member) -> tuple[bool, int, datetime]:
-    """The order for dropping members when there are too many: what may hold it open outweighs, then severity counts."""
-    is_over = not member.is_firing and (not member.proofs or member.proven is not None)
-    return not is_over, member.severity.rank, member.since
-
-
-def _asks_for_somebody(member: Member, rule: Rule | None) -> bool:
-    """Whether somebody must acknowledge the alert. One of severity info is context, and holds nothing open."""
-    is_asked = rule is not None and rule.template.resolve_when is ResolveWhen.ACKNOWLEDGED
-    return is_asked and member.severity is not Severity.INFO
-
-
-def _reopened(incident: Incident, now: datetime) -> Incident:
-    """Return the incident open again. Who acknowledged it, what was done for it, and whom it affected is over."""
-    return replace(
-        incident,
-        stood_before=incident.lasted(now),
-        times=incident.times + 1,
-        reopened_at=now,
-        resolved_at=None,
-        acknowledged_by="",
-        acknowledged_by_name="",
-        acknowledged_at=None,
-        fixed_by=(),
-        impacts=(),
-    )
-
-
-def _with_added_event(before: Incident, after: Incident, member: Member, now: datetime) -> Incident:
-    if member.is_worse or member.severity.rank > before.severity.rank:
-        return after.with_event(
-            IncidentEventType.SEVERITY_RAISED, now, text=f"{member.severity.value}: {member.summary}"
-        )
-    first = len(before.members) == 0
-    return after if first else after.with_event(IncidentEventType.ALERT_ADDED, now, text=member.summary)
 
 
 def resolve_if_over(incident: Incident, now: datetime) -> Incident:
@@ -159,10 +79,15 @@ def resolve_if_over(incident: Incident, now: datetime) -> Incident:
         return incident
     if any(incident.awaits_proof(member) for member in incident.members):
         return incident
-    ends = (IncidentEventType.ALERT_RESOLVED, IncidentEventType.PROVEN)
-    resolved = [event.at for event in incident.events if event.type in ends]
-    ended = max(resolved) if resolved and incident.resolve_when is ResolveWhen.CLEARED else now
+    ended = end_of(incident.resolve_when, incident.events, now)
     return replace(incident, resolved_at=ended).with_event(IncidentEventType.RESOLVED, ended)
+
+
+def end_of(resolve_when: ResolveWhen, events: Iterable[IncidentEvent], now: datetime) -> datetime:
+    """Return when an incident ended in which nothing fires any more: at its last such event, or now if it waited."""
+    ends = (IncidentEventType.ALERT_RESOLVED, IncidentEventType.PROVEN)
+    resolved = [event.at for event in events if event.type in ends]
+    return max(resolved) if resolved and resolve_when is ResolveWhen.CLEARED else now
 
 
 def acknowledge(incident: Incident, *, who: str, who_name: str = "", now: datetime) -> Incident:
@@ -183,31 +108,17 @@ def add_action(
     return recorded.with_event(IncidentEventType.ACTION_DONE, now, text=line, who=who, who_name=who_name)
 
 
-def belongs(incident: Incident, alert: Alert, now: datetime, within: timedelta = REOPENS_WITHIN) -> bool:
-    """Whether the alert is about this incident's object, and the incident is open or its rule ended it just now."""
-    if incident.cluster != alert.cluster or incident.group_key != group_key_of(alert):
-        return False
-    if incident.resolved_at is None:
-        return True
-    return now - incident.resolved_at < within and has_rule(incident, alert)
-
-
 def has_rule(incident: Incident, alert: Alert) -> bool:
     """Whether the incident has had an alert of the same rule."""
     return any(member.rule == alert.rule for member in incident.members)
 
 
-def _severity(incident: Incident) -> Severity:
-    return max(
-        (member.severity for member in incident.standing),
-        key=lambda severity: severity.rank,
-        default=incident.severity,
-    )
-
-
 def shared_subject(incident: Incident) -> Subject:
     """Return what the firing alerts have in common: eight hot GPUs of a node become the node."""
-    return shared_by(incident.subject, incident.firing or incident.members)
+    if incident.totals is not None:
+        return incident.totals.shared.subject
+    firing = [member for member in incident.members if member.is_firing]
+    return shared_by(incident.subject, firing or incident.members)
 
 
 def shared_by(subject: Subject, members: Iterable[Member]) -> Subject:

@@ -15,17 +15,11 @@ JOINS_WITHIN = timedelta(minutes=5)  # a training fails before or after the aler
 _STRONGEST = (ImpactScope.SUBJECT, ImpactScope.HOLDER, ImpactScope.BYSTANDERS)
 
 
-def with_impacts(incident: Incident, member: Member, topology: Topology) -> Incident:
-    """Return the incident with what its firing alert concerns.
+def add_impacts(known: dict[str, Impact], member: Member, topology: Topology) -> None:
+    """Add whom a firing alert concerns to those that are known, by training.
 
     A training that ended because of it stays; one that is affected by another alert too stays affected.
     """
-    if not member.is_firing:
-        return incident
-    if member.scope is ImpactScope.CLUSTER:
-        running = sum(1 for training in topology.trainings.values() if training.gpus)
-        return replace(incident, dependants=running)
-    known = {impact.training: impact for impact in incident.impacts}
     named = _named_in(member.texts, topology) if member.scope is ImpactScope.BYSTANDERS else frozenset()
     users, is_on_gpu = _users(member, topology)
     for training in users:
@@ -50,7 +44,11 @@ def with_impacts(incident: Incident, member: Member, topology: Topology) -> Inci
             scope=ImpactScope.BYSTANDERS,
             is_named=True,
         )
-    return replace(incident, impacts=_ordered(known.values()))
+
+
+def dependants_of(topology: Topology) -> int:
+    """Return how many trainings run in the cluster: all of them, for an alert that concerns everybody."""
+    return sum(1 for training in topology.trainings.values() if training.gpus)
 
 
 def _users(member: Member, topology: Topology) -> tuple[tuple[GpuUser, ...], bool | None]:
@@ -81,7 +79,7 @@ def with_failures(incident: Incident, topology: Topology) -> Incident:
         if impact.failed_at is None or impact.failed_at < failed.failed_at:
             known[failed.id] = replace(impact, scope=ImpactScope.SUBJECT, failed_at=failed.failed_at)
             said = f"{failed.id}: {failed.failure}"
-            incident = replace(incident, impacts=_ordered(known.values())).with_event(
+            incident = replace(incident, impacts=ordered(known.values())).with_event(
                 IncidentEventType.TRAINING_FAILED, failed.failed_at, text=said
             )
     return incident
@@ -95,7 +93,7 @@ def _failed(incident: Incident, topology: Topology) -> tuple[TrainingFacts, ...]
     return (crashed,) if crashed is not None and crashed.failed_at is not None else ()
 
 
-def _ordered(impacts: Iterable[Impact]) -> tuple[Impact, ...]:
+def ordered(impacts: Iterable[Impact]) -> tuple[Impact, ...]:
     return tuple(sorted(impacts, key=lambda impact: (-impact.gpus, impact.training)))
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from alerts.incidents.events import IncidentEvent, IncidentEventType
 from alerts.incidents.evidence import Evidence, Proven
+from alerts.incidents.totals import Totals
 from alerts.lifecycle import AlertState
 from alerts.rules import ImpactScope, Proof, ResolveWhen, Severity
 from alerts.store import stored
@@ -19,7 +20,7 @@ MAX_EVENTS = 200  # per incident: the first one and the newest
 class Member:
     """An alert as its incident stores it, with its last summary, description and texts.
 
-    `headline` and `resolved_headline` have {placeholders} of the group of alerts; see headlines.py.
+    `headline` and `resolved_headline` have {placeholders} of the group of alerts; see cards/headline.py.
     """
 
     alert: str  # Alert.id
@@ -121,7 +122,7 @@ class Incident:
     opened_at: datetime
     severity: Severity  # the highest of the firing alerts; once resolved, the last such
     channels: tuple[str, ...] = ()
-    members: tuple[Member, ...] = ()
+    members: tuple[Member, ...] = ()  # as stored, the first of many: see member_rows.py
     impacts: tuple[Impact, ...] = ()
     events: tuple[IncidentEvent, ...] = ()
     resolve_when: ResolveWhen = ResolveWhen.CLEARED
@@ -141,6 +142,8 @@ class Incident:
     earlier_ended_at: datetime | None = None
     is_repeat: bool = False  # the earlier one was opened by the same rule
     crash_of: str = ""  # the training whose nodes all reported the same XID
+    is_crowded: bool = False  # it has as many alerts as it may have, and others were left out
+    totals: Totals | None = None  # of all its alerts, where `members` has only the first of them
 
     @property
     def is_open(self) -> bool:
@@ -160,6 +163,11 @@ class Incident:
     def gravity(self) -> int:
         """How bad it is: 1 for info to 3 for critical, 4 once an alert is worse for what stands beside it."""
         return self.severity.rank + self.lead.is_worse
+
+    @property
+    def alerts(self) -> int:
+        """How many alerts it has, also those that this copy does not hold."""
+        return len(self.members) if self.totals is None else self.totals.members
 
     @property
     def firing(self) -> tuple[Member, ...]:
@@ -210,12 +218,13 @@ class Incident:
     @property
     def standing(self) -> tuple[Member, ...]:
         """The alerts that stand, those that explain most and then the oldest first."""
-        return tuple(sorted(filter(self.stands, self.members), key=_explains_most))
+        return tuple(sorted(filter(self.stands, self.members), key=explains_most))
 
     @property
     def lead(self) -> Member:
         """The alert that names the incident: what explains most of those that stand, or of all if none does."""
-        return min(self.standing or self.members, key=_explains_most)
+        standing = min(filter(self.stands, self.members), key=explains_most, default=None)
+        return standing or min(self.members, key=explains_most)
 
     def with_event(
         self, type: IncidentEventType, at: datetime, *, text: str = "", who: str = "", who_name: str = ""
@@ -243,7 +252,7 @@ class Incident:
         return self.stood_before + (self.resolved_at or now) - self.began_at
 
 
-def _explains_most(member: Member) -> tuple[bool, int, int, bool, float, str]:
+def explains_most(member: Member) -> tuple[bool, int, int, bool, float, str]:
     """The order of alerts that explain an incident: what weighs most, then the oldest.
 
     Of those that others made worse it is the newest: each is a step of what the one before led to.

@@ -7,6 +7,8 @@ from alerts.incidents.incident import Member
 from alerts.rules import ImpactScope
 from collectors.facts.topology import ClaimFacts, Topology
 
+_WORDS = ("device", "volume", "claim")
+
 
 def with_volume(member: Member, others: Iterable[Member], topology: Topology) -> Member:
     """Return the alert with its volume's claim, and, if data is lost, with the training that writes to it.
@@ -32,6 +34,11 @@ def with_volume(member: Member, others: Iterable[Member], topology: Topology) ->
     return replace(member, subject=subject, scope=ImpactScope.SUBJECT)
 
 
+def names_volume(member: Member) -> bool:
+    """Whether the alert's labels name a device, a volume or a claim: else no other line says anything of it."""
+    return any(word in member.labels for word in _WORDS)
+
+
 def claim_of(member: Member, others: Iterable[Member], topology: Topology) -> ClaimFacts | None:
     """Return the claim of the volume that the alert is about; None where the lines do not name it."""
     named = _connected(member, [one for one in others if one.alert != member.alert])
@@ -40,15 +47,10 @@ def claim_of(member: Member, others: Iterable[Member], topology: Topology) -> Cl
 
 def _connected(member: Member, others: list[Member]) -> list[str]:
     """Return the claims and volumes that the member's line names, or lines that share a device or volume with it."""
-    known = {word: name for word, name in member.labels.items() if word in ("device", "volume", "claim")}
+    known = {word: name for word, name in member.labels.items() if word in _WORDS}
     while True:
         joined = [one for one in others if any(known.get(word) == name for word, name in one.labels.items())]
-        found = {
-            word: one.labels[word]
-            for one in joined
-            for word in ("device", "volume", "claim")
-            if word in one.labels
-        }
+        found = {word: one.labels[word] for one in joined for word in _WORDS if word in one.labels}
         if found.keys() <= known.keys():
             return [known[word] for word in ("claim", "volume") if word in known]
         known = {**found, **known}

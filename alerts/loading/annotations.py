@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from alerts.loading.node_reader import NodeReader, did_you_mean
 from alerts.loading.promql import find_error
 from alerts.loading.resolve_conditions import read_resolving
-from alerts.loading.yaml_nodes import Node, ScalarNode
+from alerts.loading.yaml_nodes import ScalarNode, YamlNode
 from alerts.rules import AlertTemplate, FileLocation, ImpactScope, Severity, Symbols
 from alerts.templates import TemplateError, parse
 
@@ -55,7 +55,7 @@ class ParsedAnnotations:
 
 def read_annotations(
     reader: NodeReader,
-    fields: Mapping[str, Node],
+    fields: Mapping[str, YamlNode],
     context: GroupContext,
     *,
     before: str,
@@ -78,7 +78,7 @@ def read_annotations(
     return _own(reader, annotations, merged, before=before, symbols=context.symbols)
 
 
-def label_set(reader: NodeReader, node: Node | None, *, before: str) -> dict[str, tuple[str, Node]]:
+def label_set(reader: NodeReader, node: YamlNode | None, *, before: str) -> dict[str, tuple[str, YamlNode]]:
     labels = reader.texts(node, f"{before}labels")
     for name, (_text, value) in labels.items():
         if not LABEL_NAME.fullmatch(name) or name == "__name__":
@@ -86,7 +86,7 @@ def label_set(reader: NodeReader, node: Node | None, *, before: str) -> dict[str
     return labels
 
 
-def check_template(reader: NodeReader, node: Node, text: str, what: str) -> None:
+def check_template(reader: NodeReader, node: YamlNode, text: str, what: str) -> None:
     try:
         parse(text)
     except TemplateError as error:
@@ -95,7 +95,7 @@ def check_template(reader: NodeReader, node: Node, text: str, what: str) -> None
 
 def _own(
     reader: NodeReader,
-    annotations: Mapping[str, tuple[str, Node]],
+    annotations: Mapping[str, tuple[str, YamlNode]],
     labels: Mapping[str, str],
     *,
     before: str,
@@ -131,7 +131,7 @@ def _own(
     )
 
 
-def _check_runbook(reader: NodeReader, entry: tuple[str, Node], before: str, symbols: Symbols) -> None:
+def _check_runbook(reader: NodeReader, entry: tuple[str, YamlNode], before: str, symbols: Symbols) -> None:
     """Find a misspelled page of ours. Another name may be a page of the user's own."""
     name, node = entry[0].strip(), entry[1]
     near = get_close_matches(name, symbols.runbooks, n=1, cutoff=0.8)
@@ -139,7 +139,7 @@ def _check_runbook(reader: NodeReader, entry: tuple[str, Node], before: str, sym
         reader.error(node, f"{before}runbook: there is no page `{name}`; did you mean `{near[0]}`?")
 
 
-def check_severity(reader: NodeReader, fields: Mapping[str, Node], before: str) -> None:
+def check_severity(reader: NodeReader, fields: Mapping[str, YamlNode], before: str) -> None:
     """Find a severity that is not one of ours, unless a template makes it."""
     levels = [level.value for level in Severity]
     entry = label_set(reader, fields.get("labels"), before=before).get("severity")
@@ -149,7 +149,7 @@ def check_severity(reader: NodeReader, fields: Mapping[str, Node], before: str) 
 
 
 def check_labels_used(
-    reader: NodeReader, fields: Mapping[str, Node], known: Collection[str], before: str
+    reader: NodeReader, fields: Mapping[str, YamlNode], known: Collection[str], before: str
 ) -> None:
     """Find a label in templates that the query does not give: it would always be empty."""
     for part in ("labels", "annotations"):
@@ -160,7 +160,7 @@ def check_labels_used(
                     reader.error(node, f"{before}`$labels.{label}` is not a label of the search{near}")
 
 
-def _lines(reader: NodeReader, entry: tuple[str, Node] | None) -> list[tuple[FileLocation, str]]:
+def _lines(reader: NodeReader, entry: tuple[str, YamlNode] | None) -> list[tuple[FileLocation, str]]:
     """The non-empty lines of an annotation, each with its own location if the text is a literal block."""
     if entry is None:
         return []
@@ -193,7 +193,7 @@ def _is_action(reader: NodeReader, location: FileLocation, line: str, what: str,
     return is_valid
 
 
-def _impact(reader: NodeReader, entry: tuple[str, Node] | None, before: str) -> ImpactScope | None:
+def _impact(reader: NodeReader, entry: tuple[str, YamlNode] | None, before: str) -> ImpactScope | None:
     if entry is None:
         return None
     word = entry[0].strip()
@@ -206,7 +206,7 @@ def _impact(reader: NodeReader, entry: tuple[str, Node] | None, before: str) -> 
 
 
 def _worse_after(
-    reader: NodeReader, annotations: Mapping[str, tuple[str, Node]], before: str
+    reader: NodeReader, annotations: Mapping[str, tuple[str, YamlNode]], before: str
 ) -> tuple[str, ...]:
     if "worse_after" not in annotations:
         return ()
@@ -216,7 +216,7 @@ def _worse_after(
     return tuple(names.split())
 
 
-def _check_headline(reader: NodeReader, text: str, node: Node, what: str, symbols: Symbols) -> None:
+def _check_headline(reader: NodeReader, text: str, node: YamlNode, what: str, symbols: Symbols) -> None:
     """Check the placeholders of a headline, which are filled when its card is shown."""
     known = symbols.subject_fields | set(GROUP_WORDS)
     for word in _HEADLINE_PLACEHOLDER.findall(text):
@@ -224,7 +224,7 @@ def _check_headline(reader: NodeReader, text: str, node: Node, what: str, symbol
             reader.error(node, f"{what}: `{{{word}}}` is not a subject field{did_you_mean(word, known)}")
 
 
-def _presence(reader: NodeReader, entry: tuple[str, Node] | None, before: str) -> str | None:
+def _presence(reader: NodeReader, entry: tuple[str, YamlNode] | None, before: str) -> str | None:
     if entry is None:
         return None
     text, node = entry

@@ -15,8 +15,9 @@ from alerts.loading.annotations import (
 )
 from alerts.loading.node_reader import NodeReader, did_you_mean, is_null
 from alerts.loading.promql import find_error
-from alerts.loading.yaml_nodes import Node, ScalarNode
-from alerts.rules import FileLocation, RecordingRule, Rule, Timing
+from alerts.loading.text_positions import location_within
+from alerts.loading.yaml_nodes import ScalarNode, YamlNode
+from alerts.rules import RecordingRule, Rule, Timing
 from collectors.facts.queries import LogQuery, PromQLQuery, Query
 
 _SHARED = ("alert", "for", "keep_firing_for", "labels", "annotations")
@@ -27,7 +28,7 @@ RECORD_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*", re.ASCII)
 
 
 def read_entry(
-    reader: NodeReader, node: Node, number: int, context: GroupContext
+    reader: NodeReader, node: YamlNode, number: int, context: GroupContext
 ) -> Rule | RecordingRule | None:
     """Read one entry; `number` counts from 1. Return None if a diagnostic leaves nothing to evaluate."""
     known = len(reader.found) + reader.more
@@ -82,7 +83,7 @@ def _labels_of(query: LogQuery) -> set[str]:
     return {*query.by, *extracted, *(["pattern"] if query.novel is not None else [])}
 
 
-def _fields(reader: NodeReader, node: Node, context: GroupContext, what: str) -> dict[str, Node]:
+def _fields(reader: NodeReader, node: YamlNode, context: GroupContext, what: str) -> dict[str, YamlNode]:
     """Return the fields that this kind of file may have. A field of the other kind gets its own diagnostic."""
     known = YARD if context.is_yard else PROMETHEUS
     given = reader.pairs(node, what)
@@ -102,7 +103,7 @@ def _fields(reader: NodeReader, node: Node, context: GroupContext, what: str) ->
 
 
 def _query(
-    reader: NodeReader, node: Node, fields: Mapping[str, Node], before: str, context: GroupContext
+    reader: NodeReader, node: YamlNode, fields: Mapping[str, YamlNode], before: str, context: GroupContext
 ) -> Query | None:
     if not context.is_yard:
         return _promql(reader, node, fields.get("expr"), before)
@@ -122,34 +123,22 @@ def _query(
     )
 
 
-def _promql(reader: NodeReader, node: Node, given: Node | None, before: str) -> PromQLQuery | None:
+def _promql(reader: NodeReader, node: YamlNode, given: YamlNode | None, before: str) -> PromQLQuery | None:
     expr = reader.text(given, f"{before}expr") if isinstance(given, ScalarNode) else ""
     if given is None or not expr:
         reader.error(given or node, f"{before}field 'expr' must be set in rule")
         return None
     if error := find_error(expr):
         inner = f"{error.line}:{error.column}: " if error.line else ""
-        location = _location_within(reader, given, expr, error.line, error.column)
+        location = location_within(reader, given, expr, error.line, error.column)
         reader.error_at(location, f"{before}could not parse expression: {inner}parse error: {error.what}")
         return None
     return PromQLQuery(expr=expr)
 
 
-def _location_within(reader: NodeReader, node: Node, expr: str, line: int, column: int) -> FileLocation:
-    """Return where a position of the expression is in the file, if the file has the expression unchanged."""
-    shown = expr.split("\n")[line - 1] if line else ""
-    style = node.style if isinstance(node, ScalarNode) else ""
-    at = node.line - 1 + (line if style == "|" else 0)  # a block starts on the line after its `|`
-    if shown and (style != ">") and at < len(reader.lines):
-        start = reader.lines[at].find(shown, 0 if style == "|" else node.column - 1)
-        if start >= 0:
-            return FileLocation(file=reader.file, line=at + 1, column=start + column)
-    return reader.location(node)
-
-
 def _recording(
     reader: NodeReader,
-    fields: Mapping[str, Node],
+    fields: Mapping[str, YamlNode],
     record: str,
     query: Query | None,
     timing: Timing,

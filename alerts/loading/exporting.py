@@ -10,14 +10,14 @@ from alerts.rules import RecordingRule, Rule, RuleGroup
 from collectors.facts.clock import format_duration
 from collectors.facts.queries import PromQLQuery
 
-Fields = dict[str, object]
+ObjectFields = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
     """The object, and the ids of the rules that only Yardmaster can evaluate: log searches and checks."""
 
-    object: Fields
+    object: ObjectFields
     left_out: tuple[str, ...] = ()
 
 
@@ -34,12 +34,12 @@ def prometheus_rule(
             unique = group.name if names[group.name] == 1 else f"{pack_of(group.file)}-{group.name}"
             interval = {"interval": format_duration(group.interval)} if group.interval else {}
             found.append({"name": unique, **interval, "rules": [fields for _line, fields in rules]})
-    metadata: Fields = {"name": name}
+    metadata: ObjectFields = {"name": name}
     if namespace:
         metadata["namespace"] = namespace
     if labels:
         metadata["labels"] = dict(labels)
-    whole: Fields = {
+    whole: ObjectFields = {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "PrometheusRule",
         "metadata": metadata,
@@ -48,7 +48,7 @@ def prometheus_rule(
     return Exported(object=whole, left_out=tuple(left_out))
 
 
-def _promql(group: RuleGroup) -> list[tuple[int, Fields]]:
+def _promql(group: RuleGroup) -> list[tuple[int, ObjectFields]]:
     """Return the PromQL rules of a group in file order, each with its line."""
     alerts = [
         (rule.location.line, _alert(rule)) for rule in group.rules if isinstance(rule.query, PromQLQuery)
@@ -57,7 +57,7 @@ def _promql(group: RuleGroup) -> list[tuple[int, Fields]]:
     return sorted([*alerts, *records], key=lambda one: one[0])
 
 
-def _alert(rule: Rule) -> Fields:
+def _alert(rule: Rule) -> ObjectFields:
     assert isinstance(rule.query, PromQLQuery)
     annotations = {name: text for name, text in rule.template.annotations.items() if name != "proof"}
     timing = {"for": rule.timing.for_, "keep_firing_for": rule.timing.keep_firing_for}
@@ -70,6 +70,6 @@ def _alert(rule: Rule) -> Fields:
     }
 
 
-def _record(rule: RecordingRule) -> Fields:
+def _record(rule: RecordingRule) -> ObjectFields:
     labels = {"labels": dict(rule.labels)} if rule.labels else {}
     return {"record": rule.name, "expr": rule.expr, **labels}

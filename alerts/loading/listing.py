@@ -7,6 +7,7 @@ from typing import Literal
 from alerts.loading.rule_files import Loaded
 from alerts.rules import RuleGroup
 from collectors.facts.clock import format_duration
+from collectors.facts.log_match import render_match
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
 
 
@@ -76,7 +77,9 @@ def query_summary(query: Query) -> str:
             counted = f" different {query.distinct}" if query.distinct else ""
             level = f" level {query.level.name.lower()}" if query.level is not None else ""
             count = f"over {format_duration(query.over)} above {query.above:g}{counted}{by}"
-            return f"logs: {query.match}{level}{' of host' if query.of_host else ''} {count}"
+            own = f" {query.store_match.store}: {query.store_match.text}" if query.store_match else ""
+            of_host = " of host" if query.of_host else ""
+            return f"logs: {render_match(query.match)}{own}{level}{of_host} {count}"
         case CheckQuery():
             given = ", ".join(f"{name}: {value}" for name, value in query.parameters.items())
             return f"check: {query.name}" + (f" with {{{given}}}" if given else "")

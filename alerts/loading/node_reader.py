@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from datetime import timedelta
 from difflib import get_close_matches
 
-from alerts.loading.yaml_nodes import ListNode, MapNode, Node, ScalarNode
+from alerts.loading.yaml_nodes import ListNode, MapNode, ScalarNode, YamlNode
 from alerts.rules import Diagnostic, FileLocation
 from collectors.facts.clock import duration
 
@@ -37,10 +37,10 @@ class NodeReader:
             )
         return tuple(found)
 
-    def location(self, node: Node) -> FileLocation:
+    def location(self, node: YamlNode) -> FileLocation:
         return FileLocation(file=self.file, line=node.line, column=node.column)
 
-    def error(self, node: Node, what: str) -> None:
+    def error(self, node: YamlNode, what: str) -> None:
         self.error_at(self.location(node), what)
 
     def error_at(self, location: FileLocation, what: str) -> None:
@@ -51,15 +51,15 @@ class NodeReader:
         if diagnostic not in self.found[-5:]:  # an aliased node is read once per use
             self.found.append(diagnostic)
 
-    def pairs(self, node: Node, what: str) -> list[tuple[str, Node, Node]]:
+    def pairs(self, node: YamlNode, what: str) -> list[tuple[str, YamlNode, YamlNode]]:
         """Return name, key and value of each entry of a mapping, with merges expanded; nothing for null."""
         if is_null(node):
             return []
         if not isinstance(node, MapNode):
             self.error(node, f"{what} must be a mapping, not {described(node)}")
             return []
-        found: dict[str, tuple[str, Node, Node]] = {}
-        merged: list[tuple[str, Node, Node]] = []
+        found: dict[str, tuple[str, YamlNode, YamlNode]] = {}
+        merged: list[tuple[str, YamlNode, YamlNode]] = []
         for key, value in node.pairs:
             if isinstance(key, ScalarNode) and key.kind == "merge":
                 merged += self.merged(value, what)
@@ -75,7 +75,7 @@ class NodeReader:
             found.setdefault(entry[0], entry)
         return list(found.values())
 
-    def merged(self, node: Node, what: str) -> Iterator[tuple[str, Node, Node]]:
+    def merged(self, node: YamlNode, what: str) -> Iterator[tuple[str, YamlNode, YamlNode]]:
         sources = node.items if isinstance(node, ListNode) else (node,)
         for source in sources:
             if isinstance(source, MapNode):
@@ -83,9 +83,9 @@ class NodeReader:
             else:
                 self.error(node, "map merge requires map or sequence of maps as the value")
 
-    def fields(self, node: Node, known: Collection[str], what: str) -> dict[str, Node]:
+    def fields(self, node: YamlNode, known: Collection[str], what: str) -> dict[str, YamlNode]:
         """Return the fields of a mapping; a field that is not in `known` is an error."""
-        found: dict[str, Node] = {}
+        found: dict[str, YamlNode] = {}
         for name, key, value in self.pairs(node, what):
             if name in known:
                 found[name] = value
@@ -93,7 +93,7 @@ class NodeReader:
                 self.error(key, f"unknown field `{name}` in {what}{did_you_mean(name, known)}")
         return found
 
-    def items(self, node: Node | None, what: str) -> tuple[Node, ...]:
+    def items(self, node: YamlNode | None, what: str) -> tuple[YamlNode, ...]:
         """Return the items of a list without its nulls, as in Prometheus."""
         if node is None or is_null(node):
             return ()
@@ -102,7 +102,7 @@ class NodeReader:
         self.error(node, f"{what} must be a list, not {described(node)}")
         return ()
 
-    def text(self, node: Node | None, what: str) -> str | None:
+    def text(self, node: YamlNode | None, what: str) -> str | None:
         """Return a scalar's text as written; empty for null, None and a diagnostic for a list or a mapping."""
         if node is None:
             return None
@@ -117,16 +117,16 @@ class NodeReader:
                 return None
         return "" if node.kind == "null" else node.text
 
-    def texts(self, node: Node | None, what: str) -> dict[str, tuple[str, Node]]:
+    def texts(self, node: YamlNode | None, what: str) -> dict[str, tuple[str, YamlNode]]:
         """Return texts by name, with their nodes."""
-        found: dict[str, tuple[str, Node]] = {}
+        found: dict[str, tuple[str, YamlNode]] = {}
         for name, _key, value in self.pairs(node, what) if node is not None else ():
             text = self.text(value, f"{what}: `{name}`")
             if text is not None:
                 found[name] = (text, value)
         return found
 
-    def span(self, node: Node | None, what: str) -> timedelta | None:
+    def span(self, node: YamlNode | None, what: str) -> timedelta | None:
         """Return a duration in Prometheus' format; None if it is missing, null or invalid."""
         if node is None or is_null(node):
             return None
@@ -139,7 +139,7 @@ class NodeReader:
             self.error(node, f"{what}: {error}")
             return None
 
-    def whole(self, node: Node | None, what: str) -> int:
+    def whole(self, node: YamlNode | None, what: str) -> int:
         if node is None or is_null(node):
             return 0
         if isinstance(node, ScalarNode) and node.kind in ("int", "float"):
@@ -151,7 +151,7 @@ class NodeReader:
         self.error(node, f"{what} must be a whole number, not {described(node)}")
         return 0
 
-    def number(self, node: Node | None, what: str, *, otherwise: float) -> float:
+    def number(self, node: YamlNode | None, what: str, *, otherwise: float) -> float:
         if node is None:
             return otherwise
         if isinstance(node, ScalarNode) and node.kind in ("int", "float"):
@@ -165,7 +165,7 @@ class NodeReader:
         self.error(node, f"{what} must be a number, not {described(node)}")
         return otherwise
 
-    def value(self, node: Node, what: str) -> object:
+    def value(self, node: YamlNode, what: str) -> object:
         """Return a node as a plain value: a text, number, bool, None, or a tuple or dict of these."""
         match node:
             case ListNode():
@@ -209,11 +209,11 @@ def parse_span(text: str) -> timedelta:
     return span
 
 
-def is_null(node: Node) -> bool:
+def is_null(node: YamlNode) -> bool:
     return isinstance(node, ScalarNode) and node.kind == "null"
 
 
-def described(node: Node) -> str:
+def described(node: YamlNode) -> str:
     match node:
         case MapNode():
             return "a mapping"

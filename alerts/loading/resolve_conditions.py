@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from alerts.loading.node_reader import NodeReader, did_you_mean
 from alerts.loading.promql import find_error
-from alerts.loading.yaml_nodes import Node
+from alerts.loading.yaml_nodes import YamlNode
 from alerts.rules import Proof, ResolveWhen, Severity
 from collectors.facts.queries import PromQLQuery
 
 _TEMPLATE_ACTION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 
-Entry = tuple[str, Node]
+Entry = tuple[str, YamlNode]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

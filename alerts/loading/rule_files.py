@@ -9,7 +9,7 @@ from pathlib import PurePath
 from alerts.loading.annotations import GroupContext, check_template, label_set
 from alerts.loading.entries import read_entry
 from alerts.loading.node_reader import NodeReader, is_null
-from alerts.loading.yaml_nodes import MapNode, Node, ScalarNode, YamlError, documents
+from alerts.loading.yaml_nodes import MapNode, ScalarNode, YamlError, YamlNode, documents
 from alerts.rules import Diagnostic, FileLocation, RecordingRule, Rule, RuleGroup, Symbols
 
 STANDARD_INTERVAL = timedelta(seconds=15)
@@ -107,7 +107,7 @@ class _File:
         self.own = own
         self.interval = interval
 
-    def roots(self, found: list[Node]) -> list[RuleGroup]:
+    def roots(self, found: list[YamlNode]) -> list[RuleGroup]:
         groups: list[RuleGroup] = []
         filled = [node for node in found if not is_null(node)]
         for number, node in enumerate(filled):
@@ -125,7 +125,7 @@ class _File:
                 )
         return groups
 
-    def object(self, node: Node, kind: str) -> list[RuleGroup]:
+    def object(self, node: YamlNode, kind: str) -> list[RuleGroup]:
         if kind in ("List", "PrometheusRuleList"):
             items = self.reader.fields(node, (*_OBJECT, "items"), f"a {kind}").get("items")
             groups: list[RuleGroup] = []
@@ -148,7 +148,7 @@ class _File:
         fields = self.reader.fields(spec, ("groups",), "the spec of a PrometheusRule")
         return self.groups(fields.get("groups"), in_object=True)
 
-    def groups(self, node: Node | None, *, in_object: bool = False) -> list[RuleGroup]:
+    def groups(self, node: YamlNode | None, *, in_object: bool = False) -> list[RuleGroup]:
         groups: list[RuleGroup] = []
         names: set[str] = set()
         for item in self.reader.items(node, "`groups`"):
@@ -162,7 +162,7 @@ class _File:
             groups.append(self.group(name, fields))
         return groups
 
-    def group(self, name: str, fields: dict[str, Node]) -> RuleGroup:
+    def group(self, name: str, fields: dict[str, YamlNode]) -> RuleGroup:
         what = f'group "{name}"'
         interval = self.reader.span(fields.get("interval"), f"{what}: interval")
         self.reader.span(fields.get("query_offset"), f"{what}: query_offset")
@@ -192,7 +192,7 @@ class _File:
         )
 
 
-def _kind(node: Node) -> str | None:
+def _kind(node: YamlNode) -> str | None:
     """Return the `kind` of a Kubernetes object, or None if the node is not one."""
     if isinstance(node, MapNode):
         for key, value in node.pairs:

@@ -39,7 +39,7 @@ class ScalarNode:
 class ListNode:
     line: int
     column: int
-    items: "tuple[Node, ...]" = ()
+    items: "tuple[YamlNode, ...]" = ()
     size: int = 1
 
 
@@ -49,11 +49,11 @@ class MapNode:
 
     line: int
     column: int
-    pairs: "tuple[tuple[Node, Node], ...]" = ()
+    pairs: "tuple[tuple[YamlNode, YamlNode], ...]" = ()
     size: int = 1
 
 
-Node = ScalarNode | ListNode | MapNode
+YamlNode = ScalarNode | ListNode | MapNode
 
 
 class YamlError(Exception):
@@ -65,7 +65,7 @@ class YamlError(Exception):
         self.column = column
 
 
-def documents(text: str) -> list[Node]:
+def documents(text: str) -> list[YamlNode]:
     """Return the documents of a text, none if it is empty. Raise YamlError."""
     if len(text) > LARGEST:
         raise YamlError(f"larger than {LARGEST // (1024 * 1024)} MiB: split it", line=1, column=1)
@@ -94,18 +94,18 @@ def _first_line(error: Exception) -> str:
 class _Composer:
     def __init__(self, events: Iterator[yaml.Event]) -> None:
         self.events = events
-        self.anchors: dict[str, Node | None] = {}  # None while the node is being read
+        self.anchors: dict[str, YamlNode | None] = {}  # None while the node is being read
         self.nodes = 0
 
-    def run(self) -> list[Node]:
-        found: list[Node] = []
+    def run(self) -> list[YamlNode]:
+        found: list[YamlNode] = []
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):
                 self.anchors = {}
                 found.append(self.node(next(self.events), 1))
         return found
 
-    def node(self, event: yaml.Event, depth: int) -> Node:
+    def node(self, event: yaml.Event, depth: int) -> YamlNode:
         mark = event.start_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         self.nodes += 1
@@ -118,7 +118,7 @@ class _Composer:
         anchor = getattr(event, "anchor", None)
         if anchor:
             self.anchors[anchor] = None
-        node: Node
+        node: YamlNode
         if isinstance(event, yaml.ScalarEvent):
             kind = _kind(event)
             node = ScalarNode(
@@ -137,13 +137,13 @@ class _Composer:
             self.anchors[anchor] = node
         return node
 
-    def inside(self, end: type, depth: int) -> Iterator[Node]:
+    def inside(self, end: type, depth: int) -> Iterator[YamlNode]:
         for event in self.events:
             if isinstance(event, end):
                 return
             yield self.node(event, depth + 1)
 
-    def alias(self, anchor: str, line: int, column: int) -> Node:
+    def alias(self, anchor: str, line: int, column: int) -> YamlNode:
         if anchor not in self.anchors:
             raise YamlError(f"unknown anchor '{anchor}'", line=line, column=column)
         if (node := self.anchors[anchor]) is None:

@@ -5,18 +5,33 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from alerts.loading.annotations import LABEL_NAME
+from alerts.loading.match_parser import MatchError, parse_match
 from alerts.loading.node_reader import NodeReader, described, did_you_mean, is_null
-from alerts.loading.yaml_nodes import MapNode, Node
+from alerts.loading.text_positions import location_within
+from alerts.loading.yaml_nodes import MapNode, YamlNode
 from alerts.rules import Symbols
+from collectors.facts.log_match import EVERY_LINE, STORE_SYNTAXES, LogMatch, StoreMatch
 from collectors.facts.patterns import compile_pattern
 from collectors.facts.queries import CheckQuery, LogLevel, LogQuery, TimesUsual
 
-_LOGS = ("match", "level", "by", "over", "above", "novel", "times_usual", "extract", "distinct", "of")
+_LOGS = (
+    "match",
+    *STORE_SYNTAXES,
+    "level",
+    "by",
+    "over",
+    "above",
+    "novel",
+    "times_usual",
+    "extract",
+    "distinct",
+    "of",
+)
 _LEVELS = {level.name.lower(): level for level in LogLevel if level is not LogLevel.INFO}
 _LOG_FIELDS = ("level",)  # fields of log lines, besides those of subjects
 
 
-def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) -> LogQuery | None:
+def log_query(reader: NodeReader, node: YamlNode, *, before: str, symbols: Symbols) -> LogQuery | None:
     """Read the search under `logs:`; None and diagnostics if it is incomplete or invalid."""
     known = len(reader.found)
     if not isinstance(node, MapNode):
@@ -24,13 +39,12 @@ def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) 
         return None
     fields = reader.fields(node, _LOGS, f"{before}logs")
     level = _level(reader, fields.get("level"), before)
-    match = reader.text(fields.get("match"), f"{before}logs.match")
-    if match is None and level is not None:
-        match = "*"
-    if not (match or "").strip():
-        reader.error(
-            fields.get("match", node), f"{before}logs: `match` must be set: an Elasticsearch query string"
-        )
+    store_match = _store_match(reader, fields, before)
+    match: LogMatch = EVERY_LINE
+    if (given := fields.get("match")) is not None:
+        match = _match(reader, given, before)
+    elif level is None and store_match is None:
+        reader.error(node, f'{before}logs: `match` must be set, like message:"fallen off the bus"')
     over = reader.span(fields.get("over"), f"{before}logs.over")
     if not over:
         reader.error(
@@ -47,10 +61,11 @@ def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) 
     extract = _extract(reader, fields.get("extract"), before, by)
     distinct = _distinct(reader, fields, before, by, symbols)
     of_host = _of_host(reader, fields, before)
-    if len(reader.found) > known or match is None or over is None:
+    if len(reader.found) > known or over is None:
         return None
     return LogQuery(
         match=match,
+        store_match=store_match,
         level=level,
         by=by,
         over=over,
@@ -63,7 +78,35 @@ def log_query(reader: NodeReader, node: Node, *, before: str, symbols: Symbols) 
     )
 
 
-def _level(reader: NodeReader, node: Node | None, before: str) -> LogLevel | None:
+def _match(reader: NodeReader, node: YamlNode, before: str) -> LogMatch:
+    """Read the neutral match; a diagnostic says where it is none and what to write."""
+    text = reader.text(node, f"{before}logs.match")
+    if text is None:
+        return EVERY_LINE
+    try:
+        return parse_match(text)
+    except MatchError as error:
+        line = text.count("\n", 0, error.position) + 1
+        column = error.position - (text.rfind("\n", 0, error.position) + 1) + 1
+        where = location_within(reader, node, text, line, column)
+        reader.error_at(where, f"{before}logs.match: {error}")
+        return EVERY_LINE
+
+
+def _store_match(reader: NodeReader, fields: Mapping[str, YamlNode], before: str) -> StoreMatch | None:
+    """Read the match in a store's own syntax."""
+    for store in STORE_SYNTAXES:
+        node = fields.get(store)
+        if node is None or is_null(node):
+            continue
+        text = reader.text(node, f"{before}logs.{store}")
+        if text is not None and not text.strip():
+            reader.error(node, f"{before}logs: `{store}` must not be empty")
+        return StoreMatch(store=store, text=text or "")
+    return None
+
+
+def _level(reader: NodeReader, node: YamlNode | None, before: str) -> LogLevel | None:
     if node is None or is_null(node):
         return None
     name = reader.text(node, f"{before}logs.level") or ""
@@ -72,7 +115,7 @@ def _level(reader: NodeReader, node: Node | None, before: str) -> LogLevel | Non
     return _LEVELS.get(name)
 
 
-def _by(reader: NodeReader, node: Node | None, before: str, symbols: Symbols) -> tuple[str, ...]:
+def _by(reader: NodeReader, node: YamlNode | None, before: str, symbols: Symbols) -> tuple[str, ...]:
     fields: list[str] = []
     allowed = symbols.subject_fields | set(_LOG_FIELDS)
     for item in reader.items(node, f"{before}logs.by"):
@@ -88,7 +131,7 @@ def _by(reader: NodeReader, node: Node | None, before: str, symbols: Symbols) ->
 
 
 def _distinct(
-    reader: NodeReader, fields: Mapping[str, Node], before: str, by: tuple[str, ...], symbols: Symbols
+    reader: NodeReader, fields: Mapping[str, YamlNode], before: str, by: tuple[str, ...], symbols: Symbols
 ) -> str:
     node = fields.get("distinct")
     if node is None or is_null(node):
@@ -105,7 +148,7 @@ def _distinct(
     return field
 
 
-def _of_host(reader: NodeReader, fields: Mapping[str, Node], before: str) -> bool:
+def _of_host(reader: NodeReader, fields: Mapping[str, YamlNode], before: str) -> bool:
     node = fields.get("of")
     if node is None or is_null(node):
         return False
@@ -117,7 +160,7 @@ def _of_host(reader: NodeReader, fields: Mapping[str, Node], before: str) -> boo
     return True
 
 
-def _times_usual(reader: NodeReader, node: Node | None, before: str) -> TimesUsual | None:
+def _times_usual(reader: NodeReader, node: YamlNode | None, before: str) -> TimesUsual | None:
     if node is None or is_null(node):
         return None
     fields = reader.fields(node, ("factor", "season"), f"{before}logs.times_usual")
@@ -133,7 +176,7 @@ def _times_usual(reader: NodeReader, node: Node | None, before: str) -> TimesUsu
     return TimesUsual(factor=factor, season=season or timedelta(days=1))
 
 
-def _extract(reader: NodeReader, node: Node | None, before: str, by: tuple[str, ...]) -> str | None:
+def _extract(reader: NodeReader, node: YamlNode | None, before: str, by: tuple[str, ...]) -> str | None:
     if node is None or is_null(node):
         return None
     pattern = reader.text(node, f"{before}logs.extract")
@@ -155,7 +198,7 @@ def _extract(reader: NodeReader, node: Node | None, before: str, by: tuple[str, 
 
 
 def check_query(
-    reader: NodeReader, node: Node, parameters: Node | None, *, before: str, symbols: Symbols
+    reader: NodeReader, node: YamlNode, parameters: YamlNode | None, *, before: str, symbols: Symbols
 ) -> CheckQuery | None:
     """Read the check under `check:` and its parameters under `with:`; None and a diagnostic if it is unknown."""
     name = reader.text(node, f"{before}check")

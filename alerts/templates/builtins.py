@@ -13,7 +13,7 @@ def negated(value: Value) -> bool:
     return not truth(value)
 
 
-def text_of(values: Sequence[Value]) -> str:
+def escapable_text(values: Sequence[Value]) -> str:
     """Return what html, js and urlquery escape: a single string unchanged, anything else as Print formats it."""
     return sprint(["<no value>" if value is None else value for value in values])
 
@@ -80,7 +80,7 @@ def call(value: Value, *_arguments: Value) -> Value:
     raise RenderError("call of nil" if value is None else f"non-function of type {type_of(value)}")
 
 
-def equal(first: Value, *others: Value) -> bool:
+def any_equal(first: Value, *others: Value) -> bool:
     if not others:
         raise RenderError("missing argument for comparison")
     return any(_same(first, other) for other in others)
@@ -107,7 +107,7 @@ def _incompatible(first: Value, second: Value) -> RenderError:
 
 
 def unequal(first: Value, second: Value) -> bool:
-    return not equal(first, second)
+    return not any_equal(first, second)
 
 
 def less(first: Value, second: Value) -> bool:
@@ -122,7 +122,7 @@ def less(first: Value, second: Value) -> bool:
 
 
 def less_or_equal(first: Value, second: Value) -> bool:
-    return less(first, second) or equal(first, second)
+    return less(first, second) or any_equal(first, second)
 
 
 def greater(first: Value, second: Value) -> bool:

@@ -6,9 +6,9 @@ from itertools import repeat
 
 from alerts.templates import syntax_tree
 from alerts.templates.functions import FUNCTIONS, Environment, fits, in_go
-from alerts.templates.printing import LONGEST, shown
-from alerts.templates.reaching import called, checked, elements, field, printable
-from alerts.templates.template_errors import RenderError, place_of
+from alerts.templates.printing import MAX_OUTPUT, format_value
+from alerts.templates.reaching import called, checked, elements, field, printable_value
+from alerts.templates.template_errors import RenderError, line_and_column
 from alerts.templates.values import MISSING, Missing, Value, truth
 
 MOST_STEPS = 50_000  # nodes visited and commands run per rendering
@@ -20,14 +20,16 @@ class _Leave(Enum):
     CONTINUE = "continue"
 
 
-def render(tree: syntax_tree.Tree, dot: Value, variables: Mapping[str, Value], world: Environment) -> str:
+def render_tree(
+    tree: syntax_tree.Tree, dot: Value, variables: Mapping[str, Value], world: Environment
+) -> str:
     """Return the text of a template. Raise RenderError that starts with line and column."""
     run = _Run(tree, world)
     run.variables = [("$", dot), *variables.items()]
     try:
         run.walk(tree.nodes, dot)
     except RenderError as error:
-        line, column = place_of(tree.text, run.at)
+        line, column = line_and_column(tree.text, run.at)
         raise RenderError(f"{line}:{column}: {error}") from None
     except RecursionError:
         raise RenderError("blocks and templates are nested too deep") from None
@@ -53,25 +55,25 @@ class _Run:
 
     def write(self, text: str) -> None:
         self.length += len(text)
-        if self.length > LONGEST:
-            raise RenderError(f"the text is longer than {LONGEST} characters")
+        if self.length > MAX_OUTPUT:
+            raise RenderError(f"the text is longer than {MAX_OUTPUT} characters")
         self.out.append(text)
 
-    def walk(self, body: Sequence[syntax_tree.Node], dot: Value) -> _Leave | None:
+    def walk(self, body: Sequence[syntax_tree.BodyNode], dot: Value) -> _Leave | None:
         for node in body:
             self.step(node.at)
             if leave := self.walk_one(node, dot):
                 return leave
         return None
 
-    def walk_one(self, node: syntax_tree.Node, dot: Value) -> _Leave | None:
+    def walk_one(self, node: syntax_tree.BodyNode, dot: Value) -> _Leave | None:
         match node:
             case syntax_tree.TextNode():
                 self.write(node.text)
             case syntax_tree.ActionNode():
                 value = self.pipeline(node.pipeline, dot)
                 if not node.pipeline.variables:
-                    self.write("<no value>" if value is None else printable(value))
+                    self.write("<no value>" if value is None else printable_value(value))
             case syntax_tree.IfNode() | syntax_tree.WithNode():
                 known = len(self.variables)
                 value = self.pipeline(node.pipeline, dot)
@@ -236,7 +238,7 @@ class _Run:
 
     def argument(self, node: syntax_tree.Operand, kind: str, dot: Value) -> Value:
         if kind != "any" and isinstance(node, syntax_tree.ConstantNode) and not fits(node.value, kind):
-            raise RenderError(f"expected {in_go(kind)}; found {shown(node.value)}")
+            raise RenderError(f"expected {in_go(kind)}; found {format_value(node.value)}")
         if isinstance(node, syntax_tree.NilNode) and not fits(None, kind):
             raise RenderError(f"cannot assign nil to {in_go(kind)}")
         return checked(self.operand(node, dot), kind)

@@ -3,7 +3,7 @@
 import math
 from decimal import Decimal
 
-SHORTEST = -1
+SHORTEST_PRECISION = -1
 _PLAIN_UP_TO = 6  # where the shortest %g switches to an exponent: 1e+06
 
 
@@ -18,7 +18,9 @@ def format_float(value: float, verb: str, precision: int) -> str:
         return "+Inf" if value > 0 else "-Inf"
     sign = "-" if math.copysign(1, value) < 0 else ""
     text = (
-        _shortest(abs(value), verb.lower()) if precision == SHORTEST else _fixed(abs(value), verb, precision)
+        _shortest(abs(value), verb.lower())
+        if precision == SHORTEST_PRECISION
+        else _fixed(abs(value), verb, precision)
     )
     return sign + (text.upper() if verb in "EG" else text)
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from alerts.templates.printing import LARGEST_NUMBER, Shape, bounded, shown, typed
+from alerts.templates.printing import LARGEST_NUMBER, Shape, bounded, format_value, typed
 from alerts.templates.values import Value, type_of
 
 _FLAGS = re.compile(r"[#0+\- ]*")
@@ -80,7 +80,7 @@ class _Formatter:
             return shape.padded("<nil>" if value is None else type_of(value))
         if verb == "v":  # %+v and %#v are about structs, not signs
             shape = replace(shape, flags=shape.flags.replace("+", ""))
-        return shown(value, verb, shape)
+        return format_value(value, verb, shape)
 
     def _match(self, shape: re.Pattern[str]) -> str:
         found = shape.match(self.form, self.at)

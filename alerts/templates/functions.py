@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 from alerts.templates import builtins, hosts, humanizing, regexes
 from alerts.templates.formats import sprintf
-from alerts.templates.printing import LONGEST, sprint, sprintln
+from alerts.templates.printing import MAX_OUTPUT, sprint, sprintln
 from alerts.templates.quoting import html, javascript, url_query
 from alerts.templates.template_errors import RenderError
-from alerts.templates.values import Arguments, Duration, TemplateSample, Value
+from alerts.templates.values import Arguments, GoDuration, TemplateSample, Value
 from collectors.facts.clock import duration
 from collectors.facts.results import Sample
 
@@ -84,8 +84,8 @@ def _now(world: Environment) -> float:
     return world.now
 
 
-def _span(value: Value) -> Duration:
-    return Duration(int(humanizing.as_float(value) * 1e9))
+def _span(value: Value) -> GoDuration:
+    return GoDuration(int(humanizing.as_float(value) * 1e9))
 
 
 PROMETHEUS: Mapping[str, NativeFunction] = {
@@ -101,9 +101,9 @@ PROMETHEUS: Mapping[str, NativeFunction] = {
         lambda *given: Arguments({f"arg{n}": one for n, one in enumerate(given)}), more="any"
     ),
     "reReplaceAll": NativeFunction(
-        lambda pattern, new, text: regexes.replaced(pattern, new, text, longest=LONGEST), ("string",) * 3
+        lambda pattern, new, text: regexes.replaced(pattern, new, text, longest=MAX_OUTPUT), ("string",) * 3
     ),
-    "match": NativeFunction(regexes.matches, ("string", "string")),
+    "match": NativeFunction(regexes.matches_pattern, ("string", "string")),
     "safeHtml": NativeFunction(lambda text: text, ("string",)),
     "title": NativeFunction(_title, ("string",)),
     "toUpper": NativeFunction(lambda text: text.upper(), ("string",)),
@@ -112,12 +112,12 @@ PROMETHEUS: Mapping[str, NativeFunction] = {
     "tableLink": NativeFunction(lambda text: _link(text, 1), ("string",)),
     "stripPort": NativeFunction(hosts.without_port, ("string",)),
     "stripDomain": NativeFunction(hosts.without_domain, ("string",)),
-    "humanize": NativeFunction(humanizing.humanize, ("any",)),
+    "humanize": NativeFunction(humanizing.humanize_number, ("any",)),
     "humanize1024": NativeFunction(humanizing.humanize_1024, ("any",)),
     "humanizeDuration": NativeFunction(humanizing.humanize_duration, ("any",)),
     "humanizePercentage": NativeFunction(humanizing.humanize_percentage, ("any",)),
     "humanizeTimestamp": NativeFunction(humanizing.humanize_timestamp, ("any",)),
-    "toTime": NativeFunction(humanizing.moment, ("any",)),
+    "toTime": NativeFunction(humanizing.as_time, ("any",)),
     "toDuration": NativeFunction(_span, ("any",)),
     "now": NativeFunction(_now, needs_world=True),
     "pathPrefix": NativeFunction(lambda world: urlsplit(world.external_url).path, needs_world=True),
@@ -135,7 +135,7 @@ GO: Mapping[str, NativeFunction] = {
     "index": NativeFunction(builtins.index, ("any",), more="any"),
     "slice": NativeFunction(builtins.part, ("any",), more="any"),
     "call": NativeFunction(builtins.call, ("any",), more="any"),
-    "eq": NativeFunction(builtins.equal, ("any",), more="any"),
+    "eq": NativeFunction(builtins.any_equal, ("any",), more="any"),
     "ne": NativeFunction(builtins.unequal, ("any", "any")),
     "lt": NativeFunction(builtins.less, ("any", "any")),
     "le": NativeFunction(builtins.less_or_equal, ("any", "any")),
@@ -144,9 +144,9 @@ GO: Mapping[str, NativeFunction] = {
     "print": NativeFunction(lambda *values: sprint(values), more="any"),
     "println": NativeFunction(lambda *values: sprintln(values), more="any"),
     "printf": NativeFunction(lambda form, *values: sprintf(form, values), ("string",), more="any"),
-    "html": NativeFunction(lambda *values: html(builtins.text_of(values)), more="any"),
-    "js": NativeFunction(lambda *values: javascript(builtins.text_of(values)), more="any"),
-    "urlquery": NativeFunction(lambda *values: url_query(builtins.text_of(values)), more="any"),
+    "html": NativeFunction(lambda *values: html(builtins.escapable_text(values)), more="any"),
+    "js": NativeFunction(lambda *values: javascript(builtins.escapable_text(values)), more="any"),
+    "urlquery": NativeFunction(lambda *values: url_query(builtins.escapable_text(values)), more="any"),
 }
 
 FUNCTIONS: Mapping[str, NativeFunction] = {**GO, **PROMETHEUS}

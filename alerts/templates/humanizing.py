@@ -6,7 +6,7 @@ import re
 from alerts.templates.floats import format_float
 from alerts.templates.printing import moment_in_words
 from alerts.templates.template_errors import RenderError
-from alerts.templates.values import Duration, Time, Value, type_of
+from alerts.templates.values import GoDuration, Time, Value, type_of
 
 _FLOAT = re.compile(
     r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan|0x[0-9a-f_]*\.?[0-9a-f_]*p[+-]?\d+)",
@@ -27,7 +27,7 @@ def as_float(value: Value) -> float:
         if math.isinf(number) and "inf" not in text.lower():
             raise RenderError(f'strconv.ParseFloat: parsing "{value[:80]}": value out of range')
         return number
-    if isinstance(value, Duration):
+    if isinstance(value, GoDuration):
         return value.seconds
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
@@ -57,7 +57,7 @@ def _magnified(number: float) -> tuple[float, str]:
     return number, prefix
 
 
-def humanize(value: Value) -> str:
+def humanize_number(value: Value) -> str:
     number = as_float(value)
     if number == 0 or not math.isfinite(number):
         return _four_digits(number)
@@ -99,7 +99,7 @@ def humanize_percentage(value: Value) -> str:
     return _four_digits(as_float(value) * 100) + "%"
 
 
-def moment(value: Value) -> Time:
+def as_time(value: Value) -> Time:
     """Return seconds since 1970 as a time, to the millisecond. Raise RenderError."""
     number = as_float(value)
     if not math.isfinite(number):
@@ -112,4 +112,4 @@ def moment(value: Value) -> Time:
 
 def humanize_timestamp(value: Value) -> str:
     number = as_float(value)
-    return moment_in_words(moment(number)) if math.isfinite(number) else _four_digits(number)
+    return moment_in_words(as_time(number)) if math.isfinite(number) else _four_digits(number)

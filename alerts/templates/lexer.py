@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from alerts.templates.template_errors import TemplateError, place_of
+from alerts.templates.template_errors import TemplateError, line_and_column
 
 SPACES = " \t\r\n"
 KEYWORDS = frozenset(
@@ -62,7 +62,7 @@ class _Lexer:
         self.found: list[Token] = []
 
     def wrong(self, what: str, at: int | None = None) -> TemplateError:
-        line, column = place_of(self.text, self.at if at is None else at)
+        line, column = line_and_column(self.text, self.at if at is None else at)
         return TemplateError(what, line=line, column=column)
 
     def add(self, kind: TokenKind, start: int) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from alerts.templates.printing import moment_in_words, span_in_words
-from alerts.templates.values import Duration, Time, Value
+from alerts.templates.values import GoDuration, Time, Value
 
 _PARTS: dict[str, Callable[[datetime], str]] = {
     "January": lambda when: f"{when:%B}",
@@ -56,7 +56,7 @@ def formatted(moment: Time, layout: str) -> str:
     return _LAYOUT.sub(part, layout)
 
 
-def method(value: Time | Duration, name: str) -> Callable[..., Value] | None:
+def method(value: Time | GoDuration, name: str) -> Callable[..., Value] | None:
     """Return the method of a time or a duration by its Go name, or None."""
     return (_of_moment(value) if isinstance(value, Time) else _of_span(value)).get(name)
 
@@ -82,7 +82,7 @@ def _of_moment(moment: Time) -> dict[str, Callable[..., Value]]:
     }
 
 
-def _of_span(span: Duration) -> dict[str, Callable[..., Value]]:
+def _of_span(span: GoDuration) -> dict[str, Callable[..., Value]]:
     return {
         "String": lambda: span_in_words(span),
         "Hours": lambda: span.seconds / 3600,

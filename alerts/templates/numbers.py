@@ -26,7 +26,7 @@ _LARGEST = 2**64
 _LONGEST = 400  # characters of a number: real ones are shorter, and parsing time is quadratic
 
 
-def number(text: str, at: int) -> ConstantNode:
+def parse_number(text: str, at: int) -> ConstantNode:
     """Parse a number. Raise ValueError for one that Go would reject."""
     if len(text) > _LONGEST:
         raise ValueError(f"bad number syntax: {text[:20]}…")

@@ -16,10 +16,10 @@ class _Blocks(ActionParser):
     def __init__(self, text: str, functions: Collection[str]) -> None:
         super().__init__(text, functions)
         self.ranges = 0
-        self.defined: dict[str, tuple[syntax_tree.Node, ...]] = {}
+        self.defined: dict[str, tuple[syntax_tree.BodyNode, ...]] = {}
 
     def run(self) -> syntax_tree.Tree:
-        found: list[syntax_tree.Node] = []
+        found: list[syntax_tree.BodyNode] = []
         while self.peek().kind is not TokenKind.END:
             mark = self.at
             if self.next().kind is TokenKind.LEFT and self.next_word().is_keyword("define"):
@@ -33,10 +33,10 @@ class _Blocks(ActionParser):
             found.append(node)
         return syntax_tree.Tree(text=self.text, nodes=tuple(found), defined=self.defined)
 
-    def body(self, context: str) -> tuple[tuple[syntax_tree.Node, ...], str]:
+    def body(self, context: str) -> tuple[tuple[syntax_tree.BodyNode, ...], str]:
         """Parse nodes up to `end` or `else`; return them and which of the two it was."""
         self.deeper()
-        found: list[syntax_tree.Node] = []
+        found: list[syntax_tree.BodyNode] = []
         while self.peek().kind is not TokenKind.END:
             node = self.node()
             if isinstance(node, str):
@@ -45,7 +45,7 @@ class _Blocks(ActionParser):
             found.append(node)
         raise self.wrong(f"unexpected EOF: {context} has no {{{{end}}}}")
 
-    def node(self) -> syntax_tree.Node | str:
+    def node(self) -> syntax_tree.BodyNode | str:
         token = self.next()
         if token.kind is TokenKind.TEXT:
             return syntax_tree.TextNode(at=token.at, text=token.text)
@@ -89,7 +89,7 @@ class _Blocks(ActionParser):
         self.ranges += context == "range"
         then, stop = self.body(context)
         self.ranges -= context == "range"
-        otherwise: tuple[syntax_tree.Node, ...] | None = None
+        otherwise: tuple[syntax_tree.BodyNode, ...] | None = None
         if stop == "else":
             following = self.peek()
             if following.is_keyword(context) and context != "range":

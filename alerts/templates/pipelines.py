@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 from alerts.templates import syntax_tree
 from alerts.templates.lexer import Token, TokenKind, tokens
-from alerts.templates.numbers import character, number, unquoted
-from alerts.templates.template_errors import TemplateError, place_of
+from alerts.templates.numbers import character, parse_number, unquoted
+from alerts.templates.template_errors import TemplateError, line_and_column
 
 VARIABLES = (
     "$labels",
@@ -32,7 +32,7 @@ class ActionParser:
         self.variables = ["$", *VARIABLES]
 
     def wrong(self, what: str, at: int | None = None) -> TemplateError:
-        line, column = place_of(self.text, self.peek().at if at is None else at)
+        line, column = line_and_column(self.text, self.peek().at if at is None else at)
         return TemplateError(what, line=line, column=column)
 
     def unexpected(self, token: Token, context: str) -> TemplateError:
@@ -184,7 +184,7 @@ class ActionParser:
 
     def numeric(self, token: Token) -> syntax_tree.ConstantNode:
         try:
-            return (character if token.kind is TokenKind.CHARACTER else number)(token.text, token.at)
+            return (character if token.kind is TokenKind.CHARACTER else parse_number)(token.text, token.at)
         except ValueError as error:
             raise self.wrong(str(error), token.at) from None
 

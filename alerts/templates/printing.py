@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from alerts.templates.floats import SHORTEST, format_float
+from alerts.templates.floats import SHORTEST_PRECISION, format_float
 from alerts.templates.quoting import quoted, quoted_character
 from alerts.templates.template_errors import RenderError
-from alerts.templates.values import AlertData, Duration, TemplateSample, Time, Value, type_of
+from alerts.templates.values import AlertData, GoDuration, TemplateSample, Time, Value, type_of
 
 LARGEST_NUMBER = 1_000_000  # maximum width or precision, as in Go
-LONGEST = 256 * 1024  # characters per call; Go has no such limit
+MAX_OUTPUT = 256 * 1024  # characters per call; Go has no such limit
 _FLAGS = "#0+- "
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 
@@ -43,7 +43,7 @@ class Shape:
 PLAIN = Shape()
 
 
-def shown(value: Value, verb: str = "v", shape: Shape = PLAIN, *, depth: int = 0) -> str:
+def format_value(value: Value, verb: str = "v", shape: Shape = PLAIN, *, depth: int = 0) -> str:
     """Format a value for a verb; a wrong type is shown as in Go: `%!d(string=hi)`."""
     text: str | None = None
     match value:
@@ -62,7 +62,7 @@ def shown(value: Value, verb: str = "v", shape: Shape = PLAIN, *, depth: int = 0
             text = f"({_float(value.real, verb, shape)}{_float(value.imag, verb, both)}i)"
         case Time():
             text = _string(moment_in_words(value), verb, shape)
-        case Duration():
+        case GoDuration():
             text = _string(span_in_words(value), verb, shape) if verb != "d" else str(value.nanoseconds)
         case TemplateSample() | AlertData() | Mapping() | Sequence():
             text = _composed(value, verb, shape, depth)
@@ -73,12 +73,12 @@ def shown(value: Value, verb: str = "v", shape: Shape = PLAIN, *, depth: int = 0
 
 def typed(value: Value, shape: Shape = PLAIN) -> str:
     """Format a value with its type, as errors show it: `string=hi`."""
-    return "<nil>" if value is None else f"{type_of(value)}={shown(value, 'v', shape)}"
+    return "<nil>" if value is None else f"{type_of(value)}={format_value(value, 'v', shape)}"
 
 
 def _composed(value: Value, verb: str, shape: Shape, depth: int) -> str:
     def inner(part: Value) -> str:
-        return shown(part, verb, shape, depth=depth + 1)
+        return format_value(part, verb, shape, depth=depth + 1)
 
     match value:
         case TemplateSample():
@@ -126,7 +126,7 @@ def _integer(value: int, verb: str, shape: Shape) -> str | None:
 def _float(value: float, verb: str, shape: Shape) -> str | None:
     if verb not in "vgGeEfF":
         return None
-    standard = SHORTEST if verb in "vgG" else 6
+    standard = SHORTEST_PRECISION if verb in "vgG" else 6
     precision = standard if shape.precision is None else shape.precision
     text = format_float(value, {"v": "g", "F": "f"}.get(verb, verb), precision)
     if text == "+Inf":
@@ -144,7 +144,7 @@ def moment_in_words(moment: Time) -> str:
     return f"{when:%Y-%m-%d %H:%M:%S}{part} +0000 UTC"
 
 
-def span_in_words(span: Duration) -> str:
+def span_in_words(span: GoDuration) -> str:
     """Format a duration as time.Duration's String: `1h30m0s`, `1.5s`, `20ms`."""
     rest, sign = abs(span.nanoseconds), "-" if span.nanoseconds < 0 else ""
     if rest == 0:
@@ -165,8 +165,8 @@ def _decimal(count: int, size: int) -> str:
 
 def bounded(text: str) -> str:
     """Return the text. Raise RenderError if it exceeds the limit of a call."""
-    if len(text) > LONGEST:
-        raise RenderError(f"the text is longer than {LONGEST} characters")
+    if len(text) > MAX_OUTPUT:
+        raise RenderError(f"the text is longer than {MAX_OUTPUT} characters")
     return text
 
 
@@ -175,9 +175,9 @@ def sprint(values: Sequence[Value]) -> str:
     out = ""
     for place, value in enumerate(values):
         spaced = place > 0 and not isinstance(value, str) and not isinstance(values[place - 1], str)
-        out = bounded(out + (" " if spaced else "") + shown(value))
+        out = bounded(out + (" " if spaced else "") + format_value(value))
     return out
 
 
 def sprintln(values: Sequence[Value]) -> str:
-    return bounded(" ".join(shown(value) for value in values) + "\n")
+    return bounded(" ".join(format_value(value) for value in values) + "\n")

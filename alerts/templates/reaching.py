@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from alerts.templates.functions import Environment, NativeFunction, fits, in_go
 from alerts.templates.moments import method
-from alerts.templates.printing import LONGEST, shown
+from alerts.templates.printing import MAX_OUTPUT, format_value
 from alerts.templates.template_errors import RenderError
-from alerts.templates.values import AlertData, Arguments, Duration, TemplateSample, Time, Value, type_of
+from alerts.templates.values import AlertData, Arguments, GoDuration, TemplateSample, Time, Value, type_of
 
 
-def printable(value: Value) -> str:
+def printable_value(value: Value) -> str:
     # Go dereferences a pointer before printing it, so the & of a sample does not show.
-    return shown(value, depth=1) if isinstance(value, TemplateSample) else shown(value)
+    return format_value(value, depth=1) if isinstance(value, TemplateSample) else format_value(value)
 
 
 def called(name: str, native: NativeFunction, world: Environment, given: Sequence[Value]) -> Value:
@@ -21,8 +21,8 @@ def called(name: str, native: NativeFunction, world: Environment, given: Sequenc
         raise RenderError(f"error calling {name}: {error}") from None
     except (ArithmeticError, ValueError) as error:
         raise RenderError(f"error calling {name}: {error}") from None
-    if isinstance(value, str) and len(value) > LONGEST:
-        raise RenderError(f"error calling {name}: the text is longer than {LONGEST} characters")
+    if isinstance(value, str) and len(value) > MAX_OUTPUT:
+        raise RenderError(f"error calling {name}: the text is longer than {MAX_OUTPUT} characters")
     return value
 
 
@@ -38,7 +38,7 @@ def field(value: Value, name: str, given: Sequence[Value]) -> Value:
     """Return a field of a struct, a value of a map, or the result of a method of a time or a duration."""
     if value is None:
         return None
-    if isinstance(value, Time | Duration) and (known := method(value, name)):
+    if isinstance(value, Time | GoDuration) and (known := method(value, name)):
         return applied(known, name, given)
     if given:
         raise RenderError(f"{name} is not a method but has arguments")
@@ -78,4 +78,4 @@ def elements(value: Value, names: int) -> Iterator[tuple[Value, Value]]:
                 raise RenderError(f"can't use {value} to iterate over more than one variable")
             yield from ((None, number) for number in range(value))
         case _:
-            raise RenderError(f"range can't iterate over {shown(value)}")
+            raise RenderError(f"range can't iterate over {format_value(value)}")

@@ -9,7 +9,7 @@ LONGEST_TEXT = 4096
 _REFERENCE = re.compile(r"\$(?:\$|(\w+)|\{(\w+)\})", re.ASCII)
 
 
-def matches(pattern: str, text: str) -> bool:
+def matches_pattern(pattern: str, text: str) -> bool:
     """Whether the text contains the pattern. Raise RenderError for what Go rejects, and for a text that is too long."""
     return _compiled(pattern).search(_short(text)) is not None
 

@@ -92,24 +92,24 @@ class ActionNode:
 class IfNode:
     at: int
     pipeline: PipeNode
-    then: "tuple[Node, ...]"
-    otherwise: "tuple[Node, ...] | None" = None
+    then: "tuple[BodyNode, ...]"
+    otherwise: "tuple[BodyNode, ...] | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithNode:
     at: int
     pipeline: PipeNode
-    then: "tuple[Node, ...]"
-    otherwise: "tuple[Node, ...] | None" = None
+    then: "tuple[BodyNode, ...]"
+    otherwise: "tuple[BodyNode, ...] | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeNode:
     at: int
     pipeline: PipeNode
-    then: "tuple[Node, ...]"
-    otherwise: "tuple[Node, ...] | None" = None
+    then: "tuple[BodyNode, ...]"
+    otherwise: "tuple[BodyNode, ...] | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +131,7 @@ class TemplateNode:
     pipeline: PipeNode | None
 
 
-Node = TextNode | ActionNode | IfNode | WithNode | RangeNode | BreakNode | ContinueNode | TemplateNode
+BodyNode = TextNode | ActionNode | IfNode | WithNode | RangeNode | BreakNode | ContinueNode | TemplateNode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,5 +139,5 @@ class Tree:
     """A parsed template: its own nodes, and those of the templates that it defines."""
 
     text: str
-    nodes: tuple[Node, ...]
-    defined: Mapping[str, tuple[Node, ...]]
+    nodes: tuple[BodyNode, ...]
+    defined: Mapping[str, tuple[BodyNode, ...]]

@@ -53,7 +53,7 @@ class Template:
             "$value": dot.value,
         }
         try:
-            return execution.render(self.tree, dot, variables, world)
+            return execution.render_tree(self.tree, dot, variables, world)
         except RenderError as error:
             return f"<error expanding template: {error}>"
 

@@ -15,7 +15,7 @@ class RenderError(Exception):
     """A template that parses but cannot be rendered with these values. `Template.render` shows it inline."""
 
 
-def place_of(text: str, at: int) -> tuple[int, int]:
+def line_and_column(text: str, at: int) -> tuple[int, int]:
     """Return line and column, counted from 1, of an offset in a text."""
     line = text.count("\n", 0, at) + 1
     return line, at - text.rfind("\n", 0, at)

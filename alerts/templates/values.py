@@ -52,7 +52,7 @@ class Time:
 
 
 @dataclass(frozen=True, slots=True)
-class Duration:
+class GoDuration:
     """Go's time.Duration, in nanoseconds."""
 
     nanoseconds: int
@@ -104,7 +104,7 @@ def type_of(value: Value) -> str:
             return "*template.sample"
         case Time():
             return "*time.Time"
-        case Duration():
+        case GoDuration():
             return "time.Duration"
         case _:
             return "struct"

@@ -1,4 +1,4 @@
-"""F17: recording a storm. 3,000 incidents open in one cycle, then nothing changes.
+"""F17: recording a storm. 3,000 incidents open in one cycle, then nothing changes; and a storm in one incident.
 
 The peer is a bare bulk insert: the rows of that very cycle, encoded already, through sqlite3 into equal tables, with
 one commit. SQLite syncs each commit in both.
@@ -20,10 +20,12 @@ from typing import Any
 import yaml
 from sqlalchemy import Engine, event
 
+from alerts.incidents.incident import Incident
 from alerts.incidents.proofs import NO_FACTS
 from alerts.rendering import RuleRenderer
 from alerts.store import TABLES, Changed
-from benchmarks.row import Benchmark, Goal, Outcome, Peer, Row
+from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row
+from benchmarks.rows import f17_one_incident
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
@@ -87,6 +89,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
             _time("from effects to commit", effects, peer, limit=3.0),
             _time("from the last answer to commit", whole, peer, limit=15.0),
             _count("statements of a quiet cycle with 3,000 open", statements, limit=10),
+            *await f17_one_incident.rows(),
         )
     )
 
@@ -114,6 +117,9 @@ async def _once() -> Recorded:
                 await _record(recorder, scheduler, cycle)
                 found.whole = time.perf_counter() - storm.answered
             found.commits = counts["commit"]
+            opened = sum(isinstance(row, Incident) for _, row in found.rows)
+            if opened != INCIDENTS:
+                raise CannotRunError(f"the storm opened {opened} incidents instead of {INCIDENTS}")
             found.bare = await asyncio.to_thread(_bare, folder, _encoded(found.rows))
             found.effects = await _stored(folder, found.rows)
             quiet = await scheduler.run_cycle(START + timedelta(seconds=30))
@@ -137,7 +143,7 @@ def _parts(folder: Path, storm: Storm, store: SqlStore) -> tuple[RuleScheduler, 
 
 
 async def _record(recorder: IncidentRecorder, scheduler: RuleScheduler, cycle: EvaluationCycle) -> None:
-    await recorder.record(cycle, rules=scheduler.rules, topology=Topology(cluster=CLUSTER), facts=NO_FACTS)
+    await recorder.record(cycle.batch(NO_FACTS), rules=scheduler.rules, topology=Topology(cluster=CLUSTER))
 
 
 def _take(found: Recorded, changed: Changed) -> None:
@@ -208,4 +214,4 @@ def _counted() -> Iterator[Counter[str]]:
         event.remove(Engine, "commit", commit)
 
 
-BENCHMARK = Benchmark(id="F17", title="recording a storm of incidents", run=run)
+BENCHMARK = Benchmark(id="F17", title="recording a storm of incidents", run=run, limit=timedelta(minutes=5))

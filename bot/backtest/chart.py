@@ -23,7 +23,7 @@ def is_available() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def draw(backtests: Sequence[ClusterBacktest], file: Path) -> None:
+def draw_backtests(backtests: Sequence[ClusterBacktest], file: Path) -> None:
     """Draw the alerts of each cluster, one cluster below the other. Raises OSError if `file` cannot be written."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure

@@ -13,6 +13,7 @@ from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.redaction import redacted
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
+from collectors.facts.stepwise import result_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +70,8 @@ class Replay:
         for number in range(self._moments.count):
             now = self._moments[number]
             result = await self._result(number, known)
-            evaluation = evaluate(
-                self._rule, known, result, cluster=self._cluster, renderer=self._renderer, now=now
+            evaluation = result_of(
+                evaluate(self._rule, known, result, cluster=self._cluster, renderer=self._renderer, now=now)
             )
             if isinstance(result, Seen):
                 unusable = evaluation.blind or evaluation.left_out or unusable

@@ -10,12 +10,12 @@ from rich.text import Text
 
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
-from bot.backtest.chart import FORMATS, draw, is_available
+from bot.backtest.chart import FORMATS, draw_backtests, is_available
 from bot.backtest.cluster_backtest import ClusterBacktest, Period, backtest_cluster
 from bot.backtest.document import backtest_document
 from bot.backtest.tables import not_replayable, print_backtest
-from bot.cli.output import show_json
 from bot.evaluation.rulebook import read_rule_file
+from bot.output import show_json
 from bot.settings.schema import ClusterSettings, Settings
 from bot.settings.source_options import prometheus_options
 from collectors.facts.clock import Clock, SystemClock
@@ -76,7 +76,7 @@ async def run_backtest(
         console.print(Text(not_replayable(others)))
     if chart is not None and found:
         try:
-            draw(found, chart)
+            draw_backtests(found, chart)
         except OSError as error:
             errors.append(f"{chart} cannot be written: {error.strerror}")
     if as_json:

@@ -18,11 +18,11 @@ MAX_SPANS = 5  # of blindness that are listed
 
 def print_backtest(console: Console, found: ClusterBacktest) -> None:
     """Print a cluster's alerts as a table, and below it what the table cannot show."""
-    period = f"{moment(found.period.start)} to {moment(found.period.end)} UTC"
+    period = f"{to_the_second(found.period.start)} to {to_the_second(found.period.end)} UTC"
     table = Table("rule", "labels", "started", "ended", "peak value", title=f"{found.cluster}: {period}")
     for alert in found.alerts:
-        ended = moment(alert.ended) if alert.ended else "still fires"
-        cells = (alert.rule, repr(alert.labels), moment(alert.started), ended, f"{alert.peak:.6g}")
+        ended = to_the_second(alert.ended) if alert.ended else "still fires"
+        cells = (alert.rule, repr(alert.labels), to_the_second(alert.started), ended, f"{alert.peak:.6g}")
         table.add_row(*map(Text, cells))
     if found.alerts:
         console.print(table)
@@ -38,7 +38,7 @@ def not_replayable(rules: Sequence[Rule]) -> str:
     return f"Not replayable, because only Prometheus can evaluate a range: {names}."
 
 
-def moment(at: datetime) -> str:
+def to_the_second(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S}"
 
 
@@ -49,7 +49,7 @@ def _lines(found: ClusterBacktest, period: str) -> Iterator[str]:
         yield f"Never fired: {', '.join(quiet)}."
     if found.blind:
         total = sum((span.length for span in found.blind), timedelta())
-        spans = [f"{moment(span.start)} ({humanize(span.length)})" for span in found.blind]
+        spans = [f"{to_the_second(span.start)} ({humanize(span.length)})" for span in found.blind]
         yield (
             f"Prometheus recorded nothing for {humanize(total)}, where nothing was evaluated: "
             f"{some_of(spans, MAX_SPANS)}."

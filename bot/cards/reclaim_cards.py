@@ -18,15 +18,17 @@ def wanted_reclaim_cards(
 ) -> list[PostedCard]:
     """Return the cards that the request should have: in its channel, and as a direct message to the owner.
 
-    `reaches_people`: whether a kind of channel has people's ids as channels of its own.
+    `reaches_people`: whether a kind of channel has people's ids as channels of its own. Who has no id of such a kind is
+    asked in the channel only.
     """
     channel = reclaim.channel or default_channel
     if not channel:
         return []
     kind, _ = kind_and_name(channel)
     channels = [channel]
-    if reclaim.owner_id and reaches_people(kind):
-        channels.append(channel_id(kind, reclaim.owner_id))
+    chat, owner = kind_and_name(reclaim.owner_id)
+    if owner and reaches_people(chat or kind):
+        channels.append(channel_id(chat or kind, owner))
     return [_card(reclaim, one) for one in channels]
 
 

@@ -27,9 +27,11 @@ _log = structlog.get_logger()
 
 
 class HomePublisher(Protocol):
-    """Shows people their page. It calls `on_opened` with a person's id when they open theirs."""
+    """Shows people their page."""
 
-    on_opened: Callable[[str], None]
+    def listen(self, on_opened: Callable[[str], None]) -> None:
+        """Call the listener with a person's id when they open theirs."""
+        ...
 
     async def publish(self, user: str, message: Message) -> None:
         """Replace a person's page. Raises SendError."""
@@ -59,7 +61,7 @@ class HomeTabs:
         self._clusters = clusters or ("",)
         self._watched: dict[str, _Watched] = {}
         self._changed = asyncio.Event()
-        publisher.on_opened = self.opened
+        publisher.listen(self.opened)
 
     def opened(self, user: str) -> None:
         """Publish the person's page now, whether it changed or not."""

@@ -13,7 +13,7 @@ MOST_MEMORY = 768 << 20  # bytes: matplotlib, numpy and a chart need about 150 M
 REPLY_SIZE = 8  # bytes, big-endian, before each picture
 
 
-def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+def serve_charts(requests: BinaryIO, replies: BinaryIO) -> None:
     """Answer each line of `requests`, a chart, with its picture. An error ends the process."""
     from bot.charts.drawing import draw
 
@@ -27,4 +27,4 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     os.nice(10)  # the rules come first
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    serve_charts(sys.stdin.buffer, sys.stdout.buffer)

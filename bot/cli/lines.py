@@ -93,12 +93,12 @@ def audit(
 
 
 def _post(words: tuple[str, ...], address: str, token_file: Path, *, as_json: bool) -> None:
-    from bot.cli.output import show_json
-    from bot.http.post_line import PostError, line_of, post_line
+    from bot.http.post_line import PostError, line_from_shell, post_line
+    from bot.output import show_json
 
     try:
         token = token_file.read_text(encoding="utf-8").strip()
-        answer = asyncio.run(post_line(address, token, line_of(words)))
+        answer = asyncio.run(post_line(address, token, line_from_shell(words)))
     except (OSError, UnicodeDecodeError) as error:
         _fail(f"the token in {token_file} cannot be read: {getattr(error, 'strerror', None) or error}")
     except PostError as error:

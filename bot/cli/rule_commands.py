@@ -56,7 +56,7 @@ def rules_check(files: tuple[Path, ...]) -> None:
 def rules_list(config: Path | None, file: Path | None, output: str, is_json: bool) -> None:
     """List groups, alerts and recording rules. Rules with errors are reported and left out; exit 1 then."""
     from alerts.loading import describe
-    from bot.cli.output import show_rows
+    from bot.output import show_rows
 
     groups, errors = _groups(config, file)
     rows = [row.as_json() for row in describe(groups)]

@@ -39,7 +39,7 @@ def run(config: Path | None) -> None:
 @output_option
 def check(config: Path | None, connect: bool, output: str, is_json: bool) -> None:
     """Check the settings, the files they name, and the rules. Print every error with its location; exit 1 on errors."""
-    from bot.cli.output import show_json
+    from bot.output import show_json
     from bot.validation import validate
 
     validated = asyncio.run(validate(config))
@@ -79,13 +79,13 @@ def doctor(config: Path | None, output: str, is_json: bool) -> None:
 
 def _diagnose(validated: "Validated", *, as_json: bool) -> NoReturn:
     """Print what every source and channel says, and exit with 1 if something is broken."""
-    from bot.cli.output import show_json
-    from bot.doctor.examination import diagnose
+    from bot.doctor.examination import examine
+    from bot.output import show_json
     from collectors.facts.clock import SystemClock
 
     assert validated.settings is not None
     assert validated.rulebook is not None
-    found = asyncio.run(diagnose(validated.settings, validated.rulebook, clock=SystemClock()))
+    found = asyncio.run(examine(validated.settings, validated.rulebook, clock=SystemClock()))
     if as_json:
         show_json([one.as_json() for one in found])
     else:

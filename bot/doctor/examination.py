@@ -49,7 +49,7 @@ class PartFinding:
         }
 
 
-async def diagnose(
+async def examine(
     settings: Settings,
     rulebook: Rulebook,
     *,

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from alerts.engine import AlertChange, RuleEvaluation
@@ -22,7 +22,9 @@ class Backfill:
     """
 
     def __init__(
-        self, router: QueryRouter, evaluate: Callable[[Rule, QueryResult, datetime], RuleEvaluation]
+        self,
+        router: QueryRouter,
+        evaluate: Callable[[Rule, QueryResult, datetime], Awaitable[RuleEvaluation]],
     ) -> None:
         self._router = router
         self._evaluate = evaluate
@@ -54,7 +56,7 @@ class Backfill:
                     state.tries += 1
                     self._failing[source] = late.reason
                     return changes, late.reason
-                changes += self._evaluate(rule, late, moment).changes
+                changes += (await self._evaluate(rule, late, moment)).changes
                 state.missed = state.missed[1:]
         state.tries = 0
         return changes, ""

@@ -18,7 +18,7 @@ class BlindView:
 
     def follow(self, blind: Mapping[str, str], elapsed: timedelta) -> bool:
         """Return whether the cards have to show `blind` (source -> reason) instead of what they show."""
-        found = {source: kind_of(reason) for source, reason in blind.items()}
+        found = {source: blind_kind(reason) for source, reason in blind.items()}
         if found == self._shown:
             return False
         if found.keys() == self._shown.keys() and elapsed - self._changed_at < REASON_PACE:
@@ -27,6 +27,6 @@ class BlindView:
         return True
 
 
-def kind_of(reason: str) -> str:
+def blind_kind(reason: str) -> str:
     """Return a reason without its numbers, times and durations: they may change in each cycle."""
     return _AMOUNT.sub("…", reason)

@@ -15,9 +15,10 @@ def export(
     sources: Sequence[SourceState],
     *,
     alerts: Mapping[str, int],
+    crowded: int,
     took: float,
 ) -> None:
-    """Set them. `alerts`: how many there are in each state. `took`: seconds."""
+    """Set them. `alerts`: how many there are in each state. `crowded`: incidents. `took`: seconds."""
     name = cluster.name
     for one in sources:
         metrics.source_up.labels(name, one.source).set(one.blind_for is None)
@@ -27,6 +28,7 @@ def export(
             metrics.watch_lag.labels(name, kind.kind).set(kind.age.total_seconds())
     for state, count in alerts.items():
         metrics.alerts.labels(name, state).set(count)
+    metrics.crowded_incidents.labels(name).set(crowded)
     metrics.blind_rules.labels(name).set(len(cycle.blind))
     metrics.rule_evaluations.labels(name).inc(len(cycle.evaluated | cycle.blind.keys()))
     metrics.rule_evaluation_failures.labels(name).inc(len(cycle.blind))

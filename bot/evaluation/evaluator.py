@@ -1,7 +1,7 @@
 """The evaluation cycles of one cluster: the rule scheduler runs each, and it is recorded before the next starts."""
 
 import asyncio
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -13,9 +13,9 @@ from alerts.incidents.proofs import NO_FACTS, ProofFacts
 from alerts.lifecycle import AlertState
 from alerts.rules import Proof, Rule
 from bot.evaluation import cycle_metrics
-from bot.evaluation.blind_view import BlindView
+from bot.evaluation.cluster_view import ClusterView
+from bot.evaluation.failure_alarm import FailureAlarm
 from bot.evaluation.gpu_users import GpuUsers
-from bot.evaluation.node_alarm import NodeAlarm
 from bot.evaluation.proof_queries import proof_facts
 from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rule_objects
@@ -24,9 +24,7 @@ from bot.live_cluster import LiveCluster
 from bot.metrics import Metrics
 from collectors.checks.check_runner import KUBERNETES
 from collectors.facts.clock import LARGE_STEP, Clock, ClockSteps
-from collectors.facts.queries import Query
 from collectors.query_router import QueryRouter
-from commands.core.rule_runs import RuleRun
 
 OBJECTS_EVERY = timedelta(seconds=60)  # how often the cluster's PrometheusRule objects are read
 MAX_PAUSE = 15.0  # seconds: the clock may be set while the loop sleeps
@@ -45,9 +43,10 @@ class RuleSources:
 
 
 class Evaluator:
-    """Runs one cluster's cycles. `blind`: source -> why it is blind now. `has_evaluated`: a cycle has finished.
+    """Runs one cluster's cycles. `has_evaluated`: a cycle has finished.
 
-    `on_view_change` is called when other sources are blind than before, or for another reason, or other rules in force.
+    `view` is what others see of it, and `on_view_change` is called when it shows other blind sources, another reason
+    or other rules. `clock_steps` notices that the clock was set, for this cluster alone.
     """
 
     def __init__(
@@ -60,6 +59,9 @@ class Evaluator:
         rules: RuleSources,
         clock: Clock,
         metrics: Metrics,
+        view: ClusterView | None = None,
+        clock_steps: ClockSteps | None = None,
+        on_view_change: Callable[[], None] = lambda: None,
     ) -> None:
         self._cluster = cluster
         self._scheduler = scheduler
@@ -71,23 +73,22 @@ class Evaluator:
         self._objects_due = timedelta.min  # by the clock that nobody can set
         self._orphans: tuple[Alert, ...] = ()  # their rules may be in objects that are not read yet
         self._evaluated: Mapping[str, datetime] = {}  # rule -> when an earlier process last evaluated it
-        self.clock_steps = ClockSteps(clock)
+        self._clock_steps = clock_steps or ClockSteps(clock)
         self._unrecorded_step = timedelta()  # by which stored incidents are not restated yet
-        self.blind: Mapping[str, str] = {}
-        self._blind_view = BlindView()
-        self.on_view_change: Callable[[], None] = lambda: None
+        self._view = view or ClusterView(scheduler, router, clock)
+        self._on_view_change = on_view_change
         self.has_evaluated = False
         self._awake_at = 0.0
-        self._node_alarm = NodeAlarm()
+        self._failure_alarm = FailureAlarm()
         self._gpu_users = GpuUsers(cluster, clock)
 
     async def run(self) -> None:
         """Run until cancelled."""
         cache = self._cluster.cache
-        stop = cache.subscribe(self._node_alarm.note) if cache is not None else None
+        stop = cache.subscribe(self._failure_alarm.note) if cache is not None else None
         try:
             await self.start()
-            self._node_alarm.clear()  # everything is due now
+            self._failure_alarm.clear()  # everything is due now
             while True:
                 await self._sleep_until_due()
                 await self.run_cycle()
@@ -96,26 +97,26 @@ class Evaluator:
                 stop()
 
     async def _sleep_until_due(self) -> None:
-        """Sleep until a rule is due or a node has changed, at most MAX_PAUSE at a time."""
+        """Sleep until a rule is due or an object has failed, at most MAX_PAUSE at a time."""
         due = self._scheduler.next_due(self._clock.now())
         while True:
             self._awake_at = asyncio.get_running_loop().time()
             due += self._follow_clock()
             now = self._clock.now()
             pause = (min(due, self._scheduler.next_due(now)) - now).total_seconds()
-            if self._node_alarm.rings(self._awake_at):
-                self._scheduler.bring_checks_forward()
+            if failed := self._failure_alarm.rings(self._awake_at):
+                self._scheduler.bring_checks_forward(failed)
                 return
             if pause <= 0:
                 return
-            await self._node_alarm.sleep(min(pause, MAX_PAUSE))
+            await self._failure_alarm.sleep(min(pause, MAX_PAUSE))
 
     def _follow_clock(self) -> timedelta:
         """Restate what is in memory when the clock was set, so that no interval and no `for` changes.
 
         Return by how much it was set.
         """
-        if by := self.clock_steps.taken():
+        if by := self._clock_steps.taken():
             self._scheduler.restate(by)
             self._router.restate(by)
             self._unrecorded_step += by
@@ -131,7 +132,12 @@ class Evaluator:
     @property
     def rules(self) -> Mapping[str, Rule]:
         """The rules in force, by id."""
-        return self._scheduler.rules
+        return self._view.rules
+
+    @property
+    def blind(self) -> Mapping[str, str]:
+        """Source -> why it was blind in the last cycle."""
+        return self._view.blind
 
     @property
     def _has_objects(self) -> bool:
@@ -143,7 +149,7 @@ class Evaluator:
         if self._cluster.pod_logs is None or not self._rules.reads_objects or elapsed < self._objects_due:
             return
         self._objects_due = elapsed + OBJECTS_EVERY
-        found = await read_rule_objects(self._cluster.pod_logs)
+        found = await read_rule_objects(self._cluster.pod_logs, self._cluster.name)
         self._metrics.rule_object_errors.labels(self._cluster.name).set(len(found.diagnostics))
         for diagnostic in found.diagnostics[:20]:
             _log.warning("error in a PrometheusRule", cluster=self._cluster.name, diagnostic=str(diagnostic))
@@ -153,7 +159,7 @@ class Evaluator:
         before = self._scheduler.rules
         gone = self._scheduler.swap((*self._rules.shipped, *rules))
         if self._scheduler.rules != before:
-            self.on_view_change()
+            self._on_view_change()
         self._orphans = self._scheduler.restore(self._orphans, self._evaluated, now)
         await self._resolve((*gone, *self._orphans))
         self._orphans = ()
@@ -206,44 +212,24 @@ class Evaluator:
             EvaluationCycle(at=now, changes=changes, evaluated=frozenset(alert.rule for alert in alerts))
         )
 
-    @property
-    def rule_runs(self) -> Mapping[str, RuleRun]:
-        """How each rule was last evaluated, by its id; those that were not yet are left out."""
-        blind: dict[str, str] = {}
-        for state in self._router.sources(at=self._clock.now()):
-            blind |= state.rules
-        evaluated, took = self._scheduler.progress, self._router.took
-        return {
-            id: RuleRun(took=took.get(id, timedelta()), evaluated=evaluated.get(id), blind=blind.get(id, ""))
-            for id in self._scheduler.rules
-            if id in evaluated or id in blind
-        }
-
-    def blind_sources(self, queries: Iterable[Query]) -> Mapping[str, str]:
-        """Return which sources of these queries are blind now, and why."""
-        queried = {self._router.source_of(query) for query in queries}
-        return {source: reason for source, reason in self.blind.items() if source in queried}
-
     async def _run_due(self) -> None:
         name, began = self._cluster.name, asyncio.get_running_loop().time()
         now = self._clock.now()
         self._metrics.rule_evaluation_lag.labels(name).set(
             max(0.0, (now - self._scheduler.next_due(now)).total_seconds())
         )
-        self._scheduler.proven = await self._recorder.proven_alerts()
-        cycle = await self._scheduler.run_cycle(now)
+        cycle = await self._scheduler.run_cycle(now, proven=await self._recorder.proven_alerts())
         sources = self._router.sources(at=now)
-        blind = {one.source: one.reason for one in sources if one.blind_for is not None}
-        self.blind = blind
-        if self._blind_view.follow(blind, self._clock.elapsed()):
-            self.on_view_change()  # before the cycle is recorded, which may fail: the next one sees no change
-        await self._record(cycle, await self._proof_facts(cycle, blind))
+        if self._view.follow(sources):
+            self._on_view_change()  # before the cycle is recorded, which may fail: the next one sees no change
+        await self._record(cycle, await self._proof_facts(cycle, self.blind))
         cycle_metrics.export(
             self._metrics,
             self._cluster,
             cycle,
             sources,
             alerts=self._scheduler.counts(),
+            crowded=self._recorder.crowded,
             took=asyncio.get_running_loop().time() - began,
         )
         self.has_evaluated = True
@@ -251,13 +237,13 @@ class Evaluator:
     async def _record(self, cycle: EvaluationCycle, facts: ProofFacts = NO_FACTS) -> None:
         alerts = [*(change.alert for change in cycle.changes), *cycle.standing]
         topology = await self._gpu_users.added_to(self._cluster.topology(), alerts, at=cycle.at)
-        await self._recorder.record(cycle, rules=self._scheduler.rules, topology=topology, facts=facts)
+        await self._recorder.record(cycle.batch(facts), rules=self._scheduler.rules, topology=topology)
 
     async def _proof_facts(self, cycle: EvaluationCycle, blind: Container[str]) -> ProofFacts:
         """Return what may prove now that faults are over which time does not heal."""
         return await proof_facts(
             self._scheduler.rules,
-            await self._recorder.unproven_rules(Proof.METRIC, cycle),
+            await self._recorder.unproven_rules(Proof.METRIC, cycle.updates),
             self._router,
             topology=self._cluster.topology() if KUBERNETES not in blind else None,
             now=cycle.at,

@@ -9,10 +9,8 @@ from alerts.alert import Alert
 from bot.live_cluster import LiveCluster
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind
-from collectors.facts.topology import Topology, gpu_keys
-from collectors.gpu_pods import MOST_GPUS, pods_by_gpu, pods_query
-
-GpuKey = tuple[str, str]
+from collectors.facts.topology import PodKey, Topology, gpu_keys
+from collectors.gpu_pods import MOST_GPUS, GpuKey, pods_by_gpu, pods_query
 
 ASK_AGAIN = timedelta(minutes=5)  # another workload may have come
 ANSWER_WITHIN = 5.0  # seconds: without an answer the card names all on the node
@@ -25,7 +23,7 @@ class GpuUsers:
         self._cluster = cluster
         self._clock = clock
         self._asked: dict[GpuKey, timedelta] = {}  # by the clock that nobody can set
-        self._found: Mapping[GpuKey, tuple[tuple[str, str], ...]] = {}
+        self._found: Mapping[GpuKey, tuple[PodKey, ...]] = {}
 
     async def added_to(self, topology: Topology, alerts: Iterable[Alert], *, at: datetime) -> Topology:
         """Return the topology with the pods on the GPUs of these alerts, as far as their series say."""

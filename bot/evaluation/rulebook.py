@@ -19,7 +19,7 @@ from collectors.facts.subjects import WORDS
 from collectors.sources.kubernetes.source import KubernetesSource
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import UnusableError
-from commands.core.parsing import parse
+from commands.core.parsing import parse_line
 
 SUFFIXES = (".yard.yaml", ".yaml")
 
@@ -49,7 +49,7 @@ def symbols() -> Symbols:
 def check_action(line: str) -> str | None:
     """Return why the line of an action is not a command, or None. Each placeholder stands for one word."""
     try:
-        parse(line, CATALOGUE)
+        parse_line(line, CATALOGUE)
     except UnusableError as error:
         return str(error)
     return None
@@ -150,14 +150,14 @@ def _pack(name: str) -> str:
 PATH = "/apis/monitoring.coreos.com/v1/prometheusrules"
 
 
-async def read_rule_objects(source: KubernetesSource) -> Loaded:
-    """Read the cluster's PrometheusRule objects. A broken one gives a diagnostic, and the others load."""
+async def read_rule_objects(source: KubernetesSource, cluster: str) -> Loaded:
+    """Read the PrometheusRule objects of a cluster. A broken one gives a diagnostic, and the others load."""
     found: list[Loaded] = []
     try:
         async for page in source.pages(PATH):
             for item in msgspec.json.decode(page).get("items") or []:
                 meta = item["metadata"]
-                name = f"{meta['namespace']}:{meta['name']}"  # no `/`: rule ids begin with this name
+                name = f"{cluster}:{meta['namespace']}:{meta['name']}"  # no `/`: rule ids begin with it
                 whole = {"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", **item}
                 text = msgspec.json.encode(whole)  # JSON is YAML
                 found.append(load(text, file=name, symbols=symbols(), own=False))
@@ -166,4 +166,12 @@ async def read_rule_objects(source: KubernetesSource) -> Loaded:
             return Loaded()  # the cluster does not serve the kind
         diagnostic = Diagnostic(location=FileLocation(file=PATH), message=str(error))
         return Loaded(diagnostics=(diagnostic,))
-    return merge(found)
+    return _of_cluster(merge(found), cluster)
+
+
+def _of_cluster(loaded: Loaded, cluster: str) -> Loaded:
+    groups = (
+        replace(group, rules=tuple(replace(rule, cluster=cluster) for rule in group.rules))
+        for group in loaded.groups
+    )
+    return replace(loaded, groups=tuple(groups))

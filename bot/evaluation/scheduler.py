@@ -1,4 +1,4 @@
-"""The rule loop: which rules are due, their evaluation, the backfill of missed ones, and the alerts that change."""
+"""Scheduling of rules: which are due, their evaluation, the backfill of missed ones, and the alerts that change."""
 
 import asyncio
 from collections import Counter
@@ -7,16 +7,19 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
+from alerts.alert_batch import AlertBatch, Update
 from alerts.engine import AlertChange, AlertRenderer, RuleEvaluation, evaluate
+from alerts.incidents.proofs import ProofFacts
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule
+from bot.cooperative import run_steps
 from bot.evaluation.backfill import Backfill
 from bot.evaluation.rule_state import RuleState, missed_since, next_moment
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, Query
 from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.internal_errors import InternalErrors
-from collectors.query_router import QueryRouter
+from collectors.query_router import QueryRouter, RulesInForce
 
 LATE = timedelta(seconds=1)  # of a loop that is not loaded
 
@@ -31,6 +34,21 @@ class EvaluationCycle:
     evaluated: frozenset[str] = frozenset()  # ids of the rules whose query was answered
     blind: Mapping[str, str] = field(default_factory=dict)  # rule id -> reason
     progress: Mapping[str, datetime] = field(default_factory=dict)  # rule id -> its last evaluation
+
+    def batch(self, facts: ProofFacts | None) -> AlertBatch:
+        """Return what to record of the cycle. `facts`: what may prove now that faults are over."""
+        return AlertBatch(
+            at=self.at,
+            updates=self.updates,
+            standing=self.standing,
+            complete=self.evaluated,
+            facts=facts,
+            progress=self.progress,
+        )
+
+    @property
+    def updates(self) -> tuple[Update, ...]:
+        return tuple((change.alert, change.at) for change in self.changes)
 
 
 class RuleScheduler:
@@ -50,12 +68,9 @@ class RuleScheduler:
         self._renderer = renderer
         self._errors = errors or InternalErrors()
         self._states: dict[str, RuleState] = {}
-        self._has_changed = False  # the cluster did
+        self._failed: frozenset[str] = frozenset()  # kinds with an object that failed
         self.rules: dict[str, Rule] = {}
-        self.proven: frozenset[str] = frozenset()  # ids of alerts whose fault was proven over
-        router.rule_queries = lambda: {rule.name: rule.query for rule in self.rules.values()}
-        router.standing = self._standing
-        router.instead = self._instead
+        self._proven: frozenset[str] = frozenset()  # ids of alerts whose fault was proven over
         self.swap(rules)
 
     def swap(self, rules: Sequence[Rule]) -> tuple[Alert, ...]:
@@ -65,6 +80,13 @@ class RuleScheduler:
         self._states = {id: self._states.get(id, RuleState()) for id in self.rules}
         self._router.forget(gone)
         return tuple(alert for state in gone.values() for alert in state.alerts.values())
+
+    def _in_force(self) -> RulesInForce:
+        return RulesInForce(
+            queries={rule.name: rule.query for rule in self.rules.values()},
+            standing=self._standing,
+            instead=self._instead,
+        )
 
     def _standing(self, id: str) -> dict[Labels, bool]:
         """Return the labels that the query gave to a rule's current alerts, and whether they fire."""
@@ -110,20 +132,24 @@ class RuleScheduler:
         found = Counter(alert.life.state for one in self._states.values() for alert in one.alerts.values())
         return {state.value: found[state] for state in (AlertState.PENDING, AlertState.FIRING)}
 
-    def bring_checks_forward(self) -> None:
-        """Have the rules over cluster checks in the next cycle, beside their own times: the cluster has changed."""
-        self._has_changed = True
+    def bring_checks_forward(self, kinds: frozenset[str]) -> None:
+        """Have the checks that read these kinds in the next cycle, beside their own times: one of them failed."""
+        self._failed |= kinds
 
     def restate(self, by: timedelta) -> None:
         """Move every moment in memory by so much, since the clock was set."""
         for state in self._states.values():
             state.restate(by)
 
-    async def run_cycle(self, now: datetime) -> EvaluationCycle:
-        """Query and evaluate the rules that are due, at the time on their grid that has just passed."""
+    async def run_cycle(self, now: datetime, *, proven: frozenset[str] = frozenset()) -> EvaluationCycle:
+        """Query and evaluate the rules that are due, at the time on their grid that has just passed.
+
+        `proven` are the ids of alerts whose fault was proven over.
+        """
+        self._proven = proven
         due, now = self._take_due(now)
         answers = await self._router.query_all(
-            {id: self._states[id].query_of(rule) for id, rule in due.items()}, at=now
+            {id: self._states[id].query_of(rule) for id, rule in due.items()}, at=now, rules=self._in_force()
         )
         changes: list[AlertChange] = []
         blind: dict[str, str] = {}
@@ -157,15 +183,18 @@ class RuleScheduler:
             moment = self._states[id].due
             if moment is not None and moment <= now:
                 passed.append(moment)
-            elif moment is not None and not (self._has_changed and isinstance(rule.query, CheckQuery)):
+            elif moment is not None and not self._is_brought_forward(rule.query):
                 continue
             due[id] = rule
-        self._has_changed = False
+        self._failed = frozenset()
         slot = max(passed, default=now)
         at = slot if now - slot <= LATE else now
         for id, rule in due.items():
             self._states[id].due = next_moment(self._states[id].due or at, rule.interval, now)
         return due, at
+
+    def _is_brought_forward(self, query: Query) -> bool:
+        return isinstance(query, CheckQuery) and not self._failed.isdisjoint(self._router.kinds_of(query))
 
     async def _conclude(
         self, rule: Rule, answer: QueryResult, now: datetime, backfill: Backfill
@@ -180,7 +209,7 @@ class RuleScheduler:
             state.miss(now)
             return RuleEvaluation(alerts=state.alerts, changes=tuple(changes), blind=reason)
         state.is_proven = True
-        evaluation = self._evaluate(rule, answer, now)
+        evaluation = await self._evaluate(rule, answer, now)
         self._router.record_unusable(rule.id, rule.query, evaluation.blind or evaluation.left_out)
         return replace(evaluation, changes=(*changes, *evaluation.changes))
 
@@ -204,18 +233,20 @@ class RuleScheduler:
             return True
         return True
 
-    def _evaluate(self, rule: Rule, answer: QueryResult, now: datetime) -> RuleEvaluation:
+    async def _evaluate(self, rule: Rule, answer: QueryResult, now: datetime) -> RuleEvaluation:
         state = self._states[rule.id]
         try:
-            result = evaluate(
-                rule,
-                state.alerts,
-                answer,
-                cluster=self._cluster,
-                renderer=self._renderer,
-                now=now,
-                proven=self.proven,
-                is_certain=state.is_certain(rule.query, now),
+            result = await run_steps(
+                evaluate(
+                    rule,
+                    state.alerts,
+                    answer,
+                    cluster=self._cluster,
+                    renderer=self._renderer,
+                    now=now,
+                    proven=self._proven,
+                    is_certain=state.is_certain(rule.query, now),
+                )
             )
         except Exception as error:  # one rule's bug must not silence the others
             reason = self._errors.contain(error, "rule", rule=rule.id)

@@ -5,7 +5,7 @@ import msgspec
 from alerts.cards.message import Table
 from bot.channels.console.plain_text import plain_text
 from bot.language.phrasebook import ENGLISH, Phrasebook
-from commands.core.command import Answer, Outcome
+from commands.core.command import Answer, CommandOutcome
 
 
 class AnswerTable(msgspec.Struct, frozen=True):
@@ -19,7 +19,7 @@ class AnswerTable(msgspec.Struct, frozen=True):
 class LineAnswer(msgspec.Struct, frozen=True):
     """What `/api/yard/lines` answers with 200. The text is empty when there is nothing to answer."""
 
-    outcome: Outcome
+    outcome: CommandOutcome
     text: str
     tables: tuple[AnswerTable, ...] = ()
 
@@ -27,7 +27,7 @@ class LineAnswer(msgspec.Struct, frozen=True):
 def line_answer(answer: Answer | None, book: Phrasebook = ENGLISH) -> LineAnswer:
     """Return the answer as it is sent; its text is in the language of the book. None: the line was handled before."""
     if answer is None:
-        return LineAnswer(outcome=Outcome.DONE, text="")
+        return LineAnswer(outcome=CommandOutcome.DONE, text="")
     tables = tuple(
         AnswerTable(columns=block.heading, rows=block.rows, more=block.more)
         for block in answer.message.blocks

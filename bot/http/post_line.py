@@ -7,7 +7,7 @@ import aiohttp
 import msgspec
 
 from bot.http.line_answer import LineAnswer
-from commands.core.command import Outcome
+from commands.core.command import CommandOutcome
 
 TIMEOUT = 30  # seconds
 
@@ -15,12 +15,12 @@ TIMEOUT = 30  # seconds
 class PostError(Exception):
     """The line could not be posted. The text says what to do; `outcome` is refused when the token is not accepted."""
 
-    def __init__(self, reason: str, outcome: Outcome = Outcome.FAILED) -> None:
+    def __init__(self, reason: str, outcome: CommandOutcome = CommandOutcome.FAILED) -> None:
         super().__init__(reason)
         self.outcome = outcome
 
 
-def line_of(words: Sequence[str]) -> str:
+def line_from_shell(words: Sequence[str]) -> str:
     """Return the line that a shell's words stand for. One word with spaces is a whole line, quoted for the shell."""
     if len(words) == 1 and len(words[0].split()) > 1:
         return words[0]
@@ -57,5 +57,5 @@ def _decoded(base: str, status: int, body: bytes) -> LineAnswer:
     except msgspec.DecodeError as error:
         raise PostError(f"{base} is not Yardmaster: cannot decode its answer") from error
     if status == 401:
-        raise PostError(f"{base} does not accept the token (401): {reason}", Outcome.REFUSED)
+        raise PostError(f"{base} does not accept the token (401): {reason}", CommandOutcome.REFUSED)
     raise PostError(f"{base} answered {status}: {reason}")

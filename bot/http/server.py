@@ -1,36 +1,24 @@
 """The HTTP server: command lines from tokens, Slack's events, health, metrics."""
 
-import hmac
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
 import msgspec
-import structlog
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from bot.http.line_answer import line_answer
+from bot.http.senders import Sender, actor_of
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.metrics import Metrics
-from bot.settings.secrets import Secret, SecretError
 from collectors.facts.clock import Clock
 from commands.core.command import Handler
-from commands.core.request import Actor, ActorKind, Request
+from commands.core.request import Request
 from commands.plans.plan import Origin
 
-_log = structlog.get_logger()
-
 MAX_BODY = 1 << 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sender:
-    """The actor that a token authenticates."""
-
-    actor: Actor
-    secret: Secret
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
@@ -67,7 +55,8 @@ def application(endpoints: Endpoints) -> web.Application:
         return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     async def lines(request: web.Request) -> web.Response:
-        actor = _actor(request, endpoints)
+        given = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
+        actor = actor_of(given, endpoints.senders)
         if actor is None:
             return _refused(401, "send a token of http.auth.tokens as `Authorization: Bearer …`")
         try:
@@ -88,26 +77,6 @@ def application(endpoints: Endpoints) -> web.Application:
     if endpoints.slack is not None:
         app.router.add_post("/slack/events", endpoints.slack)
     return app
-
-
-def _actor(request: web.Request, endpoints: Endpoints) -> Actor | None:
-    given = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
-    for sender in endpoints.senders if given else ():
-        try:
-            expected = sender.secret()
-        except SecretError as reason:  # the other senders can still log in
-            _log.warning("token cannot be read", sender=sender.actor.name, reason=str(reason))
-            continue
-        if hmac.compare_digest(given.encode(), expected.encode()):
-            return sender.actor
-    return None
-
-
-def sender(name: str, secret: Secret, teams: Sequence[str]) -> Sender:
-    """Return the sender of one token of the settings."""
-    return Sender(
-        actor=Actor(id=name, name=name, kind=ActorKind.TOKEN, teams=frozenset(teams)), secret=secret
-    )
 
 
 def _refused(status: int, reason: str) -> web.Response:

@@ -1,41 +1,58 @@
-"""The agenda: runs each due command line as the automation that it belongs to."""
+"""The agenda: does each row's due work when its time has come."""
 
 import asyncio
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
 
 import structlog
 
-from alerts.cards.text import moment_words, plain
-from alerts.store import Changed, Store, Unit
+from alerts.store import Changed, Store
+from bot.jobs.due_work import DueWork
 from collectors.facts.clock import Clock
-from commands.core.command import Answer, Handler
-from commands.core.request import Actor, ActorKind, Request
-from commands.gpu.unanswered import lost_settlements
-from commands.models import AuditEntry, DueCommand
-from commands.plans.plan import Origin
+from collectors.internal_errors import InternalErrors
 
 LONGEST_SLEEP = timedelta(seconds=30)  # the clock may be changed: the delay is at most this long
+RETRY_AFTER = timedelta(seconds=30)  # of work that failed
 
 _log = structlog.get_logger()
 
+_Key = tuple[str, str, str, datetime]  # table, column, row, the time from which it is due
+
 
 class Agenda:
-    """Runs what is due. A line is removed from the agenda after one attempt; its own request id makes it run once.
-    A reclaim request that is still open afterwards is scheduled again."""
+    """Does what is due, in the order of its times. It reads the rows that are due now or before its next turn.
 
-    def __init__(self, store: Store, clock: Clock, take: Handler) -> None:
+    A row that stays due is left alone until it changes, or until its work wants to see it again.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        works: Sequence[DueWork[Any]],
+        *,
+        errors: InternalErrors | None = None,
+    ) -> None:
         self._store = store
         self._clock = clock
-        self._take = take
+        self._works = works
+        self._errors = errors or InternalErrors()
+        self._tables = frozenset(work.table for work in works)
+        self._seen: dict[_Key, timedelta] = {}  # rows that stay due -> when they are looked at again
         self._changed = asyncio.Event()
 
     def wake(self, changed: Changed) -> None:
-        """Listen to the store: wake up when the agenda has changed."""
-        if "agenda" in changed:
-            self._changed.set()
+        """Listen to the store: wake up when a table with due work has changed."""
+        if self._tables.isdisjoint(changed):
+            return
+        self._seen = {
+            key: until for key, until in self._seen.items() if key[2] not in changed.get(key[0], ())
+        }
+        self._changed.set()
 
     async def run(self) -> None:
-        """Run until cancelled: sleep until the next command is due."""
+        """Run until cancelled: sleep until something is due next."""
         while True:
             self._changed.clear()
             sleep = await self.run_due()
@@ -46,62 +63,43 @@ class Agenda:
                 continue
 
     async def run_due(self) -> timedelta:
-        """Run what is due now. Return how long to sleep: not at all if something was run."""
-        async with self._store.unit() as unit:
-            await self._reschedule(unit)
-            all_due = sorted(await unit.rows(DueCommand).find(), key=lambda one: one.at)
+        """Do what is due now. Return how long to sleep: not at all if something was done."""
         now = self._clock.now()
-        due = [one for one in all_due if one.at <= now]
-        for one in due:
-            await self._run_one(one)
+        found = await self._found(now)
+        keys = {key for key, *_ in found}
+        due = [(key, work, row) for key, work, row in found if key[3] <= now and not self._is_held(key)]
+        self._seen = {key: until for key, until in self._seen.items() if key in keys}
+        for key, work, row in due:
+            self._seen[key] = timedelta.max
+            again = await self._do(work, row)
+            if key in self._seen:  # else it has changed meanwhile
+                self._seen[key] = self._clock.elapsed() + (again if again is not None else RETRY_AFTER)
         if due:
             return timedelta()
-        return min(all_due[0].at - now, LONGEST_SLEEP) if all_due else LONGEST_SLEEP
+        pauses = [
+            self._seen[key] - self._clock.elapsed() if key in self._seen else key[3] - now
+            for key, *_ in found
+        ]
+        return min([*pauses, LONGEST_SLEEP])
 
-    async def _run_one(self, due: DueCommand) -> None:
-        automation = Actor(id=due.actor, name=due.actor, kind=ActorKind.AUTOMATION)
-        request = Request(
-            id=_request_id(due),
-            line=due.line,
-            actor=automation,
-            at=self._clock.now(),
-            origin=Origin(via="agenda"),
-        )
+    async def _found(self, now: datetime) -> list[tuple[_Key, DueWork[Any], Any]]:
+        """Return the rows that are due before the longest sleep is over, by their times."""
+        found: list[tuple[_Key, DueWork[Any], Any]] = []
+        async with self._store.read() as snapshot:
+            for work in self._works:
+                wanted: dict[str, Any] = {work.column: work.until(now + LONGEST_SLEEP, now=now)}
+                found += [
+                    ((work.table, work.column, row.id, work.time_of(row)), work, row)
+                    for row in await snapshot.rows(work.row).find(**wanted)
+                ]
+        return sorted(found, key=lambda one: one[0][3])
+
+    def _is_held(self, key: _Key) -> bool:
+        return key in self._seen and self._seen[key] > self._clock.elapsed()
+
+    async def _do(self, work: DueWork[Any], row: Any) -> timedelta | None:
         try:
-            answer = await self._take(request)
-        except Exception:  # one line's bug must not stop the others
-            _log.exception("scheduled command failed", line=due.line)
-            answer = None
-        async with self._store.unit() as unit:
-            stored = await unit.rows(DueCommand).get(due.id)
-            if stored is not None and stored.at == due.at:
-                await unit.rows(DueCommand).delete(due.id)
-            await self._reschedule(unit, tried=due, answer=answer)
-
-    async def _reschedule(
-        self, unit: Unit, *, tried: DueCommand | None = None, answer: Answer | None = None
-    ) -> None:
-        """Schedule reclaim requests that are open and not on the agenda; the audit records the reason."""
-        now = self._clock.now()
-        for due in await lost_settlements(unit, now):
-            await unit.rows(DueCommand).put(due)
-            reason = "it is open and its settlement was not scheduled"
-            if tried is not None and due.id == tried.id:
-                reason = plain(answer.message.title) if answer else "it was started and not finished"
-            _log.warning("reclaim not settled", line=due.line, reason=reason, again_at=due.at.isoformat())
-            entry = AuditEntry(
-                id=f"{_request_id(due)}/put-off",
-                cluster=due.cluster,
-                at=now,
-                actor=due.actor,
-                actor_name=due.actor,
-                line=due.line,
-                what="failed",
-                text=f"{reason}; the next attempt is at {moment_words(due.at)}",
-            )
-            await unit.rows(AuditEntry).put(entry)
-
-
-def _request_id(due: DueCommand) -> str:
-    """Return the request id of a due command: a different one for each time at which it is due."""
-    return f"due/{due.id}/{due.at.isoformat()}"
+            return await work.do(row, self._clock.now())
+        except Exception as error:  # one row's bug must not stop the others
+            self._errors.contain(error, "agenda", work=work.name, id=row.id)
+            return RETRY_AFTER

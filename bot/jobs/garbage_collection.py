@@ -18,7 +18,7 @@ def collect_in_small_parts() -> None:
     gc.set_threshold(2_000, 10, 1_000_000)
 
 
-async def run() -> None:
+async def collect_periodically() -> None:
     """Run until cancelled: collect in full now and then."""
     while True:
         await asyncio.sleep(EVERY)

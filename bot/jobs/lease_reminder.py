@@ -1,9 +1,8 @@
 """Reminders of cordons past their end: one reply under the plan's card. They never uncordon."""
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime
 
 import structlog
 
@@ -12,6 +11,7 @@ from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
 from alerts.cards.text import Text, code, moment, person, text
 from alerts.incidents.incident import Incident
 from alerts.store import Store, Unit
+from bot.jobs.due_work import DueWork
 from bot.live_cluster import LiveCluster
 from collectors.cluster.inventory import Inventory
 from collectors.facts.clock import Clock
@@ -23,7 +23,6 @@ from commands.plans.plan import Plan, StepState
 from commands.plans.plan_journal import records_of
 from commands.plans.steps import Record
 
-CHECK_EVERY = timedelta(seconds=5)
 MAX_PLANS = 1_000  # the newest of the cluster, among which the one that cordoned is searched
 
 _log = structlog.get_logger()
@@ -39,40 +38,34 @@ class NodeNow:
 
 
 class LeaseReminder:
-    """Checks the leases and mentions their owners. The node stays cordoned until somebody uncordons it."""
+    """Mentions the owners of leases that are past their end. The node stays cordoned until somebody uncordons it."""
 
     def __init__(self, store: Store, clusters: Mapping[str, LiveCluster], clock: Clock) -> None:
         self._store = store
         self._clusters = clusters
         self._clock = clock
+        self.work = DueWork(name="leases", row=CordonLease, column="remind_at", do=self._remind)
 
-    async def run(self) -> None:
-        """Run until cancelled."""
-        while True:
-            await self.check()
-            await asyncio.sleep(CHECK_EVERY.total_seconds())
-
-    async def check(self) -> None:
-        """Check every lease, and remind once of each that is past its end."""
-        now = self._clock.now()
+    async def _remind(self, due: CordonLease, now: datetime) -> None:
+        """Remind once of a lease that is past its end, as it is stored now."""
         async with self._store.unit() as unit:
-            for lease in await unit.rows(CordonLease).find():
-                if lease.until is None or lease.until > now or lease.reminded_at is not None:
-                    continue
-                words, buttons = reminder(lease, await self._node(lease, unit))
-                for card in await cards_of(lease, unit):
-                    await unit.rows(ThreadReply).add(
-                        ThreadReply(
-                            id=reply_id(card.id, f"lease/{lease.node}/{lease.until:%Y%m%d%H%M%S}"),
-                            cluster=lease.cluster,
-                            card=card.id,
-                            text=words,
-                            at=now,
-                            buttons=buttons,
-                        )
+            lease = await unit.rows(CordonLease).get(due.id)
+            if lease is None or lease.until is None or lease.remind_at is None or lease.remind_at > now:
+                return
+            words, buttons = reminder(lease, await self._node(lease, unit))
+            for card in await reminded_cards(lease, unit):
+                await unit.rows(ThreadReply).add(
+                    ThreadReply(
+                        id=reply_id(card.id, f"lease/{lease.node}/{lease.until:%Y%m%d%H%M%S}"),
+                        cluster=lease.cluster,
+                        card=card.id,
+                        text=words,
+                        at=now,
+                        buttons=buttons,
                     )
-                await unit.rows(CordonLease).put(replace(lease, reminded_at=now))
-                _log.info("cordon is past its end", node=lease.node, owner=lease.owner)
+                )
+            await unit.rows(CordonLease).put(replace(lease, reminded_at=now))
+            _log.info("cordon is past its end", node=lease.node, owner=lease.owner)
 
     async def _node(self, lease: CordonLease, unit: Unit) -> NodeNow | None:
         """Return the node as it is now; None while it cannot be seen."""
@@ -83,7 +76,7 @@ class LeaseReminder:
         return node_now(lease.node, seen, await unit.rows(Incident).find(cluster=lease.cluster, state="open"))
 
 
-async def cards_of(lease: CordonLease, unit: Unit) -> list[PostedCard]:
+async def reminded_cards(lease: CordonLease, unit: Unit) -> list[PostedCard]:
     """Return the cards to remind on: the plan's that cordoned, else those of its incident.
 
     A plan older than the newest MAX_PLANS is not found.

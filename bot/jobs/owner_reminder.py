@@ -1,6 +1,5 @@
 """Reminders to owners of idle GPUs: at half time of a request, and when its GPUs were freed without an answer."""
 
-import asyncio
 from datetime import datetime, timedelta
 
 import structlog
@@ -9,52 +8,50 @@ from alerts.cards.message import Button
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
 from alerts.cards.text import Text
 from alerts.store import Store, Unit
+from bot.jobs.due_work import DueWork
 from collectors.facts.clock import Clock
 from commands.gpu.freeing_plan import freeing_plan
+from commands.gpu.reclaim import LONGEST_WAIT
 from commands.gpu.reclaim_card import answer_buttons, freed_text, half_time_text, start_again
 from commands.models import ReclaimRequest, ReclaimState
 from commands.plans.outcome import reopen
 
-CHECK_EVERY = timedelta(seconds=5)
+SOON = timedelta(seconds=5)  # a plan that has freed them is about to end
 NOTIFIED_WITHIN = timedelta(hours=1)  # after its end: what happened earlier is not news
 
 _log = structlog.get_logger()
 
 
 class OwnerReminder:
-    """Checks the requests without an answer. A reply's id says what it is about, so each is posted once."""
+    """Reminds of requests without an answer. A reply's id says what it is about, so each is posted once."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
+        self.work = DueWork(
+            name="owners", row=ReclaimRequest, column="remind_at", do=self._remind, within=LONGEST_WAIT
+        )
 
-    async def run(self) -> None:
-        """Run until cancelled."""
-        while True:
-            await self.check()
-            await asyncio.sleep(CHECK_EVERY.total_seconds())
-
-    async def check(self) -> None:
-        now = self._clock.now()
+    async def _remind(self, due: ReclaimRequest, now: datetime) -> timedelta:
+        """Remind of the request as it is stored now. Nothing more is due until it changes."""
         async with self._store.unit() as unit:
-            for reclaim in await unit.rows(ReclaimRequest).find(state=ReclaimState.ASKED.value):
-                if reclaim.is_automatic and half_time(reclaim) <= now < reclaim.grace_until:
+            reclaim = await unit.rows(ReclaimRequest).get(due.id)
+            if reclaim is None or reclaim.remind_at is None or reclaim.remind_at > now:
+                return LONGEST_WAIT
+            if reclaim.state is ReclaimState.ASKED:
+                if now < reclaim.grace_until:
                     await _notify(
                         reclaim, "half", half_time_text(reclaim), answer_buttons(reclaim), unit, now
                     )
-            for reclaim in await unit.rows(ReclaimRequest).find(
-                state=ReclaimState.FREED.value, newest=True, limit=50
-            ):
-                if reclaim.answered_by or now > reclaim.grace_until + NOTIFIED_WITHIN:
-                    continue
-                plan = await freeing_plan(reclaim, unit)
-                if plan is not None and plan.has_ended:
-                    buttons = start_again(reclaim, plan.id)
-                    await _notify(reclaim, "freed", freed_text(reclaim, plan.id), buttons, unit, now)
-
-
-def half_time(reclaim: ReclaimRequest) -> datetime:
-    return reclaim.asked_at + (reclaim.grace_until - reclaim.asked_at) / 2
+                return LONGEST_WAIT
+            if now > reclaim.grace_until + NOTIFIED_WITHIN:
+                return LONGEST_WAIT
+            plan = await freeing_plan(reclaim, unit)
+            if plan is None or not plan.has_ended:
+                return SOON
+            buttons = start_again(reclaim, plan.id)
+            await _notify(reclaim, "freed", freed_text(reclaim, plan.id), buttons, unit, now)
+            return LONGEST_WAIT
 
 
 async def _notify(

@@ -8,27 +8,29 @@ from alerts.loading.node_reader import did_you_mean
 from bot.settings.channels import ChannelSettings, channel_error
 from bot.settings.locations import KeyPath
 from bot.settings.schema import RouteSettings, Settings
+from commands.core.persons import TOKEN
 
-Finding = tuple[KeyPath, str]
+WrongSetting = tuple[KeyPath, str]
 
 
-def cross_checks(settings: Settings, *, left_out: frozenset[str]) -> Iterator[Finding]:
+def cross_checks(settings: Settings, *, left_out: frozenset[str]) -> Iterator[WrongSetting]:
     """Check what settings say of each other. `left_out`: sections with errors, which other settings may still name."""
     yield from _cluster_names(settings)
     if "clusters" not in left_out:
         yield from _clusters(settings)
+    yield from _people(settings, left_out)
     yield from _team_channels(settings, left_out)
     yield from _channels(settings.routes, settings, ("routes",), left_out)
 
 
-def _cluster_names(settings: Settings) -> Iterator[Finding]:
+def _cluster_names(settings: Settings) -> Iterator[WrongSetting]:
     names = [cluster.name for cluster in settings.clusters]
     for number, name in enumerate(names):
         if name in names[:number]:
             yield ("clusters", number, "name"), f"two clusters are named {name}"
 
 
-def _clusters(settings: Settings) -> Iterator[Finding]:
+def _clusters(settings: Settings) -> Iterator[WrongSetting]:
     if "clusters" in settings.model_fields_set and not settings.clusters:
         yield ("clusters",), "lists no cluster: name one, or leave `clusters` out"
     names = [cluster.name for cluster in settings.clusters]
@@ -40,7 +42,23 @@ def _clusters(settings: Settings) -> Iterator[Finding]:
                     yield (section, name, "clusters", number), text
 
 
-def _team_channels(settings: Settings, left_out: frozenset[str]) -> Iterator[Finding]:
+def _people(settings: Settings, left_out: frozenset[str]) -> Iterator[WrongSetting]:
+    """Check that no id is two people's, and that the tokens are there."""
+    owners: dict[str, str] = {}
+    tokens = [token.actor for token in settings.http.auth.tokens]
+    for name, person in settings.people.items():
+        for number, id in enumerate(person.ids):
+            path: KeyPath = ("people", name, "ids", number)
+            if id in owners:
+                whose = "already listed here" if owners[id] == name else f"an id of {owners[id]}"
+                yield path, f"`{id}` is {whose}: an id is one person's"
+            owners.setdefault(id, name)
+            kind, actor = kind_and_name(id)
+            if kind == TOKEN and actor not in tokens and "http" not in left_out:
+                yield path, f"`{actor}` is no actor of http.auth.tokens{did_you_mean(actor, tokens)}"
+
+
+def _team_channels(settings: Settings, left_out: frozenset[str]) -> Iterator[WrongSetting]:
     for name, team in settings.teams.items():
         if team.channel and not (left_out & {"slack", "channels"}):
             error = channel_error(team.channel, slack=settings.slack, channels=settings.channels)
@@ -50,7 +68,7 @@ def _team_channels(settings: Settings, left_out: frozenset[str]) -> Iterator[Fin
 
 def _channels(
     routes: Iterable[RouteSettings], settings: Settings, path: KeyPath, left_out: frozenset[str]
-) -> Iterator[Finding]:
+) -> Iterator[WrongSetting]:
     for number, route in enumerate(routes):
         for place, channel in enumerate(route.channels):
             kind, _ = kind_and_name(channel)

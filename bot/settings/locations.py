@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from alerts.loading.node_reader import NodeReader, is_null
-from alerts.loading.yaml_nodes import ListNode, MapNode, Node, ScalarNode, YamlError, documents
+from alerts.loading.yaml_nodes import ListNode, MapNode, ScalarNode, YamlError, YamlNode, documents
 from alerts.rules import Diagnostic, FileLocation
 
 KeyPath = tuple[str | int, ...]  # such as routes, 0, match
@@ -94,7 +94,7 @@ def _unreadable(file: Path, message: str, *, line: int = 0, column: int = 0) -> 
     )
 
 
-def _collect_lines(node: Node, path: KeyPath, lines: dict[KeyPath, int]) -> None:
+def _collect_lines(node: YamlNode, path: KeyPath, lines: dict[KeyPath, int]) -> None:
     lines.setdefault(path, node.line)
     if isinstance(node, MapNode):
         for key, value in node.pairs:

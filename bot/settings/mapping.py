@@ -1,11 +1,12 @@
 """Mapping of settings to the values that other parts use."""
 
+from collections.abc import Mapping, Sequence
+
 from alerts.matching import parse_matchers
 from alerts.routing import Route
-from bot.http.server import Sender, sender
+from bot.person_book import PersonBook
 from bot.settings import schema
 from bot.settings.schema import Settings
-from bot.settings.section import secret
 from commands.core.context import Defaults
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
@@ -24,7 +25,7 @@ def permissions_of(settings: Settings) -> Permissions:
     )
 
 
-def defaults_of(settings: Settings) -> Defaults:
+def defaults_of(settings: Settings, persons: PersonBook) -> Defaults:
     """Return the defaults of commands."""
     commands = settings.commands
     return Defaults(
@@ -33,9 +34,19 @@ def defaults_of(settings: Settings) -> Defaults:
         cordon_for=commands.cordon_for,
         pull_secret=commands.pull_secret,
         training_images=commands.training_images,
-        owners=commands.owners,
+        owners=owners_of(settings, persons),
         redact=settings.redact,
     )
+
+
+def owners_of(settings: Settings, persons: PersonBook) -> Mapping[str, str]:
+    """Return who the owners are that the cluster names."""
+    return {name: persons.person_of(id) for name, id in settings.commands.owners.items()}
+
+
+def listed_persons(settings: Settings) -> Mapping[str, Sequence[str]]:
+    """Return the ids of each person that the settings list."""
+    return {name: person.ids for name, person in settings.people.items()}
 
 
 def route_of(one: schema.RouteSettings) -> Route:
@@ -46,13 +57,3 @@ def route_of(one: schema.RouteSettings) -> Route:
         continues=one.continue_,
         routes=tuple(route_of(inner) for inner in one.routes),
     )
-
-
-def senders_of(settings: Settings) -> tuple[Sender, ...]:
-    """Return the senders of the HTTP tokens."""
-    senders = []
-    for one in settings.http.auth.tokens:
-        token = secret(one.token, one.token_file)
-        if token is not None:
-            senders.append(sender(one.actor, token, one.teams))
-    return tuple(senders)

@@ -18,6 +18,7 @@ from bot.settings.value_types import (
     CommandPattern,
     ExporterName,
     GroupId,
+    KubernetesName,
     LabelName,
     LabelRole,
     Link,
@@ -26,6 +27,7 @@ from bot.settings.value_types import (
     OptionalAddress,
     PersonId,
     PullSecret,
+    QualifiedId,
     RedactPattern,
     SecretAddress,
     StoreUrl,
@@ -136,6 +138,24 @@ class TeamSettings(Section):
     namespaces: tuple[str, ...] = ("*",)
 
 
+class KubernetesIdentity(Section):
+    """Who a person is in Kubernetes."""
+
+    user: KubernetesName | None = None
+    groups: tuple[KubernetesName, ...] = ()
+
+    @model_validator(mode="after")
+    def _names_somebody(self) -> "KubernetesIdentity":
+        if self.user is None and not self.groups:
+            raise ValueError("set user or groups")
+        return self
+
+
+class PersonSettings(Section):
+    ids: tuple[QualifiedId, ...] = Field(min_length=1, description="one person's, whichever they come by")
+    kubernetes: KubernetesIdentity | None = None
+
+
 class AutomationSettings(Section):
     commands: tuple[CommandPattern, ...] = ()
     clusters: tuple[str, ...] = ("*",)
@@ -194,6 +214,7 @@ class Settings(BaseSettings):
     http: HttpSettings = HttpSettings()
     routes: tuple[RouteSettings, ...] = ()
     teams: dict[str, TeamSettings] = Field(default={})
+    people: dict[str, PersonSettings] = Field(default={})
     automation: dict[AutomationName, AutomationSettings] = Field(default={})
     rules: RulesSettings = RulesSettings()
     incidents: IncidentsSettings = IncidentsSettings()

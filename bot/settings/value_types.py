@@ -19,6 +19,7 @@ from commands.command_catalogue import CATALOGUE
 from commands.gpu.reclaim_card import AUTOMATION
 
 AUTOMATIONS = (AUTOMATION,)  # the actors that the settings may permit commands
+PERSON_KINDS = ("slack", "token")  # by what a person may come
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
@@ -169,6 +170,29 @@ def _person(value: str) -> str:
     return value
 
 
+def _qualified_id(value: str) -> str:
+    kind, colon, name = value.partition(":")
+    if kind not in PERSON_KINDS or not colon or not name:
+        near = did_you_mean(kind, PERSON_KINDS) if colon else ""
+        raise ValueError(
+            f"`{value}` is not an id with its kind{near or ''}: write slack:U0123456 for a person in Slack, "
+            "or token:NAME for an actor of http.auth.tokens"
+        )
+    if kind == "slack" and not re.fullmatch(r"[UW][A-Z0-9]+", name):
+        raise ValueError(
+            f"`{name}` is not the id of a person in Slack: write slack:U0123456, from their profile"
+        )
+    return value
+
+
+def _kubernetes_name(value: str) -> str:
+    if not value.strip() or not value.isprintable():
+        raise ValueError(
+            "is not the name of a user or group in Kubernetes: write it as `kubectl auth whoami` does"
+        )
+    return value
+
+
 def token_error(token: str, *, is_app: bool) -> str:
     """Return why Slack's token is of the wrong type, without the token; empty if it may be right."""
     kind = token[:5]
@@ -220,6 +244,8 @@ PullSecret = Annotated[str, AfterValidator(_pull_secret)]
 BotToken = Annotated[SecretStr, AfterValidator(_token(is_app=False))]
 AppToken = Annotated[SecretStr, AfterValidator(_token(is_app=True))]
 PersonId = Annotated[str, AfterValidator(_person)]
+KubernetesName = Annotated[str, AfterValidator(_kubernetes_name)]
+QualifiedId = Annotated[str, AfterValidator(_qualified_id)]
 ChannelId = Annotated[
     str,
     AfterValidator(

@@ -1,5 +1,6 @@
 """A table's rows in an open SQL transaction. Writes are buffered and sent together."""
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Generic
@@ -16,6 +17,7 @@ from bot.store.uninterrupted import uninterrupted
 from collectors.internal_errors import InternalErrors
 
 METADATA = MetaData()
+AT_ONCE = 100  # rows encoded or decoded before others may run: a few milliseconds
 
 NUMBERS = SqlTable(
     "numbers", METADATA, Column("name", Text, primary_key=True), Column("last", Integer, nullable=False)
@@ -71,7 +73,7 @@ class SqlRows(Generic[Row]):
         wanted = list(dict.fromkeys(ids))
         await self.flush()
         query = select(self._sql.c.id, self._sql.c.document).where(self._one_of("id", wanted))
-        return dict(self._decoded(await uninterrupted(self._connection.execute(query))))
+        return dict(await self._decoded(await uninterrupted(self._connection.execute(query))))
 
     async def put(self, row: Row) -> None:
         self._put[row.id] = self.changed[row.id] = row
@@ -103,14 +105,18 @@ class SqlRows(Generic[Row]):
             last = select(seq).where(id == after).scalar_subquery()
             query = query.where(seq < last if newest else seq > last)
         found = await uninterrupted(self._connection.execute(query))
-        return [row for _, row in self._decoded(found)]
+        return [row for _, row in await self._decoded(found)]
 
-    def _decoded(self, found: Iterable[Any]) -> Iterator[tuple[str, Row]]:
-        for id, document in found:
+    async def _decoded(self, found: Iterable[Any]) -> list[tuple[str, Row]]:
+        rows: list[tuple[str, Row]] = []
+        for number, (id, document) in enumerate(found, 1):
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
             try:
-                yield id, decode(self._table, document)
+                rows.append((id, decode(self._table, document)))
             except (ValueError, msgspec.MsgspecError) as error:
                 self._errors.contain(error, "row", table=self._table.name, id=id)
+        return rows
 
     def _conditions(self, columns: Mapping[str, Wanted]) -> Iterator[ColumnElement[bool]]:
         for name, wanted in columns.items():
@@ -139,9 +145,11 @@ class SqlRows(Generic[Row]):
             ids = [{"old": id} for id in self._deleted]
             await self._connection.execute(delete(self._sql).where(self._sql.c.id == bindparam("old")), ids)
             self._deleted.clear()
-        if self._put:
-            await self._connection.execute(self._upsert(), [self._values(row) for row in self._put.values()])
-            self._put.clear()
+        rows = list(self._put.values())
+        for start in range(0, len(rows), AT_ONCE):
+            values = [self._values(row) for row in rows[start : start + AT_ONCE]]
+            await self._connection.execute(self._upsert(), values)
+        self._put.clear()
 
     def _values(self, row: Row) -> dict[str, Any]:
         over_at = self._table.over(row) if self._table.over is not None else None

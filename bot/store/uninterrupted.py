@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 
-async def uninterrupted(call: Coroutine[Any, Any, Result]) -> Result:
+async def uninterrupted(call: Coroutine[Any, Any, T]) -> T:
     """Await the call to its end even if this task is cancelled meanwhile; only then raise the cancellation.
 
     SQLAlchemy throws a connection away whose call is cancelled, and a second cancellation can interrupt that:

@@ -6,13 +6,15 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.indexes import by_involved_object, by_owner_of_pod
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, EVENTS, PODS
 from collectors.cluster.objects import Pod
-from collectors.cluster.resources import holds_resources, is_ready
+from collectors.cluster.resources import holds_resources
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.facts.workload_keys import parse_workload
 
 _TEXTS = 3  # names of one sample
 _NETWORK = "calico-node canal cilium kube-flannel* flannel weave-net antrea-agent kube-router kube-ovn-cni kube-proxy"
@@ -28,7 +30,7 @@ def agent_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
         for pod in pods:
             yield None
             node = inputs.inventory.nodes.get(pod.spec.node_name)
-            if _works(pod) or node is None or is_ready(node) is not True:
+            if _works(pod) or node is None or is_node_ready(node) is not True:
                 continue
             labels = Labels({"node": pod.spec.node_name, "component": name})
             yield Sample(labels=labels, value=1, texts=(_reason(pod, inputs.inventory),))
@@ -94,7 +96,7 @@ def _agents(inventory: Inventory, patterns: str) -> Mapping[str, Sequence[Pod]]:
 def _daemon_pods(inventory: Inventory) -> Iterator[tuple[str, Sequence[Pod]]]:
     """Yield the name and the pods of each DaemonSet, also of those that others than Kubernetes define."""
     for owner, pods in inventory.grouped(PODS, by_owner_of_pod).items():
-        _, kind, name = owner.split("/", 2)
+        _, kind, name = parse_workload(owner)
         if kind.partition(".")[0] == "DaemonSet":
             yield name, pods
 

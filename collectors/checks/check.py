@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import NODES, PODS, RESOURCE_CLAIMS
 from collectors.facts.clock import ClockStep
 from collectors.facts.labels import Labels
 from collectors.facts.missing_metrics import MissingMetrics
@@ -45,6 +46,7 @@ class CheckInput:
 
 Found = Iterable[Sample | None]  # None: others may run now
 
+_OF_INVENTORY = frozenset({NODES.name, PODS.name, RESOURCE_CLAIMS.name})
 INPUTS = frozenset({"inventory", "trainings", "configs", "sources", "metrics", "missing", "logs"})
 
 
@@ -71,6 +73,11 @@ class ClusterCheck:
     def __post_init__(self) -> None:
         if unknown := self.needs - INPUTS:
             raise ValueError(f"{self.name}: unknown input: {', '.join(sorted(unknown))}")
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The kinds that it reads. Trainings are read with their pods, and the GPUs of an inventory by their claims."""
+        return self.kinds | (_OF_INVENTORY if self.needs & {"inventory", "trainings"} else frozenset())
 
     @property
     def queries(self) -> tuple[PromQLQuery | LogQuery, ...]:

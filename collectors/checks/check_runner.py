@@ -45,6 +45,11 @@ class CheckRunner:
         check = self._checks.get(query.name)
         return check.queries if check is not None else ()
 
+    def kinds_of(self, query: CheckQuery) -> frozenset[str]:
+        """Return the kinds of objects that the check reads."""
+        check = self._checks.get(query.name)
+        return check.reads if check is not None else frozenset()
+
     def needs_missing(self, query: CheckQuery) -> bool:
         """Whether the check needs to know which metrics rules miss."""
         check = self._checks.get(query.name)

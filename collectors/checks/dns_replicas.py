@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.cluster.conditions import is_pod_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import SERVICES
 from collectors.cluster.objects import Deployment, Pod
 from collectors.cluster.resources import parse_quantity
 from collectors.dns.autoscaler import autoscaler_of
-from collectors.dns.deployment import answers_elsewhere, dns_deployment, dns_pods, is_ready, wanted_replicas
+from collectors.dns.deployment import answers_elsewhere, dns_deployment, dns_pods, wanted_replicas
 from collectors.facts.labels import Labels
 from collectors.facts.proportional import read_config
 from collectors.facts.results import Blind, Sample
@@ -42,7 +43,7 @@ def on_one_node(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[
     deployment = dns_deployment(inputs.inventory)
     if deployment is None:
         return []
-    ready = [pod for pod in dns_pods(inputs.inventory, deployment) if is_ready(pod)]
+    ready = [pod for pod in dns_pods(inputs.inventory, deployment) if is_pod_ready(pod)]
     nodes = {pod.spec.node_name for pod in ready}
     if len(ready) < 2 or len(nodes) != 1:
         return []

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, Found
-from collectors.cluster.resources import holds_resources, is_ready
+from collectors.cluster.conditions import is_node_ready
+from collectors.cluster.resources import holds_resources
 from collectors.facts.enumeration import some_of
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
@@ -30,7 +31,7 @@ def pods_not_ending(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
             overdue[pod.spec.node_name].append((due, key))
     for name, pods in overdue.items():
         node = inputs.inventory.nodes.get(name)
-        if node is None or is_ready(node) is not True:
+        if node is None or is_node_ready(node) is not True:
             continue
         pods.sort()
         named = some_of([key for _, key in pods], _TEXTS)

@@ -14,6 +14,7 @@ from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUME
 from collectors.cluster.objects import Pod
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
+from collectors.facts.log_match import FieldPhrase
 from collectors.facts.queries import LogQuery, PromQLQuery
 from collectors.facts.results import Blind, Sample
 from collectors.topology_builder import build_topology
@@ -22,7 +23,7 @@ from collectors.volume_use import VolumeUse, volume_uses
 WINDOW = timedelta(minutes=5)
 _NEW = timedelta(minutes=10)  # at the moment of the format
 FORMATTED = LogQuery(
-    match='message:"appears to be unformatted, attempting to format"',
+    match=FieldPhrase(field="message", text="appears to be unformatted, attempting to format"),
     by=("node",),
     over=WINDOW,
     extract=r'Disk \\?"(?P<device>[^"\\]+)\\?" appears to be|attempting to format',

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Node
-from collectors.cluster.resources import is_ready, whole_gpus
+from collectors.cluster.resources import whole_gpus
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -41,7 +42,7 @@ def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     nodes = {
         name: node
         for name, node in inputs.inventory.nodes.items()
-        if is_ready(node) and inputs.inventory.nvidia_gpus_on(name)
+        if is_node_ready(node) and inputs.inventory.nvidia_gpus_on(name)
     }
     yield None
     topology = build_topology(inputs.inventory, (), cluster="")

@@ -5,9 +5,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
-from collectors.cluster.resources import gpu_resource, is_ready
+from collectors.cluster.resources import gpu_resource
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import LogQuery
@@ -15,8 +16,8 @@ from collectors.facts.results import Blind, Sample
 from collectors.topology_builder import build_topology
 
 WINDOW = timedelta(minutes=15)
-NOW = LogQuery(match="*", by=("node",), over=WINDOW)
-BEFORE = LogQuery(match="*", by=("node",), over=timedelta(hours=6))  # a node that never shipped is not missed
+NOW = LogQuery(by=("node",), over=WINDOW)
+BEFORE = LogQuery(by=("node",), over=timedelta(hours=6))  # a node that never shipped is not missed
 _ALL = 0.5  # of the nodes of one kind that ship; above it, each of them should, however long it has not
 
 
@@ -62,7 +63,7 @@ def _is_expected(node: Node, at: datetime) -> bool:
     """Whether the node has been there and ready for long enough that its lines must have arrived."""
     changes = [one.last_transition_time for one in node.status.conditions or () if one.type == "Ready"]
     since = [moment for moment in (node.metadata.creation_timestamp, *changes) if moment is not None]
-    return is_ready(node) is True and all(at - moment >= WINDOW for moment in since)
+    return is_node_ready(node) is True and all(at - moment >= WINDOW for moment in since)
 
 
 def _alike(nodes: Mapping[str, Node]) -> Iterator[set[str]]:

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.resources import gpus_out_of_service, is_ready
+from collectors.cluster.resources import gpus_out_of_service
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
 
@@ -49,7 +50,7 @@ def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
                 text = f"{allocatable:g} of {capacity:g} {resource} are allocatable"
                 labels = Labels({"node": name, "resource": resource})
                 yield Sample(labels=labels, value=capacity - allocatable, texts=(text,))
-        if (count := _unregistered(name, inputs.inventory)) and is_ready(node):
+        if (count := _unregistered(name, inputs.inventory)) and is_node_ready(node):
             text = (
                 f"none of its {count} GPUs by the label {_COUNTED} is registered: does its device plugin run?"
             )

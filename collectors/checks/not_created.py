@@ -13,6 +13,7 @@ from collectors.cluster.kinds import DAEMONSETS, EVENTS, JOBS, REPLICASETS, STAT
 from collectors.cluster.objects import Event
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.facts.workload_keys import parse_workload, shown_kind
 
 _TEXTS = 3  # workloads of one sample
 _LATELY = timedelta(minutes=20)  # controllers wait for up to a quarter of an hour before they try again
@@ -43,7 +44,8 @@ def not_created(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
             continue
         refused[about] = failed
     for about, failed in sorted(refused.items(), key=lambda one: one[0]):
-        text = f"{about.split('/', 1)[1]}: {failed.message}"
+        of = parse_workload(about)
+        text = f"{shown_kind(of.kind)}/{of.name}: {failed.message}"
         if webhook := _WEBHOOK.search(failed.message):
             webhooks[webhook[1]].append(text)
         else:
@@ -67,18 +69,18 @@ def _last_failure(events: tuple[Event, ...], inputs: CheckInput) -> Event | None
 
 def _is_there(about: str, inventory: Inventory) -> bool:
     """Whether the workload still exists. One of a kind that is not known is taken to."""
-    namespace, kind, name = about.split("/", 2)
-    return kind not in _KINDS or f"{namespace}/{name}" in inventory.all(_KINDS[kind])
+    key = parse_workload(about)
+    return key.kind not in _KINDS or key.object_key in inventory.all(_KINDS[key.kind])
 
 
 def _labels(about: str, trainings: Mapping[str, str], inventory: Inventory) -> Labels:
-    namespace, kind, name = about.split("/", 2)
+    namespace, kind, name = parse_workload(about)
     if training := trainings.get(about):
         return Labels({"namespace": namespace, "training": training})
     own = inventory.all(_KINDS[kind]).get(f"{namespace}/{name}") if kind in _KINDS else None
     if own is not None and (owner := owner_of(own)) is not None:
         kind, name = kind_of(owner), owner.name
-    return Labels({"namespace": namespace, "workload": name, "workload_type": kind})
+    return Labels({"namespace": namespace, "workload": name, "workload_type": shown_kind(kind)})
 
 
 CHECKS = (

@@ -10,16 +10,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.indexes import by_involved_object, by_unready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS, PODS
 from collectors.cluster.objects import Event, Pod
 from collectors.cluster.pods import ContainerStateTerminated, ContainerStatus
-from collectors.cluster.resources import holds_resources, is_ready
+from collectors.cluster.resources import holds_resources
 from collectors.facts.enumeration import some_of
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
-from collectors.gpu_workloads import BARE, asks_for_gpus, workload_of
+from collectors.facts.workload_keys import parse_workload, shown_kind
+from collectors.gpu_workloads import BARE, asks_for_gpus, gpu_workload_of
 from collectors.trainings.exit_codes import explain_exit
 
 _TEXTS = 3  # pods of one sample
@@ -75,7 +77,7 @@ def not_running(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
 def _problems_of(pod: Pod, inventory: Inventory, since: datetime) -> Iterator[str]:
     """Yield the problems of a pod: none of one that ends, or whose node is not ready."""
     node = inventory.nodes.get(pod.spec.node_name)
-    if pod.metadata.deletion_timestamp is not None or node is None or is_ready(node) is not True:
+    if pod.metadata.deletion_timestamp is not None or node is None or is_node_ready(node) is not True:
         return
     ends = [(one, end) for one, end in _ends(pod) if end.finished_at is not None and end.finished_at >= since]
     if any(end.reason == "OOMKilled" for _, end in ends):
@@ -154,10 +156,10 @@ def _labels(pod: Pod, training: str, inventory: Inventory) -> Labels:
     namespace = pod.metadata.namespace
     if training:
         return Labels({"namespace": namespace, "training": training})
-    _, kind, name = workload_of(pod, inventory).split("/", 2)
+    _, kind, name = parse_workload(gpu_workload_of(pod, inventory))
     if kind == BARE:
         return Labels({"namespace": namespace, "pod": name})
-    return Labels({"namespace": namespace, "workload": name, "workload_type": kind})
+    return Labels({"namespace": namespace, "workload": name, "workload_type": shown_kind(kind)})
 
 
 def _texts(pods: Sequence[Pod], problem: str, inventory: Inventory) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUME
 from collectors.cluster.objects import Pod
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.facts.workload_keys import parse_workload
 from collectors.volume_use import VolumeUse, volume_uses
 
 _LABELS = {"DaemonSet": "daemonset", "Deployment": "deployment", "StatefulSet": "statefulset"}
@@ -94,7 +95,7 @@ def _private(inventory: Inventory) -> Iterator[tuple[Pod, str]]:
 
 def _workload_labels(pod: Pod, inventory: Inventory) -> Labels:
     namespace = pod.metadata.namespace
-    _, kind, name = (inventory.workload_of(pod) or "//").split("/", 2)
+    _, kind, name = parse_workload(inventory.workload_of(pod) or "//")
     if kind in _LABELS:
         return Labels({"namespace": namespace, _LABELS[kind]: name})
     return Labels({"namespace": namespace, "pod": pod.metadata.name})

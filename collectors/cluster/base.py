@@ -6,6 +6,7 @@ API reference 1.36.
 """
 
 from datetime import datetime
+from typing import ClassVar
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -67,9 +68,15 @@ class LabelSelector(ApiStruct, frozen=True):
 
 
 class KubernetesObject(ApiStruct, frozen=True):
-    """An object with metadata."""
+    """An object with metadata. `api_kind` is its kind as it stands in keys, where that is not the name of the type."""
 
+    api_kind: ClassVar[str] = ""
     metadata: ObjectMeta
+
+    @classmethod
+    def kind_in_keys(cls) -> str:
+        """`Job`, `JobSet.jobset.x-k8s.io`."""
+        return cls.api_kind or cls.__name__
 
     @property
     def key(self) -> str:

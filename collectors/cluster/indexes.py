@@ -4,21 +4,12 @@ from collectors.cluster.base import KubernetesObject, OwnerReference
 from collectors.cluster.devices import ResourceSlice
 from collectors.cluster.objects import Event
 from collectors.cluster.pods import Pod
+from collectors.facts.workload_keys import BUILT_IN_KINDS, kind_with_group, workload_key
 
 Keys = tuple[str, ...]
 
-# The API groups of Kubernetes' own kinds of owners: others have kinds of the same names, as Volcano has its Job.
-_GROUPS = {
-    "Pod": "",
-    "Node": "",
-    "ReplicationController": "",
-    "Deployment": "apps",
-    "ReplicaSet": "apps",
-    "StatefulSet": "apps",
-    "DaemonSet": "apps",
-    "Job": "batch",
-    "CronJob": "batch",
-}
+# The API versions of Kubernetes' own owners, and none at all: their kinds stand in keys as they are.
+_BUILT_IN_APIS = frozenset(("", "v1", "apps/v1", "batch/v1"))
 
 
 def by_namespace(of: KubernetesObject) -> Keys:
@@ -26,7 +17,7 @@ def by_namespace(of: KubernetesObject) -> Keys:
 
 
 def by_owner(of: KubernetesObject) -> Keys:
-    """Return the owner of the object, as `namespace/Kind/name`."""
+    """Return the key of the object's owner."""
     owner = owner_of(of)
     return (workload_name(of.metadata.namespace, owner),) if owner is not None else ()
 
@@ -86,9 +77,9 @@ def by_claim(pod: Pod) -> Keys:
 
 
 def by_involved_object(event: Event) -> Keys:
-    """Return what the event is about, as `namespace/Kind/name`; the namespace is the event's own."""
+    """Return the key of what the event is about; the namespace is the event's own."""
     about = event.involved_object
-    return (f"{event.metadata.namespace}/{about.kind}/{about.name}",)
+    return (workload_key(event.metadata.namespace, kind_in_api(about.kind, about.api_version), about.name),)
 
 
 def by_address(pod: Pod) -> Keys:
@@ -115,7 +106,10 @@ def owner_of(of: KubernetesObject) -> OwnerReference | None:
     """
     if (found := controller_of(of)) is not None:
         return found
-    return next((one for one in of.metadata.owner_references or () if one.kind not in _GROUPS), None)
+    for owner in of.metadata.owner_references or ():
+        if kind_of(owner) not in BUILT_IN_KINDS:
+            return owner
+    return None
 
 
 def deployment_of(pod: Pod, owner: OwnerReference) -> OwnerReference | None:
@@ -129,16 +123,23 @@ def deployment_of(pod: Pod, owner: OwnerReference) -> OwnerReference | None:
 
 
 def workload_of(controller: KubernetesObject) -> str:
+    """Return the key of an object of a cached kind."""
     meta = controller.metadata
-    return f"{meta.namespace}/{type(controller).__name__}/{meta.name}"
+    return f"{meta.namespace}/{controller.kind_in_keys()}/{meta.name}"
 
 
 def workload_name(namespace: str, owner: OwnerReference) -> str:
+    """Return the key of an owner."""
     return f"{namespace}/{kind_of(owner)}/{owner.name}"
 
 
 def kind_of(owner: OwnerReference) -> str:
-    """Return the owner's kind; with its API group, as kubectl takes it, if it only shares the name of another kind."""
-    group = owner.api_version.rpartition("/")[0]
-    is_other = group and owner.kind in _GROUPS and group != _GROUPS[owner.kind]
-    return f"{owner.kind}.{group}" if is_other else owner.kind
+    """Return the owner's kind as it stands in keys."""
+    return kind_in_api(owner.kind, owner.api_version)
+
+
+def kind_in_api(kind: str, api_version: str) -> str:
+    """Return a kind of this API version as it stands in keys: with its group, unless that is one of Kubernetes' own."""
+    if api_version in _BUILT_IN_APIS:  # nearly all are: every event of a watch comes here
+        return kind
+    return kind_with_group(kind, api_version.rpartition("/")[0])

@@ -40,13 +40,14 @@ from collectors.cluster.object_store import Snapshot
 from collectors.cluster.objects import Node, Pod
 from collectors.cluster.resources import NodeGpus, holds_resources, node_gpus, nvidia_gpus
 from collectors.facts.results import Blind
+from collectors.facts.workload_keys import parse_workload
 
 T = TypeVar("T", bound=KubernetesObject)
 
 _NONE: Mapping[str, Any] = MappingProxyType({})  # one object, so that what is derived from it is kept
 _DEEPEST = 8  # owners above a pod; a cycle of references ends here
-_OWNERS = {kind.type.__name__: kind for kind in DEFAULT_KINDS if by_owner in kind.indexes}
-_TOPS = {**_OWNERS, PODS.kind: PODS, DAEMONSETS.kind: DAEMONSETS}
+_OWNERS = {kind.kind_in_keys: kind for kind in DEFAULT_KINDS if by_owner in kind.indexes}
+_TOPS = {**_OWNERS, PODS.kind_in_keys: PODS, DAEMONSETS.kind_in_keys: DAEMONSETS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +105,10 @@ class Inventory:
         )
 
     def pods_of(self, workload: str) -> tuple[Pod, ...]:
-        """Return the pods that a controller, `namespace/Kind/name`, owns, directly or through others that it owns."""
+        """Return the pods that a controller owns, by its key: directly or through others that it owns."""
         found = self.select(PODS, by_owner_of_pod, workload)
         owners = [workload]
-        led = self._led_by_pods(workload.partition("/")[0])
+        led = self._led_by_pods(parse_workload(workload).namespace)
         for owner in owners:  # it grows
             for kind in _OWNERS.values():
                 owned = (workload_of(one) for one in self.select(kind, by_owner, owner))
@@ -120,7 +121,7 @@ class Inventory:
         return tuple({pod.key: pod for pod in more}.values())
 
     def workload_of(self, pod: Pod) -> str:
-        """Return the top controller of a pod as `namespace/Kind/name`; empty for a bare or a static pod."""
+        """Return the key of the top controller of a pod; empty for a bare or a static pod."""
         owner = owner_of(pod)
         if owner is None or owner.kind == "Node":
             return ""
@@ -133,10 +134,10 @@ class Inventory:
         return workload_name(namespace, owner)
 
     def top_of(self, workload: str) -> KubernetesObject | None:
-        """Return the object of a workload, `namespace/Kind/name`; None for one that is not cached."""
-        namespace, kind, name = workload.split("/", 2)
-        found = _TOPS.get(kind)
-        return self.all(found).get(f"{namespace}/{name}") if found is not None else None
+        """Return the object of a workload by its key; None for one that is not cached."""
+        key = parse_workload(workload)
+        found = _TOPS.get(key.kind)
+        return self.all(found).get(key.object_key) if found is not None else None
 
     def gpus_on(self, node: str) -> NodeGpus | None:
         """Return the GPUs of a node and how many are held; None for an unknown node."""

@@ -51,8 +51,13 @@ class ResourceKind(Generic[T]):
 
     @property
     def kind(self) -> str:
-        """The `kind` of its objects."""
-        return self.type.__name__
+        """The `kind` of its objects, which kinds of other groups may share."""
+        return self.kind_in_keys.partition(".")[0]
+
+    @property
+    def kind_in_keys(self) -> str:
+        """The kind as it stands in keys, where no two share it: `Job`, `JobSet.jobset.x-k8s.io`."""
+        return self.type.kind_in_keys()
 
 
 _cached: list[ResourceKind[Any]] = []

@@ -158,6 +158,7 @@ class Service(KubernetesObject, frozen=True):
 
 class ObjectReference(ApiStruct, frozen=True):
     kind: str = ""
+    api_version: str = ""
     namespace: str = ""
     name: str = ""
     uid: str = ""

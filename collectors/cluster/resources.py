@@ -12,6 +12,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from collectors.cluster.base import Quantities, Quantity
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Container, Node, Pod
 from collectors.cluster.pods import PodSpec
 
@@ -223,19 +224,11 @@ def whole_gpus(node: Node) -> int:
     return round(sum(_devices(node.status.capacity, name) for name in whole))
 
 
-def is_ready(node: Node) -> bool | None:
-    """Return the node's Ready condition; None when it is missing, or Unknown because the kubelet does not report."""
-    for condition in node.status.conditions or ():
-        if condition.type == "Ready":
-            return {"True": True, "False": False}.get(condition.status)
-    return None
-
-
 def _unusable_reasons(node: Node) -> list[str]:
     reasons = []
     if node.spec.unschedulable:
         reasons.append("cordoned")
-    if is_ready(node) is not True:
+    if is_node_ready(node) is not True:
         reasons.append("not ready")
     for taint in node.spec.taints or ():
         is_covered = taint.key in _COVERED_TAINTS

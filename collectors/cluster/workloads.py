@@ -1,6 +1,7 @@
 """Workloads: Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs and JobSets."""
 
 from datetime import datetime
+from typing import ClassVar
 
 from collectors.cluster.base import ApiStruct, Condition, KubernetesObject, LabelSelector
 from collectors.cluster.pods import Container, PodSpec
@@ -111,5 +112,6 @@ class JobSetStatus(ApiStruct, frozen=True):
 class JobSet(KubernetesObject, frozen=True):
     """A group of Jobs with one life. Source: `jobset.x-k8s.io/v1alpha2`, JobSet 0.12."""
 
+    api_kind: ClassVar[str] = "JobSet.jobset.x-k8s.io"
     spec: JobSetSpec = JobSetSpec()
     status: JobSetStatus = JobSetStatus()

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from collectors.cluster.conditions import is_pod_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, SERVICES
 from collectors.cluster.objects import Deployment, Pod
@@ -68,11 +69,7 @@ def dns_pods(inventory: Inventory, deployment: Deployment) -> tuple[Pod, ...]:
 def answers_elsewhere(inventory: Inventory, *, namespace: str = NAMESPACE) -> bool:
     """Whether some ready pod, such as one of a DaemonSet, has the labels that the DNS Service selects."""
     pods = (pod for key, pod in inventory.pods.items() if key.startswith(f"{namespace}/"))
-    return any(_has(pod.metadata.labels or {}, SELECTOR) and is_ready(pod) for pod in pods)
-
-
-def is_ready(pod: Pod) -> bool:
-    return any(one.type == "Ready" and one.status == "True" for one in pod.status.conditions or ())
+    return any(_has(pod.metadata.labels or {}, SELECTOR) and is_pod_ready(pod) for pod in pods)
 
 
 def _has(labels: Mapping[str, str], selector: Mapping[str, str]) -> bool:

@@ -9,6 +9,7 @@ from functools import cache
 from typing import ClassVar
 
 from collectors.facts.clock import duration
+from collectors.facts.log_match import EVERY_LINE, LogMatch, StoreMatch
 
 _RANGE = re.compile(r"\[\s*((?:\d+(?:ms|[smhdwy]))+)\s*[]:]")
 
@@ -63,7 +64,8 @@ class LogLevel(IntEnum):
 class LogQuery:
     """A count of log lines, grouped by labels.
 
-    `match` is an Elasticsearch query string; with `level`, only lines of it or a worse one match. `by` are fields of
+    `match` says which lines; with `store_match`, the lines must also match in the own syntax of one store, and no
+    other can answer; with `level`, only lines of it or a worse one match. `by` are fields of
     a subject, or `level`, which the source maps to document fields. A group counts when more than `above` lines fell
     into the last `over`. `novel`: only message patterns count that were not seen in this long before the window.
     `times_usual`: the count must also exceed the usual count. `extract`: a regular expression with named groups,
@@ -74,9 +76,10 @@ class LogQuery:
 
     asks_for: ClassVar[str] = "logs"
 
-    match: str
+    match: LogMatch = EVERY_LINE
     by: tuple[str, ...]
     over: timedelta
+    store_match: StoreMatch | None = None
     level: LogLevel | None = None
     above: float = 0
     novel: timedelta | None = None

@@ -37,6 +37,14 @@ class LogLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinePage:
+    """Lines of a log between two times, the newest first. `after` asks for the next page; empty: there is none."""
+
+    lines: tuple[LogLine, ...]
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
     """The complete result of a query. Without samples, the condition holds nowhere.
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from collectors.facts.subjects import Subject
+from collectors.facts.workload_keys import is_workload_key, parse_workload
+
+PodKey = tuple[str, str]  # namespace, name
 
 _URL = re.compile(r"https?://([^/?#]+)")
 _PCI = re.compile(r"([0-9A-Fa-f]{1,8}):([0-9A-Fa-f]{1,2}):([0-9A-Fa-f]{1,2})(?:\.[0-7])?")
@@ -79,9 +82,7 @@ GpuUser = TrainingFacts | WorkloadFacts
 
 def shown_name(user: str) -> str:
     """Return how people read the name of a training or a workload: `PyTorchJob vision/resnet` for the latter."""
-    namespace, _, name = user.partition("/")
-    kind, is_workload, name = name.partition("/")
-    return f"{kind} {namespace}/{name}" if is_workload else user
+    return parse_workload(user).shown if is_workload_key(user) else user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 from collectors.facts.findings import Finding
 from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import Query
-from collectors.facts.results import Blind, LogLine, QueryResult, Series, SourceError
+from collectors.facts.results import Blind, LinePage, LogLine, QueryResult, Series, SourceError
 from collectors.facts.topology import Topology
 
 
@@ -66,6 +66,21 @@ class LogReader(Protocol):
         tail: int = 100,
     ) -> Sequence[LogLine]:
         """Return the newest lines of a pod, a node or a namespace, oldest first. Raises SourceError."""
+        ...
+
+    async def page(
+        self,
+        *,
+        where: Mapping[str, str | Sequence[str]],
+        since: datetime,
+        until: datetime,
+        size: int = 200,
+        after: str = "",
+    ) -> LinePage:
+        """Return a page of the lines of pods, nodes or components between two times, newest first. Raises SourceError.
+
+        `after` is that of the page before, empty for the first. A page has at most 1,000 lines.
+        """
         ...
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from collectors.cluster.inventory import Inventory
+from collectors.facts.workload_keys import shown_kind
 from collectors.trainings import job, jobset
 from collectors.trainings.composition import compose_trainings
 from collectors.trainings.reading_kind import ReadingKind
@@ -25,7 +26,7 @@ def each_training(inventory: Inventory) -> Iterator[Training]:
 def unseen_kinds(inventory: Inventory) -> dict[str, str]:
     """Return the kinds of training that cannot be seen now, with the reason. One that is not served is none of them."""
     return {
-        kind.name: reason
+        shown_kind(kind.name): reason
         for kind in KINDS
         for need in kind.needs
         if (reason := inventory.missing_reason(need))

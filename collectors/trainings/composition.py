@@ -8,12 +8,13 @@ from typing import Any
 
 from collectors.cluster.base import KubernetesObject, ObjectMeta
 from collectors.cluster.gpu_claims import GpuClaims
-from collectors.cluster.indexes import by_namespace, controller_of, workload_of
+from collectors.cluster.indexes import by_namespace, controller_of, kind_of, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, NAMESPACES, STATEFULSETS
+from collectors.facts.workload_keys import shown_kind
 from collectors.trainings.ranks import failures_of, rank_of
 from collectors.trainings.reading_kind import Owned, ReadingKind, TrainingPart
-from collectors.trainings.servers import AUXILIARY, server_part
+from collectors.trainings.servers import AUXILIARY_ROLES, server_part
 from collectors.trainings.training import (
     OWNER_KEYS,
     TEAM_KEYS,
@@ -104,7 +105,7 @@ def _in_own_namespace(kinds: Kinds, inventory: Inventory, meta: ObjectMeta) -> T
 
 def _is_owned(one: KubernetesObject, kinds: Iterable[str]) -> bool:
     owner = controller_of(one)
-    return owner is not None and owner.kind in kinds
+    return owner is not None and kind_of(owner) in kinds
 
 
 def _name(meta: ObjectMeta) -> str:
@@ -185,11 +186,11 @@ def _state(
     if all(part.ended is TrainingState.SUCCEEDED for part in workers):
         return TrainingState.SUCCEEDED, workers[0].reason
     if all(part.meta.deletion_timestamp for part in workers):
-        return TrainingState.STOPPED, f"its {kind} is being deleted"
+        return TrainingState.STOPPED, f"its {shown_kind(kind)} is being deleted"
     if all(part.is_suspended for part in workers):
         return TrainingState.SUSPENDED, "it is suspended"
-    counted = [rank for rank in ranks if rank.role not in AUXILIARY]
-    wanted = sum(role.replicas for part in parts for role in part.roles if role.role not in AUXILIARY)
+    counted = [rank for rank in ranks if rank.role not in AUXILIARY_ROLES]
+    wanted = sum(role.replicas for part in parts for role in part.roles if role.role not in AUXILIARY_ROLES)
     running = [rank for rank in counted if rank.phase in ("Running", "Succeeded") and not rank.reason]
     if len(running) >= wanted:
         return TrainingState.RUNNING, ""

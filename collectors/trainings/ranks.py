@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from collectors.cluster.base import KubernetesObject
+from collectors.cluster.conditions import is_pod_ready
 from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.objects import ContainerStateTerminated, Pod
 from collectors.cluster.resources import holds_resources
@@ -27,7 +28,7 @@ def rank_of(pod: Pod, role: str, index: int, claims: GpuClaims) -> Rank:
         pod=pod.metadata.name,
         node=pod.spec.node_name,
         phase=pod.status.phase,
-        ready=is_ready(pod),
+        ready=is_pod_ready(pod),
         gpus=claims.held(pod),
         restarts=sum(one.restart_count for one in pod.status.container_statuses or ()),
         exit_code=ended.exit_code if ended else None,
@@ -83,10 +84,6 @@ def index_of(pod: Pod, otherwise: int) -> int:
 
 def _age(pod: Pod) -> tuple[datetime, str]:
     return pod.metadata.creation_timestamp or _LAST, pod.metadata.name
-
-
-def is_ready(pod: Pod) -> bool:
-    return any(one.type == "Ready" and one.status == "True" for one in pod.status.conditions or ())
 
 
 def _failed(rank: Rank, end: ContainerStateTerminated) -> Rank:

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from collectors.cluster.base import Condition, KubernetesObject, ObjectMeta
 from collectors.cluster.gpu_claims import GpuClaims
-from collectors.cluster.indexes import controller_of
+from collectors.cluster.indexes import controller_of, kind_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NAMESPACES, ResourceKind
 from collectors.cluster.objects import Pod
@@ -33,7 +33,7 @@ class TrainingPart:
     """What is read from one top object of a training, with all that it owns."""
 
     meta: ObjectMeta
-    workload: str  # namespace/Kind/name
+    workload: str  # the key
     roles: tuple[RolePods, ...]
     ended: TrainingState | None = None
     reason: str = ""  # of its end
@@ -41,7 +41,7 @@ class TrainingPart:
     is_server: bool = False  # it runs until it is stopped, so the training may be over without its end
     restarts: int = 0
     priority: str = ""
-    owned: tuple[str, ...] = ()  # namespace/Kind/name of the workloads that it owns
+    owned: tuple[str, ...] = ()  # the keys of the workloads that it owns
     started: datetime | None = None
     finished: datetime | None = None
 
@@ -65,7 +65,8 @@ class ReadingKind(Generic[T]):
 
     @property
     def name(self) -> str:
-        return self.objects.kind
+        """The kind as it stands in keys."""
+        return self.objects.kind_in_keys
 
     @property
     def needs(self) -> tuple[ResourceKind[Any], ...]:
@@ -76,7 +77,7 @@ class ReadingKind(Generic[T]):
 def is_unowned(one: KubernetesObject, *except_by: str) -> bool:
     """Return whether nothing else manages the object, or only one of these kinds."""
     owner = controller_of(one)
-    return owner is None or owner.kind in except_by
+    return owner is None or kind_of(owner) in except_by
 
 
 def parallel_tasks(spec: JobSpec) -> int:

@@ -7,7 +7,7 @@ from collectors.trainings.ranks import pods_by_index
 from collectors.trainings.reading_kind import Owned, RolePods, TrainingPart
 from collectors.trainings.training import ROLE_KEYS, annotation_of
 
-AUXILIARY = ("tensorboard", "notebook")  # roles that do not take part in the computation
+AUXILIARY_ROLES = ("tensorboard", "notebook")  # roles that do not take part in the computation
 
 
 def server_part(server: Workload, pods: Owned, claims: GpuClaims) -> TrainingPart:
@@ -25,4 +25,4 @@ def _role_of(server: Workload) -> str:
     """Return the annotated role; else `ps` for a server that is not auxiliary by its name."""
     if role := annotation_of(server.metadata, ROLE_KEYS):
         return role
-    return next((role for role in AUXILIARY if role in server.metadata.name), "ps")
+    return next((role for role in AUXILIARY_ROLES if role in server.metadata.name), "ps")

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import click
 
 from alerts.cards.desired import desired_replies
-from alerts.cards.incident_context import NO_CONTEXT
 from alerts.cards.message import Message
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.cards.text import code, person, text
@@ -37,9 +36,9 @@ async def ack(action: IncidentName, context: CommandContext) -> Answer:
     """Record that the sender works on the incident."""
     async with context.store.unit() as unit:
         incident = await _open_incident(action.name, "alert ack", unit, context)
-        if incident.acknowledged_by == context.actor.id:
+        if context.actor.is_one(incident.acknowledged_by):
             raise UnusableError(f"You already acknowledged incident `{incident.id}`.")
-        acked = acknowledge(incident, who=context.actor.id, who_name=context.actor.name, now=context.now)
+        acked = acknowledge(incident, who=context.actor.person, who_name=context.actor.name, now=context.now)
         await _put(acked, unit)
     title = text("You acknowledged incident ", code(incident.id), f": {incident.lead.summary}")
     return Answer(message=Message(title=title))
@@ -50,7 +49,7 @@ async def hand(action: HandOver, context: CommandContext) -> Answer:
     to, name = _person(action.person, context)
     async with context.store.unit() as unit:
         incident = await _open_incident(action.name, "alert hand-over", unit, context)
-        if incident.acknowledged_by == to:
+        if incident.acknowledged_by in context.persons.ids_of(to):
             raise UnusableError(f"Incident `{incident.id}` is theirs already.")
         handed = hand_over(incident, to=to, to_name=name, by_name=context.actor.name, now=context.now)
         await _put(handed, unit)
@@ -64,7 +63,7 @@ async def unack(action: IncidentName, context: CommandContext) -> Answer:
         incident = await _open_incident(action.name, "alert unack", unit, context)
         if not incident.acknowledged_by:
             raise UnusableError(f"Nobody has acknowledged incident `{incident.id}`.")
-        returned = give_back(incident, who=context.actor.id, who_name=context.actor.name, now=context.now)
+        returned = give_back(incident, who=context.actor.person, who_name=context.actor.name, now=context.now)
         await _put(returned, unit)
     return Answer(message=Message(title=text("Incident ", code(incident.id), " is nobody's again.")))
 
@@ -82,18 +81,19 @@ async def _put(incident: Incident, unit: Unit) -> None:
     await unit.rows(Incident).put(incident)
     cards = await unit.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=incident.id)
     latest = replace(incident, events=incident.events[-1:])
-    for reply in desired_replies(latest, cards, context=NO_CONTEXT):
+    for reply in desired_replies(latest, cards):
         await unit.rows(ThreadReply).add(reply)
 
 
 def _person(named: str, context: CommandContext) -> tuple[str, str]:
-    """Return the chat id and name of a mentioned person, or of an owner as the cluster names them."""
+    """Return the id and name of a mentioned person, or of an owner as the cluster names them."""
     owners = context.defaults.owners
     word = named.removeprefix("@")
     if word in owners:
         return owners[word], word
     if _CHAT_ID.fullmatch(word):
-        return word, next((name for name, id in owners.items() if id == word), "")
+        to = context.persons.person_of(word)
+        return to, next((name for name, id in owners.items() if id == to), "")
     raise UnusableError(f"`{named}` is nobody that Yardmaster knows: mention the person with @.")
 
 

@@ -1,5 +1,6 @@
 """The commands `alert list|why`, beside those of `acknowledging.py`."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import click
@@ -8,6 +9,7 @@ from alerts.alert import Alert
 from alerts.cards.message import Block, Context, Fields, Message, Paragraph, Preformatted, Table
 from alerts.cards.text import Text, bold, code, moment, text
 from alerts.incidents.incident import Incident
+from alerts.incidents.member_rows import whole_ones
 from alerts.incidents.members import summary_of
 from alerts.silences import Silence
 from collectors.facts.clock import humanize
@@ -39,7 +41,10 @@ async def listing(action: ListAlerts, context: CommandContext) -> Answer:
         if action.pending:
             found += await snapshot.rows(Alert).find(cluster=context.cluster.name, state="pending")
         silences = await snapshot.rows(Silence).find(cluster=context.cluster.name)
-        incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
+        stored = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
+        incidents = await whole_ones(
+            [one for one in stored if _marks_alerts(one, silences, context)], snapshot
+        )
     if not found:
         return Answer(message=nothing_seen("No firing alerts", context))
     silenced = [
@@ -66,10 +71,17 @@ def _row(group: AlertGroup, context: CommandContext) -> tuple[str, ...]:
     return (group.text, _since(group.oldest, context), f"{group.severity.value}, {state}")
 
 
+def _marks_alerts(incident: Incident, silences: Iterable[Silence], context: CommandContext) -> bool:
+    """Return whether the list says something of its alerts that the alerts themselves do not have."""
+    is_muted = any(silence.covers_incident(incident, context.now) for silence in silences)
+    return is_muted or any(member.is_worse for member in incident.members)
+
+
 async def reason(action: AlertName, context: CommandContext) -> Answer:
     """Explain why an alert fires: its rule, query, timing, labels, value and texts."""
     async with context.store.read() as snapshot:
-        incident = await snapshot.rows(Incident).get(action.name.lower())
+        named = await snapshot.rows(Incident).get(action.name.lower())
+        incident = (await whole_ones([named], snapshot))[0] if named is not None else None
         alerts = [
             a
             for state in ("firing", "pending")

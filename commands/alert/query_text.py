@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from collectors.facts.clock import format_duration
+from collectors.facts.log_match import render_match
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
 
 
@@ -19,7 +20,9 @@ def query_lines(query: Query) -> tuple[str, ...]:
 
 
 def _log_lines(query: LogQuery) -> Iterator[str]:
-    yield f"logs.match: {query.match}"
+    yield f"logs.match: {render_match(query.match)}"
+    if query.store_match is not None:
+        yield f"logs.{query.store_match.store}: {query.store_match.text}"
     if query.level is not None:
         yield f"logs.level: {query.level.name.lower()}"
     yield f"logs.by: {', '.join(query.by)}"

@@ -1,11 +1,12 @@
 """The command `audit`: who did what, when, and how it ended."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from alerts.cards.message import Message, Table
-from alerts.cards.text import bold, moment_words, text
+from alerts.cards.text import bold, moment_words, person, text
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.parameter_types import PLAN, WholeNumberType
@@ -26,7 +27,9 @@ async def audit(action: ShowAudit, context: CommandContext) -> Answer:
     """Return the newest entries first: asked, refused, confirmed, done, failed, cancelled."""
     by = action.by.lstrip("@")
     where = {"plan": action.plan} if action.plan else {}
-    only = {"actor": by} if by else {}
+    only: dict[str, Any] = (
+        {"actor": tuple(context.persons.ids_of(context.persons.person_of(by)))} if by else {}
+    )
     cluster = context.cluster.name
     async with context.store.read() as snapshot:
         found = list(
@@ -42,7 +45,7 @@ async def audit(action: ShowAudit, context: CommandContext) -> Answer:
     if not found:
         return Answer(message=Message(title=text("No matching entries.")))
     rows = tuple(
-        (moment_words(one.at), one.actor_name or one.actor, one.what, one.line, one.plan, one.text)
+        (moment_words(one.at), person(one.actor, one.actor_name).text, one.what, one.line, one.plan, one.text)
         for one in found
     )
     table = Table(heading=("when", "who", "what", "line", "plan", "reason"), rows=rows)

@@ -33,7 +33,9 @@ async def ask_teams(
     origin = Origin(via=context.origin.via, channel=where, incident=context.origin.incident)
     plan = replace(plan, asked_of=teams, origin=origin)
     async with context.store.unit() as unit:
-        for one in await unit.rows(Plan).find(actor=plan.actor, state=PlanState.PROPOSED.value):
+        for one in await unit.rows(Plan).find(
+            actor=context.persons.ids_of(plan.actor), state=PlanState.PROPOSED.value
+        ):
             if one.line == plan.line and one.asked_of and plan.created_at < one.expires_at:
                 raise UnusableError(f"You asked for this already: see plan `{one.id}`.")
         await unit.rows(Plan).put(plan)

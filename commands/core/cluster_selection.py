@@ -29,7 +29,7 @@ def cluster_named(words: Sequence[str]) -> tuple[list[str], str]:
 async def select_cluster(
     command: AnyCommand, words: Sequence[str], named: str, *, origin: Origin, snapshot: StoreSnapshot
 ) -> str:
-    """Return the cluster of the plan, incident, silence or reclaim request that the line names, else the named
+    """Return the cluster of the row (plan, incident, request) that the line names, else the named
     one, else that of the incident in whose thread the line was written, else ''.
 
     Raises UnusableError when a row is named together with a cluster that is not its own.

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import click
 
 from alerts.cards.message import Block, Button, Message
-from commands.core.context import CommandContext
+from commands.core.context import CommandContext, Undoing
 from commands.core.request import Request
 from commands.plans.disruption import Disruption
 from commands.plans.plan import Risk, Stage
@@ -49,7 +49,7 @@ class DeniedError(UnusableError):
         self.teams = teams
 
 
-class Outcome(StrEnum):
+class CommandOutcome(StrEnum):
     """How a line ended, for who reads the answer by program."""
 
     DONE = "done"  # answered, recorded, or proposed as a plan
@@ -75,7 +75,7 @@ class Answer:
     """
 
     message: Message
-    outcome: Outcome = Outcome.DONE
+    outcome: CommandOutcome = CommandOutcome.DONE
     is_public: bool = False  # posted in the channel, visible to everyone
     form: FormRequest | None = None
     has_card: bool = False  # a card follows, so a question that only one person sees may go away
@@ -129,6 +129,9 @@ class Command(Generic[Action]):
     rights: tuple[Right, ...] = ()
     shows: tuple[str, ...] = ()  # sources: one that cannot be seen now is named in the answer
     relieves: tuple[str, ...] = ()  # patterns of alert names: its effect explains why such an alert ends
+    undoing: Undoing | None = (
+        None  # what an undo of any plan has to know of this noun; declared by one of its commands
+    )
     details: str = ""  # extra text for the docs
     synonyms: tuple[str, ...] = ()  # what people say instead of the name; with options: "free gpus --free"
     allows_extra: bool = field(default=False)  # words after `--` are for the program: action(extra=…)

@@ -14,7 +14,7 @@ from commands.models import AuditEntry
 from commands.plans.disruption import worse_than_shown
 from commands.plans.outcomes import Waiting
 from commands.plans.plan import Plan, PlanState, Risk, plan_hash
-from commands.plans.record_steps import answered_meanwhile
+from commands.plans.record_steps import changed_before
 from commands.plans.steps import Step
 
 SHOWN = 5  # disruptions that are named
@@ -37,7 +37,7 @@ def proposed(
         line=line,
         command=command.name,
         risk=command.risk,
-        actor=context.actor.id,
+        actor=context.actor.person,
         actor_name=context.actor.name,
         origin=context.origin,
         created_at=context.now,
@@ -100,7 +100,7 @@ def check_open(plan: Plan, now: datetime) -> None:
 
 def check_confirmation(plan: Plan, actor: Actor, hash: str) -> None:
     """Raise unless this person may confirm the plan, and the hash is that of the plan they saw."""
-    if plan.risk is Risk.BREAK and actor.id == plan.actor:
+    if plan.risk is Risk.BREAK and actor.is_one(plan.actor):
         reason = "This needs a second person: you requested it, so someone else has to confirm it."
         raise DeniedError(reason, plan=plan.id)
     if not hash and plan.risk is not Risk.READ:
@@ -129,18 +129,18 @@ def changes_since_shown(plan: Plan, draft: PlanDraft) -> str:
 async def record_confirmation(
     unit: Unit, plan: Plan, *, by: Actor, clock: Clock, times: ProposalTimes
 ) -> None:
-    """Store the plan as confirmed, with an audit entry. Raises UnusableError if the plan or a request changed."""
+    """Store the plan as confirmed, with an audit entry. Raises UnusableError if the plan or a row changed."""
     now = clock.now()
     stored = await unit.rows(Plan).get(plan.id)
     if stored is not None:
         check_open(stored, times.now(stored, clock))
-    if reason := await answered_meanwhile(unit, plan.steps):
+    if reason := await changed_before(unit, plan.steps):
         raise UnusableError(reason)
     entry = AuditEntry(
         id=f"{plan.id}/confirmed",
         cluster=plan.cluster,
         at=now,
-        actor=by.id,
+        actor=by.person,
         actor_name=by.name,
         line=plan.line,
         what="confirmed",
@@ -148,7 +148,7 @@ async def record_confirmation(
     )
     await unit.rows(AuditEntry).put(entry)
     confirmed = replace(
-        plan, state=PlanState.CONFIRMED, confirmed_by=by.id, confirmed_by_name=by.name, confirmed_at=now
+        plan, state=PlanState.CONFIRMED, confirmed_by=by.person, confirmed_by_name=by.name, confirmed_at=now
     )
     await unit.rows(Plan).put(confirmed)
 

@@ -1,6 +1,6 @@
 """The context of a command: what it may read and query while it answers or plans."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -15,10 +15,13 @@ from collectors.facts.topology import Topology
 from collectors.sources.source_port import LogReader
 from collectors.trainings.training import Training
 from commands.core.grant import Grant
+from commands.core.persons import EachTheirOwn, Persons
 from commands.core.request import Actor, Upload
 from commands.core.rule_runs import RuleRun
+from commands.plans.disruption import Disruption
 from commands.plans.object_refs import ObjectReader
-from commands.plans.plan import Origin
+from commands.plans.plan import Origin, Plan
+from commands.plans.steps import Record, Step
 
 
 class PodLogReader(Protocol):
@@ -73,7 +76,7 @@ class Defaults:
     dns_selector: Mapping[str, str] = field(default_factory=lambda: {"k8s-app": "kube-dns"})
     pull_secret: str = ""  # namespace/name of the registry secret to copy for each new training
     training_images: tuple[str, ...] = ("*",)  # patterns
-    owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> chat user id
+    owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> the person
     redact: tuple[str, ...] = ()  # patterns for shown log lines, in addition to the shipped ones
 
 
@@ -113,6 +116,36 @@ class Granted(Protocol):
     def __call__(self, name: str) -> tuple[str, ...]: ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoEffects:
+    """What the steps of an undo do beyond what they say."""
+
+    notes: tuple[str, ...] = ()
+    disrupts: tuple[Disruption, ...] = ()
+
+
+async def _no_effects(_steps: Sequence[Step], _context: "CommandContext") -> UndoEffects:
+    return UndoEffects()
+
+
+async def _not_own(_plan: Plan, _context: "CommandContext") -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undoing:
+    """What a noun adds to the undo of any plan, beside the inverses of its steps. Commands declare it.
+
+    `is_own`: the plan is the actor's own to undo, whatever else they may run. `instead`: from a Record step that was
+    done, and its plan, to the step in the place of its inverse; None where the inverse is right. `effects`: of the
+    undo's steps.
+    """
+
+    is_own: Callable[[Plan, "CommandContext"], Awaitable[bool]] = _not_own
+    instead: Callable[[Record, Plan, "CommandContext"], Record | None] = lambda _step, _plan, _context: None
+    effects: Callable[[Sequence[Step], "CommandContext"], Awaitable[UndoEffects]] = _no_effects
+
+
 NOT_CONNECTED = "not connected"  # why a source cannot be seen that the settings do not have
 
 
@@ -133,6 +166,7 @@ class CommandContext:
     members: Members | None = None
     teams: Mapping[str, Grant] = field(default_factory=dict)
     rules: Mapping[str, Rule] = field(default_factory=dict)  # by id
+    persons: Persons = field(default_factory=EachTheirOwn)
     rule_runs: Mapping[str, RuleRun] = field(default_factory=dict)  # by the rule's id
     unseen: Mapping[str, str] = field(default_factory=dict)  # source -> why it cannot be seen now
     channels: Mapping[str, str] = field(default_factory=dict)  # where each team reads; "" is the default
@@ -140,6 +174,7 @@ class CommandContext:
     refuse: Refuse | None = None
     refuse_automation: RefuseAutomation | None = None
     granted: Granted = lambda _name: ()
+    undoing: tuple[Undoing, ...] = ()  # of all commands
 
     def refusal(self, name: str, *namespaces: str) -> str | None:
         """Return why the actor may not run another command there, or None. Without `refuse` nothing is allowed."""

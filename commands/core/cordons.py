@@ -5,11 +5,12 @@ from collections.abc import Iterable
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.xid_advice import keeps_node
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Node
-from collectors.cluster.resources import gpus_out_of_service, is_ready
+from collectors.cluster.resources import gpus_out_of_service
 
 BY, AT, REASON = "yardmaster.io/cordoned-by", "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
-UNTIL, INCIDENT = "yardmaster.io/cordon-until", "yardmaster.io/cordon-incident"
+UNTIL, CORDON_INCIDENT = "yardmaster.io/cordon-until", "yardmaster.io/cordon-incident"
 
 # Alerts of these names say that a GPU is lost: what runs on it fails.
 GPU_LOST = frozenset(
@@ -32,7 +33,7 @@ def cordoned_by(node: Node) -> str:
     return annotations_of(node).get(BY, "someone else")
 
 
-def described(node: Node) -> str:
+def describe_cordon(node: Node) -> str:
     """Return a cordoned node with why and by whom: `gpu-a02 (GPU fell off the bus, dana)`."""
     reason = annotations_of(node).get(REASON, "")
     return f"{node.metadata.name} ({', '.join(filter(None, (reason, cordoned_by(node))))})"
@@ -47,13 +48,13 @@ def against_uncordoning(node: Node, incidents: Iterable[Incident]) -> str:
     about = next((one for one in incidents if one.subject.node == name), None)
     if about is not None:
         return f"incident {about.id} is open: {about.lead.summary}"
-    if not is_ready(node):
+    if not is_node_ready(node):
         return "it is not ready"
     if gpus_out_of_service(node):
         return "GPUs of it are out of service"
     if BY not in found:
         return "someone else cordoned it"
-    if incident := found.get(INCIDENT):
+    if incident := found.get(CORDON_INCIDENT):
         return f"it was cordoned for incident {incident}"
     if _HARDWARE.search(found.get(REASON, "")):
         return f"it was cordoned because of its hardware: {found[REASON]}"

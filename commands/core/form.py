@@ -13,7 +13,7 @@ from commands.core.parameter_types import NameKind, NameType
 from commands.core.parsing import action_of
 
 EXTRA = "extra"  # the field of the words after `--`
-Values = Mapping[str, tuple[str, ...]]  # by the field's name; a ticked flag has its own name as value
+FormValues = Mapping[str, tuple[str, ...]]  # by the field's name; a ticked flag has its own name as value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ def fields_of(form: FormRequest) -> tuple[FormField, ...]:
     )
 
 
-def line_words(command: AnyCommand, values: Values) -> list[str]:
+def line_words(command: AnyCommand, values: FormValues) -> list[str]:
     """Return the line that the filled form stands for, as words. Raises UnusableError on an open quote."""
     words = command.name.split()
     options: list[str] = []
@@ -62,7 +62,7 @@ def line_words(command: AnyCommand, values: Values) -> list[str]:
     return [*words, *options, *(["--", *extra] if extra else [])]
 
 
-def mistakes(command: AnyCommand, values: Values) -> dict[str, str]:
+def mistakes(command: AnyCommand, values: FormValues) -> dict[str, str]:
     """Return what is wrong with a filled form, by the name of the field; empty if its line can be run."""
     found: dict[str, str] = {}
     for parameter in command.parameters:

@@ -19,14 +19,21 @@ from alerts.cards.message import (
 from alerts.cards.text import Text, code, joined, markup, text
 from collectors.facts.one_line import SENTENCE, one_line
 from commands.core.cluster_selection import scoped
-from commands.core.command import Answer, AnyCommand, DeniedError, FormRequest, Outcome, UnknownNameError
-from commands.core.matching.interpretation import FORM, Fill, Offer, missing_arguments
+from commands.core.command import (
+    Answer,
+    AnyCommand,
+    CommandOutcome,
+    DeniedError,
+    FormRequest,
+    UnknownNameError,
+)
+from commands.core.matching.interpretation import FORM_OPTION, Fill, Offer, missing_arguments
 from commands.core.usage_errors import quote_hint, rejoined
 
 MAX_BUTTON_LINE = 1_500  # characters; a longer line is not offered as a button
 
 
-def line_of(words: Iterable[str], cluster: str = "") -> str:
+def line_from_words(words: Iterable[str], cluster: str = "") -> str:
     """Return the words as a line that is read as these words again."""
     line = shlex.join(words)
     return scoped(line, cluster) if cluster else line
@@ -34,7 +41,7 @@ def line_of(words: Iterable[str], cluster: str = "") -> str:
 
 def offered(typed: str, offer: Offer) -> Answer:
     """Return the lines that may have been meant, each as a button that runs it."""
-    lines = [line_of(words) for words in offer.lines]
+    lines = [line_from_words(words) for words in offer.lines]
     first = offer.commands[0]
     title = text("Did you mean ", code(lines[0]), "?")
     blocks: list[Block] = [
@@ -46,14 +53,14 @@ def offered(typed: str, offer: Offer) -> Answer:
     if first.changes_something:
         blocks.insert(0, Paragraph(text=text("Usage: ", code(first.usage))))
     return Answer(
-        message=Message(title=title, color=Color.QUIET, blocks=tuple(blocks)), outcome=Outcome.WRONG
+        message=Message(title=title, color=Color.QUIET, blocks=tuple(blocks)), outcome=CommandOutcome.WRONG
     )
 
 
 def form_of(fill: Fill, cluster: str) -> Answer:
     """Return what is missing, and the form to fill it in."""
     command, arguments = fill.command, fill.words[len(fill.command.name.split()) :]
-    line = line_of([*command.name.split(), FORM, *arguments])
+    line = line_from_words([*command.name.split(), FORM_OPTION, *arguments])
     button = Button(label="Fill in the form", line=line, style=ButtonStyle.PRIMARY)
     blocks: tuple[Block, ...] = (
         Preformatted(lines=(command.usage,)),
@@ -63,7 +70,7 @@ def form_of(fill: Fill, cluster: str) -> Answer:
     title = text(code(command.name), " needs more: ", _needed(fill))
     return Answer(
         message=Message(title=title, color=Color.QUIET, blocks=blocks),
-        outcome=Outcome.WRONG,
+        outcome=CommandOutcome.WRONG,
         form=FormRequest(command=command, words=arguments, cluster=cluster),
     )
 
@@ -77,26 +84,31 @@ def near_names(error: UnknownNameError, command: AnyCommand | None, words: Seque
         quoted = rejoined(command, words[len(name) :], error.name)
         lines = [[*name, *quoted]] if quoted else lines
         hint = quote_hint(command, words[len(name) :], error.name)
-    typed = [line_of(line) for line in lines if line != list(words)]
+    typed = [line_from_words(line) for line in lines if line != list(words)]
     buttons = tuple(Button(label=line, line=line) for line in typed if len(line) <= MAX_BUTTON_LINE)
     blocks: tuple[Block, ...] = (Buttons(buttons=buttons),) if buttons else ()
     title = markup(f"{error} {hint}".strip())
-    return Answer(message=Message(title=title, color=Color.QUIET, blocks=blocks), outcome=Outcome.WRONG)
+    return Answer(
+        message=Message(title=title, color=Color.QUIET, blocks=blocks), outcome=CommandOutcome.WRONG
+    )
 
 
 def denied(error: DeniedError, words: Sequence[str]) -> Answer:
     """Return why the actor may not run the line, and a button that asks a team to do it."""
-    line = line_of(["ask", "--", *words])
+    line = line_from_words(["ask", "--", *words])
     blocks: tuple[Block, ...] = ()
     if error.teams and len(line) <= MAX_BUTTON_LINE:
         who = " or ".join(error.teams)
         blocks = (Buttons(buttons=(Button(label=f"Ask {who} to do it", line=line),)),)
     return Answer(
-        message=Message(title=markup(str(error)), color=Color.QUIET, blocks=blocks), outcome=Outcome.REFUSED
+        message=Message(title=markup(str(error)), color=Color.QUIET, blocks=blocks),
+        outcome=CommandOutcome.REFUSED,
     )
 
 
-def refused(reason: str, outcome: Outcome = Outcome.REFUSED, *, blocks: tuple[Block, ...] = ()) -> Answer:
+def refused(
+    reason: str, outcome: CommandOutcome = CommandOutcome.REFUSED, *, blocks: tuple[Block, ...] = ()
+) -> Answer:
     """Return an answer with the reason why nothing was done."""
     return Answer(message=Message(title=markup(reason), color=Color.QUIET, blocks=blocks), outcome=outcome)
 

@@ -74,7 +74,7 @@ def action_of(command: AnyCommand, words: Sequence[str]) -> Any:
         ) from error
 
 
-def parse(line: str, catalogue: Sequence[AnyCommand]) -> tuple[AnyCommand, Any]:
+def parse_line(line: str, catalogue: Sequence[AnyCommand]) -> tuple[AnyCommand, Any]:
     """Return the command and its action."""
     words = words_of(line)
     command = find(words, catalogue)

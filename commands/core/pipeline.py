@@ -20,15 +20,23 @@ from commands.core.asking import ask_teams
 from commands.core.blindness import with_blindness
 from commands.core.cluster_names import names_of
 from commands.core.cluster_selection import cluster_named, select_cluster, with_cluster
-from commands.core.command import Answer, AnyCommand, DeniedError, Outcome, UnknownNameError, UnusableError
+from commands.core.command import (
+    Answer,
+    AnyCommand,
+    CommandOutcome,
+    DeniedError,
+    UnknownNameError,
+    UnusableError,
+)
 from commands.core.confirmation import ProposalTimes, check_confirmation, check_open, namespaces_of
 from commands.core.context import Cluster, CommandContext, Defaults, Members
-from commands.core.guidance import denied, form_of, line_of, near_names, offered, refused
+from commands.core.guidance import denied, form_of, line_from_words, near_names, offered, refused
 from commands.core.matching.interpretation import Fill, Offer, Run, interpret
 from commands.core.matching.lexicon import Lexicon
 from commands.core.once import OnceStore
 from commands.core.parsing import action_of, find, words_of
 from commands.core.permissions import Permissions
+from commands.core.persons import EachTheirOwn, Persons
 from commands.core.planner import Planner
 from commands.core.request import Actor, ActorKind, Request
 from commands.core.request_journal import RequestJournal
@@ -65,6 +73,7 @@ class Pipeline:
     current: Callable[[Actor], Awaitable[Actor]] = as_given
     observe: Callable[[str, str], None] = lambda _command, _outcome: None
     members: Members | None = None
+    persons: Persons = field(default_factory=EachTheirOwn)
     channel: str = ""  # where teams without a channel of their own are asked
     times: ProposalTimes = field(default_factory=ProposalTimes)
 
@@ -93,7 +102,7 @@ class Pipeline:
                     return self._with_cluster(offered(request.line, meaning), named or self._first)
                 progress.command = command = meaning.command
                 if meaning.words != tuple(words):
-                    request = replace(request, line=line_of(meaning.words, named))
+                    request = replace(request, line=line_from_words(meaning.words, named))
                 words = progress.words = list(meaning.words)
                 async with self.store.read() as snapshot:
                     selected = await select_cluster(
@@ -115,11 +124,11 @@ class Pipeline:
             return self._with_cluster(near_names(error, progress.command, progress.words), progress.cluster)
         except UnusableError as error:
             progress.outcome = "invalid"
-            answer = refused(str(error), Outcome.WRONG, blocks=error.blocks)
+            answer = refused(str(error), CommandOutcome.WRONG, blocks=error.blocks)
             return self._with_cluster(answer, progress.cluster)
         except SourceError as error:
             progress.outcome = "blind"
-            return refused(f"The cluster cannot be read: {error}", Outcome.FAILED)
+            return refused(f"The cluster cannot be read: {error}", CommandOutcome.FAILED)
         except TimeoutError:
             progress.outcome = "timeout"
             # A commit may have landed although its answer timed out.
@@ -131,7 +140,9 @@ class Pipeline:
                 if is_sure
                 else "it is not known whether it was done: check before you try again"
             )
-            return refused(f"Timed out after {TIMEOUT.total_seconds():.0f} s; {outcome}.", Outcome.FAILED)
+            return refused(
+                f"Timed out after {TIMEOUT.total_seconds():.0f} s; {outcome}.", CommandOutcome.FAILED
+            )
 
     def _meaning(self, request: Request, words: Sequence[str], named: str) -> Run | Fill | Offer:
         """Return what the line means. Automation says what it means."""
@@ -139,7 +150,9 @@ class Pipeline:
             return Run(command=find(words, self.catalogue), words=tuple(words))
         cluster = self.clusters.get(named or self._first)
         return interpret(
-            words, self.lexicon, partial(names_of, cluster, self.rules(), tuple(self.permissions.teams))
+            words,
+            self.lexicon,
+            partial(names_of, cluster, self._rules(named or self._first), tuple(self.permissions.teams)),
         )
 
     async def _fill(self, request: Request, meaning: Fill, cluster: str) -> Answer | None:
@@ -189,14 +202,21 @@ class Pipeline:
         context = await self._context(again, plan.cluster)
         if not command.checks_permission_itself:  # else the handler has to check the confirming person
             # The lease and the name on the node are the requester's, not those of the person who confirms.
-            context = replace(context, actor=replace(actor, id=plan.actor, name=plan.actor_name))
+            asker = replace(
+                actor,
+                id=plan.actor,
+                name=plan.actor_name,
+                person=plan.actor,
+                ids=self.persons.ids_of(plan.actor),
+            )
+            context = replace(context, actor=asker)
         return await self._planner.confirm_again(plan, command, words, context, by=actor)
 
     async def ask(self, words: Sequence[str], context: CommandContext) -> Answer:
         """Ask the teams that may run the line to confirm its plan."""
         words, _ = cluster_named(words)
         command = find(words, self.catalogue)
-        return await ask_teams(command, words, context, self._planner, line=line_of(words))
+        return await ask_teams(command, words, context, self._planner, line=line_from_words(words))
 
     @property
     def catalogue(self) -> Sequence[AnyCommand]:
@@ -234,7 +254,7 @@ class Pipeline:
             defaults=self.defaults,
             uploads=request.uploads,
             line=request.line,
-            rules=self.rules(),
+            rules=self._rules(name),
             unseen=self.unseen(name),
             rule_runs=self.rule_runs(name),
             may=rights.may,
@@ -244,9 +264,15 @@ class Pipeline:
             confirm=self.confirm,
             ask=self.ask,
             members=self.members,
+            persons=self.persons,
             teams=self.permissions.teams,
+            undoing=tuple(one.undoing for one in self.catalogue if one.undoing is not None),
             channels={"": self.channel} | {name: one.channel for name, one in self.permissions.teams.items()},
         )
+
+    def _rules(self, cluster: str) -> Mapping[str, Rule]:
+        """Return the rules that are in force in a cluster, by id."""
+        return {id: rule for id, rule in self.rules().items() if rule.is_in_force(cluster)}
 
     @property
     def _first(self) -> str:

@@ -16,7 +16,9 @@ class ActorKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """The sender of a command line. `id` is stable (a Slack user id, an automation's name); `teams` are current."""
+    """The sender of a command line. `id` is the id by which they came: a chat's user id, the name of a token or an
+    automation. `person` is who they are, as rows name them, and `ids` are all ids of that person. `teams` are current.
+    """
 
     id: str
     name: str
@@ -24,6 +26,16 @@ class Actor:
     teams: frozenset[str] = frozenset()
     is_guest: bool = False  # a guest, a member of another workspace or a deactivated account: gets no answer
     address: str = ""  # how to reach an automation or token; empty for people
+    person: str = ""  # not given: `id` is a person of its own
+    ids: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if not self.person:
+            object.__setattr__(self, "person", self.id)
+
+    def is_one(self, person: str) -> bool:
+        """Whether a row that names this person means the actor."""
+        return person == self.person or person in self.ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from alerts.store import Store
+from alerts.store import Store, Unit
 from collectors.facts.clock import Clock
-from commands.core.request import Request
-from commands.models import AuditEntry, HandledRequest
+from commands.core.request import Actor, ActorKind, Request
+from commands.models import AuditEntry, HandledRequest, Person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +20,7 @@ class RequestJournal:
             if earlier is not None and (earlier.is_done or not request.is_resumed):
                 return False
             await unit.rows(HandledRequest).put(HandledRequest(id=request.id, at=request.at))
+            await _note_person(request.actor, unit)
         return True
 
     async def note(
@@ -30,7 +31,7 @@ class RequestJournal:
             id=f"{request.id}/{what}",
             cluster=cluster,
             at=self.clock.now(),
-            actor=request.actor.id,
+            actor=request.actor.person,
             actor_name=request.actor.name,
             line=request.line,
             what=what,
@@ -39,3 +40,10 @@ class RequestJournal:
         )
         async with self.store.unit() as unit:
             await unit.rows(AuditEntry).put(entry)
+
+
+async def _note_person(actor: Actor, unit: Unit) -> None:
+    """Store who this is, the first time. The ids of a person are the settings' matter."""
+    if actor.kind is not ActorKind.AUTOMATION:
+        person = Person(id=actor.person, ids=(actor.person,), name=actor.name)
+        await unit.rows(Person).add(person)

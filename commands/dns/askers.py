@@ -8,6 +8,7 @@ from alerts.cards.text import Text, code, joined, text
 from collectors.cluster.indexes import by_address
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PODS
+from collectors.facts.log_match import AllOf, AnyOf, FieldPhrase
 from collectors.facts.queries import LogQuery, PromQLQuery
 from collectors.facts.results import Sample, Seen
 from collectors.facts.topology import Topology
@@ -23,8 +24,13 @@ _CACHES = 'topk(3, sum by (instance) (rate(coredns_dns_requests_total{server=~"[
 async def askers(context: CommandContext) -> Text:
     """Return the namespaces that ask most, each with the pod that asks most; or the nodes; or why neither is known."""
     query = LogQuery(
-        match=f"namespace:{context.defaults.dns_namespace} AND message:(NOERROR OR NXDOMAIN OR SERVFAIL) "
-        "AND message:(udp OR tcp)",
+        match=AllOf(
+            parts=(
+                FieldPhrase(field="namespace", text=context.defaults.dns_namespace),
+                _any_word("NOERROR", "NXDOMAIN", "SERVFAIL"),
+                _any_word("udp", "tcp"),
+            )
+        ),
         by=("pod",),  # so that with many lines some of each replica are read
         over=_OVER,
         extract=_CLIENT,
@@ -37,6 +43,10 @@ async def askers(context: CommandContext) -> Text:
     if isinstance(cached, Seen) and cached.samples:
         return _by_node(cached.samples, context.cluster.topology())
     return text("not known: CoreDNS logs no queries (its plugin `log`), and no cache on a node is scraped")
+
+
+def _any_word(*words: str) -> AnyOf:
+    return AnyOf(parts=tuple(FieldPhrase(field="message", text=word) for word in words))
 
 
 def _by_client(samples: tuple[Sample, ...]) -> Mapping[str, int]:

@@ -8,6 +8,7 @@ from commands.gpu.gpu_lists import ListGpus, ListIdleGpus, idle, listing
 from commands.gpu.owner_answers import AnswerReclaim, ShowRequest, keep, release, show_request, snooze
 from commands.gpu.reclaim import FreeGpus, free
 from commands.gpu.unanswered import SettleReclaim, settle
+from commands.gpu.undo_rules import UNDOING
 from commands.models import ReclaimRequest
 from commands.plans.plan import Risk
 from commands.training.workload_steps import SUSPEND_RIGHTS
@@ -139,6 +140,7 @@ COMMANDS = (
         risk=Risk.TOUCH,
         relieves=("GPUIdle",),
         rights=SUSPEND_RIGHTS,
+        undoing=UNDOING,
         table=ReclaimRequest,
         example="gpu settle c3f9a1b2",
     ),

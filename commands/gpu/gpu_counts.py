@@ -15,7 +15,7 @@ NO_TEAM = "no team"
 
 
 @dataclass(slots=True, kw_only=True)
-class Count:
+class GpuCount:
     """GPUs of one resource. Idle GPUs are in use, so free and idle ones are disjoint."""
 
     capacity: float = 0
@@ -33,12 +33,12 @@ class Count:
 
 def count_gpus(
     nodes: Iterable[NodeGpus], inventory: Inventory, topology: Topology, look: IdleSearch
-) -> dict[str, Count]:
+) -> dict[str, GpuCount]:
     """Return the counts over these nodes, by resource name."""
-    counted: dict[str, Count] = {}
+    counted: dict[str, GpuCount] = {}
     for gpus in nodes:
         for resource, share in gpus.counts.items():
-            one = counted.setdefault(resource, Count())
+            one = counted.setdefault(resource, GpuCount())
             one.capacity += share.capacity
             one.used += share.requested
             one.broken += share.unhealthy
@@ -47,7 +47,7 @@ def count_gpus(
         for pod in inventory.pods_on(gpus.node):
             key = (pod.metadata.namespace, pod.metadata.name)
             for resource, held in inventory.gpus_of(pod).items() if holds_resources(pod) else ():
-                one = counted.setdefault(resource, Count())
+                one = counted.setdefault(resource, GpuCount())
                 team = team_of(key, topology)
                 one.by_team[team] += held
                 seen = look.pods.get(key)
@@ -62,7 +62,7 @@ def team_of(pod: tuple[str, str], topology: Topology) -> str:
     return (user.team if user else "") or NO_TEAM
 
 
-def summary_lines(counted: Mapping[str, Count], *, is_idle_known: bool) -> tuple[str, ...]:
+def summary_lines(counted: Mapping[str, GpuCount], *, is_idle_known: bool) -> tuple[str, ...]:
     """Return lines like `nvidia.com/gpu: 104 of 128 used (8 of them idle), 16 free, 8 broken`."""
     lines = []
     for resource, one in counted.items():
@@ -74,7 +74,7 @@ def summary_lines(counted: Mapping[str, Count], *, is_idle_known: bool) -> tuple
     return tuple(lines)
 
 
-def team_table(counted: Mapping[str, Count], *, is_idle_known: bool) -> Table:
+def team_table(counted: Mapping[str, GpuCount], *, is_idle_known: bool) -> Table:
     rows = tuple(
         (team, resource, f"{held:g}", f"{one.idle_by_team.get(team, 0):g}" if is_idle_known else "?")
         for resource, one in counted.items()

@@ -17,6 +17,7 @@ from collectors.cluster.resources import gpu_resource, holds_resources
 from collectors.facts.clock import format_duration
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Seen
+from collectors.facts.topology import PodKey
 from commands.core.context import Cluster
 
 UTIL, ENGINE, MEMORY = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_DEV_FB_USED"
@@ -25,7 +26,6 @@ MEMORY_HELD_ABOVE = 1024.0  # MiB: the driver alone uses less
 STEPS = 30  # evaluation steps in the window; each needs a sample
 SHORTEST = timedelta(minutes=5)
 
-PodKey = tuple[str, str]  # namespace, name
 DeviceKey = tuple[str, str, str, str]  # namespace, pod, UUID, GPU instance
 
 

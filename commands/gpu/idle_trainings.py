@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from alerts.cards.message import Table
 from collectors.facts.clock import humanize
 from collectors.facts.topology import Topology, WorkloadFacts, shown_name
+from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.gpu_workloads import BARE
 from collectors.trainings.training import Training
 from commands.gpu.idle_detection import MEMORY_HELD_ABOVE, Activity, IdleSearch, PodGpus
@@ -139,14 +140,15 @@ def _resources(one: TrainingGpus) -> str:
 
 def way_to_free(one: TrainingGpus) -> str:
     """Return how the GPUs of a workload that is no training are freed: its owner stops it, not Yardmaster."""
-    namespace, kind, name = one.id.split("/")
+    namespace, kind, name = parse_workload(one.id)
     if kind == BARE:
         return (
             f"it is a pod without a controller, `kubectl -n {namespace} delete pod {name}` ends it for good"
         )
     if kind in ("Deployment", "StatefulSet", "ReplicaSet"):
         return f"`kubectl -n {namespace} scale {kind.lower()} {name} --replicas=0` ends its pods"
-    return f"only its own controller can stop it, see `kubectl -n {namespace} describe {kind.lower()} {name}`"
+    kind = shown_kind(kind).lower()
+    return f"only its own controller can stop it, see `kubectl -n {namespace} describe {kind} {name}`"
 
 
 def ways_to_free(found: Sequence[TrainingGpus]) -> list[str]:

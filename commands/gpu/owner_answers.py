@@ -11,12 +11,19 @@ from commands.core.context import CommandContext
 from commands.gpu.freeing_plan import freeing_plan
 from commands.gpu.idle_detection import SHORTEST
 from commands.gpu.reclaim import LONGEST_WAIT
-from commands.gpu.reclaim_card import OPEN, is_owner, reclaim_card, settlement_id, settlement_of
+from commands.gpu.reclaim_card import (
+    OPEN,
+    is_owner,
+    reclaim_card,
+    request_step,
+    settlement_id,
+    settlement_of,
+)
 from commands.gpu.unanswered import running_plans, training_of
 from commands.models import DueCommand, ReclaimRequest, ReclaimState
 from commands.plans.disruption import Disruption
 from commands.plans.plan import in_order
-from commands.plans.record_steps import forget, record
+from commands.plans.record_steps import forget
 from commands.plans.steps import Delete, Record, Step
 from commands.training.workload_steps import suspend_steps
 
@@ -85,14 +92,17 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
         return PlanDraft(title="", nothing_to_do=f"{reclaim.training} no longer holds GPUs.")
     freed = replace(_answered(reclaim, context), state=ReclaimState.FREED)
     records = (
-        record(
-            "reclaim_requests",
+        request_step(
             freed,
             text="record that the GPUs are free",
             before=reclaim,
             has_inverse=not any(isinstance(step, Delete) for step in steps),
         ),
-        *((forget("agenda", due, text="the request needs no answer any more"),) if due else ()),
+        *(
+            (forget("agenda", due, text="the request needs no answer any more", goes_with=reclaim.id),)
+            if due
+            else ()
+        ),
     )
     return PlanDraft(
         title=f"Free {reclaim.gpus:g} GPUs of {reclaim.training}",
@@ -110,7 +120,7 @@ def keep_again(freed: ReclaimRequest, plan: str, context: CommandContext) -> Rec
     reason = f"plan {plan}, which freed them, was undone"
     kept = replace(_answered(freed, context), state=ReclaimState.KEPT, keep_reason=reason)
     who = context.actor.name
-    return record("reclaim_requests", kept, text=f"record that {who} needs the GPUs", before=freed)
+    return request_step(kept, text=f"record that {who} needs the GPUs", before=freed)
 
 
 def _how_to_restore(steps: Sequence[Step]) -> str:
@@ -146,4 +156,4 @@ def _check_answerer(reclaim: ReclaimRequest, context: CommandContext, *, harmles
 
 
 def _answered(reclaim: ReclaimRequest, context: CommandContext) -> ReclaimRequest:
-    return replace(reclaim, answered_by=context.actor.id, answered_at=context.now)
+    return replace(reclaim, answered_by=context.actor.person, answered_at=context.now)

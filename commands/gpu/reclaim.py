@@ -19,11 +19,11 @@ from commands.gpu.reclaim_card import (
     SETTLE,
     released,
     request_id,
+    request_step,
     settlement_step,
 )
 from commands.models import Launch, ReclaimRequest, ReclaimState
 from commands.plans.plan import in_order
-from commands.plans.record_steps import record
 from commands.plans.steps import Delete, Record, Step
 from commands.training.lookup import training_named
 from commands.training.workload_steps import suspend_steps
@@ -182,21 +182,19 @@ def _refusal(earlier: list[ReclaimRequest], now: datetime, *, is_named: bool) ->
 def _request_step(reclaim: ReclaimRequest) -> Record:
     """The undo keeps the request as void, so that its card shows it and the next one gets another id and card."""
     void = replace(reclaim, state=ReclaimState.VOID, keep_reason="the request was withdrawn")
-    return record(
-        "reclaim_requests",
+    return request_step(
         reclaim,
         text=f"request {reclaim.gpus:g} GPUs of {reclaim.training}",
         before=void,
         undo_text=f"withdraw the request for {reclaim.training}",
+        scope=(reclaim.training.partition("/")[0],),  # no answer suspends it
     )
 
 
 def _dropped(reclaim: ReclaimRequest) -> Record:
     """Close a request that should have been settled long ago: a new one replaces it."""
     void = replace(reclaim, state=ReclaimState.VOID, keep_reason="replaced by a new request")
-    return record(
-        "reclaim_requests", void, text=f"drop request {reclaim.id}, which was not settled", before=reclaim
-    )
+    return request_step(void, text=f"drop request {reclaim.id}, which was not settled", before=reclaim)
 
 
 async def _reclaims_of(training: Training, context: CommandContext) -> list[ReclaimRequest]:
@@ -220,7 +218,7 @@ async def _reclaim(
         owner=of.training.owner,
         owner_id=owner_id,
         gpus=of.count,
-        asked_by=context.actor.id,
+        asked_by=context.actor.person,
         asked_by_name=context.actor.name,
         asked_at=context.now,
         grace_until=context.now + grace,

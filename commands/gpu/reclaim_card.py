@@ -5,6 +5,7 @@ from hashlib import blake2b
 
 from alerts.cards.message import Block, Button, Buttons, ButtonStyle, Color, Context, Message, Paragraph
 from alerts.cards.text import Text, bold, code, markup, moment, moment_words, person, text
+from commands.core.persons import automation_id
 from commands.core.request import Actor
 from commands.models import OPEN_REQUEST, DueCommand, ReclaimRequest, ReclaimState
 from commands.plans.record_steps import record
@@ -14,6 +15,7 @@ OPEN = OPEN_REQUEST
 KEEP_FOR = timedelta(hours=12)  # after an owner kept their GPUs there is no new request for this long
 AUTOMATION = "reclaim"  # the actor that settles requests without an answer
 SETTLE = "gpu settle"  # what it runs
+SETTLEMENT = "reclaim/"  # before the request's id: the id of its due command
 NOT_AUTOMATIC = (
     "Without an answer nothing happens by itself: the settings let no automation suspend it "
     "(`automation.reclaim`), so a person has to release it."
@@ -33,25 +35,53 @@ def settlement_of(reclaim: ReclaimRequest) -> DueCommand:
         cluster=reclaim.cluster,
         at=reclaim.grace_until,
         line=f"{SETTLE} {reclaim.id} --cluster {reclaim.cluster}",
-        actor=AUTOMATION,
+        actor=automation_id(AUTOMATION),
     )
 
 
 def settlement_step(reclaim: ReclaimRequest) -> Record:
     """Return the step that puts the settlement on the agenda."""
     text = f"without an answer, free them after {moment_words(reclaim.grace_until)}"
-    return record("agenda", settlement_of(reclaim), text=text, undo_text="do not free them without an answer")
+    return record(
+        "agenda",
+        settlement_of(reclaim),
+        text=text,
+        undo_text="do not free them without an answer",
+        goes_with=reclaim.id,
+    )
+
+
+def request_step(
+    reclaim: ReclaimRequest,
+    *,
+    text: str,
+    before: ReclaimRequest,
+    has_inverse: bool = True,
+    undo_text: str = "",
+    scope: tuple[str, ...] = (),
+) -> Record:
+    """Return the step that puts the request where it still is `before`: an answer that came first stands."""
+    return record(
+        "reclaim_requests",
+        reclaim,
+        text=text,
+        before=before,
+        has_inverse=has_inverse,
+        undo_text=undo_text,
+        expects=f"request {reclaim.id} for {reclaim.training}",
+        scope=scope,
+    )
 
 
 def settlement_id(reclaim: ReclaimRequest) -> str:
-    return f"reclaim/{reclaim.id}"
+    return f"{SETTLEMENT}{reclaim.id}"
 
 
 def is_owner(reclaim: ReclaimRequest, actor: Actor, *, by_name: bool) -> bool:
-    """Whether the actor owns the training. A name is only trusted if the owner's chat id is unknown, and only for
+    """Whether the actor owns the training. A name is only trusted if the owner's id is unknown, and only for
     harmless answers: people choose their names themselves."""
     if reclaim.owner_id:
-        return actor.id == reclaim.owner_id
+        return actor.is_one(reclaim.owner_id)
     return by_name and bool(reclaim.owner) and actor.name == reclaim.owner
 
 

@@ -14,11 +14,10 @@ from commands.core.context import CommandContext
 from commands.gpu.idle_detection import Activity
 from commands.gpu.idle_trainings import by_training, evidence
 from commands.gpu.reclaim import MAX_WINDOW, find_idle_now
-from commands.gpu.reclaim_card import OPEN, settlement_id, settlement_of, settlement_step
-from commands.models import DueCommand, ReclaimRequest, ReclaimState
+from commands.gpu.reclaim_card import OPEN, SETTLEMENT, request_step, settlement_of, settlement_step
+from commands.models import DueCommand, HandledRequest, ReclaimRequest, ReclaimState
 from commands.plans.disruption import Disruption
 from commands.plans.plan import Plan, PlanState, StepRecord, StepState, in_order
-from commands.plans.record_steps import record
 from commands.plans.steps import Delete, Record
 from commands.training.workload_steps import suspend_steps
 
@@ -76,8 +75,7 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
         return _void(reclaim, "it is already suspended")
     if any(isinstance(step, Delete) for step in steps) and not reclaim.is_for_good:
         return _void(reclaim, "Kueue manages it by now, so that it could only be deleted")
-    freed = record(
-        "reclaim_requests",
+    freed = request_step(
         replace(reclaim, state=ReclaimState.FREED),
         text="record that the GPUs are free",
         before=reclaim,
@@ -118,15 +116,14 @@ async def running_plans(unit: Unit) -> dict[str, str]:
 
 def _void(reclaim: ReclaimRequest, reason: str) -> PlanDraft:
     void = replace(reclaim, state=ReclaimState.VOID, keep_reason=reason)
-    step = record("reclaim_requests", void, text=f"close the request: {reason}", before=reclaim)
+    step = request_step(void, text=f"close the request: {reason}", before=reclaim)
     return PlanDraft(title=f"Drop the request for {reclaim.training}", stages=in_order(step))
 
 
 def _later(reclaim: ReclaimRequest, reason: str, context: CommandContext) -> PlanDraft:
     later = replace(reclaim, grace_until=context.now + RETRY_AFTER)
     steps = (
-        record(
-            "reclaim_requests",
+        request_step(
             later,
             text=f"wait {humanize(RETRY_AFTER)} more, as its activity is not known: {reason}",
             before=reclaim,
@@ -136,24 +133,27 @@ def _later(reclaim: ReclaimRequest, reason: str, context: CommandContext) -> Pla
     return PlanDraft(title=f"Check {reclaim.training} again later", stages=in_order(*steps))
 
 
-async def lost_settlements(unit: Unit, now: datetime) -> list[DueCommand]:
-    """Return the settlements of open requests that are missing from the agenda and from plans in progress.
+async def lost_settlement(reclaim: ReclaimRequest, unit: Unit, now: datetime) -> DueCommand | None:
+    """Return the settlement of an open request that is missing from the agenda and from plans in progress.
 
-    A settlement may have been refused or interrupted, or its plan may have failed or been undone. An overdue one is
-    due after a pause, at a new time: the old request id is already handled. The pause is as long as the request
-    is late, within bounds, so it doubles from attempt to attempt.
+    It may have been refused or interrupted, or its plan may have failed or been undone. One that was tried is due after
+    a pause, at a new time: the old request id is already handled. The pause is as long as the request is late, within
+    bounds, so it doubles from attempt to attempt.
     """
-    in_plans = await running_plans(unit)  # read first: a plan that ends meanwhile has changed its requests
-    found = [reclaim for state in OPEN for reclaim in await unit.rows(ReclaimRequest).find(state=state.value)]
-    return [
-        replace(settlement_of(reclaim), at=_retry_at(reclaim, now))
-        for reclaim in found
-        if reclaim.is_automatic
-        and reclaim.id not in in_plans
-        and await unit.rows(DueCommand).get(settlement_id(reclaim)) is None
-    ]
+    due = settlement_of(reclaim)
+    if reclaim.settle_at is None or await unit.rows(DueCommand).get(due.id) is not None:
+        return None
+    if reclaim.id in await running_plans(unit):
+        return None
+    was_tried = await unit.rows(HandledRequest).get(due.request) is not None
+    return replace(due, at=_retry_at(reclaim, now)) if was_tried else due
+
+
+def request_of(due: DueCommand) -> str:
+    """Return the id of the reclaim request that a due command settles; of no request for another command."""
+    return due.id.removeprefix(SETTLEMENT)
 
 
 def _retry_at(reclaim: ReclaimRequest, now: datetime) -> datetime:
     late = now - reclaim.grace_until
-    return reclaim.grace_until if late < timedelta() else now + min(max(RETRY_AFTER, late), LONGEST_PAUSE)
+    return now + min(max(RETRY_AFTER, late), LONGEST_PAUSE)

@@ -9,7 +9,7 @@ from collectors.facts.results import SourceError
 from commands.core.command import EVERY_SOURCE, Answer, Command
 from commands.core.context import CommandContext
 from commands.gpu.reclaim_card import OPEN
-from commands.home.sections import leases_of, open_incidents, trainings_of, waiting_for
+from commands.home.sections import leases_of, open_incident_blocks, trainings_of, waiting_for
 from commands.models import CordonLease, ReclaimRequest
 from commands.plans.plan import Plan, PlanState
 
@@ -21,7 +21,7 @@ class ShowHome:
 
 async def show(action: ShowHome, context: CommandContext) -> Answer:
     """Return the page of the sender. Moments are dates, not ages, so that it is the same until something changes."""
-    cluster, me = context.cluster.name, context.actor.id
+    cluster, me = context.cluster.name, context.actor
     async with context.store.read() as snapshot:
         incidents = await snapshot.rows(Incident).find(cluster=cluster, state="open")
         plans = await snapshot.rows(Plan).find(cluster=cluster, state=PlanState.PROPOSED.value)
@@ -29,9 +29,9 @@ async def show(action: ShowHome, context: CommandContext) -> Answer:
             cluster=cluster, state=tuple(one.value for one in OPEN)
         )
         leases = await snapshot.rows(CordonLease).find(cluster=cluster)
-    mine = [one for one in leases if one.owner == me]
+    mine = [one for one in leases if me.is_one(one.owner)]
     blocks: list[Block] = [
-        *open_incidents(incidents, me),
+        *open_incident_blocks(incidents, me),
         *waiting_for(
             me,
             plans=[one for one in plans if context.now < one.expires_at],
@@ -48,7 +48,7 @@ async def show(action: ShowHome, context: CommandContext) -> Answer:
 
 
 def _trainings(context: CommandContext) -> list[Block]:
-    names = {name for name, id in context.defaults.owners.items() if id == context.actor.id}
+    names = {name for name, id in context.defaults.owners.items() if context.actor.is_one(id)}
     names.add(context.actor.name)
     try:
         return trainings_of([one for one in context.cluster.trainings() if one.owner in names])

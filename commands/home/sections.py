@@ -8,6 +8,7 @@ from alerts.cards.text import Text, bold, code, moment, person, text
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from collectors.trainings.training import Training, TrainingState
+from commands.core.request import Actor
 from commands.gpu.reclaim_card import answer_buttons
 from commands.models import CordonLease, ReclaimRequest
 from commands.plans.plan import Plan, Risk
@@ -16,7 +17,7 @@ SHOWN = 5  # of each kind: the page of a chat has a limit
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 
 
-def open_incidents(incidents: Sequence[Incident], me: str) -> list[Block]:
+def open_incident_blocks(incidents: Sequence[Incident], me: Actor) -> list[Block]:
     """Return the open incidents: those that nobody has first, the worst first."""
     if not incidents:
         return [
@@ -35,12 +36,12 @@ def open_incidents(incidents: Sequence[Incident], me: str) -> list[Block]:
     return [*blocks, *_more(len(incidents), "incident list")]
 
 
-def _incident(incident: Incident, me: str) -> Text:
+def _incident(incident: Incident, me: Actor) -> Text:
     said = text(
         f"{_MARKS[incident.severity]} ", bold(headline(incident)), "\n", code(incident.id), " · since "
     )
     said = text(said, moment(incident.opened_at))
-    if incident.acknowledged_by == me:
+    if me.is_one(incident.acknowledged_by):
         return text(said, " · acknowledged by you")
     if incident.acknowledged_by:
         return text(
@@ -50,18 +51,18 @@ def _incident(incident: Incident, me: str) -> Text:
 
 
 def waiting_for(
-    me: str, *, plans: Iterable[Plan], reclaims: Iterable[ReclaimRequest], leases: Iterable[CordonLease]
+    me: Actor, *, plans: Iterable[Plan], reclaims: Iterable[ReclaimRequest], leases: Iterable[CordonLease]
 ) -> list[Block]:
     """Return what this person has to answer: plans to confirm, requests about idle GPUs, cordons past their end."""
     blocks: list[Block] = []
     for reclaim in reclaims:
-        if reclaim.owner_id == me:
+        if me.is_one(reclaim.owner_id):
             asked = text(f"{reclaim.gpus:g} GPUs of ", code(reclaim.training), " are idle. Answer until ")
             blocks.append(Paragraph(text=text(asked, moment(reclaim.grace_until), ".")))
             blocks.append(Buttons(buttons=answer_buttons(reclaim)))
     for plan in plans:
         is_for_another = plan.risk is Risk.BREAK
-        if (plan.actor == me) is not is_for_another:
+        if me.is_one(plan.actor) is not is_for_another:
             who = text(" of ", person(plan.actor, plan.actor_name)) if is_for_another else ()
             said = text(bold(plan.title), who, " waits to be confirmed until ", moment(plan.expires_at), ".")
             blocks.append(Paragraph(text=said))

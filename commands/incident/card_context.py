@@ -9,6 +9,7 @@ from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext
 from alerts.cards.message import Button
 from alerts.cards.text import code, moment, person, text
 from alerts.incidents.incident import Incident
+from alerts.incidents.member_rows import pages_of
 from alerts.incidents.returning import WITHIN, Returned, returned
 from alerts.rules import ImpactScope, Rule
 from alerts.silences import Silence
@@ -33,7 +34,7 @@ async def incident_context(
     )
     return replace(
         context,
-        silenced_until=silenced_until(incident, alerts, silences, now=now),
+        silenced_until=await _silenced_until(incident, alerts, silences, snapshot, now=now),
         is_silenced_until_over=any(
             one.is_until_over and one.covers_incident(incident, now) for one in silences
         ),
@@ -41,6 +42,35 @@ async def incident_context(
         asked=await _asked(incident, snapshot) if incident.is_open else (),
         returned=await _returned(incident, snapshot),
     )
+
+
+async def _silenced_until(
+    incident: Incident,
+    alerts: Mapping[str, Alert],
+    silences: Collection[Silence],
+    snapshot: StoreSnapshot,
+    *,
+    now: datetime,
+) -> datetime | None:
+    """Return what `silenced_until` does. Of many alerts the others are only read while all before are silenced."""
+    until = silenced_until(incident, alerts, silences, now=now)
+    if (
+        until is None
+        or incident.totals is None
+        or any(one.covers_incident(incident, now) for one in silences)
+    ):
+        return until
+    is_firing = bool(incident.firing)
+    async for page in pages_of(incident.id, snapshot):
+        members = tuple(row.member for row in page if row.member.is_firing or not is_firing)
+        more = await snapshot.rows(Alert).get_all(member.alert for member in members)
+        if members:
+            others = replace(incident, members=members, totals=None)
+            ends = silenced_until(others, more, silences, now=now)
+            if ends is None:
+                return None
+            until = min(until, ends)
+    return until
 
 
 async def _returned(incident: Incident, snapshot: StoreSnapshot) -> Returned | None:

@@ -8,7 +8,7 @@ from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_events import event_text
 from alerts.cards.message import Block, Context, Message, Paragraph, Table
-from alerts.cards.text import bold, moment, text
+from alerts.cards.text import bold, moment, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Incident
 from collectors.facts.clock import humanize
@@ -16,6 +16,7 @@ from commands.core.blindness import nothing_seen
 from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import INCIDENT
+from commands.incident.alert_page import alert_page
 from commands.incident.card_context import incident_context
 from commands.incident.resolving import COMMANDS as RESOLVING
 
@@ -30,6 +31,7 @@ class ListIncidents:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowIncident:
     incident: str
+    page: int | None = None  # of its alerts; without one: its card
 
 
 async def listing(action: ListIncidents, context: CommandContext) -> Answer:
@@ -58,7 +60,7 @@ async def listing(action: ListIncidents, context: CommandContext) -> Answer:
 def _row(incident: Incident, context: CommandContext) -> tuple[str, ...]:
     state = incident.severity.value if incident.is_open else "resolved"
     lasted = humanize(incident.lasted(context.now), parts=1)
-    who = incident.acknowledged_by_name or incident.acknowledged_by
+    who = person(incident.acknowledged_by, incident.acknowledged_by_name).text
     place = place_of(shared_subject(incident))
     what = headline(incident)
     if place.casefold() not in what.casefold():
@@ -67,13 +69,15 @@ def _row(incident: Incident, context: CommandContext) -> tuple[str, ...]:
 
 
 async def show(action: ShowIncident, context: CommandContext) -> Answer:
-    """Return the incident's current card with its latest history."""
+    """Return the incident's current card with its latest history, or a page of its alerts."""
     async with context.store.read() as snapshot:
         incident = await snapshot.rows(Incident).get(action.incident)
         if incident is None:
             raise UnusableError(
                 f"There is no incident `{action.incident}`. `incident list --all` shows the latest."
             )
+        if action.page:
+            return await alert_page(incident, action.page, snapshot, context)
         stored = await incident_context(incident, snapshot, rules=context.rules, now=context.now)
     card_context = replace(stored, people=context.defaults.owners)
     card = incident_card(incident, context=card_context, now=context.now)
@@ -103,7 +107,16 @@ COMMANDS = (
         verb="show",
         summary="Show an incident and its history.",
         action=ShowIncident,
-        parameters=(click.Argument(["incident"], type=INCIDENT),),
+        parameters=(
+            click.Argument(["incident"], type=INCIDENT),
+            click.Option(
+                ["--page"],
+                type=click.IntRange(min=1),
+                default=None,
+                help="a page of all its alerts instead of its card",
+                metavar="NUMBER",
+            ),
+        ),
         read=show,
         shows=EVERY_SOURCE,
         for_everyone=True,

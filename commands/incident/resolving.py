@@ -9,8 +9,10 @@ from alerts.cards.message import Message
 from alerts.cards.text import code, text
 from alerts.incidents.grouping import acknowledge
 from alerts.incidents.incident import Incident
+from alerts.incidents.member_rows import incident_write, whole_ones, write_incident
 from alerts.incidents.proofs import say_over
 from alerts.rules import ResolveWhen
+from collectors.facts.stepwise import result_of
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.incidents import check_namespace, incident_named
@@ -25,7 +27,7 @@ class ResolveIncident:
 
 async def resolve(action: ResolveIncident, context: CommandContext) -> Answer:
     """Record the sender's word. The next evaluation cycle resolves the incident."""
-    who, name, now = context.actor.id, context.actor.name, context.now
+    who, name, now = context.actor.person, context.actor.name, context.now
     async with context.store.unit() as unit:
         incident = await incident_named(action.incident, unit, context)
         check_namespace("incident resolve", incident, context)
@@ -36,10 +38,11 @@ async def resolve(action: ResolveIncident, context: CommandContext) -> Answer:
                 f"Incident `{incident.id}` is not over: {firing[0].summary} It resolves once its alerts do; "
                 f"`silence incident {incident.id}` keeps it quiet until then."
             )
-        said = say_over(incident, who=who, who_name=name, reason=action.reason, now=now)
+        (whole,) = await whole_ones([incident], unit)
+        said = say_over(whole, who=who, who_name=name, reason=action.reason, now=now)
         if said.resolve_when is not ResolveWhen.CLEARED and not said.acknowledged_by:
             said = acknowledge(said, who=who, who_name=name, now=now)
-        await unit.rows(Incident).put(said)
+        await write_incident(unit, result_of(incident_write(said, whole, incident)))
     title = text("You said that incident ", code(incident.id), f" is over: {headline(incident)}")
     return Answer(message=Message(title=title))
 

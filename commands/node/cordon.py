@@ -6,7 +6,7 @@ from datetime import timedelta
 from alerts.cards.text import moment_words
 from collectors.cluster.objects import Node
 from commands.core.context import CommandContext
-from commands.core.cordons import AT, BY, INCIDENT, REASON, UNTIL, annotations_of
+from commands.core.cordons import AT, BY, CORDON_INCIDENT, REASON, UNTIL, annotations_of
 from commands.models import CordonLease
 from commands.plans.object_refs import ObjectRef
 from commands.plans.preconditions import Precondition
@@ -14,7 +14,7 @@ from commands.plans.record_steps import forget, record
 from commands.plans.steps import Patch, Record
 
 CLUSTER = "yardmaster.io/cluster"
-OURS = (BY, AT, REASON, UNTIL, INCIDENT, CLUSTER)
+OURS = (BY, AT, REASON, UNTIL, CORDON_INCIDENT, CLUSTER)
 
 
 def cordon_steps(
@@ -29,14 +29,14 @@ def cordon_steps(
         AT: f"{context.now:%Y-%m-%dT%H:%M:%SZ}",
         REASON: reason,
         UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}",
-        INCIDENT: context.origin.incident or None,
+        CORDON_INCIDENT: context.origin.incident or None,
         CLUSTER: context.cluster.name,
     }
     lease = CordonLease(
         id=f"{context.cluster.name}/{name}",
         cluster=context.cluster.name,
         node=name,
-        owner=context.actor.id,
+        owner=context.actor.person,
         owner_name=context.actor.name,
         reason=reason,
         since=context.now,
@@ -78,7 +78,7 @@ def extension_steps(
         id=f"{context.cluster.name}/{name}",
         cluster=context.cluster.name,
         node=name,
-        owner=context.actor.id,
+        owner=context.actor.person,
         owner_name=context.actor.name,
         reason=found.get(REASON, "no reason given"),
         since=context.now,

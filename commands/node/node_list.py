@@ -9,9 +9,9 @@ import click
 from alerts.cards.message import Block, Button, Buttons, Color, Context, Message, Table
 from alerts.cards.text import bold, text
 from alerts.incidents.incident import Incident
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
-from collectors.cluster.resources import is_ready
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordons import cordoned_by
@@ -103,7 +103,7 @@ def _listed(
 
 
 def _rank(node: Node, incidents: Sequence[Incident]) -> int:
-    if not is_ready(node):
+    if not is_node_ready(node):
         return 0
     if incidents:
         return 4 - incidents[0].severity.rank
@@ -112,7 +112,7 @@ def _rank(node: Node, incidents: Sequence[Incident]) -> int:
 
 def state_of(node: Node) -> str:
     """Return `Ready` or `NotReady`, and by whom it is cordoned."""
-    state = "Ready" if is_ready(node) else "NotReady"
+    state = "Ready" if is_node_ready(node) else "NotReady"
     return f"{state}, cordoned by {cordoned_by(node)}" if node.spec.unschedulable else state
 
 

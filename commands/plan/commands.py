@@ -36,7 +36,7 @@ async def cancel(named: PlanName, context: CommandContext) -> Answer:
         if plan.is_over:
             raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is already {plan.state.value}.")
         denied = context.refusal(plan.command, *namespaces_of(plan.steps))
-        if plan.actor != context.actor.id and denied is not None:
+        if not context.actor.is_one(plan.actor) and denied is not None:
             raise DeniedError(f"Plan `{plan.id}` belongs to {plan.actor_name}. {denied}", plan=plan.id)
         was_running = plan.state is PlanState.RUNNING
         reason = f"cancelled by {context.actor.name}"

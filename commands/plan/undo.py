@@ -1,22 +1,16 @@
 """Planning of an undo: the inverses of what a plan did, and what is waited for and what is not undone."""
 
-from collections.abc import Sequence
-
-import msgspec
+from collections.abc import Container, Sequence
 
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
-from commands.gpu.freeing_plan import requests_of
-from commands.gpu.owner_answers import keep_again
-from commands.gpu.reclaim_card import is_owner, settlement_id
-from commands.models import ReclaimRequest, ReclaimState
 from commands.plan.stored import PlanName, journal_of, stored_plan
 from commands.plans.plan import Plan, StepRecord, StepState, in_order, inverse_of
 from commands.plans.preview import can_undo
-from commands.plans.settling import settle
+from commands.plans.record_steps import changed_after
+from commands.plans.settling import settle_plan
 from commands.plans.steps import Create, Delete, Evict, Record, Running, Step, Wait
-from commands.training.stop import deleted_with_namespace, disruption_of, lost_work
 
 NAMED = 8  # steps that cannot be undone, in the notes of an undo
 
@@ -36,22 +30,19 @@ async def undo(named: PlanName, context: CommandContext) -> PlanDraft:
     if not can_undo(plan, records):
         raise UnusableError(f"Plan `{plan.id}` did nothing that can be undone.")
     pairs = list(zip(plan.steps, records, strict=True))
-    changed = await _answered_since(pairs, context)
-    freed = [one for one in _freed(pairs) if one.id not in {other.id for other in changed}]
-    settled = {id for one in (*changed, *freed) for id in (one.id, settlement_id(one))}
+    changed = await _changed_since(pairs, context)
+    instead = _instead(plan, pairs, context, without=changed)
+    settled = {*changed, *instead}
     inverses = [
         (step, inverse)
         for step, record in reversed(pairs)
         if (inverse := inverse_of(step, record)) is not None
-        and not (isinstance(inverse, Record) and inverse.id in settled)
+        and not (isinstance(inverse, Record) and not settled.isdisjoint((inverse.id, inverse.goes_with)))
     ]
-    answers = tuple(keep_again(one, plan.id, context) for one in freed)
     promised = tuple(wait for step, _ in inverses if isinstance(wait := step.promised(), Wait | Running))
-    steps = (*(inverse for _, inverse in inverses), *answers, *promised)
+    steps = (*(inverse for _, inverse in inverses), *instead.values(), *promised)
     if changed and not steps:
-        raise UnusableError(
-            f"Plan `{plan.id}` can no longer be undone: {'; '.join(map(_request_state, changed))}."
-        )
+        raise UnusableError(f"Plan `{plan.id}` can no longer be undone: {'; '.join(changed.values())}.")
     unknown = [step.description for step, record in pairs if record.state is StepState.UNKNOWN]
     if unknown and not steps:
         raise UnusableError(
@@ -67,32 +58,29 @@ async def undo(named: PlanName, context: CommandContext) -> PlanDraft:
         and isinstance(step, Delete | Create | Evict)
         and step.ref.namespace not in deleted  # else it is deleted with its namespace
     ]
-    remaining = (*_first(irreversible), *map(_request_state, changed))
-    notes = (*_namespace_notes(deleted, context), *(f"This is not undone: {one}" for one in remaining))
+    effects = [await one.effects(steps, context) for one in context.undoing]
+    remaining = (*_first(irreversible), *changed.values())
+    notes = (
+        *(note for one in effects for note in one.notes),
+        *(f"This is not undone: {one}" for one in remaining),
+    )
     notes += tuple(
         f"It is not known whether this was done, so it is not undone: {one}" for one in _first(unknown)
     )
-    ended = [
-        training
-        for training in (context.cluster.trainings() if deleted else ())
-        if training.namespace in deleted and not training.state.is_over
-    ]
     return PlanDraft(
         title=f"Undo: {plan.title}",
         stages=in_order(*steps),
-        notes=(*[await lost_work(training, context) for training in ended], *notes),
-        disrupts=tuple(disruption_of(training) for training in ended),
+        notes=notes,
+        disrupts=tuple(disruption for one in effects for disruption in one.disrupts),
         undo_of=plan.id,
     )
 
 
 async def _check_permission(plan: Plan, context: CommandContext) -> None:
-    """Raise DeniedError unless the actor may undo the plan: the owner may always start again what it suspended."""
-    requests = requests_of(plan)
-    async with context.store.read() as snapshot:
-        found = [await snapshot.rows(ReclaimRequest).get(id) for id in requests]
-    if requests and all(one is not None and is_owner(one, context.actor, by_name=False) for one in found):
-        return
+    """Raise DeniedError unless the actor may undo the plan."""
+    for one in context.undoing:
+        if await one.is_own(plan, context):
+            return
     if (denied := context.refusal("plan undo")) is not None:
         raise DeniedError(denied, plan=plan.id)
     if (denied := context.refusal(plan.command, *namespaces_of(plan.steps))) is not None:
@@ -103,7 +91,7 @@ async def _settled(plan: Plan, context: CommandContext) -> tuple[StepRecord, ...
     """Return the records of a plan, after another look at steps whose outcome is not known."""
     records = await journal_of(plan, context)
     if any(record.state is StepState.UNKNOWN for record in records) and context.cluster.reader is not None:
-        await settle(plan, context.cluster.reader, context.store, context.now)
+        await settle_plan(plan, context.cluster.reader, context.store, context.now)
         records = await journal_of(plan, context)
     return records
 
@@ -113,41 +101,26 @@ def _first(texts: Sequence[str]) -> tuple[str, ...]:
     return (*texts[:NAMED], *([f"{more} more steps like these"] if more > 0 else ()))
 
 
-def _namespace_notes(namespaces: set[str], context: CommandContext) -> list[str]:
-    """Notes that the namespaces are deleted, as those steps may be far down the list, and what with them."""
-    inventory = context.cluster.inventory()
-    return [
-        " ".join([f"Namespace {name} is deleted with its objects.", *deleted_with_namespace(name, inventory)])
-        for name in sorted(namespaces)
-    ]
-
-
-def _freed(pairs: Sequence[tuple[Step, StepRecord]]) -> list[ReclaimRequest]:
-    """Return the requests whose GPUs the plan freed."""
-    rows = [
-        msgspec.convert(step.row, ReclaimRequest)
+def _instead(
+    plan: Plan, pairs: Sequence[tuple[Step, StepRecord]], context: CommandContext, *, without: Container[str]
+) -> dict[str, Record]:
+    """Return the steps in the place of inverses, by the id of their row."""
+    return {
+        step.id: other
         for step, done in pairs
-        if isinstance(step, Record)
-        and step.table == "reclaim_requests"
-        and step.has_inverse
-        and done.state is StepState.DONE
-    ]
-    return [one for one in rows if one.state is ReclaimState.FREED]
+        if isinstance(step, Record) and step.id not in without and inverse_of(step, done) is not None
+        for one in context.undoing
+        if (other := one.instead(step, plan, context)) is not None
+    }
 
 
-async def _answered_since(
-    pairs: Sequence[tuple[Step, StepRecord]], context: CommandContext
-) -> list[ReclaimRequest]:
-    """Return the requests that changed since the plan stored them: undoing a request does not undo its answer."""
-    found = []
-    async with context.store.unit() as unit:
+async def _changed_since(pairs: Sequence[tuple[Step, StepRecord]], context: CommandContext) -> dict[str, str]:
+    """Return the rows that changed since, by id, as text: undoing a request does not undo its answer."""
+    found: dict[str, str] = {}
+    async with context.store.read() as snapshot:
         for step, done in pairs:
-            if isinstance(step, Record) and step.table == "reclaim_requests" and done.state is StepState.DONE:
-                reclaim = await unit.rows(ReclaimRequest).get(step.id)
-                if reclaim is not None and msgspec.to_builtins(reclaim) != step.row:
-                    found.append(reclaim)
+            if not isinstance(step, Record) or done.state is not StepState.DONE:
+                continue
+            if state := await changed_after(snapshot, step):
+                found[step.id] = f"{step.expects}, which is {state} by now"
     return found
-
-
-def _request_state(reclaim: ReclaimRequest) -> str:
-    return f"request {reclaim.id} for {reclaim.training}, which is {reclaim.state.value} by now"

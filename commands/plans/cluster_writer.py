@@ -7,7 +7,7 @@ import msgspec
 from collectors.cluster.kinds import DEFAULT_KINDS
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesError
-from commands.plans.object_refs import Json, ObjectRef, ref_of
+from commands.plans.object_refs import JsonValue, ObjectRef, ref_of
 
 # (apiVersion, kind) -> (plural, whether it is namespaced): the cached kinds, and others
 _KINDS: dict[tuple[str, str], tuple[str, bool]] = {
@@ -69,7 +69,7 @@ class ClusterWriter:
     async def patch(
         self,
         ref: ObjectRef,
-        body: dict[str, Json],
+        body: dict[str, JsonValue],
         *,
         subresource: str = "",
         version: str = "",
@@ -110,7 +110,7 @@ class ClusterWriter:
         self._decoded(await self._client.call("DELETE", address(ref), body=options))
 
     async def _write(
-        self, method: str, path: str, body: Json, *, dry_run: bool, content_type: str = ""
+        self, method: str, path: str, body: JsonValue, *, dry_run: bool, content_type: str = ""
     ) -> dict[str, Any]:
         params = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
         if dry_run:

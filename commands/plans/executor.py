@@ -17,8 +17,8 @@ from commands.plans.outcomes import Done, Outcome, Refused, Unknown, Waiting
 from commands.plans.plan import Plan, Stage, StepState
 from commands.plans.plan_journal import Journal, recorded_step
 from commands.plans.record_steps import put_record
-from commands.plans.settling import settle
-from commands.plans.step_runner import Monotonic, Pause, StepRunner, not_known
+from commands.plans.settling import settle_plan
+from commands.plans.step_runner import Monotonic, Pause, StepRunner, unknown_outcome_text
 from commands.plans.steps import Record
 from commands.plans.steps.step_kind import Attempt
 
@@ -135,13 +135,15 @@ class PlanExecutor:
                 reason = f"{contained}. It is not known whether it was recorded"
                 await journal.write_end(record.number, StepState.FAILED, reason)
             else:
-                await journal.write_end(record.number, StepState.UNKNOWN, f"{contained}. {not_known(step)}")
+                await journal.write_end(
+                    record.number, StepState.UNKNOWN, f"{contained}. {unknown_outcome_text(step)}"
+                )
         return await journal.end(contained)
 
     async def settle(self, plan: Plan) -> Plan:
         """Look again at the steps of an ended plan whose outcome is not known. Raises SourceError."""
         writer = self._writers.get(plan.cluster)
-        return plan if writer is None else await settle(plan, writer, self._store, self._clock.now())
+        return plan if writer is None else await settle_plan(plan, writer, self._store, self._clock.now())
 
 
 def _may_run(journal: Journal, number: int, after: int) -> bool:

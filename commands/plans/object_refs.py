@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-Json = Any  # any JSON value
+JsonValue = Any  # any JSON value
 
 
 class ObjectRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

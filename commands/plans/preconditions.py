@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 
-from commands.plans.object_refs import Json
+from commands.plans.object_refs import JsonValue
 
 
 class Precondition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The value at `path` of the object must be `equals` (None: absent)."""
 
     path: tuple[str, ...]
-    equals: Json = None
+    equals: JsonValue = None
 
 
 def difference(found: Mapping[str, Any], facts: Iterable[Precondition], ref: object) -> str:

@@ -14,7 +14,7 @@ from commands.plans.record_steps import put_record
 from commands.plans.steps import Record
 
 
-async def settle(plan: Plan, reader: ObjectReader, store: Store, now: datetime) -> Plan:
+async def settle_plan(plan: Plan, reader: ObjectReader, store: Store, now: datetime) -> Plan:
     """Look at each step of an ended plan whose outcome is not known, and store what was found.
 
     The Record steps of a step that was done are done too. Raises SourceError while the cluster does not answer.

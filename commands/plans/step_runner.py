@@ -62,15 +62,15 @@ class StepRunner:
         try:
             found = await step.observe(attempt.writer, attempt.plan)
         except SourceError as error:
-            return Unknown(reason=f"{error}. {not_known(step)}")
+            return Unknown(reason=f"{error}. {unknown_outcome_text(step)}")
         except Exception as error:
             contained = self._errors.contain(error, "plan", plan=attempt.plan, step=step.description[:200])
-            return Unknown(reason=f"{contained}. {not_known(step)}")
+            return Unknown(reason=f"{contained}. {unknown_outcome_text(step)}")
         match found:
             case Refused(reason=reason):
                 return Waiting(reason=reason)
             case Waiting(reason=reason):
-                return Unknown(reason=f"{reason}. {not_known(step)}")
+                return Unknown(reason=f"{reason}. {unknown_outcome_text(step)}")
             case _:
                 return found
 
@@ -107,11 +107,11 @@ def given_up(step: Step, attempt: Attempt, last: Waiting, *, is_answered: bool) 
 def ended(step: Step, attempt: Attempt, error: str) -> Outcome:
     """Return the outcome of a step that an error ended: after a write it is not known whether the step was done."""
     if attempt.was_sent:
-        return Unknown(reason=f"{error}. {not_known(step)}")
+        return Unknown(reason=f"{error}. {unknown_outcome_text(step)}")
     return Refused(reason=f"{error}. This step was not done.")
 
 
-def not_known(step: Step) -> str:
+def unknown_outcome_text(step: Step) -> str:
     """Return what a person is shown about a step whose outcome is not known."""
     return (
         f"It is not known whether this step was done: {step.description}. Yardmaster looks again once the cluster "

@@ -38,7 +38,7 @@ class ExamineRules:
 async def examined(action: ExamineRules, context: CommandContext) -> Answer:
     """Return what the rules can see: what to do first, and counts; one rule, or with `--all` each of them."""
     if action.rule:
-        named = [rule for rule in context.rules.values() if action.rule in (rule.name, rule.id)]
+        named = [rule for rule in context.rules.values() if rule.is_named(action.rule)]
         if not named:
             known = sorted({rule.name for rule in context.rules.values()})
             near = tuple(get_close_matches(action.rule, known, n=3, cutoff=0.5))
@@ -54,7 +54,7 @@ async def examined(action: ExamineRules, context: CommandContext) -> Answer:
     sent = notification_counts(incidents, silences, context.now)
     found = verdicts(context.rules.values(), findings, context.rule_runs, sent, context.now)
     if action.rule:
-        chosen = [one for one in found if action.rule in (one.rule.name, one.rule.id)]
+        chosen = [one for one in found if one.rule.is_named(action.rule)]
         blocks = tuple(chain.from_iterable(map(_explained, chosen)))
         return Answer(message=Message(title=text(bold(action.rule)), blocks=blocks))
     if action.all:

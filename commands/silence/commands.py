@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import click
 
 from alerts.cards.message import Message, Table
-from alerts.cards.text import bold, code, text
+from alerts.cards.text import bold, code, person, text
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
 from alerts.store import Unit
@@ -36,7 +36,7 @@ async def listing(action: ListSilences, context: CommandContext) -> Answer:
     if not shown:
         return Answer(message=Message(title=text("No active silences.")))
     rows = tuple(
-        (one.id, shown_matchers(one), _left(one, context), one.by_name or one.by, one.comment)
+        (one.id, shown_matchers(one), _left(one, context), person(one.by, one.by_name).text, one.comment)
         for one in shown
     )
     table = Table(heading=("id", "matchers", "left", "by", "reason"), rows=rows)
@@ -52,7 +52,7 @@ async def expire(action: ExpireSilence, context: CommandContext) -> Answer:
             )
         if not silence.is_active(context.now):
             raise UnusableError(f"Silence `{silence.id}` has already ended.")
-        if silence.by != context.actor.id:
+        if not context.actor.is_one(silence.by):
             await _check_expiry(silence, unit, context)
         await unit.rows(Silence).put(replace(silence, expired_at=context.now))
     return Answer(

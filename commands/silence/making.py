@@ -52,7 +52,7 @@ async def add(action: AddSilence, context: CommandContext) -> Answer:
             matchers=matchers,
             starts_at=context.now,
             ends_at=context.now + action.lasting,
-            by=context.actor.id,
+            by=context.actor.person,
             by_name=context.actor.name,
             comment=action.reason,
         )
@@ -94,7 +94,7 @@ async def of_incident(action: SilenceIncident, context: CommandContext) -> Answe
             matchers=(),
             starts_at=context.now,
             ends_at=context.now + (action.lasting or LONGEST),
-            by=context.actor.id,
+            by=context.actor.person,
             by_name=context.actor.name,
             comment=action.reason,
             incident=incident.id,

@@ -22,6 +22,7 @@ from commands.training.launch_command import LAUNCH
 from commands.training.logs import ShowLogs, show_logs
 from commands.training.lookup import training_named
 from commands.training.stop import StopTraining, stop
+from commands.training.undo_rules import UNDOING
 from commands.training.workload_steps import DELETE_RIGHTS
 
 
@@ -163,6 +164,7 @@ COMMANDS = (
         risk=Risk.TOUCH,
         relieves=("GPUIdle", "TrainingPending"),
         rights=_STOP_RIGHTS,
+        undoing=UNDOING,
         example="training stop detr",
     ),
 )

@@ -18,11 +18,12 @@ from alerts.cards.message import (
     Table,
 )
 from alerts.cards.text import Text, bold, code, moment, text
-from collectors.cluster.indexes import by_namespace
+from collectors.cluster.indexes import by_involved_object, by_namespace
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS
 from collectors.cluster.objects import Event
 from collectors.facts.redaction import Redactor
+from collectors.facts.workload_keys import shown_kind
 from collectors.trainings.exit_codes import explain_exit
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.core.lookups import age
@@ -80,7 +81,7 @@ def training_details(
 ) -> Message:
     """Return the details of a training. `incidents` are the ids and summaries of the open ones about it."""
     rows: list[tuple[str, Text]] = [
-        ("kind", text(training.kind)),
+        ("kind", text(shown_kind(training.kind))),
         ("state", text(bold(training.state.value), f": {training.reason}" if training.reason else "")),
         ("owner", text(training.owner or "unknown", f", team {training.team}" if training.team else "")),
         ("ranks", text(f"{running(training)} of {training.wanted} run on {len(nodes_of(training))} nodes")),
@@ -166,13 +167,13 @@ def _events(training: Training, inventory: Inventory, now: datetime, redactor: R
 
 def _events_of(training: Training, inventory: Inventory) -> list[Event]:
     pods = {rank.pod for rank in (*training.ranks, *training.failures)}
-    tops = {workload.split("/", 1)[1] for workload in (*training.workloads, *training.owned)}
+    tops = {*training.workloads, *training.owned}
     return [
         event
         for event in inventory.select(EVENTS, by_namespace, training.namespace)
         if training.has_namespace
         or event.involved_object.name in pods
-        or f"{event.involved_object.kind}/{event.involved_object.name}" in tops
+        or not tops.isdisjoint(by_involved_object(event))
     ]
 
 

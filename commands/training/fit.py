@@ -9,7 +9,7 @@ from alerts.incidents.incident import Incident
 from collectors.facts.enumeration import some_of
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
-from commands.core.cordons import against_uncordoning, described
+from commands.core.cordons import against_uncordoning, describe_cordon
 from commands.core.parsing import words_of
 from commands.training.launch_steps import task_requests
 from commands.training.placement import Placement, node_capacities, place
@@ -35,7 +35,9 @@ async def fit_notes(spec: TrainingSpec, context: CommandContext, *, may_wait: bo
     async with context.store.read() as snapshot:
         incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
     cordoned = {name: node for name, node in inventory.nodes.items() if node.spec.unschedulable}
-    reasons = unschedulable_reasons(placement, {name: described(node) for name, node in cordoned.items()})
+    reasons = unschedulable_reasons(
+        placement, {name: describe_cordon(node) for name, node in cordoned.items()}
+    )
     safe = {name for name, node in cordoned.items() if not against_uncordoning(node, incidents)}
     found = suggestions_for(tasks, capacities, placement, safe=safe)
     lines = [*reasons, *_helps(found)]

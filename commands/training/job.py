@@ -12,7 +12,7 @@ from commands.plans.object_refs import ObjectRef
 from commands.plans.preconditions import Precondition
 from commands.plans.steps import Create, Delete, Patch, Running, Step
 from commands.training import manifests
-from commands.training.manifests import INDEX, ROLE, TRAINING, Object, named, role_name
+from commands.training.manifests import INDEX, ROLE, TRAINING_LABEL, Object, manifest_name, role_name
 from commands.training.spec import TrainingRole, TrainingSpec
 from commands.training.writing_kind import QUEUE_OF_KUEUE, WritingKind
 
@@ -24,15 +24,19 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
     steps: list[Step] = []
     if spec.service_per_task:
         made = (_service(spec, role, index) for role in spec.roles for index in range(role.replicas))
-        steps += [Create(manifest=one, description=f"create {named(one)}") for one in made]
+        steps += [Create(manifest=one, description=f"create {manifest_name(one)}") for one in made]
     for role in spec.roles:
         for index in range(role.replicas) if role.is_server else ():
             server = _server(spec, role, index)
-            steps.append(Create(manifest=server, description=f"create {named(server)}, a parameter server"))
+            steps.append(
+                Create(manifest=server, description=f"create {manifest_name(server)}, a parameter server")
+            )
     for role in spec.roles:
         if not role.is_server:
             job = _job(spec, role)
-            create = Create(manifest=job, description=f"create {named(job)}, suspended: {role.text()}")
+            create = Create(
+                manifest=job, description=f"create {manifest_name(job)}, suspended: {role.text()}"
+            )
             steps += [create, resume(create.ref)]
     return tuple(steps)
 
@@ -84,7 +88,7 @@ def _host(spec: TrainingSpec, role: TrainingRole, index: int) -> str:
 def _service(spec: TrainingSpec, role: TrainingRole, index: int) -> Object:
     name = role_name(spec, role)
     selector = (
-        {TRAINING: spec.name, ROLE: role.name, INDEX: str(index)}
+        {TRAINING_LABEL: spec.name, ROLE: role.name, INDEX: str(index)}
         if role.is_server
         else {_JOB_NAME: name, _JOB_INDEX: str(index)}
     )
@@ -94,7 +98,7 @@ def _service(spec: TrainingSpec, role: TrainingRole, index: int) -> Object:
 def _server(spec: TrainingSpec, role: TrainingRole, index: int) -> Object:
     """The Deployment of one server. Recreate, or two pods would share its name during an update."""
     name = f"{role_name(spec, role)}-{index}"
-    labels = {TRAINING: spec.name, ROLE: role.name, INDEX: str(index)}
+    labels = {TRAINING_LABEL: spec.name, ROLE: role.name, INDEX: str(index)}
     made = manifests.top_object(spec, "apps/v1", "Deployment", name, role=role.name)
     number = {"name": "TASK_INDEX", "value": str(index)}
     pod = manifests.pod_spec(spec, role, number, partial(_host, spec))

@@ -12,7 +12,7 @@ from collectors.trainings.jobset import jobset_end
 from commands.plans.steps import Create, Delete, Patch, Running, Step
 from commands.training import manifests
 from commands.training.job import resume, suspend
-from commands.training.manifests import Object, named
+from commands.training.manifests import Object, manifest_name
 from commands.training.spec import TrainingRole, TrainingSpec
 from commands.training.writing_kind import WritingKind
 
@@ -34,7 +34,7 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
         "replicatedJobs": [_replicated_job(spec, role) for role in spec.roles],
     }
     roles = " and ".join(role.text() for role in spec.roles)
-    create = Create(manifest=made, description=f"create {named(made)}, suspended: {roles}")
+    create = Create(manifest=made, description=f"create {manifest_name(made)}, suspended: {roles}")
     return create, resume(create.ref)
 
 

@@ -11,10 +11,10 @@ from commands.plans.object_refs import ObjectReader, ObjectRef
 from commands.plans.plan import in_order
 from commands.training.fit import fit_notes
 from commands.training.launch_steps import launch_steps, note_launch
-from commands.training.manifests import MANAGED_BY, OURS, SCRIPT_FOLDER, SCRIPT_NAME, TRAINING
+from commands.training.manifests import MANAGED_BY, OURS, SCRIPT_FOLDER, SCRIPT_NAME, TRAINING_LABEL
 from commands.training.priority import preemption_note
-from commands.training.spec import TrainingRole, TrainingSpec, check, script_of
-from commands.training.training_kinds import BY_OPTION, DEFAULT
+from commands.training.spec import TrainingRole, TrainingSpec, check_spec, script_of
+from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND
 from commands.training.writing_kind import WritingKind
 
 
@@ -48,7 +48,7 @@ class LaunchTraining:
 async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     """Plan to create the training. Raises UnusableError if its name is taken or its tasks do not fit."""
     spec = spec_of(action, context)
-    check(spec, images=context.defaults.training_images)
+    check_spec(spec, images=context.defaults.training_images)
     if (reader := context.cluster.reader) is None:
         raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")
     kind = BY_OPTION[action.kind]
@@ -109,8 +109,8 @@ def spec_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:
         roles=(tasks, servers) if action.ps else (tasks,),
         script_text=script_text,
         team=action.team or (teams[0] if len(teams) == 1 else ""),
-        owner=next((name for name, id in owners.items() if id == context.actor.id), context.actor.name),
-        launched_by=context.actor.id,
+        owner=next((name for name, id in owners.items() if context.actor.is_one(id)), context.actor.name),
+        launched_by=context.actor.person,
         priority_class=action.priority_class,
         max_duration=action.max_duration,
         backoff=action.backoff,
@@ -140,13 +140,13 @@ async def _check_served(kind: WritingKind, spec: TrainingSpec, reader: ObjectRea
     """Raise UnusableError if the cluster does not serve the kind: its CustomResourceDefinition is not installed."""
     objects = kind.objects
     try:
-        await reader.listing(ObjectRef(api=objects.api, kind=kind.name, namespace=spec.namespace, name=""))
+        await reader.listing(ObjectRef(api=objects.api, kind=objects.kind, namespace=spec.namespace, name=""))
     except SourceError as error:
         if error.status != 404:
             raise
         raise UnusableError(
-            f"This cluster has no {kind.name}s: it does not serve {objects.api}. Ask its administrators to install "
-            f"the controller, or launch with `--kind {DEFAULT.option}`."
+            f"This cluster has no {objects.kind}s: it does not serve {objects.api}. Ask its administrators to install "
+            f"the controller, or launch with `--kind {DEFAULT_KIND.option}`."
         ) from error
 
 
@@ -164,7 +164,7 @@ async def _has_namespace(spec: TrainingSpec, context: CommandContext, reader: Ob
     labels = found["metadata"].get("labels") or {}
     if found["metadata"].get("deletionTimestamp"):
         raise UnusableError(f"Namespace `{spec.namespace}` is still being deleted: try again in a moment.")
-    if labels.get(MANAGED_BY) != OURS or labels.get(TRAINING) != spec.name:
+    if labels.get(MANAGED_BY) != OURS or labels.get(TRAINING_LABEL) != spec.name:
         raise UnusableError(
             f"Namespace `{spec.namespace}` exists and was not created for this training: choose another `--namespace`."
         )

@@ -8,7 +8,7 @@ from commands.plans.plan import Risk
 from commands.plans.rights import Right
 from commands.plans.steps import Create
 from commands.training.launch import LaunchTraining, launch
-from commands.training.training_kinds import BY_OPTION, DEFAULT, KINDS
+from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND, KINDS
 
 
 def _option(flag: str, text_: str, **more: object) -> click.Option:
@@ -19,9 +19,9 @@ _OPTIONS = (
     click.Argument(["name"]),
     _option(
         "--kind",
-        f"the kind of training; default: {DEFAULT.option}",
+        f"the kind of training; default: {DEFAULT_KIND.option}",
         type=click.Choice(tuple(BY_OPTION), case_sensitive=False),
-        default=DEFAULT.option,
+        default=DEFAULT_KIND.option,
     ),
     _option("--image", "the container image of every task", required=True, metavar="IMAGE"),
     _option(

@@ -10,7 +10,7 @@ from commands.plans.object_refs import ObjectRef
 from commands.plans.record_steps import record
 from commands.plans.steps import Create, Step
 from commands.training import manifests
-from commands.training.manifests import named
+from commands.training.manifests import manifest_name
 from commands.training.placement import TaskRequest
 from commands.training.spec import TrainingSpec
 from commands.training.writing_kind import WritingKind
@@ -55,8 +55,12 @@ def launch_steps(
     if spec.script_text:
         lines = spec.script_text.count("\n") + 1
         made = manifests.script(spec)
-        steps.append(Create(manifest=made, description=f"store the script ({lines} lines) as {named(made)}"))
-    steps += [Create(manifest=one, description=f"create {named(one)}") for one in manifests.services(spec)]
+        steps.append(
+            Create(manifest=made, description=f"store the script ({lines} lines) as {manifest_name(made)}")
+        )
+    steps += [
+        Create(manifest=one, description=f"create {manifest_name(one)}") for one in manifests.services(spec)
+    ]
     return (*steps, *kind.launch(spec))
 
 

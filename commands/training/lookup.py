@@ -7,7 +7,7 @@ from collectors.cluster.kinds import NAMESPACES
 from collectors.trainings.training import Training
 from commands.core.command import UnusableError
 from commands.core.lookups import known_name
-from commands.training.manifests import MANAGED_BY, OURS, TRAINING
+from commands.training.manifests import MANAGED_BY, OURS, TRAINING_LABEL
 
 
 def training_named(name: str, trainings: Sequence[Training]) -> Training:
@@ -33,4 +33,8 @@ def is_our_namespace(training: Training, inventory: Inventory) -> bool:
     """Whether we created its namespace for this training alone, so that all of it may be deleted."""
     found = inventory.all(NAMESPACES).get(training.namespace)
     labels = (found.metadata.labels or {}) if found else {}
-    return training.has_namespace and labels.get(MANAGED_BY) == OURS and labels.get(TRAINING) == training.name
+    return (
+        training.has_namespace
+        and labels.get(MANAGED_BY) == OURS
+        and labels.get(TRAINING_LABEL) == training.name
+    )

@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from commands.plans.object_refs import Json
+from alerts.cards.channel_id import kind_and_name
+from commands.plans.object_refs import JsonValue
 from commands.training.spec import TrainingRole, TrainingSpec
 
 TASK_PORT = 2222
-TRAINING, ROLE, INDEX = "yardmaster.io/training", "yardmaster.io/role", "yardmaster.io/index"
+TRAINING_LABEL, ROLE, INDEX = "yardmaster.io/training", "yardmaster.io/role", "yardmaster.io/index"
 OWNER, TEAM, LAUNCHED_BY = "yardmaster.io/owner", "yardmaster.io/team", "yardmaster.io/launched-by"
 MANAGED_BY = "app.kubernetes.io/managed-by"
 OURS = "yardmaster"
@@ -19,7 +20,7 @@ SCRIPT_FOLDER, SCRIPT_NAME = "/yardmaster/script", "run.sh"
 _JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 _SERVERS = "ps"  # always described in the environment, also when there are none
 
-Object = dict[str, Json]
+Object = dict[str, JsonValue]
 Host = Callable[[TrainingRole, int], str]  # the host name of a task, which resolves in its namespace
 
 
@@ -47,7 +48,7 @@ def services(spec: TrainingSpec) -> list[Object]:
     """Return one Service per role, annotated for Prometheus."""
     made = []
     for role in spec.roles:
-        one = service(spec, role_name(spec, role), {TRAINING: spec.name, ROLE: role.name})
+        one = service(spec, role_name(spec, role), {TRAINING_LABEL: spec.name, ROLE: role.name})
         one["metadata"]["annotations"] |= {
             "prometheus.io/scrape": "true",
             "prometheus.io/port": str(spec.metrics_port),
@@ -142,7 +143,7 @@ def top_object(spec: TrainingSpec, api: str, kind: str, name: str, *, role: str 
     return {"apiVersion": api, "kind": kind, "metadata": metadata}
 
 
-def named(made: Object) -> str:
+def manifest_name(made: Object) -> str:
     return f"{made['kind']} {made['metadata']['name']}"
 
 
@@ -178,11 +179,15 @@ def _environment(spec: TrainingSpec, role: TrainingRole, host: Host) -> list[Obj
 
 def _labels(spec: TrainingSpec) -> dict[str, str]:
     values = {"team": label_safe(spec.team), "owner": label_safe(spec.owner)}
-    return {MANAGED_BY: OURS, TRAINING: spec.name, **{key: value for key, value in values.items() if value}}
+    return {
+        MANAGED_BY: OURS,
+        TRAINING_LABEL: spec.name,
+        **{key: value for key, value in values.items() if value},
+    }
 
 
 def _annotations(spec: TrainingSpec) -> dict[str, str]:
-    values = {OWNER: spec.owner, TEAM: spec.team, LAUNCHED_BY: spec.launched_by}
+    values = {OWNER: spec.owner, TEAM: spec.team, LAUNCHED_BY: kind_and_name(spec.launched_by)[1]}
     return {key: value for key, value in values.items() if value}
 
 

@@ -7,12 +7,13 @@ scheduler's `noderesources/fit.go`, `tainttoleration` and `nodeaffinity` plugins
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node, Pod
-from collectors.cluster.resources import gpu_resource, holds_resources, is_ready, parse_quantity, requested
+from collectors.cluster.resources import gpu_resource, holds_resources, parse_quantity, requested
 
 CORDONED = "cordoned"
-PODS = "pods"  # the resource of which every pod takes one
+POD_SLOTS = "pods"  # the resource of which every pod takes one
 UNBOUNDED = 1_000_000
 _REPELLING = ("NoSchedule", "NoExecute")
 _COVERED_BY_CLOSED = frozenset(
@@ -55,7 +56,7 @@ class NodeCapacity:
 
     def holds(self, task: TaskRequest) -> int:
         """Return how many of these tasks fit here by amounts alone."""
-        requests = {PODS: 1.0, **task.amounts}
+        requests = {POD_SLOTS: 1.0, **task.amounts}
         capacities = [
             int((self.free.get(name, 0.0) + _EPSILON) // one) for name, one in requests.items() if one > 0
         ]
@@ -63,7 +64,7 @@ class NodeCapacity:
 
     def less(self, task: TaskRequest, times: int) -> "NodeCapacity":
         """Return the capacity after placing so many of these tasks."""
-        requests = {PODS: 1.0, **task.amounts}
+        requests = {POD_SLOTS: 1.0, **task.amounts}
         left = {name: amount - times * requests.get(name, 0.0) for name, amount in self.free.items()}
         return replace(self, free=left)
 
@@ -84,7 +85,7 @@ class Placement:
 
 def node_capacities(inventory: Inventory, resources: Iterable[str]) -> tuple[NodeCapacity, ...]:
     """Return each node's free resources: allocatable minus requested, including nominated pods."""
-    names = tuple(dict.fromkeys([*resources, PODS]))
+    names = tuple(dict.fromkeys([*resources, POD_SLOTS]))
     return tuple(
         _capacity(node, (*inventory.pods_on(name), *inventory.pods_nominated_for(name)), names)
         for name, node in sorted(inventory.nodes.items())
@@ -96,10 +97,10 @@ def _capacity(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> NodeCapa
     free: dict[str, float] = {}
     for name in names:
         allocatable = (node.status.allocatable or {}).get(name)
-        taken = len(held) if name == PODS else sum(requested(pod.spec, name) for pod in held)
+        taken = len(held) if name == POD_SLOTS else sum(requested(pod.spec, name) for pod in held)
         if allocatable is not None:
             free[name] = parse_quantity(allocatable) - taken
-    closed = CORDONED if node.spec.unschedulable else "" if is_ready(node) else "not ready"
+    closed = CORDONED if node.spec.unschedulable else "" if is_node_ready(node) else "not ready"
     if node.metadata.deletion_timestamp:
         closed = "being removed"
     return NodeCapacity(
@@ -164,4 +165,4 @@ def _cost(capacity: NodeCapacity, task: TaskRequest, later: Sequence[TaskRequest
 
 def main_resource(task: TaskRequest) -> str:
     """Return the resource to report first: the GPUs if any are requested."""
-    return next((name for name in task.amounts if gpu_resource(name)), next(iter(task.amounts), PODS))
+    return next((name for name in task.amounts if gpu_resource(name)), next(iter(task.amounts), POD_SLOTS))

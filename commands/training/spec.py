@@ -77,7 +77,7 @@ class TrainingSpec:
     script_text: str = ""  # of an uploaded script, which the commands run
     team: str = ""
     owner: str = ""
-    launched_by: str = ""  # the chat user id
+    launched_by: str = ""  # the person
     priority_class: str = ""
     max_duration: timedelta | None = None
     backoff: int = 0
@@ -96,7 +96,7 @@ class TrainingSpec:
         return self.roles[0]
 
 
-def check(spec: TrainingSpec, *, images: Sequence[str]) -> None:
+def check_spec(spec: TrainingSpec, *, images: Sequence[str]) -> None:
     """Raise UnusableError for an invalid spec, with the invalid part and the expected form."""
     _check_name(spec.name, "A training's name", MAX_NAME)
     _check_name(spec.namespace, "A namespace", 63)

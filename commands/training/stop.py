@@ -17,7 +17,7 @@ from commands.plans.object_refs import ObjectRef
 from commands.plans.plan import in_order
 from commands.plans.steps import Delete, Step
 from commands.training.lookup import is_our_namespace, training_named
-from commands.training.manifests import MANAGED_BY, OURS, TRAINING
+from commands.training.manifests import MANAGED_BY, OURS, TRAINING_LABEL
 from commands.training.workload_steps import stop_steps
 
 
@@ -91,7 +91,7 @@ async def _left(training: Training, context: CommandContext) -> list[dict[str, A
         )
         for one in listed:
             labels = one["metadata"].get("labels") or {}
-            if labels.get(MANAGED_BY) == OURS and labels.get(TRAINING) == training.name:
+            if labels.get(MANAGED_BY) == OURS and labels.get(TRAINING_LABEL) == training.name:
                 found.append({**one, "kind": kind})  # lists omit it
     return found
 

@@ -1,19 +1,21 @@
 """The kinds of training that commands can change. To add a kind, add a file and a line here."""
 
+from collectors.facts.workload_keys import shown_kind
 from collectors.trainings.training import Training
 from commands.core.command import UnusableError
 from commands.training import job, jobset
 from commands.training.writing_kind import WritingKind
 
-DEFAULT = job.KIND
+DEFAULT_KIND = job.KIND
 KINDS = {kind.name: kind for kind in (job.KIND, jobset.KIND)}
 BY_OPTION = {kind.option: kind for kind in KINDS.values()}
 
 
-def kind_of(training: Training) -> WritingKind:
+def writing_kind_of(training: Training) -> WritingKind:
     """Return the kind that can change this training. Raises UnusableError if there is none."""
     if (kind := KINDS.get(training.kind)) is None:
         raise UnusableError(
-            f"{training.id} is a {training.kind}, which can only be read. These can be changed: {', '.join(KINDS)}."
+            f"{training.id} is a {shown_kind(training.kind)}, which can only be read. "
+            f"These can be changed: {', '.join(map(shown_kind, KINDS))}."
         )
     return kind

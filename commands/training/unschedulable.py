@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from collectors.cluster.resources import gpu_resource
 from commands.training.placement import (
     CORDONED,
-    PODS,
+    POD_SLOTS,
     NodeCapacity,
     Placement,
     TaskRequest,
@@ -107,7 +107,7 @@ def suggestions_for(
 
 
 def _lack(capacity: NodeCapacity, task: TaskRequest, main: str) -> str:
-    requests: Mapping[str, float] = {PODS: 1.0, **task.amounts}
+    requests: Mapping[str, float] = {POD_SLOTS: 1.0, **task.amounts}
     lacking = [name for name, one in requests.items() if capacity.free.get(name, 0.0) < one]
     if not lacking or main in lacking:
         return f"{capacity.node} has {amount_text(main, capacity.free[main])} free"

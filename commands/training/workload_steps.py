@@ -9,14 +9,15 @@ from collectors.cluster.indexes import workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, STATEFULSETS, ResourceKind
 from collectors.cluster.objects import KubernetesObject, Workload
+from collectors.facts.workload_keys import parse_workload
 from collectors.trainings.training import Training
 from commands.plans.object_refs import ObjectRef
 from commands.plans.rights import Right
 from commands.plans.steps import Delete, Running, Scale, Step
-from commands.training.training_kinds import KINDS, kind_of
+from commands.training.training_kinds import KINDS, writing_kind_of
 from commands.training.writing_kind import QUEUE_OF_KUEUE
 
-_SERVERS: dict[str, ResourceKind[Any]] = {one.kind: one for one in (DEPLOYMENTS, STATEFULSETS)}
+_SERVERS: dict[str, ResourceKind[Any]] = {one.kind_in_keys: one for one in (DEPLOYMENTS, STATEFULSETS)}
 _OBJECTS = {**_SERVERS, **{name: kind.objects for name, kind in KINDS.items()}}
 
 DELETE_RIGHTS: tuple[Right, ...] = (
@@ -40,7 +41,7 @@ def stop_steps(
 
     Raises UnusableError for a training that can only be read.
     """
-    kind_of(training)
+    writing_kind_of(training)
     steps: list[Step] = [
         Delete(ref=ref, description=f"delete {ref} and its pods")
         for ref, _ in _objects(training.workloads, inventory)
@@ -60,20 +61,20 @@ def suspend_steps(training: Training, inventory: Inventory) -> tuple[Step, ...]:
     What Kueue manages is deleted instead, as Kueue owns its suspension. Raises UnusableError for a training that can
     only be read.
     """
-    kind_of(training)
+    writing_kind_of(training)
     return suspended(training.workloads, inventory)
 
 
 def can_suspend(workload: str) -> bool:
-    """Whether `suspended` knows the kind of this workload, `namespace/Kind/name`."""
-    return workload.split("/")[1] in _OBJECTS
+    """Whether `suspended` knows the kind of this workload."""
+    return parse_workload(workload).kind in _OBJECTS
 
 
 def suspended(workloads: Iterable[str], inventory: Inventory) -> tuple[Step, ...]:
-    """Return the steps that suspend or scale to 0 these workloads, `namespace/Kind/name`; none for other kinds."""
+    """Return the steps that suspend or scale to 0 these workloads; none for other kinds."""
     steps: list[Step] = []
     for ref, found in _objects(workloads, inventory):
-        if not isinstance(found, Workload) and KINDS[ref.kind].has_ended(found):
+        if not isinstance(found, Workload) and KINDS[found.kind_in_keys()].has_ended(found):
             continue  # it holds nothing; what Kueue manages would lose its logs and how it ended
         if isinstance(found, Workload):
             count = found.spec.replicas if found.spec.replicas is not None else 1
@@ -83,14 +84,14 @@ def suspended(workloads: Iterable[str], inventory: Inventory) -> tuple[Step, ...
                 )
         elif QUEUE_OF_KUEUE in (found.metadata.labels or {}):
             steps.append(Delete(ref=ref, description=f"delete {ref}: Kueue would resume it"))
-        elif not KINDS[ref.kind].is_suspended(found):
+        elif not KINDS[found.kind_in_keys()].is_suspended(found):
             steps.append(_suspension(ref, found, inventory))
     return tuple(steps)
 
 
 def _suspension(ref: ObjectRef, found: KubernetesObject, inventory: Inventory) -> Step:
     """Return the step that suspends an object. Undone, as many pods as now have to run again."""
-    kind = KINDS[ref.kind]
+    kind = KINDS[found.kind_in_keys()]
     pods = [
         pod
         for pod in inventory.pods_of(workload_of(found))
@@ -115,9 +116,11 @@ def _objects(workloads: Iterable[str], inventory: Inventory) -> list[tuple[Objec
     """Return those of the workloads that exist, with references by uid."""
     found: list[tuple[ObjectRef, KubernetesObject]] = []
     for workload in workloads:
-        namespace, kind, name = workload.split("/", 2)
+        namespace, kind, name = key = parse_workload(workload)
         objects = _OBJECTS.get(kind)
-        if objects is not None and (one := inventory.all(objects).get(f"{namespace}/{name}")) is not None:
-            ref = ObjectRef(api=objects.api, kind=kind, namespace=namespace, name=name, uid=one.metadata.uid)
+        if objects is not None and (one := inventory.all(objects).get(key.object_key)) is not None:
+            ref = ObjectRef(
+                api=objects.api, kind=objects.kind, namespace=namespace, name=name, uid=one.metadata.uid
+            )
             found.append((ref, one))
     return found

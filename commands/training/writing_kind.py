@@ -39,13 +39,14 @@ class WritingKind:
     suspend_rights: tuple[Right, ...]
     delete_rights: tuple[Right, ...]
     refusal: Callable[[TrainingSpec], str] = _anything  # why it cannot launch this spec; empty if it can
+    typed: str = ""  # the kind as it is typed, where another has its name already: `vcjob`
 
     @property
     def name(self) -> str:
-        """The `kind` in the API, and of the trainings that are read."""
-        return self.objects.kind
+        """The kind as it stands in keys, and of the trainings that are read."""
+        return self.objects.kind_in_keys
 
     @property
     def option(self) -> str:
         """The kind as it is typed: `--kind jobset`."""
-        return self.name.lower()
+        return self.typed or self.objects.kind.lower()

@@ -7,6 +7,7 @@ from collectors.cluster.indexes import controller_of, workload_name
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Pod
 from collectors.facts.results import SourceError
+from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.trainings.training import Training
 from collectors.volume_use import VolumeUse
 from commands.core.command import UnusableError
@@ -96,7 +97,7 @@ def _holder(pod: Pod, inventory: Inventory) -> str:
     """Return the workload that is stopped to stop the pod: its top controller, or the Job of a CronJob's."""
     top = inventory.workload_of(pod)
     owner = controller_of(pod)
-    if owner is not None and top.split("/")[1:2] == ["CronJob"]:
+    if owner is not None and top and parse_workload(top).kind == "CronJob":
         return workload_name(pod.metadata.namespace, owner)
     return top
 
@@ -125,10 +126,10 @@ async def _stop_training(training: Training, context: CommandContext, made: Stop
 
 
 def _stop_workload(workload: str, pods: Sequence[Pod], inventory: Inventory, made: Stopped) -> None:
-    namespace, kind, name = workload.split("/", 2)
+    namespace, kind, name = parse_workload(workload)
     if not can_suspend(workload):
         reason = "it cannot be scaled" if kind == "DaemonSet" else "only its own controller can stop it"
-        made.left.append(f"{kind.lower()} {namespace}/{name} goes on writing: {reason}.")
+        made.left.append(f"{shown_kind(kind).lower()} {namespace}/{name} goes on writing: {reason}.")
         return
     steps = suspended((workload,), inventory)
     if _refused(workload, steps, made) or not steps:

@@ -21,9 +21,10 @@ from collectors.facts.clock import SystemClock
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
 from collectors.facts.redaction import Redactor
-from collectors.facts.results import Blind, LogLine, QueryResult, Sample, Seen, SourceError
+from collectors.facts.results import Blind, LinePage, LogLine, QueryResult, Sample, Seen, SourceError
 from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, minutes
+from tests.support.log_matches import message
 from tests.support.routing import QuietSource
 
 ROOT = Path(__file__).parents[2]
@@ -77,9 +78,20 @@ class ToyLogs(QuietSource):
         known = self.settings.lines.get(str(where["node"]), 0)
         return [LogLine(at=since or at, text="toy", labels=Labels())] * min(tail, known)
 
+    async def page(
+        self,
+        *,
+        where: Mapping[str, str | Sequence[str]],
+        since: datetime,
+        until: datetime,
+        size: int = 200,
+        after: str = "",
+    ) -> LinePage:
+        return LinePage(lines=tuple(await self.lines(where=where, at=until, tail=size)))
+
 
 CATALOGUE = {**SOURCES, "toy": lambda settings, _parts: ToyLogs(settings)}
-QUERY = LogQuery(match="error", by=("node",), over=minutes(5), above=10)
+QUERY = LogQuery(match=message("error"), by=("node",), over=minutes(5), above=10)
 MANY_ERRORS = replace(a_rule("ManyErrors"), query=QUERY)
 
 
@@ -170,7 +182,7 @@ async def test_two_sources_of_the_same_queries_are_refused() -> None:
     ("query", "missing"),
     [
         pytest.param(PromQLQuery(expr="up"), "metrics", id="metrics"),
-        pytest.param(LogQuery(match="x", by=(), over=minutes(5)), "logs", id="logs"),
+        pytest.param(LogQuery(match=message("x"), by=(), over=minutes(5)), "logs", id="logs"),
         pytest.param(
             CheckQuery(name="x"), "the cluster's state", id="a check, which only the router answers"
         ),

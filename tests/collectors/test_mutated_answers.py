@@ -23,6 +23,7 @@ from collectors.sources.prometheus.source import PrometheusSource
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from tests.support.examples import by_profile
 from tests.support.log_documents import host_line
+from tests.support.log_matches import message
 from tests.support.routing import a_router
 
 NOW = datetime(2026, 1, 10, 12, 0, tzinfo=UTC)
@@ -33,12 +34,12 @@ ODD: tuple[Any, ...] = (
 )
 MATCH = "bus"
 LOG_QUERIES = (
-    LogQuery(match=MATCH, by=("node",), over=timedelta(minutes=5)),
-    LogQuery(match=MATCH, by=(), over=timedelta(minutes=5)),
-    LogQuery(match=MATCH, by=("node",), over=timedelta(minutes=5), extract=r"Xid .*: (?P<xid>\d+),"),
-    LogQuery(match=MATCH, by=("node",), over=timedelta(minutes=5), novel=timedelta(days=1)),
+    LogQuery(match=message(MATCH), by=("node",), over=timedelta(minutes=5)),
+    LogQuery(match=message(MATCH), by=(), over=timedelta(minutes=5)),
+    LogQuery(match=message(MATCH), by=("node",), over=timedelta(minutes=5), extract=r"Xid .*: (?P<xid>\d+),"),
+    LogQuery(match=message(MATCH), by=("node",), over=timedelta(minutes=5), novel=timedelta(days=1)),
     LogQuery(
-        match=MATCH,
+        match=message(MATCH),
         by=("node",),
         over=timedelta(minutes=5),
         times_usual=TimesUsual(factor=3, season=timedelta(days=1)),

@@ -9,7 +9,7 @@ from alerts.loading import load
 from bot.evaluation.rulebook import read_rulebook, symbols
 from bot.settings.loading import read_settings
 from commands.command_catalogue import CATALOGUE
-from commands.core.parsing import parse
+from commands.core.parsing import parse_line
 from helm.generate import CHART
 from tests.docs.conftest import all_pages
 from tests.real.parts.layout import KUBERNETES
@@ -66,11 +66,11 @@ def _chat_lines() -> list[str]:
 
 @pytest.mark.parametrize("line", _chat_lines())
 def test_chat_lines_parse(line: str) -> None:
-    parse(line, CATALOGUE)
+    parse_line(line, CATALOGUE)
 
 
 @pytest.mark.parametrize("command", CATALOGUE, ids=lambda command: command.name)
 def test_every_example_is_a_line_of_its_command(command: object) -> None:
     known = next(candidate for candidate in CATALOGUE if candidate is command)
-    parsed, _action = parse(known.example, CATALOGUE)
+    parsed, _action = parse_line(known.example, CATALOGUE)
     assert parsed is known

@@ -14,7 +14,7 @@ from alerts.loading import load
 from bot.evaluation.rulebook import symbols
 from bot.settings.loading import read_settings
 from commands.command_catalogue import CATALOGUE
-from commands.core.parsing import parse
+from commands.core.parsing import parse_line
 from helm.generate import CHART
 from tests.helm.conftest import CI, RefusedError, Render
 
@@ -240,7 +240,7 @@ def test_the_drill_in_the_notes_is_a_rule_file() -> None:
 def test_the_line_in_the_notes_is_a_command() -> None:
     notes = (CHART / "templates" / "NOTES.txt").read_text()
     lines = re.findall(r"`/yard ([^`]+)`", notes)
-    assert [parse(line, CATALOGUE)[0].name for line in lines] == ["incident list"]
+    assert [parse_line(line, CATALOGUE)[0].name for line in lines] == ["incident list"]
 
 
 _REFUSED = [

@@ -15,7 +15,7 @@ from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_events import event_text
 from alerts.cards.message import Button, Fields, Message, Paragraph, Preformatted, Table
 from alerts.cards.text import bold, code, text
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.rendering import RuleRenderer
 from bot.live_cluster import LiveCluster
 from bot.store.memory_store import MemoryStore
@@ -37,6 +37,7 @@ from commands.core.request import Request
 from commands.plans.plan import Origin
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.alerting import a_rule, an_alert
+from tests.support.grouping import add_alert
 from tests.support.shown import HOSTILE, assert_one_line_each
 from tests.support.yard import ANA, CLUSTER, DANA, EVERYTHING, NOON, Hands, Yard, a_node_tree, yard_before
 

@@ -14,13 +14,20 @@ import pytest
 
 from demo.parts.processes import MissingPartError
 from demo.parts.prometheus import PrometheusServer, find_prometheus, find_promtool, import_openmetrics
-from tests.real.parts.layout import ELASTICSEARCH_7, HOW_TO_GET, helm_program, kubeconform_program
+from tests.real.parts.layout import (
+    ELASTICSEARCH_7,
+    HOW_TO_GET,
+    elasticsearch_zip,
+    helm_program,
+    kubeconform_program,
+)
 from tests.real.parts.needs import NeedError
 from tests.real.servers.alertmanager import AlertmanagerServer, find_alertmanager, find_amtool
 from tests.real.servers.chromium import find_chromium
 from tests.real.servers.elasticsearch import ElasticsearchServer
 from tests.real.servers.jobset import JobSetController
 from tests.real.servers.kubernetes import KubernetesCluster
+from tests.real.servers.opensearch import OpenSearchServer
 
 T = TypeVar("T")
 
@@ -111,7 +118,14 @@ def real_elasticsearch() -> Iterator[ElasticsearchServer]:
 @pytest.fixture(scope="session")
 def real_elasticsearch_7() -> Iterator[ElasticsearchServer]:
     """An Elasticsearch 7.17. Tests share it: use unique index names."""
-    with present_or_skip(lambda: ElasticsearchServer(ELASTICSEARCH_7)) as server:
+    with present_or_skip(lambda: ElasticsearchServer(elasticsearch_zip(ELASTICSEARCH_7))) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def real_opensearch() -> Iterator[OpenSearchServer]:
+    """An OpenSearch 2. Tests share it: use unique index names."""
+    with present_or_skip(OpenSearchServer) as server:
         yield server
 
 

@@ -1,21 +1,12 @@
 """The life of a cordon: preview, confirmation, lease, reminder, undo, and cordons of others."""
 
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from alerts.incidents.incident import Incident
-from bot.wiring import Yardmaster
-from commands.core.command import Command, PlanDraft
-from commands.core.context import CommandContext
-from commands.core.matching.lexicon import Lexicon
 from commands.models import CordonLease
-from commands.plans.disruption import Disruption
-from commands.plans.object_refs import ObjectRef
-from commands.plans.plan import Risk, in_order
-from commands.plans.steps import Patch
 from demo.lookalikes.slack.state.messages import Message
+from tests.support.disruptive_command import with_wipe
 from tests.support.light import HOT, Light, light
 
 CORDON = "node cordon gpu-a01 --reason fan --for 2h"
@@ -237,25 +228,6 @@ async def test_a_confirmation_with_another_hash_is_refused(tmp_path: Path) -> No
         assert not stage.writes()
 
 
-async def _wipe(action: Any, context: CommandContext) -> PlanDraft:
-    ref = ObjectRef(
-        api="v1", kind="Node", name="gpu-a01", uid=context.cluster.inventory().nodes["gpu-a01"].metadata.uid
-    )
-    patch = Patch(ref=ref, description="mark it", body={"metadata": {"labels": {"wiped": "yes"}}})
-    return PlanDraft(title="Wipe gpu-a01", stages=in_order(patch), disrupts=(Disruption(name="vision/detr"),))
-
-
-WIPE = Command(
-    noun="node", verb="wipe", summary="Wipe.", action=dict, plan=_wipe, risk=Risk.BREAK, example="node wipe"
-)
-
-
-def with_wipe(yard: Yardmaster) -> None:
-    """Add a disruptive command to the bot: no shipped command is one."""
-    more = replace(yard.pipeline, lexicon=Lexicon((*yard.pipeline.catalogue, WIPE)))
-    object.__setattr__(yard.pipeline, "lexicon", more.lexicon)
-
-
 async def test_a_disruptive_command_needs_a_second_person_who_may_run_it_too(tmp_path: Path) -> None:
     async with light(tmp_path, change=with_wipe) as stage:
         await stage.slack.types("dana", "#gpu-alerts", "/yard node wipe")
@@ -271,7 +243,7 @@ async def test_a_disruptive_command_needs_a_second_person_who_may_run_it_too(tmp
         assert refused == ["dana", "ana"]
         await stage.presses("eli", preview, "Confirm")
         plan = await stage.plan_is("done")
-        assert (plan.actor_name, plan.confirmed_by) == ("dana", stage.slack.id("eli"))
+        assert (plan.actor_name, plan.confirmed_by) == ("dana", f"slack:{stage.slack.id('eli')}")
         assert stage.node("gpu-a01")["metadata"]["labels"]["wiped"] == "yes"
 
 

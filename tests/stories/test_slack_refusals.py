@@ -2,10 +2,14 @@
 
 import time
 from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from bot.delivery import reconciler
+from bot.delivery.retry import RetryPolicy
 from demo.lookalikes.slack.state.messages import Message
 from tests.support.light import CHANNEL, HOT, Light, light
 
@@ -46,8 +50,11 @@ BREAKS = [
 
 @pytest.mark.parametrize("breaks", BREAKS)
 async def test_a_refused_critical_card_is_posted_within_half_a_minute_of_the_mending(
-    tmp_path: Path, breaks: Callable[[Light], Callable[[], None]]
+    tmp_path: Path, breaks: Callable[[Light], Callable[[], None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert RetryPolicy().refused_critical <= timedelta(seconds=30)
+    quicker = partial(RetryPolicy, refused_critical=timedelta(seconds=3))
+    monkeypatch.setattr(reconciler, "RetryPolicy", quicker)
     async with light(tmp_path) as stage:
         mend = breaks(stage)
         heat(stage, "gpu-a01", "gpu-a02", "gpu-b01")

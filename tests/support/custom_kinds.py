@@ -37,3 +37,35 @@ def a_definition(kind: ResourceKind[Any]) -> dict[str, Any]:
             "versions": [version],
         },
     }
+
+
+RULE_OBJECTS: dict[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "prometheusrules.monitoring.coreos.com"},
+    "spec": {
+        "group": "monitoring.coreos.com",
+        "scope": "Namespaced",
+        "names": {"plural": "prometheusrules", "singular": "prometheusrule", "kind": "PrometheusRule"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+                },
+            }
+        ],
+    },
+}
+
+
+def a_rule_object(namespace: str, name: str, *rules: dict[str, Any]) -> dict[str, Any]:
+    """Return a PrometheusRule object with one group, `g`."""
+    return {
+        "apiVersion": "monitoring.coreos.com/v1",
+        "kind": "PrometheusRule",
+        "metadata": {"namespace": namespace, "name": name},
+        "spec": {"groups": [{"name": "g", "rules": list(rules)}]},
+    }

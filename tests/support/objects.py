@@ -23,8 +23,15 @@ def read(type_: type[T], tree: dict[str, Any]) -> T:
     return msgspec.json.decode(json.dumps(tree), type=type_)
 
 
+_APIS = {
+    "JobSet": "jobset.x-k8s.io/v1alpha2",
+    "TrainJob": "trainer.kubeflow.org/v1alpha1",
+    "PyTorchJob": "kubeflow.org/v1",
+}
+
+
 def owned(kind: str, name: str) -> list[dict[str, Any]]:
-    return [{"apiVersion": "v1", "kind": kind, "name": name, "uid": "u", "controller": True}]
+    return [{"apiVersion": _APIS.get(kind, "v1"), "kind": kind, "name": name, "uid": "u", "controller": True}]
 
 
 def container(name: str = "main", **requests: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from bot.cards.card_kind import CardContext
 from bot.cards.incident_cards import INCIDENT_CARD
+from bot.evaluation.cluster_view import ClusterView
 from bot.evaluation.evaluator import Evaluator, RuleSources
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
@@ -56,6 +57,7 @@ class RuleLoop:
 
     clock: RecordedClock
     evaluator: Evaluator
+    view: ClusterView
     store: MemoryStore
     metrics: Metrics
     most_blind: float = 0  # rules that were blind in one cycle
@@ -82,7 +84,7 @@ class RuleLoop:
         context = CardContext(
             rules=lambda: self.evaluator.rules,
             training=lambda _cluster, _id: None,
-            blind=lambda _cluster, queries: self.evaluator.blind_sources(queries),
+            blind=lambda _cluster, queries: self.view.blind_sources(queries),
         )
         found: dict[str, Message] = {}
         async with self.store.read() as snapshot:
@@ -120,16 +122,19 @@ async def rule_loop(
         renderer = RuleRenderer(cluster.topology, clean=lambda text: text)
         store = MemoryStore()
         metrics = Metrics()
+        scheduler = RuleScheduler(CLUSTER, chosen, router, renderer)
+        view = ClusterView(scheduler, router, clock)
         evaluator = Evaluator(
             cluster,
-            RuleScheduler(CLUSTER, chosen, router, renderer),
+            scheduler,
             IncidentRecorder(CLUSTER, store, CardRouting(default="C1")),
             router,
             rules=RuleSources(shipped=chosen),
             clock=clock,
             metrics=metrics,
+            view=view,
         )
         await evaluator.start()
-        yield RuleLoop(clock=clock, evaluator=evaluator, store=store, metrics=metrics)
+        yield RuleLoop(clock=clock, evaluator=evaluator, view=view, store=store, metrics=metrics)
     finally:
         await prometheus.close()

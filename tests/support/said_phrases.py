@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -121,10 +122,12 @@ def shown_words(root: Path = ROOT) -> Mapping[str, str]:
     return found
 
 
+@cache
 def all_strings(root: Path = ROOT) -> frozenset[str]:
     """Return every string of the code, be it read or not."""
-    found = {phrase for _, phrase in (*_of_code(root), *_of_packs(root))}
-    for _, tree in _modules(root):
+    found = {phrase for _, phrase in _of_packs(root)}
+    for name, tree in _modules(root):
+        found.update(phrase for _, phrase in _of_module(name, tree))
         found.update(
             node.value
             for node in ast.walk(tree)
@@ -159,10 +162,14 @@ def _modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
 
 def _of_code(root: Path) -> Iterator[tuple[str, str]]:
     for name, tree in _modules(root):
-        strings = _Strings()
-        strings.visit(tree)
-        yield from ((f"{name}:{line}", phrase) for line, phrase in strings.found)
-        yield from ((f"{name}:{line}", f"{verb.capitalize()} {{}}") for line, verb in _verbs(tree))
+        yield from _of_module(name, tree)
+
+
+def _of_module(name: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
+    strings = _Strings()
+    strings.visit(tree)
+    yield from ((f"{name}:{line}", phrase) for line, phrase in strings.found)
+    yield from ((f"{name}:{line}", f"{verb.capitalize()} {{}}") for line, verb in _verbs(tree))
 
 
 def _verbs(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -29,6 +29,7 @@ from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import Sample, Seen
+from collectors.facts.stepwise import result_of
 from collectors.facts.topology import Topology
 
 CLUSTER = "prod-a"
@@ -70,7 +71,7 @@ class _Replay:
             changes = self._happens(event, renderer)
             cycle = EvaluationCycle(at=_at(event["t_days"]), changes=changes)
             rules = {rule.id: rule for rule in self.rules.values()}
-            await recorder.record(cycle, rules=rules, topology=_TOPOLOGY, facts=NO_FACTS)
+            await recorder.record(cycle.batch(NO_FACTS), rules=rules, topology=_TOPOLOGY)
 
     def _happens(self, event: Mapping[str, Any], renderer: RuleRenderer) -> tuple[AlertChange, ...]:
         name, now = event["class"], _at(event["t_days"])
@@ -80,7 +81,7 @@ class _Replay:
         samples = tuple(Sample(labels=Labels({"node": node}), value=1) for node in sorted(down))
         result = Seen(source="prometheus", at=now, samples=samples)
         known = self.alerts.get(name, {})
-        done = evaluate(rule, known, result, cluster=CLUSTER, renderer=renderer, now=now)
+        done = result_of(evaluate(rule, known, result, cluster=CLUSTER, renderer=renderer, now=now))
         self.alerts[name] = {key: alert for key, alert in done.alerts.items() if alert.is_firing}
         return done.changes
 

@@ -1,7 +1,6 @@
 """Rendering of messages for Slack: text, Block Kit, a coloured bar, files."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from alerts.cards.message import (
     Attachment,
@@ -18,7 +17,7 @@ from alerts.cards.message import (
 )
 from alerts.cards.text import Style, Text, plain
 from bot.channels.slack import block_limits
-from bot.channels.slack.elements import action_elements
+from bot.channels.slack.elements import SlackJson, action_elements
 from bot.channels.slack.fitting import fitting
 from bot.channels.slack.markup import cut, cut_spans, escaped, escaped_within, fenced, mrkdwn
 from bot.channels.slack.native_tables import largest_table, native_table
@@ -35,16 +34,14 @@ COLOURS = {
     Color.QUIET: "#9a9a9a",
 }
 
-Json = dict[str, Any]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackMessage:
     """The arguments of chat.postMessage and similar calls; `files` are uploaded to the message's thread."""
 
     text: str
-    blocks: tuple[Json, ...] = ()
-    attachments: tuple[Json, ...] = ()
+    blocks: tuple[SlackJson, ...] = ()
+    attachments: tuple[SlackJson, ...] = ()
     files: tuple[Attachment, ...] = ()
 
     @property
@@ -60,7 +57,7 @@ class SlackMessage:
         )
         return replace(self, attachments=tuple(attachments))
 
-    def arguments(self) -> Json:
+    def arguments(self) -> SlackJson:
         """Return the Web API arguments. Empty parts are sent too: an edit without them would leave the old ones."""
         return {"text": self.text, "blocks": list(self.blocks), "attachments": list(self.attachments)}
 
@@ -70,7 +67,7 @@ class _Page:
     """The blocks so far, and the files with what was left out of them."""
 
     book: Phrasebook
-    blocks: list[Json] = field(default_factory=list)
+    blocks: list[SlackJson] = field(default_factory=list)
     files: list[Attachment] = field(default_factory=list)
     elements: int = 0  # buttons and menus
     own_table: Table | None = None  # the one that is a table of Slack's own
@@ -103,7 +100,7 @@ def render(message: Message, book: Phrasebook = ENGLISH) -> SlackMessage:
     )
 
 
-def render_view(message: Message, book: Phrasebook = ENGLISH) -> list[Json]:
+def render_view(message: Message, book: Phrasebook = ENGLISH) -> list[SlackJson]:
     """Render the message as the blocks of a view: it has neither a color nor files nor tables of Slack's own.
 
     A paragraph of one bold span is the heading of what follows.
@@ -121,7 +118,7 @@ def render_view(message: Message, book: Phrasebook = ENGLISH) -> list[Json]:
     return [_header(plain(message.title)), *shown]
 
 
-def _header(words: str) -> Json:
+def _header(words: str) -> SlackJson:
     shown = cut(words, block_limits.HEADER) or "…"
     return {"type": "header", "text": {"type": "plain_text", "text": shown, "emoji": True}}
 
@@ -131,7 +128,7 @@ def _not_bold(title: Text) -> Text:
     return tuple(replace(span, style=Style.PLAIN) if span.style is Style.BOLD else span for span in title)
 
 
-def _rendered(block: Block, page: _Page) -> list[Json]:
+def _rendered(block: Block, page: _Page) -> list[SlackJson]:
     match block:
         case Paragraph(text=words):
             return [_section(mrkdwn(cut_spans(words, block_limits.SECTION)))] if plain(words).strip() else []
@@ -150,7 +147,7 @@ def _rendered(block: Block, page: _Page) -> list[Json]:
             return [{"type": "image", "slack_file": {"id": block.file}, "alt_text": alt}]
 
 
-def _fields(block: Fields) -> list[Json]:
+def _fields(block: Fields) -> list[SlackJson]:
     fields = []
     for name, value in block.rows:
         head = f"*{escaped_within(name, 200)}*\n"
@@ -162,7 +159,7 @@ def _fields(block: Fields) -> list[Json]:
     return [{"type": "section", "fields": row} for row in rows]
 
 
-def _table(table: Table, page: _Page) -> list[Json]:
+def _table(table: Table, page: _Page) -> list[SlackJson]:
     if not table.rows:
         return [_note(f"none (… {table.more} more)" if table.more else "none", page)]
     if table is page.own_table and (found := native_table(table)) is not None:
@@ -173,7 +170,7 @@ def _table(table: Table, page: _Page) -> list[Json]:
     return [*blocks, _note(f"… {table.more} more rows", page)] if table.more else blocks
 
 
-def _fixed(lines: list[str], page: _Page, name: str, whole: str) -> list[Json]:
+def _fixed(lines: list[str], page: _Page, name: str, whole: str) -> list[SlackJson]:
     """Return the lines in fixed width; if some do not fit, the count is shown and the whole is attached."""
     room, shown = block_limits.SECTION - 100, list[str]()
     for line in lines:
@@ -188,7 +185,7 @@ def _fixed(lines: list[str], page: _Page, name: str, whole: str) -> list[Json]:
     return [*blocks, *_left_out(left_out, page, name, whole)] if is_cut else blocks
 
 
-def _left_out(count: int, page: _Page, name: str, whole: str) -> list[Json]:
+def _left_out(count: int, page: _Page, name: str, whole: str) -> list[SlackJson]:
     """Attach the whole, and return the note that says so."""
     number = sum(file.name.endswith(name) for file in page.files)
     name = f"{number + 1}-{name}" if number else name
@@ -196,7 +193,7 @@ def _left_out(count: int, page: _Page, name: str, whole: str) -> list[Json]:
     return [_note(f"… {count} more lines: see the attached {name}", page)]
 
 
-def _actions(block: Buttons, page: _Page) -> list[Json]:
+def _actions(block: Buttons, page: _Page) -> list[SlackJson]:
     elements, too_long = action_elements(block, page.elements)
     page.elements += len(elements)
     rows = [
@@ -209,15 +206,15 @@ def _actions(block: Buttons, page: _Page) -> list[Json]:
     ]
 
 
-def _section(words: str) -> Json:
+def _section(words: str) -> SlackJson:
     return {"type": "section", "text": {"type": "mrkdwn", "text": words}}
 
 
-def _note(words: str, page: _Page) -> Json:
+def _note(words: str, page: _Page) -> SlackJson:
     return _context(page.book.say(words))
 
 
-def _context(words: str) -> Json:
+def _context(words: str) -> SlackJson:
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": words}]}
 
 

@@ -10,15 +10,15 @@ ACTION = "line"  # action ids begin with it
 PEOPLE = "people"  # or with this, in a menu of people; the line is then the end of the id
 _STYLES = {ButtonStyle.PRIMARY: "primary", ButtonStyle.DANGER: "danger"}
 
-Json = dict[str, Any]
+SlackJson = dict[str, Any]  # a block, an element or a view of Block Kit
 
 
-def action_elements(block: Buttons, first: int) -> tuple[list[Json], list[str]]:
+def action_elements(block: Buttons, first: int) -> tuple[list[SlackJson], list[str]]:
     """Return the elements, and the labels of what is too long for one: no button may run half a command.
 
     `first` is the number of the first element within the message.
     """
-    elements: list[Json] = []
+    elements: list[SlackJson] = []
     too_long: list[str] = []
     for button in (*block.buttons, *_unfitting(block.menus)):
         if len(button.line) > block_limits.BUTTON_VALUE or len(button.address) > block_limits.ADDRESS:
@@ -37,7 +37,7 @@ def action_elements(block: Buttons, first: int) -> tuple[list[Json], list[str]]:
     return elements, too_long
 
 
-def line_of(action: Mapping[str, Any]) -> str:
+def pressed_line(action: Mapping[str, Any]) -> str:
     """Return the command line of a pressed button or a chosen option; empty for a link."""
     if person := action.get("selected_user"):
         _, _, line = str(action.get("action_id", "")).split("/", 2)
@@ -64,8 +64,8 @@ def _is_overflow(menu: Menu) -> bool:
     return menu.is_more and len(menu.options) <= block_limits.OVERFLOW_OPTIONS
 
 
-def _button(button: Button, number: int) -> Json:
-    element: Json = {
+def _button(button: Button, number: int) -> SlackJson:
+    element: SlackJson = {
         "type": "button",
         "action_id": f"{ACTION}/{number}",
         "text": _words(button.label),
@@ -79,7 +79,7 @@ def _button(button: Button, number: int) -> Json:
     return element
 
 
-def _menu(menu: Menu, options: list[Button], number: int) -> Json:
+def _menu(menu: Menu, options: list[Button], number: int) -> SlackJson:
     shown = [_option(one) for one in options]
     id = f"{ACTION}/{number}"
     if _is_overflow(menu):
@@ -87,14 +87,14 @@ def _menu(menu: Menu, options: list[Button], number: int) -> Json:
     return {"type": "static_select", "action_id": id, "placeholder": _words(menu.label), "options": shown}
 
 
-def _option(option: Button) -> Json:
-    made: Json = {"text": _words(option.label), "value": option.line or "link"}
+def _option(option: Button) -> SlackJson:
+    made: SlackJson = {"text": _words(option.label), "value": option.line or "link"}
     if option.address:
         made["url"] = option.address
     return made
 
 
-def _words(label: str) -> Json:
+def _words(label: str) -> SlackJson:
     most = block_limits.BUTTON_LABEL
     shown = label if len(label) <= most else label[: most - 1] + "…"
     return {"type": "plain_text", "text": shown, "emoji": True}

@@ -4,19 +4,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from bot.channels.slack import block_limits
+from bot.channels.slack.elements import SlackJson
 
 RESERVED = 2  # blocks: the title, and the note that something is left out
 
-Json = dict[str, Any]
 
-
-def fitting(blocks: list[Json], most: int = block_limits.BLOCKS) -> tuple[list[Json], int]:
+def fitting(blocks: list[SlackJson], most: int = block_limits.BLOCKS) -> tuple[list[SlackJson], int]:
     """Return the blocks that fit and how many do not. Buttons are always kept."""
     count, room = most - RESERVED, block_limits.CHARACTERS
     for block in blocks:
         if block["type"] == "actions":
             count, room = count - 1, room - _size(block)
-    shown: list[Json] = []
+    shown: list[SlackJson] = []
     left_out = 0
     for block in blocks:
         if block["type"] == "actions":
@@ -29,7 +28,7 @@ def fitting(blocks: list[Json], most: int = block_limits.BLOCKS) -> tuple[list[J
     return shown, left_out
 
 
-def _size(block: Json) -> int:
+def _size(block: SlackJson) -> int:
     return block_limits.BLOCK_COSTS + sum(len(words) for words in _words_in(block))
 
 

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.channels.slack import block_limits
+from bot.channels.slack.elements import SlackJson
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from commands.core.command import AnyCommand, FormRequest
-from commands.core.form import FormField, Values, fields_of
+from commands.core.form import FormField, FormValues, fields_of
 from commands.core.parameter_types import NameKind
 
 FORM = "form"  # callback id of a filled form; action ids of its menus begin with it
@@ -16,14 +17,14 @@ SHORTCUT = "run_command"  # callback id of the global shortcut
 _COMMAND = "command"  # block and action of the chooser
 _ELEMENT = "value"
 
-Json = dict[str, Any]
 
-
-def form_view(form: FormRequest, *, channel: str = "", thread: str = "", book: Phrasebook = ENGLISH) -> Json:
+def form_view(
+    form: FormRequest, *, channel: str = "", thread: str = "", book: Phrasebook = ENGLISH
+) -> SlackJson:
     """Return the modal with which a command is filled in. `channel` and `thread`: where its answer goes."""
     command = form.command
     metadata = {"command": command.name, "cluster": form.cluster, "channel": channel, "thread": thread}
-    blocks: list[Json] = [
+    blocks: list[SlackJson] = [
         {
             "type": "context",
             "elements": [{"type": "mrkdwn", "text": _cut(_plain(book.say(command.summary)), 2000)}],
@@ -42,7 +43,7 @@ def form_view(form: FormRequest, *, channel: str = "", thread: str = "", book: P
     }
 
 
-def chooser_view(catalogue: Sequence[AnyCommand], book: Phrasebook = ENGLISH) -> Json:
+def chooser_view(catalogue: Sequence[AnyCommand], book: Phrasebook = ENGLISH) -> SlackJson:
     """Return the modal that asks which command to fill in."""
     groups = [
         {
@@ -93,7 +94,7 @@ def metadata_of(view: Mapping[str, Any]) -> dict[str, str]:
     return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
 
 
-def values_of(view: Mapping[str, Any]) -> Values:
+def values_of(view: Mapping[str, Any]) -> FormValues:
     """Return the filled fields of a submitted form, by the name of the field."""
     found: dict[str, tuple[str, ...]] = {}
     for name, elements in (view.get("state") or {}).get("values", {}).items():
@@ -106,7 +107,7 @@ def values_of(view: Mapping[str, Any]) -> Values:
     return found
 
 
-def options_of(names: Sequence[str]) -> list[Json]:
+def options_of(names: Sequence[str]) -> list[SlackJson]:
     """Return the answer to `block_suggestion`. A name that is longer than a value of an option is left out."""
     fitting = [name for name in names if 0 < len(name) <= block_limits.OPTION_VALUE]
     return [_option(name, name) for name in fitting[: block_limits.OPTIONS]]
@@ -118,8 +119,8 @@ def kinds_in(action_id: str) -> tuple[NameKind, ...]:
     return tuple(NameKind(one) for one in kinds.split("+") if one in set(NameKind))
 
 
-def _input(field: FormField, book: Phrasebook) -> Json:
-    block: Json = {
+def _input(field: FormField, book: Phrasebook) -> SlackJson:
+    block: SlackJson = {
         "type": "input",
         "block_id": field.name,
         "optional": not field.is_required,
@@ -131,7 +132,7 @@ def _input(field: FormField, book: Phrasebook) -> Json:
     return block
 
 
-def _element(field: FormField, book: Phrasebook) -> Json:
+def _element(field: FormField, book: Phrasebook) -> SlackJson:
     known = [value for value in field.values if value]
     if field.is_flag:
         option = _option(field.name, _plain(book.say(field.hint)) or field.label)
@@ -148,10 +149,10 @@ def _element(field: FormField, book: Phrasebook) -> Json:
     return {"type": "plain_text_input", "action_id": _ELEMENT, **initial}
 
 
-def _menu(field: FormField, known: list[Json]) -> Json:
+def _menu(field: FormField, known: list[SlackJson]) -> SlackJson:
     """Return the menu that is filled from the live cluster as the person types."""
     kind = "multi_external_select" if field.is_many else "external_select"
-    menu: Json = {"type": kind, "action_id": f"{FORM}/{'+'.join(field.kinds)}", "min_query_length": 0}
+    menu: SlackJson = {"type": kind, "action_id": f"{FORM}/{'+'.join(field.kinds)}", "min_query_length": 0}
     if known and field.is_many:
         menu["initial_options"] = known
     elif known:
@@ -159,11 +160,11 @@ def _menu(field: FormField, known: list[Json]) -> Json:
     return menu
 
 
-def _option(value: str, label: str) -> Json:
+def _option(value: str, label: str) -> SlackJson:
     return {"text": _words(label, block_limits.BUTTON_LABEL), "value": value}
 
 
-def _words(words: str, most: int) -> Json:
+def _words(words: str, most: int) -> SlackJson:
     return {"type": "plain_text", "text": _cut(words, most)}
 
 

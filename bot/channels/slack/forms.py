@@ -25,7 +25,7 @@ from collectors.facts.results import SourceError
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import AnyCommand, FormRequest
 from commands.core.form import line_words, mistakes
-from commands.core.guidance import line_of
+from commands.core.guidance import line_from_words
 from commands.core.parameter_types import NameKind
 
 ANSWER_WITHIN = 2.0  # seconds; Slack waits three
@@ -41,17 +41,18 @@ async def nothing(_user: str, _kinds: tuple[NameKind, ...], _typed: str, _cluste
 
 
 class SlackForms:
-    """Opens forms, fills their menus, and turns a submitted one into a command line.
-
-    `suggest` returns names for a person, by kinds, the typed text and the cluster; the wiring sets it.
-    """
+    """Opens forms, fills their menus, and turns a submitted one into a command line."""
 
     def __init__(self, client: SlackClient, directory: SlackDirectory, book: Phrasebook = ENGLISH) -> None:
-        self.suggest: Suggest = nothing
+        self._suggest: Suggest = nothing
         self._client = client
         self._directory = directory
         self._book = book
         self._commands = {command.name: command for command in CATALOGUE}
+
+    def suggest_from(self, suggest: Suggest) -> None:
+        """Fill menus from `suggest`: names for a person, by kinds, the typed text and the cluster."""
+        self._suggest = suggest
 
     async def opened(self, interaction: Interaction, form: FormRequest) -> bool:
         """Open the form for the person who interacted, and return whether Slack showed it."""
@@ -88,7 +89,7 @@ class SlackForms:
         try:
             async with asyncio.timeout(ANSWER_WITHIN):
                 kinds = kinds_in(body.get("action_id", ""))
-                names = await self.suggest(body["user"]["id"], kinds, body.get("value") or "", cluster)
+                names = await self._suggest(body["user"]["id"], kinds, body.get("value") or "", cluster)
         except TimeoutError:
             log.warning("no suggestions in time")
         await ack(options=options_of(names))
@@ -106,7 +107,7 @@ class SlackForms:
         command = self._command_of(view)
         if command is None:
             return ""
-        return line_of(line_words(command, values_of(view)), metadata_of(view).get("cluster", ""))
+        return line_from_words(line_words(command, values_of(view)), metadata_of(view).get("cluster", ""))
 
     def _command_of(self, view: dict[str, Any]) -> AnyCommand | None:
         return self._commands.get(metadata_of(view).get("command", ""))

@@ -14,16 +14,19 @@ class SlackHome:
     """A HomePublisher. A press on the page is answered in the person's direct messages with the app."""
 
     def __init__(self, client: SlackClient, book: Phrasebook = ENGLISH) -> None:
-        self.on_opened: Callable[[str], None] = lambda _user: None
+        self._on_opened: Callable[[str], None] = lambda _user: None
         self._client = client
         self._book = book
         self._channels: dict[str, str] = {}  # person -> direct messages
+
+    def listen(self, on_opened: Callable[[str], None]) -> None:
+        self._on_opened = on_opened
 
     def opened(self, event: dict[str, Any]) -> None:
         """Handle an `app_home_opened` event; the tab with the messages needs nothing."""
         if event.get("tab") == "home" and event.get("user"):
             self._channels[event["user"]] = event.get("channel", "")
-            self.on_opened(event["user"])
+            self._on_opened(event["user"])
 
     async def publish(self, user: str, message: Message) -> None:
         view = {

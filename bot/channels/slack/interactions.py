@@ -8,17 +8,17 @@ from typing import Any
 
 from alerts.cards.channel_id import channel_id
 from bot.channels.interaction import Interaction, InteractionFile
-from bot.channels.slack.elements import line_of
+from bot.channels.slack.elements import pressed_line
 from bot.channels.slack.form_view import metadata_of
 from bot.channels.slack.unescaping import unescape
 
 KIND = "slack"
 ABOUT = "what_is_this"  # callback id of the shortcut on a message
 
-Json = Mapping[str, Any]
+SlackPayload = Mapping[str, Any]
 
 
-def from_slash(body: Json, at: datetime) -> Interaction:
+def from_slash(body: SlackPayload, at: datetime) -> Interaction:
     """Return the interaction of a slash command."""
     return Interaction(
         id=f"slash/{body['trigger_id']}",
@@ -33,7 +33,7 @@ def from_slash(body: Json, at: datetime) -> Interaction:
     )
 
 
-def from_message(body: Json, at: datetime, *, bot: str) -> Interaction | None:
+def from_message(body: SlackPayload, at: datetime, *, bot: str) -> Interaction | None:
     """Return the interaction of a mention or a direct message; None for any other message, or a bot's.
 
     `bot` is our own user id, empty while Slack has not answered since the start: then any leading mention is ours.
@@ -62,9 +62,9 @@ def from_message(body: Json, at: datetime, *, bot: str) -> Interaction | None:
     )
 
 
-def from_action(body: Json, action: Json, at: datetime) -> Interaction | None:
+def from_action(body: SlackPayload, action: SlackPayload, at: datetime) -> Interaction | None:
     """Return the interaction of a button or menu choice whose value is a command line, else None."""
-    line = line_of(action)
+    line = pressed_line(action)
     if not line:
         return None
     container = body.get("container") or {}
@@ -89,7 +89,7 @@ def from_action(body: Json, action: Json, at: datetime) -> Interaction | None:
     )
 
 
-def from_message_shortcut(body: Json, at: datetime) -> Interaction:
+def from_message_shortcut(body: SlackPayload, at: datetime) -> Interaction:
     """Return the interaction of somebody who asks what a message is."""
     message = body["message"]
     return Interaction(
@@ -107,7 +107,7 @@ def from_message_shortcut(body: Json, at: datetime) -> Interaction:
     )
 
 
-def from_view(body: Json, line: str, at: datetime) -> Interaction | None:
+def from_view(body: SlackPayload, line: str, at: datetime) -> Interaction | None:
     """Return the interaction of a submitted form that stands for this line; None without one."""
     view = body["view"]
     if not line:
@@ -126,7 +126,7 @@ def from_view(body: Json, line: str, at: datetime) -> Interaction | None:
     )
 
 
-def _home_channel(body: Json) -> str:
+def _home_channel(body: SlackPayload) -> str:
     """The person's direct messages with us, where a press on their home tab is answered."""
     view = body.get("view") or {}
     if view.get("type") != "home":
@@ -137,7 +137,7 @@ def _home_channel(body: Json) -> str:
         return ""
 
 
-def _file(file: Json) -> InteractionFile:
+def _file(file: SlackPayload) -> InteractionFile:
     return InteractionFile(
         name=file.get("name") or "file",
         address=file.get("url_private_download") or file.get("url_private") or "",

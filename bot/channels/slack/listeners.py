@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
@@ -14,7 +13,7 @@ from bot.channels.interaction import Interaction
 from bot.channels.slack.directory import SlackDirectory
 from bot.channels.slack.elements import ACTION, PEOPLE
 from bot.channels.slack.form_view import CHOOSER, FORM, SHORTCUT
-from bot.channels.slack.forms import SlackForms
+from bot.channels.slack.forms import Ack, SlackForms
 from bot.channels.slack.home import SlackHome
 from bot.channels.slack.interactions import (
     ABOUT,
@@ -35,8 +34,6 @@ NOT_STORED = (
     "Yardmaster's store does not answer, this may be lost: if nothing follows, send or press it again."
 )
 TELL_TIMEOUT = 2.0  # seconds to send one of those answers
-
-Ack = Callable[..., Awaitable[Any]]
 
 
 def listen(

@@ -2,17 +2,15 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 from alerts.cards.message import Block, Table
 from alerts.cards.text import Span, Style, with_moments
 from bot.channels.slack import block_limits
+from bot.channels.slack.elements import SlackJson
 from bot.channels.slack.markup import DATE
 
 EMPTY = "–"  # a cell has at least one character
 WHOLE = 16  # characters: a column of such short cells is not wrapped
-
-Json = dict[str, Any]
 
 
 def largest_table(blocks: Iterable[Block]) -> Table | None:
@@ -21,7 +19,7 @@ def largest_table(blocks: Iterable[Block]) -> Table | None:
     return max(tables, key=lambda table: len(table.rows), default=None)
 
 
-def native_table(table: Table) -> tuple[Json, int] | None:
+def native_table(table: Table) -> tuple[SlackJson, int] | None:
     """Return Slack's table, and how many rows do not fit into it; None when it has too many columns.
 
     A column that is empty in every row is left out. Only long cells are wrapped: short names and numbers stay whole.
@@ -41,11 +39,11 @@ def native_table(table: Table) -> tuple[Json, int] | None:
     return {"type": "table", "column_settings": settings, "rows": rows}, len(table.rows) - (len(rows) - 1)
 
 
-def _row(cells: tuple[str, ...], used: list[int]) -> list[Json]:
+def _row(cells: tuple[str, ...], used: list[int]) -> list[SlackJson]:
     return [_cell(_cut(" ".join(cells[number].split())) or EMPTY) for number in used]
 
 
-def _cell(words: str) -> Json:
+def _cell(words: str) -> SlackJson:
     """Return a cell: plain text, or rich text if it has a moment, which Slack shows in the reader's time."""
     spans = with_moments(words)
     if not any(span.style is Style.MOMENT for span in spans):
@@ -55,11 +53,11 @@ def _cell(words: str) -> Json:
     return {"type": "rich_text", "elements": [section]}
 
 
-def _words(span: Span) -> Json:
+def _words(span: Span) -> SlackJson:
     return {"type": "text", "text": span.text}
 
 
-def _moment(span: Span) -> Json:
+def _moment(span: Span) -> SlackJson:
     stamp = int(datetime.fromisoformat(span.target).timestamp())
     return {"type": "date", "timestamp": stamp, "format": DATE, "fallback": span.text}
 

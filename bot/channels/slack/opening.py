@@ -1,8 +1,5 @@
 """Opening of Slack as a kind of channel: its notifier, and how people write in it."""
 
-from collections.abc import Callable
-
-from bot.channels.form_names import Suggest
 from bot.channels.open_channel import ChannelDependencies, Conversation, OpenChannel
 from bot.channels.slack.integration import SlackIntegration, open_slack
 from bot.settings.schema import Settings
@@ -28,9 +25,6 @@ async def open_slack_channel(settings: Settings, dependencies: ChannelDependenci
 def _conversation(slack: SlackIntegration) -> Conversation:
     parts: dict[str, Work] = {"intake": slack.intake.run}
 
-    def listen_suggestions(suggest: Suggest) -> None:
-        slack.forms.suggest = suggest
-
     if slack.socket is None:
         return Conversation(
             directory=slack.directory,
@@ -38,18 +32,15 @@ def _conversation(slack: SlackIntegration) -> Conversation:
             parts=parts,
             receive=slack.receive,
             home=slack.home,
-            listen_suggestions=listen_suggestions,
+            listen_suggestions=slack.forms.suggest_from,
         )
     socket = slack.socket
-
-    def listen_connected(listener: Callable[[], None]) -> None:
-        socket.on_connected = listener
 
     return Conversation(
         directory=slack.directory,
         responder=slack.responder,
         parts={**parts, "slack socket": socket.run},
-        listen_connected=listen_connected,
+        listen_connected=socket.listen,
         home=slack.home,
-        listen_suggestions=listen_suggestions,
+        listen_suggestions=slack.forms.suggest_from,
     )

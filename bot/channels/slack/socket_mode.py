@@ -32,14 +32,18 @@ _TICKET = re.compile(r"ticket=[^&'\"\s]+")
 class Socket:
     """The socket. Its owner runs it, and restarts it when it fails.
 
-    `is_connected`: interactions can arrive. `on_connected` is called after each connection that was opened.
+    `is_connected`: interactions can arrive.
     """
 
     def __init__(self, app: AsyncApp, token: Secret) -> None:
         self.is_connected = False
-        self.on_connected: Callable[[], None] = lambda: None
+        self._on_connected: Callable[[], None] = lambda: None
         self._app = app
         self._token = token
+
+    def listen(self, on_connected: Callable[[], None]) -> None:
+        """Call the listener after each connection that was opened."""
+        self._on_connected = on_connected
 
     async def run(self) -> None:
         """Connect, and stay connected until cancelled. It ends when the first connection cannot be opened."""
@@ -73,7 +77,7 @@ class Socket:
             if self.is_connected:
                 alive_at = loop.time()
                 if session != (session := str(await client.session_id())):
-                    self.on_connected()
+                    self._on_connected()
             elif loop.time() - alive_at > DEAD.total_seconds():
                 log.warning("slack socket is dead", since=round(loop.time() - alive_at))
                 try:

@@ -1,7 +1,17 @@
 """Alembic's environment: runs the migrations on the given connection, in its transaction."""
 
+from collections.abc import Callable
+from typing import Any
+
+import structlog
 from alembic import context
 
+
+def _log_version(*, step: Any, **_kwargs: Any) -> None:
+    structlog.get_logger().info("store migrated", revision=step.up_revision_id)
+
+
+on_version_apply: Callable[..., None] = _log_version
 connection = context.config.attributes["connection"]
-context.configure(connection=connection, transactional_ddl=True)
+context.configure(connection=connection, transactional_ddl=True, on_version_apply=on_version_apply)
 context.run_migrations()

@@ -6,7 +6,7 @@ from collectors.sources.elasticsearch.options import (
     ElasticsearchOptions,
     fields_with,
 )
-from collectors.sources.elasticsearch.query_strings import escape_query, quote_query
+from collectors.sources.elasticsearch.queries.query_strings import escape_query, quote_query
 from collectors.sources.elasticsearch.source import ElasticsearchSource
 
 __all__ = [

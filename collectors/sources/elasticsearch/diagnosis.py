@@ -9,7 +9,7 @@ from collectors.facts.findings import Finding, blinding, broken, ok, warning
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, SourceError
 from collectors.sources.elasticsearch.client import ElasticsearchClient
-from collectors.sources.elasticsearch.fields import FieldMap
+from collectors.sources.elasticsearch.fields.field_map import FieldMap
 
 _SHOWN = 6
 _ESSENTIAL = ("time", "message")

@@ -6,12 +6,18 @@ from datetime import datetime, timedelta
 
 from collectors.facts.results import SourceError, TooLargeError
 from collectors.facts.topology import Topology
-from collectors.sources.elasticsearch.bodies import Window, in_all, in_window, lacking, newest_first
+from collectors.logs.log_store import Window
 from collectors.sources.elasticsearch.client import ElasticsearchClient
-from collectors.sources.elasticsearch.fields import DATES, TIME, FieldMap, fields_in, parents_of
-from collectors.sources.elasticsearch.looking_up import SampledDocument, flat, looked_up, time_among
+from collectors.sources.elasticsearch.fields.document_fields import (
+    SampledDocument,
+    flat,
+    looked_up,
+    time_among,
+)
+from collectors.sources.elasticsearch.fields.field_map import DATES, TIME, FieldMap, fields_in, parents_of
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
-from collectors.sources.elasticsearch.wire import Capabilities, Json, Scalar, SourceHit, source_of
+from collectors.sources.elasticsearch.queries.bodies import in_all, in_window, lacking, newest_first
+from collectors.sources.elasticsearch.wire import FieldCapabilities, Json, Scalar, SourceHit, source_of
 
 _CACHED_FOR = timedelta(minutes=5)  # a new index may add a field
 _RECENT = timedelta(hours=1)
@@ -22,7 +28,7 @@ _NEEDED = ("message", "node", "component")  # documents without one of them are 
 
 
 class FieldFinder:
-    """Finds the fields of the index, and caches them for a few minutes. `topology` has the names of its nodes."""
+    """Finds the fields of the index, and caches them for a few minutes."""
 
     def __init__(self, client: ElasticsearchClient, names: Mapping[str, Sequence[str]], index: str) -> None:
         self._client = client
@@ -30,7 +36,11 @@ class FieldFinder:
         self._index = index
         self._known: tuple[datetime, FieldMap] | None = None
         self._further: dict[str, tuple[str, ...]] = {}  # found in documents, by label
-        self.topology: Callable[[], Topology] | None = None
+        self._topology: Callable[[], Topology] | None = None
+
+    def follow(self, topology: Callable[[], Topology]) -> None:
+        """Follow the topology, which has the names of the nodes."""
+        self._topology = topology
 
     async def at(self, moment: datetime) -> FieldMap:
         """Return the fields as of about `moment`. Raises SourceError when the index is missing or cannot be read."""
@@ -113,15 +123,15 @@ class FieldFinder:
         return self._names.get(label) == DEFAULT_FIELDS.get(label)
 
     def _node_of(self, value: str) -> str:
-        topology = self.topology() if self.topology is not None else None
+        topology = self._topology() if self._topology is not None else None
         node = topology.node_named(value) if topology is not None else ""
         return node if topology is not None and node in topology.nodes else ""
 
     def _nodes(self) -> Iterable[str]:
-        return self.topology().nodes if self.topology is not None else ()
+        return self._topology().nodes if self._topology is not None else ()
 
 
-def _dates(caps: Capabilities) -> list[str]:
+def _dates(caps: FieldCapabilities) -> list[str]:
     return sorted(
         name
         for name, kinds in caps.items()

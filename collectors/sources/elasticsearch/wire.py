@@ -128,7 +128,7 @@ class FieldCapability(msgspec.Struct):
     indices: list[str] | None = None
 
 
-Capabilities = Mapping[str, Mapping[str, FieldCapability]]  # by field, then by type
+FieldCapabilities = Mapping[str, Mapping[str, FieldCapability]]  # by field, then by type
 
 
 class FieldCaps(msgspec.Struct):

@@ -43,7 +43,7 @@ class _BuildInfo(msgspec.Struct):
     data: _Build = msgspec.field(default_factory=_Build)
 
 
-async def diagnose(
+async def diagnose_prometheus(
     client: PrometheusClient,
     dialects: Dialects,
     ask: InstantQuery,

@@ -51,7 +51,7 @@ class RangeConnection(PrometheusConnect):
         return bytes(body)
 
 
-def answer(request: RangeRequest) -> tuple[RangeReply, bytes]:
+def range_reply(request: RangeRequest) -> tuple[RangeReply, bytes]:
     """Return the reply to one request, and the body that follows it."""
     connection = RangeConnection(request)
     try:
@@ -105,14 +105,14 @@ def _kind(failure: Exception) -> Failure | None:
             return None
 
 
-def serve(requests_in: BinaryIO, replies: BinaryIO) -> None:
+def serve_ranges(requests_in: BinaryIO, replies: BinaryIO) -> None:
     """Answer each line of `requests_in`."""
     for line in requests_in:
-        reply, body = answer(msgspec.json.decode(line, type=RangeRequest))
+        reply, body = range_reply(msgspec.json.decode(line, type=RangeRequest))
         replies.write(msgspec.json.encode(reply) + b"\n")
         replies.write(body)
         replies.flush()
 
 
 if __name__ == "__main__":
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    serve_ranges(sys.stdin.buffer, sys.stdout.buffer)

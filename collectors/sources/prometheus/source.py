@@ -14,9 +14,9 @@ from collectors.facts.results import Blind, QueryResult, Sample, Seen, Series, S
 from collectors.facts.topology import Topology
 from collectors.sources.prometheus import wire
 from collectors.sources.prometheus.client import PrometheusClient
-from collectors.sources.prometheus.diagnosis import diagnose, missing
+from collectors.sources.prometheus.diagnosis import diagnose_prometheus, missing
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.rewriting import AUXILIARY
+from collectors.sources.prometheus.dialects.promql_rewriting import AUXILIARY
 from collectors.sources.prometheus.dialects.watching import Dialects, Prepared
 from collectors.sources.prometheus.holes import SCRAPES_QUERY, longest_gap
 from collectors.sources.prometheus.label_pool import LabelPool
@@ -139,7 +139,7 @@ class PrometheusSource:
 
     async def diagnose(self, queries: Mapping[str, Query], *, at: datetime) -> Sequence[Finding]:
         """Return whether it answers and scrapes, and which rules have no series to see."""
-        return await diagnose(
+        return await diagnose_prometheus(
             self._client, self.dialects, self._instant, await self.health(at=at), queries, at
         )
 

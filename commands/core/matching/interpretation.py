@@ -12,7 +12,7 @@ from commands.core.matching.matcher import match
 from commands.core.matching.tokens import is_same_word
 from commands.core.parameter_types import DECORATION, NameKind, NameType, kinds_of
 
-FORM = "--form"  # opens the command's form with what the line has
+FORM_OPTION = "--form"  # opens the command's form with what the line has
 _HELP = frozenset({"--help", "-h"})
 _AND = frozenset({"and", "&", "和", "与"})
 
@@ -61,8 +61,8 @@ def interpret(words: Sequence[str], lexicon: Lexicon, names: Callable[[], KnownN
     head, rest = _split_extra(words)
     if _HELP & set(head):
         return _help([word for word in head if word not in _HELP], lexicon, names)
-    is_form = FORM in head
-    head = [word for word in head if word != FORM]
+    is_form = FORM_OPTION in head
+    head = [word for word in head if word != FORM_OPTION]
     command = named_command(head, lexicon.catalogue)
     if command is None:
         return _matched([*head, *rest], lexicon, names)
@@ -118,7 +118,7 @@ def _matched(words: Sequence[str], lexicon: Lexicon, names: Callable[[], KnownNa
         return Run(command=best.command, words=best.words)
     return Offer(
         commands=tuple(one.command for one in found.candidates),
-        lines=tuple(one.words if not one.missing else (*one.words, FORM) for one in found.candidates),
+        lines=tuple(one.words if not one.missing else (*one.words, FORM_OPTION) for one in found.candidates),
     )
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from collectors.facts.results import SourceError
-from commands.plans.object_refs import Json, ObjectReader, ObjectRef, ref_of
+from commands.plans.object_refs import JsonValue, ObjectReader, ObjectRef, ref_of
 from commands.plans.outcomes import Done, Outcome, Refused, Unknown, Waiting
 from commands.plans.rights import Right
 from commands.plans.steps.delete import Delete
@@ -26,7 +26,7 @@ class Create(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="creat
     none is deleted on undo; it is deleted with its namespace.
     """
 
-    manifest: dict[str, Json]
+    manifest: dict[str, JsonValue]
     is_secret: bool = False  # never shown, never logged
     copies: ObjectRef | None = None  # source of type and data, read at creation so that no plan contains them
 

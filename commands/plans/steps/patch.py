@@ -1,7 +1,7 @@
 """Patch: a merge patch of one object or subresource, guarded by preconditions."""
 
 from collectors.facts.results import SourceError
-from commands.plans.object_refs import Json, ObjectReader, ObjectRef
+from commands.plans.object_refs import JsonValue, ObjectReader, ObjectRef
 from commands.plans.outcomes import Done, Outcome, Refused
 from commands.plans.preconditions import Precondition, contains, difference, facts_of
 from commands.plans.rights import Right
@@ -26,9 +26,9 @@ class Patch(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="patch"
     """
 
     ref: ObjectRef
-    body: dict[str, Json]
+    body: dict[str, JsonValue]
     requires: tuple[Precondition, ...] = ()
-    undo: dict[str, Json] | None = None
+    undo: dict[str, JsonValue] | None = None
     subresource: str = ""
     if_exists: bool = False
     back: Running | None = None  # what runs again after an undo

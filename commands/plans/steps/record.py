@@ -1,21 +1,28 @@
 """Record: put or delete a row of our own store, with the step that it records."""
 
-from commands.models import ReclaimState
-from commands.plans.object_refs import Json, ObjectReader
+from commands.plans.object_refs import JsonValue, ObjectReader
 from commands.plans.outcomes import Done, Outcome, Unknown
 from commands.plans.rights import Right
 from commands.plans.steps.step_kind import Attempt, DryRun, StepKind
 
 
 class Record(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="record"):
-    """Put or delete a row of our store. `row` is the row as JSON; `before` is the previous one."""
+    """Put or delete a row of our store. `row` is the row as JSON; `before` is the previous one.
+
+    With `expects`, which names the row for people, the plan starts only while the stored row still is `before`, and an
+    undo reverts the step only while it still is `row`. With `goes_with`, the id of such a row, it is reverted only with
+    that row. In the namespaces of `scope` the actor must be allowed to run the command.
+    """
 
     table: str
     id: str
-    row: dict[str, Json] | None = None  # None: delete it
-    before: dict[str, Json] | None = None
+    row: dict[str, JsonValue] | None = None  # None: delete it
+    before: dict[str, JsonValue] | None = None
     has_inverse: bool = True
     undo_text: str = ""  # the undo's description
+    expects: str = ""  # `request c3f9 for vision/detr`
+    goes_with: str = ""
+    scope: tuple[str, ...] = ()
 
     def meaning(self) -> list[object]:
         return ["Record", self.table, self.id]
@@ -30,15 +37,12 @@ class Record(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="recor
             row=self.before,
             before=self.row,
             undo_text=self.description,
+            expects=self.expects,
+            goes_with=self.goes_with,
         )
 
     def namespaces(self) -> tuple[str, ...]:
-        """Return the namespace of the training that a reclaim request is made for: no answer suspends it."""
-        if self.table != "reclaim_requests" or self.row is None or self.row["state"] != ReclaimState.ASKED:
-            return ()
-        if self.before is not None and self.before["state"] != ReclaimState.VOID:
-            return ()  # requested earlier
-        return (str(self.row["training"]).partition("/")[0],)
+        return self.scope
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:

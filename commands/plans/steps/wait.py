@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from commands.plans.object_refs import Json, ObjectReader, ObjectRef
+from commands.plans.object_refs import JsonValue, ObjectReader, ObjectRef
 from commands.plans.outcomes import Done, Outcome, Refused, Waiting
 from commands.plans.preconditions import value_at
 from commands.plans.rights import Right
@@ -14,7 +14,7 @@ class Wait(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="wait"):
 
     ref: ObjectRef
     path: tuple[str, ...] = ()
-    equals: Json = None
+    equals: JsonValue = None
     at_least: float | None = None
     is_gone: bool = False
     seconds: float = 120

@@ -9,7 +9,7 @@ from demo.lookalikes.elasticsearch.refusals import RefusalError, not_imitated, o
 from demo.lookalikes.elasticsearch.value_tests import Kinds
 
 _SHOWN = {"size", "sort", "_source", "fields"}
-_INSERTION = ("_doc", "_shard_doc")
+_INSERTION = ("_doc", "_shard_doc", "_seq_no")
 _SORTABLE = ("date", "long", "double")
 
 SortKey = Callable[[Document], tuple[tuple[bool, float], ...]]

@@ -57,6 +57,11 @@ def query_test(body: Json, kinds: Kinds) -> Test:
             ((field, options),) = inside.items()
             only(options, {"query"}, name)
             return phrase(field, options["query"], kinds) or nothing
+        case "multi_match":
+            only(inside, {"query", "type", "fields", "lenient"}, name)
+            if inside["type"] != "phrase" or inside["lenient"] is not True:
+                raise not_imitated("a `multi_match` that is no lenient phrase")
+            return any_of([phrase(field, inside["query"], kinds) or nothing for field in inside["fields"]])
         case "query_string":
             only(inside, {"query", "fields", "lenient", "allow_leading_wildcard"}, name)
             return query_string_test(inside["query"], inside["fields"], kinds)

@@ -14,6 +14,7 @@ from demo.lookalikes.elasticsearch.refusals import RefusalError, only
 _KNOWN = {
     "timeout",
     "pit",
+    "from",
     "size",
     "track_total_hits",
     "terminate_after",
@@ -146,8 +147,8 @@ class Searches:
     def _hits(
         self, found: list[Document], body: Json, sort: list[Any], kinds: Mapping[str, Mapping[str, str]]
     ) -> Json:
-        size = body.get("size", 10)
-        if size > _MOST_HITS:
+        start, size = body.get("from", 0), body.get("size", 10)
+        if start + size > _MOST_HITS:
             raise RefusalError(400, "illegal_argument_exception", "Result window is too large")
         hits: Json = {}
         tracked = body.get("track_total_hits", _TOTAL_LIMIT)
@@ -162,7 +163,7 @@ class Searches:
             rest = [document for document in found if key(document) > after]
         shown = {**body, "sort": sort}
         hits["max_score"] = None
-        hits["hits"] = hits_of(rest, shown, size, lambda index: kinds[index]) if size else []
+        hits["hits"] = hits_of(rest, shown, start + size, lambda index: kinds[index])[start:] if size else []
         return hits
 
 

@@ -9,6 +9,7 @@ from alerts.rules import Rule
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Sample, Seen
+from collectors.facts.stepwise import result_of
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, minutes
 
 PACK = replace(a_rule(), query=PromQLQuery(expr="heat > 83", presence="heat", of_pack=True))
@@ -30,7 +31,7 @@ def evaluated(
         present=None if present is None else tuple(map(Labels, present)),
     )
     now = NOON + minutes(1 if known else 0)
-    return evaluate(rule, known or {}, result, cluster=CLUSTER, renderer=a_renderer(), now=now)
+    return result_of(evaluate(rule, known or {}, result, cluster=CLUSTER, renderer=a_renderer(), now=now))
 
 
 @pytest.mark.parametrize(

@@ -8,20 +8,22 @@ from alerts.cards.concerned import concerned
 from alerts.cards.incident_context import IncidentContext
 from alerts.cards.text import plain
 from alerts.incidents.events import IncidentEventType
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.impacts import with_failures
 from alerts.incidents.incident import Incident
 from alerts.rules import ImpactScope, Rule
 from collectors.facts.queries import LogQuery
 from collectors.facts.topology import TrainingFacts
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes
+from tests.support.grouping import add_alert
+from tests.support.log_matches import message
 
 NODE = {"node": "gpu-a01"}
 
 
 def scoped(name: str, scope: ImpactScope | None, *, is_logged: bool = False) -> Rule:
     rule = a_rule(name)
-    query = LogQuery(match="x", by=("node",), over=minutes(5)) if is_logged else rule.query
+    query = LogQuery(match=message("x"), by=("node",), over=minutes(5)) if is_logged else rule.query
     return replace(rule, query=query, template=replace(rule.template, impact=scope))
 
 

@@ -8,10 +8,11 @@ from alerts.cards.concerned import concerned
 from alerts.cards.incident_context import IncidentContext
 from alerts.cards.text import plain
 from alerts.incidents.group_keys import group_key_of
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from collectors.facts.topology import PodFacts, Topology, WorkloadFacts
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert
+from tests.support.grouping import add_alert
 
 LLAMA = "infer/StatefulSet/llama"
 GPU = {"node": "gpu-a02"}

@@ -10,22 +10,14 @@ from hypothesis import strategies as st
 from alerts.alert import Alert
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.group_keys import group_key_of
-from alerts.incidents.grouping import (
-    MAX_MEMBERS,
-    GroupingContext,
-    acknowledge,
-    add_action,
-    add_alert,
-    belongs,
-    open_incident,
-    resolve_if_over,
-)
+from alerts.incidents.grouping import GroupingContext, acknowledge, add_action, open_incident, resolve_if_over
 from alerts.incidents.incident import MAX_EVENTS, Incident
 from alerts.incidents.members import summary_of
 from alerts.rules import ResolveWhen, Severity
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
+from tests.support.grouping import add_alert, belongs
 
 GROUPING = GroupingContext(rules={}, topology=a_topology())
 
@@ -205,17 +197,23 @@ def test_the_same_acknowledgement_or_action_twice_changes_nothing() -> None:
     assert acknowledge(done, who="U2", now=NOON).acknowledged_by == "U2"
 
 
-def test_members_have_a_limit() -> None:
-    incident = opened(an_alert(node="gpu-a01"))
-    for number in range(MAX_MEMBERS + 5):
-        incident = add_alert(incident, an_alert(node="gpu-a01", gpu=str(number)), GROUPING, NOON)
+MOST = 20  # alerts in these incidents
 
-    assert len(incident.members) == MAX_MEMBERS
+
+def test_alerts_of_an_incident_have_a_limit_and_it_says_so() -> None:
+    incident = opened(an_alert(node="gpu-a01"))
+    for number in range(MOST + 5):
+        assert not incident.is_crowded or number >= MOST - 1
+        alert = an_alert(node="gpu-a01", gpu=str(number))
+        incident = add_alert(incident, alert, GROUPING, NOON, most=MOST)
+
+    assert len(incident.members) == MOST
+    assert incident.is_crowded
 
 
 def crowded() -> tuple[Incident, list[Alert]]:
     """Return an incident with as many firing members as the limit allows, and its alerts."""
-    alerts = [an_alert(f"A{number}") for number in range(MAX_MEMBERS)]
+    alerts = [an_alert(f"A{number}") for number in range(MOST)]
     incident = opened(alerts[0])
     for alert in alerts[1:]:
         incident = add_alert(incident, alert, GROUPING, NOON)
@@ -228,22 +226,25 @@ def test_at_the_limit_a_resolved_member_makes_room_for_a_firing_one() -> None:
     for alert in alerts:
         incident = add_alert(incident, resolved(alert, NOON + minutes(1)), GROUPING, NOON + minutes(1))
 
-    incident = resolve_if_over(add_alert(incident, late, GROUPING, NOON + minutes(1)), NOON + minutes(1))
+    crowded_one = add_alert(incident, late, GROUPING, NOON + minutes(1), most=MOST)
+    incident = resolve_if_over(crowded_one, NOON + minutes(1))
 
     assert incident.is_open
     assert [member.name for member in incident.firing] == ["Late"]
-    assert len(incident.members) == MAX_MEMBERS
+    assert len(incident.members) == MOST
 
 
 def test_at_the_limit_a_less_severe_member_makes_room_for_a_more_severe_one() -> None:
     incident, _alerts = crowded()
 
-    incident = add_alert(incident, an_alert("Dead", severity="critical"), GROUPING, NOON + minutes(1))
-    incident = add_alert(incident, an_alert("Mild"), GROUPING, NOON + minutes(2))
+    incident = add_alert(
+        incident, an_alert("Dead", severity="critical"), GROUPING, NOON + minutes(1), most=MOST
+    )
+    incident = add_alert(incident, an_alert("Mild"), GROUPING, NOON + minutes(2), most=MOST)
 
     assert incident.lead.name == "Dead"
     assert event_types(incident)[-1] == "severity_raised"
-    assert len(incident.members) == MAX_MEMBERS
+    assert len(incident.members) == MOST
 
 
 def test_an_alert_without_a_summary_is_summarized_by_its_subject() -> None:

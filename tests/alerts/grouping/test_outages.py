@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident, resolve_if_over
+from alerts.incidents.grouping import GroupingContext, open_incident, resolve_if_over
 from alerts.incidents.incident import Incident
 from alerts.incidents.outages import median_repairs, nodes_down, outages_of, repeat_offenders
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
+from tests.support.grouping import add_alert
 
 RULE = a_rule("GPUMissing")
 GROUPING = GroupingContext(rules={RULE.id: RULE}, topology=a_topology())

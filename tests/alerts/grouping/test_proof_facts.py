@@ -7,7 +7,7 @@ import pytest
 
 from alerts.cards.proof_text import waits_for, what_proved
 from alerts.cards.text import plain
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident, resolve_if_over
+from alerts.incidents.grouping import GroupingContext, open_incident, resolve_if_over
 from alerts.incidents.incident import Incident
 from alerts.incidents.proofs import ProofFacts, with_proofs
 from alerts.rules import Rule
@@ -15,6 +15,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.results import Sample
 from collectors.facts.topology import ClaimFacts, Topology
 from tests.support.alerting import NOON, a_topology, an_alert, minutes, resolved
+from tests.support.grouping import add_alert
 from tests.support.proofs import a_rule_with, topology_of
 
 CLAIM = "vision/ckpt"

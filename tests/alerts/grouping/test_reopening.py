@@ -9,6 +9,7 @@ from alerts.alert import Alert
 from alerts.incidents.book import IncidentBook
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext
 from alerts.incidents.incident import Incident
+from collectors.facts.stepwise import result_of
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes, resolved
 
 HOT, SILENT = (
@@ -26,9 +27,10 @@ class History:
 
     def cycle(self, at: datetime, *alerts: Alert) -> list[Incident]:
         """Absorb the alerts and return the incidents that changed."""
-        effects = self.book.absorb(
+        steps = self.book.absorb(
             [(alert, at) for alert in alerts], grouping=self.grouping, channels_of=lambda _: ("C1",), now=at
         )
+        effects = result_of(steps)
         known = len(self.book._incidents)
         effects = effects.numbered(f"i{known + number}" for number, _ in enumerate(effects.opened, 1))
         self.book.apply({"incidents": {one.id: one for one in effects.incidents}})
@@ -124,7 +126,9 @@ def test_it_ends_and_begins_again_within_one_cycle() -> None:
     back = NOON + minutes(20)
     updates = [(resolved(HOT, NOON + minutes(2)), NOON + minutes(2)), (HOT, back)]
 
-    effects = history.book.absorb(updates, grouping=history.grouping, channels_of=lambda _: ("C1",), now=back)
+    effects = result_of(
+        history.book.absorb(updates, grouping=history.grouping, channels_of=lambda _: ("C1",), now=back)
+    )
 
     assert [(one.is_open, one.lasted(back)) for one in effects.incidents] == [
         (False, minutes(2)),

@@ -9,7 +9,7 @@ from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import IncidentContext
 from alerts.cards.message import Buttons, ButtonStyle, Paragraph
 from alerts.cards.text import plain
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from collectors.facts.labels import Labels
@@ -17,6 +17,7 @@ from collectors.facts.results import Sample
 from collectors.facts.topology import ClaimFacts, Topology
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.alerting import NOON, a_renderer, a_topology, an_alert
+from tests.support.grouping import add_alert
 
 RULES = {rule.id: rule for rule in shipped_rules().values()}
 UNMAP = {"device": "/dev/rbd1", "volume": "pvc-1"}

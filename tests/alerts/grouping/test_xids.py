@@ -10,20 +10,23 @@ from alerts.cards.headline import headline
 from alerts.cards.suggested_actions import suggested_actions
 from alerts.incidents.book import Effects, IncidentBook
 from alerts.incidents.events import IncidentEventType
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.incidents.xid_advice import decided
 from alerts.rules import Rule
 from collectors.facts.queries import LogQuery
+from collectors.facts.stepwise import result_of
 from collectors.facts.topology import Topology, TrainingFacts
 from collectors.facts.xid_catalogue import Recovery
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, an_alert, minutes
+from tests.support.grouping import add_alert
+from tests.support.log_matches import message
 
 CORDON, SHOW = "node cordon {node} --reason x", "training show {training}"
 COUNTED = a_rule("GPUXIDError", actions=(CORDON, SHOW))
 LOGGED = replace(
     a_rule("GPUXIDLogged", actions=(CORDON, SHOW)),
-    query=LogQuery(match="x", by=("node",), over=minutes(5), extract="(?P<xid>x)"),
+    query=LogQuery(match=message("x"), by=("node",), over=minutes(5), extract="(?P<xid>x)"),
 )
 RULES: dict[str, Rule] = {rule.id: rule for rule in (COUNTED, LOGGED)}
 SEVERITY = {
@@ -179,11 +182,13 @@ def absorbed(*alerts: Alert, known: Topology | None = None) -> tuple[Effects, ..
     grouping = GroupingContext(rules=RULES, topology=known or topology())
     found = []
     for count, alert in enumerate(alerts):
-        effects = book.absorb(
-            [(alert, alert.life.since)],
-            grouping=grouping,
-            channels_of=lambda _alert: ("C1",),
-            now=alert.life.since,
+        effects = result_of(
+            book.absorb(
+                [(alert, alert.life.since)],
+                grouping=grouping,
+                channels_of=lambda _alert: ("C1",),
+                now=alert.life.since,
+            )
         ).numbered([f"i{count}"] if count == 0 or not _is_known(book, alert, grouping) else [])
         book.apply({"incidents": {one.id: one for one in effects.incidents}})
         found.append(effects)
@@ -191,11 +196,13 @@ def absorbed(*alerts: Alert, known: Topology | None = None) -> tuple[Effects, ..
 
 
 def _is_known(book: IncidentBook, alert: Alert, grouping: GroupingContext) -> bool:
-    effects = book.absorb(
-        [(alert, alert.life.since)],
-        grouping=grouping,
-        channels_of=lambda _alert: ("C1",),
-        now=alert.life.since,
+    effects = result_of(
+        book.absorb(
+            [(alert, alert.life.since)],
+            grouping=grouping,
+            channels_of=lambda _alert: ("C1",),
+            now=alert.life.since,
+        )
     )
     return not effects.opened
 
@@ -223,11 +230,13 @@ def test_the_same_xid_on_all_nodes_of_a_training_is_one_crash_without_a_cordon()
 
 
 def test_in_one_cycle_it_is_one_incident_too() -> None:
-    effects = IncidentBook(CLUSTER).absorb(
-        [(alert, NOON) for alert in everywhere(119)],
-        grouping=GroupingContext(rules=RULES, topology=topology()),
-        channels_of=lambda _alert: ("C1",),
-        now=NOON,
+    effects = result_of(
+        IncidentBook(CLUSTER).absorb(
+            [(alert, NOON) for alert in everywhere(119)],
+            grouping=GroupingContext(rules=RULES, topology=topology()),
+            channels_of=lambda _alert: ("C1",),
+            now=NOON,
+        )
     )
     assert [one.crash_of for one in effects.opened] == ["vision/detr"]
 

@@ -94,7 +94,7 @@ INVALID = {
     "an unknown field at the top": "groups: []\nother: 1\n",
     "an unknown field in a group": "groups:\n- {name: g, rulez: []}\n",
     "an unknown field in a rule": rule("alert: A\nexpr: up\nserverity: x"),
-    "a log search in a Prometheus file": rule("alert: A\nlogs: {match: x, over: 5m}"),
+    "a log search in a Prometheus file": rule("alert: A\nlogs: {match: 'message:x', over: 5m}"),
     "a check in a Prometheus file": rule("alert: A\ncheck: dns"),
     "groups that are a mapping": "groups: {}\n",
     "groups that are a text": "groups: x\n",

@@ -16,7 +16,7 @@ groups:
   - {alert: Hot, expr: t > 95}
   - {alert: Cold, expr: t < 5}
 """
-SEARCH = "groups:\n- name: g\n  rules:\n  - {alert: Logged, logs: {match: x, over: 5m}}\n"
+SEARCH = "groups:\n- name: g\n  rules:\n  - {alert: Logged, logs: {match: 'message:x', over: 5m}}\n"
 
 
 @pytest.fixture

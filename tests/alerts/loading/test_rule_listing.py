@@ -16,7 +16,7 @@ YARD = """\
 groups:
 - name: l
   rules:
-  - {alert: Logged, logs: {match: x, over: 5m, by: [node]}}
+  - {alert: Logged, logs: {match: 'message:x', over: 5m, by: [node]}}
   - {alert: Checked, check: dns, with: {growth: 1.5}}
 """
 
@@ -46,7 +46,7 @@ def test_log_searches_and_checks_are_readable() -> None:
     rows = describe(load(YARD, file="l.yard.yaml", symbols=symbols, own=True).groups)
 
     assert [row.query for row in rows] == [
-        "logs: x over 5m above 0 by node",
+        "logs: message:x over 5m above 0 by node",
         "check: dns with {growth: 1.5}",
     ]
 

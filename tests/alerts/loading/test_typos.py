@@ -8,7 +8,7 @@ from tests.alerts.loading.conftest import LoadRule
 
 LOGS = """
 alert: Errors
-logs: {match: error, by: [node], over: 5m, extract: "gpu (?P<gpu>[0-9]+)"}
+logs: {match: 'message:error', by: [node], over: 5m, extract: "gpu (?P<gpu>[0-9]+)"}
 labels: {severity: %s}
 annotations: {summary: "%s", runbook: %s}
 """

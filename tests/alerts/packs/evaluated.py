@@ -7,13 +7,14 @@ from alerts.engine import Known, RuleEvaluation, evaluate
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from collectors.facts.results import QueryResult
+from collectors.facts.stepwise import result_of
 from collectors.facts.topology import Topology
 
 RENDERER = RuleRenderer(lambda: Topology(cluster="prod-a"), clean=lambda text: text)
 
 
 def once(rule: Rule, known: Known, result: QueryResult, now: datetime) -> RuleEvaluation:
-    return evaluate(rule, known, result, cluster="prod-a", renderer=RENDERER, now=now)
+    return result_of(evaluate(rule, known, result, cluster="prod-a", renderer=RENDERER, now=now))
 
 
 def fired(rule: Rule, result: QueryResult, now: datetime) -> tuple[Alert, ...]:

@@ -5,14 +5,16 @@ import pytest
 from alerts.alert import Alert
 from alerts.engine import evaluate
 from alerts.incidents.group_keys import group_key_of
-from alerts.incidents.grouping import GroupingContext, add_alert, belongs, open_incident
+from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample, Seen
+from collectors.facts.stepwise import result_of
 from collectors.facts.topology import NodeFacts, Topology
 from tests.alerts.packs.shipped import shipped_rules
 from tests.alerts.packs.test_blind_metrics import SAMPLES
+from tests.support.grouping import add_alert, belongs
 from tests.support.objects import NOW
 
 TOPOLOGY = Topology(
@@ -32,10 +34,10 @@ OF_NODES = {
 
 def alert_of(rule: Rule, labels: dict[str, str]) -> Alert:
     seen = Seen(source="any", at=NOW, samples=(Sample(labels=Labels(labels), value=1),))
-    pending = evaluate(rule, {}, seen, cluster="prod-a", renderer=RENDERER, now=NOW)
+    pending = result_of(evaluate(rule, {}, seen, cluster="prod-a", renderer=RENDERER, now=NOW))
     later = NOW + rule.timing.for_
-    (found,) = evaluate(
-        rule, pending.alerts, seen, cluster="prod-a", renderer=RENDERER, now=later
+    (found,) = result_of(
+        evaluate(rule, pending.alerts, seen, cluster="prod-a", renderer=RENDERER, now=later)
     ).alerts.values()
     return found
 

@@ -34,7 +34,7 @@ def test_promtool_passes_the_cases(file: Path, promtool_path: Path) -> None:
 
 def test_promtool_fails_a_case_that_does_not_match_its_rule(promtool_path: Path, tmp_path: Path) -> None:
     """This proves that the two tests above can fail."""
-    file = FILES[0]
+    file = min(FILES, key=lambda one: one.stat().st_size)
     cases = file.with_name(file.name.removesuffix(".yaml") + ".test.yaml")
     (tmp_path / file.name).write_text(file.read_text(encoding="utf-8").replace("severity: ", "severity: un"))
     (tmp_path / cases.name).write_text(cases.read_text(encoding="utf-8"))

@@ -34,7 +34,7 @@ groups:
   - name: mine
     rules:
       - alert: ManyErrors
-        logs: {match: error, by: [node], over: 5m}
+        logs: {match: 'message:error', by: [node], over: 5m}
         annotations: {summary: errors}
       - alert: NotReady
         check: node-not-ready

@@ -11,7 +11,7 @@ from alerts.alert import Alert
 from alerts.cards.message import Message
 from alerts.cards.posted import CardId, CardImage, CardKind, PostedCard, card_id
 from alerts.cards.text import text
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from alerts.silences import Silence
@@ -26,6 +26,7 @@ from collectors.trainings.training import Training, TrainingState
 from commands.models import HandledRequest, Launch, ReclaimRequest, ReclaimState
 from commands.plans.plan import Origin, PlanState
 from tests.support.execution import plan_of
+from tests.support.grouping import add_alert
 from tests.support.rows import NOON, a_card, a_handled_request, an_alert
 
 CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})

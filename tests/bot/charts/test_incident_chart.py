@@ -14,6 +14,7 @@ from collectors.facts.queries import LogQuery, PromQLQuery
 from collectors.facts.results import Series
 from tests.support.alerting import a_rule
 from tests.support.incidents import an_open_incident, resolved
+from tests.support.log_matches import message
 from tests.support.rows import NOON, an_alert
 
 RULE = replace(a_rule(expr="temp > 83"), id="gpu/heat/GPUTemperatureHigh")
@@ -47,7 +48,9 @@ def test_the_chart_of_an_ended_incident_shows_all_of_it() -> None:
 
 
 def test_an_incident_of_log_lines_has_no_chart() -> None:
-    rule = replace(RULE, query=LogQuery(match="Xid", by=("node",), over=timedelta(minutes=5), above=0))
+    rule = replace(
+        RULE, query=LogQuery(match=message("Xid"), by=("node",), over=timedelta(minutes=5), above=0)
+    )
     assert charted_members(an_open_incident(ALERT), {rule.id: rule}) == ()
 
 
@@ -65,7 +68,7 @@ def test_a_count_is_drawn_only_where_nothing_is_measured() -> None:
 def test_the_most_severe_with_a_metric_is_drawn_where_the_lead_is_a_log_line() -> None:
     logged = replace(ALERT, rule="gpu/logs/Xid", labels=Labels({"alertname": "Xid", "severity": "critical"}))
     rule = replace(
-        RULE, id=logged.rule, query=LogQuery(match="Xid", by=(), over=timedelta(minutes=5), above=0)
+        RULE, id=logged.rule, query=LogQuery(match=message("Xid"), by=(), over=timedelta(minutes=5), above=0)
     )
     incident = an_open_incident(logged, ALERT)
     assert incident.lead.rule == logged.rule

@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 
 from bot.cli import main
 from bot.http.line_answer import LineAnswer, line_answer
-from bot.http.post_line import PostError, line_of, post_line
+from bot.http.post_line import PostError, line_from_shell, post_line
 from commands.command_catalogue import CATALOGUE
-from commands.core.command import Outcome
+from commands.core.command import CommandOutcome
 from commands.core.guidance import refused
 from commands.core.parsing import words_of
 
@@ -34,8 +34,8 @@ from commands.core.parsing import words_of
     ],
 )
 def test_the_line_of_a_shells_words(words: tuple[str, ...], line: str) -> None:
-    assert line_of(words) == line
-    assert words_of(line_of(words)) == words_of(line)
+    assert line_from_shell(words) == line
+    assert words_of(line_from_shell(words)) == words_of(line)
 
 
 def post(
@@ -57,11 +57,16 @@ def post(
 
 @pytest.mark.parametrize(
     ("outcome", "code"),
-    [(Outcome.DONE, 0), (Outcome.FAILED, 1), (Outcome.WRONG, 2), (Outcome.REFUSED, 3)],
-    ids=[*Outcome],
+    [
+        (CommandOutcome.DONE, 0),
+        (CommandOutcome.FAILED, 1),
+        (CommandOutcome.WRONG, 2),
+        (CommandOutcome.REFUSED, 3),
+    ],
+    ids=[*CommandOutcome],
 )
 def test_the_exit_code_says_how_the_line_ended(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, outcome: Outcome, code: int
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, outcome: CommandOutcome, code: int
 ) -> None:
     answer = line_answer(refused("It is so.", outcome))
     assert post(monkeypatch, tmp_path, answer, "do", "node", "list").exit_code == code
@@ -70,22 +75,22 @@ def test_the_exit_code_says_how_the_line_ended(
 
 
 def test_a_token_that_is_not_accepted_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    refusal = PostError("it does not accept the token (401)", Outcome.REFUSED)
+    refusal = PostError("it does not accept the token (401)", CommandOutcome.REFUSED)
     result = post(monkeypatch, tmp_path, refusal, "do", "node", "list")
     assert (result.exit_code, "does not accept the token" in result.stderr) == (3, True)
 
 
 def test_options_after_the_first_word_are_the_lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    done = LineAnswer(outcome=Outcome.DONE, text="")
+    done = LineAnswer(outcome=CommandOutcome.DONE, text="")
     post(monkeypatch, tmp_path, done, "do", "node", "cordon", "x", "--reason", "foo", "--help", "-o", "json")
     assert (tmp_path / "line.txt").read_text() == "node cordon x --reason foo --help -o json"
-    wrong = LineAnswer(outcome=Outcome.WRONG, text="No such option.")
+    wrong = LineAnswer(outcome=CommandOutcome.WRONG, text="No such option.")
     result = post(monkeypatch, tmp_path, wrong, "do", "node", "list", "--output", "json")
     assert "come before the line" in result.stderr
 
 
 def test_the_audit_is_a_line_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    done = LineAnswer(outcome=Outcome.DONE, text="")
+    done = LineAnswer(outcome=CommandOutcome.DONE, text="")
     post(monkeypatch, tmp_path, done, "audit", "--by", "dana", "--last", "3")
     assert (tmp_path / "line.txt").read_text() == "audit --by dana --last 3"
 

@@ -11,7 +11,7 @@ import pytest
 
 from alerts.cards.desired import desired_cards
 from alerts.cards.posted import PostedCard
-from alerts.incidents.grouping import REOPENS_WITHIN, add_alert
+from alerts.incidents.grouping import REOPENS_WITHIN
 from alerts.incidents.incident import Incident
 from alerts.lifecycle import AlertState
 from alerts.matching import parse_matchers
@@ -23,6 +23,7 @@ from bot.delivery.rate_limiter import UNLIMITED
 from bot.delivery.reconciler import Reconciler
 from bot.store.memory_store import MemoryStore
 from tests.support.chat import START, FakeChat, Fault, LoopClock
+from tests.support.grouping import add_alert
 from tests.support.incidents import GROUPING, an_open_incident
 from tests.support.rows import an_alert
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from bot.channels.channel_catalogue import CHANNEL_KINDS, DIAGNOSES
 from bot.channels.slack.scopes import BOT_SCOPES
 from bot.cli import main
-from bot.doctor.examination import PartFinding, diagnose
+from bot.doctor.examination import PartFinding, examine
 from bot.validation import validate
 from collectors.facts.clock import SystemClock
 from collectors.facts.findings import Finding, FindingLevel
@@ -29,7 +29,7 @@ async def findings(stage: Light) -> list[PartFinding]:
     assert validated.diagnostics == ()
     assert validated.settings is not None
     assert validated.rulebook is not None
-    return await diagnose(validated.settings, validated.rulebook, clock=SystemClock())
+    return await examine(validated.settings, validated.rulebook, clock=SystemClock())
 
 
 def broken(found: list[PartFinding]) -> Finding:
@@ -139,7 +139,7 @@ async def test_a_webhook_is_read_and_not_posted_to(tmp_path: Path) -> None:
     validated = await validate(file)
     assert validated.settings is not None
     assert validated.rulebook is not None
-    day, night = await diagnose(validated.settings, validated.rulebook, clock=SystemClock())
+    day, night = await examine(validated.settings, validated.rulebook, clock=SystemClock())
     assert (day.part, day.finding.level, night.is_broken) == ("webhook", FindingLevel.OK, True)
     assert "nothing was posted to it" in day.finding.text
     assert "/nowhere/token" in night.finding.text

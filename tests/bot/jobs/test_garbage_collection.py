@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.jobs.garbage_collection import EVERY, collect_in_small_parts, run
+from bot.jobs.garbage_collection import EVERY, collect_in_small_parts, collect_periodically
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ async def test_old_objects_in_a_cycle_are_freed(looptime: Any) -> None:
         Knot()
     assert seen() is not None
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(run())
+        task = group.create_task(collect_periodically())
         await asyncio.sleep(EVERY + 1)
         task.cancel()
     assert seen() is None

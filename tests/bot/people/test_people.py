@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from bot.people import TRUST_FOR, Account, People, UnknownPersonError
+from bot.person_book import PersonBook
 from bot.settings.schema import TeamSettings
 from collectors.facts.results import SourceError
 
@@ -51,25 +52,25 @@ TEAMS = {
 
 async def test_a_person_is_in_the_teams_of_their_groups_and_of_their_id() -> None:
     chat = Chat({"U_ANA": Account(id="U_ANA", name="ana")}, {"S_SRE": ["U_ANA"]})
-    actor = await People(chat, TEAMS).actor("U_ANA")
+    actor = await People(chat, TEAMS, PersonBook(), chat="slack").actor("U_ANA")
     assert (actor.name, set(actor.teams), actor.is_guest) == ("ana", {"sre", "named"}, False)
 
 
 async def test_an_outsider_is_in_no_team_even_if_a_group_lists_them() -> None:
     chat = Chat({"U_ANA": Account(id="U_ANA", name="ana", is_outsider=True)}, {"S_SRE": ["U_ANA"]})
-    actor = await People(chat, TEAMS).actor("U_ANA")
+    actor = await People(chat, TEAMS, PersonBook(), chat="slack").actor("U_ANA")
     assert actor.is_guest
     assert not actor.teams
 
 
 async def test_one_failed_lookup_is_repeated() -> None:
     chat = Chat({"U_ANA": Account(id="U_ANA", name="ana")}, {"S_SRE": ["U_ANA"]}, failures=1)
-    assert (await People(chat, TEAMS).actor("U_ANA")).teams == {"sre", "named"}
+    assert (await People(chat, TEAMS, PersonBook(), chat="slack").actor("U_ANA")).teams == {"sre", "named"}
 
 
 async def test_an_unknown_person_whose_lookup_fails_is_no_member_and_is_looked_up_again_at_once() -> None:
     chat = Chat({}, {"S_SRE": ["U_ANA"]})
-    people = People(chat, TEAMS)
+    people = People(chat, TEAMS, PersonBook(), chat="slack")
     with pytest.raises(UnknownPersonError) as caught:
         await people.actor("U_ANA")
     assert not caught.value.is_member
@@ -82,7 +83,7 @@ async def test_of_a_person_who_was_seen_before_it_is_known_whether_they_are_a_me
     is_outsider: bool,
 ) -> None:
     chat = Chat({"U_ANA": Account(id="U_ANA", name="ana", is_outsider=is_outsider)}, {"S_SRE": []})
-    people = People(chat, TEAMS)
+    people = People(chat, TEAMS, PersonBook(), chat="slack")
     await people.actor("U_ANA")
     chat.accounts.clear()
     with pytest.raises(UnknownPersonError) as caught:
@@ -93,18 +94,18 @@ async def test_of_a_person_who_was_seen_before_it_is_known_whether_they_are_a_me
 async def test_a_group_that_does_not_answer_is_not_taken_for_an_empty_one() -> None:
     chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, {})
     with pytest.raises(UnknownPersonError) as caught:
-        await People(chat, TEAMS).actor("U_BO")
+        await People(chat, TEAMS, PersonBook(), chat="slack").actor("U_BO")
     assert caught.value.is_member
 
 
 async def test_a_group_that_does_not_exist_is_empty() -> None:
     chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, {}, permanent=True)
-    assert not (await People(chat, TEAMS).actor("U_BO")).teams
+    assert not (await People(chat, TEAMS, PersonBook(), chat="slack").actor("U_BO")).teams
 
 
 async def test_a_lookup_is_cached_for_a_while_and_then_repeated() -> None:
     chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, {"S_SRE": ["U_BO"]})
-    people = People(chat, TEAMS)
+    people = People(chat, TEAMS, PersonBook(), chat="slack")
     assert (await people.actor("U_BO")).teams == {"sre"}
     chat.groups["S_SRE"] = []
     await asyncio.sleep(TRUST_FOR.total_seconds() - 1)
@@ -117,7 +118,7 @@ async def test_a_lookup_is_cached_for_a_while_and_then_repeated() -> None:
 
 async def test_a_fresh_lookup_does_not_use_the_cache_and_renews_it() -> None:
     chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, {"S_SRE": ["U_BO"]})
-    people = People(chat, TEAMS)
+    people = People(chat, TEAMS, PersonBook(), chat="slack")
     bo = await people.actor("U_BO")
     chat.groups["S_SRE"] = []
     assert not (await people.current(bo)).teams

@@ -52,6 +52,31 @@ INVALID = {
     "bad matchers": ("routes:\n  - match: 'team=~\"[\"'\n", 2, "match"),
     "a cluster without its name": ("clusters:\n  - kubernetes: {}\n", 2, "name"),
     "a duplicate cluster": ("clusters:\n  - {name: a}\n  - {name: a}\n", 3, "two clusters are named a"),
+    "an id of two people": (
+        "people:\n  dana: {ids: [slack:U0DANA]}\n  eli:\n    ids:\n      - slack:U0ELI\n      - slack:U0DANA\n",
+        6,
+        "people.eli.ids.1: `slack:U0DANA` is an id of dana: an id is one person's",
+    ),
+    "an id twice": ("people: {dana: {ids: [slack:U0DANA, slack:U0DANA]}}\n", 1, "is already listed here"),
+    "an id without its kind": ("people: {dana: {ids: [U0DANA]}}\n", 1, "`U0DANA` is not an id with its kind"),
+    "an id of no kind": ("people: {dana: {ids: ['slak:U0DANA']}}\n", 1, "did you mean `slack`?"),
+    "a person by their name": (
+        "people: {dana: {ids: [slack:dana]}}\n",
+        1,
+        "`dana` is not the id of a person in",
+    ),
+    "a person without ids": ("people: {dana: {ids: []}}\n", 1, "people.dana.ids"),
+    "a token that is not there": (
+        "http: {auth: {tokens: [{actor: ops, token: x}]}}\npeople: {dana: {ids: [token:opps]}}\n",
+        2,
+        "`opps` is no actor of http.auth.tokens; did you mean `ops`?",
+    ),
+    "nobody in Kubernetes": ("people: {dana: {ids: [slack:U1], kubernetes: {}}}\n", 1, "set user or groups"),
+    "no name in Kubernetes": (
+        "people: {dana: {ids: [slack:U1], kubernetes: {user: ''}}}\n",
+        1,
+        "is not the name of a user or group in Kubernetes",
+    ),
     "Slack without a token": (f"slack:\n  channel: C0123\n  app_token: {APP_TOKEN}\n", 1, "bot_token"),
     "a channel by its name": (
         f"slack: {{bot_token: {SECRET}, app_token: x, channel: '#gpu'}}\n",

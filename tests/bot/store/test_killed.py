@@ -11,8 +11,11 @@ from commands.models import HandledRequest
 WRITER = """
 import asyncio, sys
 from datetime import UTC, datetime
+import structlog
 from bot.store.sql_store import SqlStore
 from commands.models import HandledRequest
+
+structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))  # stdout has the numbers
 
 async def main():
     store = await SqlStore.open(sys.argv[1])

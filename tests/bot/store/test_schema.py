@@ -25,7 +25,9 @@ def _tables(connection: Connection) -> dict[str, object]:
     seen = inspect(connection)
     return {
         name: (
-            [(column["name"], str(column["type"]), column["nullable"]) for column in seen.get_columns(name)],
+            sorted(
+                (column["name"], str(column["type"]), column["nullable"]) for column in seen.get_columns(name)
+            ),
             seen.get_pk_constraint(name)["constrained_columns"],
             sorted((index["name"], tuple(index["column_names"])) for index in seen.get_indexes(name)),
         )

@@ -46,18 +46,24 @@ CHAINS = [
         owned("ReplicaSet", "serve-1"),
         [made(ReplicaSet, "serve-1", owned("Deployment", "serve")), made(Deployment, "serve")],
     ),
-    ("a kind with an operator", "PyTorchJob", "resnet", by("PyTorchJob", "resnet", "kubeflow.org/v1"), []),
-    ("a kind that nobody knows", "Sparkle", "s", by("Sparkle", "s", "example.com/v1"), []),
+    (
+        "a kind with an operator",
+        "PyTorchJob.kubeflow.org",
+        "resnet",
+        by("PyTorchJob", "resnet", "kubeflow.org/v1"),
+        [],
+    ),
+    ("a kind that nobody knows", "Sparkle.example.com", "s", by("Sparkle", "s", "example.com/v1"), []),
     (
         "an operator that marks no controller",
-        "RayCluster",
+        "RayCluster.ray.io",
         "r",
         by("RayCluster", "r", "ray.io/v1", controller=False),
         [],
     ),
     (
         "an unknown kind above known ones",
-        "TrainJob",
+        "TrainJob.trainer.kubeflow.org",
         "t",
         owned("Job", "t-node-0"),
         [
@@ -67,7 +73,7 @@ CHAINS = [
     ),
     (
         "a group whose leader is a pod",
-        "LeaderWorkerSet",
+        "LeaderWorkerSet.leaderworkerset.x-k8s.io",
         "lws",
         owned("StatefulSet", "lws-0"),
         [

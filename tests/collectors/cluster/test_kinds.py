@@ -6,12 +6,15 @@ import pytest
 
 from collectors.checks.catalogue import CHECKS
 from collectors.cluster import kinds
+from collectors.cluster.indexes import by_owner
 from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
+from collectors.facts.workload_keys import kind_with_group
 from collectors.trainings.catalogue import KINDS
 from demo.lookalikes.kubernetes.custom_kinds import kind_of
 from demo.lookalikes.kubernetes.kinds import Kinds
 from tests.support.custom_kinds import a_definition, is_custom
 
+OWNERS = [kind for kind in DEFAULT_KINDS if by_owner in kind.indexes]
 each_kind = pytest.mark.parametrize("kind", DEFAULT_KINDS, ids=lambda kind: kind.name)
 
 
@@ -28,14 +31,24 @@ def test_no_two_kinds_share_a_name() -> None:
 
 @each_kind
 def test_the_name_is_the_plural_of_the_path(kind: ResourceKind[Any]) -> None:
-    assert kind.name.partition("/")[0] == kind.path.rpartition("/")[2], f"name {kind.name} as in {kind.path}"
+    plural = kind.path.rpartition("/")[2]
+    names = (plural, f"{plural}.{kind.group}")  # with its group, where another has the plural already
+    assert kind.name.partition("/")[0] in names, f"name {kind.name} as in {kind.path}"
 
 
 @each_kind
-def test_the_type_is_named_like_the_kind_of_the_api(kind: ResourceKind[Any]) -> None:
-    """Owner references name the kind of the API, and look it up by the type's name."""
+def test_the_type_has_the_kind_of_the_api_with_its_group(kind: ResourceKind[Any]) -> None:
+    """Owner references name the kind of the API and its group, and look it up by both."""
     plural = kind.path.rpartition("/")[2]
-    assert plural.startswith(kind.type.__name__.lower()), f"rename {kind.type.__name__}"
+    assert plural.startswith(kind.kind.lower()), f"rename {kind.type.__name__}, or give it an `api_kind`"
+    if any(one.kind_in_keys == kind.kind_in_keys for one in OWNERS):
+        expected = kind_with_group(kind.kind, kind.group)
+        assert kind.kind_in_keys == expected, f"give {kind.type.__name__} the `api_kind` {expected}"
+
+
+def test_no_two_kinds_of_workloads_share_a_key() -> None:
+    keys = [kind.kind_in_keys for kind in OWNERS]
+    assert len(keys) == len(set(keys))
 
 
 @each_kind

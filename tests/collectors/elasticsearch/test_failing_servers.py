@@ -9,11 +9,16 @@ from collectors.facts.queries import LogQuery, TimesUsual
 from collectors.facts.results import Blind, QueryResult, Seen, SourceError
 from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
+from tests.support.log_matches import message
 
-COUNT = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5))
-EXTRACT = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5), extract=r"\): (?P<xid>\d+),")
-NOVEL = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5), novel=timedelta(days=7))
-USUAL = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5), times_usual=TimesUsual(factor=2))
+COUNT = LogQuery(match=message("bus"), by=("node",), over=timedelta(minutes=5))
+EXTRACT = LogQuery(
+    match=message("bus"), by=("node",), over=timedelta(minutes=5), extract=r"\): (?P<xid>\d+),"
+)
+NOVEL = LogQuery(match=message("bus"), by=("node",), over=timedelta(minutes=5), novel=timedelta(days=7))
+USUAL = LogQuery(
+    match=message("bus"), by=("node",), over=timedelta(minutes=5), times_usual=TimesUsual(factor=2)
+)
 
 SourceQuery = Callable[[ElasticsearchSource, datetime], Awaitable[QueryResult | None]]
 QUERIES = [

@@ -14,9 +14,10 @@ from collectors.facts.results import Blind, Seen, SourceError
 from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
 from collectors.unreadable_items import UnreadableItems
 from tests.collectors.elasticsearch.test_unexpected_responses import CAPS, PRODUCT, serving
+from tests.support.log_matches import message
 
 COMPLETE = {"timed_out": False, "_shards": {"total": 1, "successful": 1, "failed": 0}}
-NOVEL = LogQuery(match="bus", by=(), over=timedelta(minutes=5), novel=timedelta(days=1))
+NOVEL = LogQuery(match=message("bus"), by=(), over=timedelta(minutes=5), novel=timedelta(days=1))
 
 
 def hit(text: str, at: Any = "2026-01-10T12:00:00.000Z") -> dict[str, Any]:

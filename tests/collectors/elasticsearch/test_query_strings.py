@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collectors.sources.elasticsearch.query_strings import escape_query, in_fields, quote_query
+from collectors.sources.elasticsearch.queries.query_strings import escape_query, in_fields, quote_query
 
 FIELDS = {"node": ("k.node", "host"), "pod": ("k.pod",), "job": ("labels.a/b",)}
 

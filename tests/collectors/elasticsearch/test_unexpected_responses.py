@@ -13,8 +13,9 @@ from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind
 from collectors.sources.elasticsearch import Credentials, ElasticsearchOptions, ElasticsearchSource
 from collectors.sources.elasticsearch.transport import client_of
+from tests.support.log_matches import message
 
-COUNT = LogQuery(match="bus", by=("node",), over=timedelta(minutes=5))
+COUNT = LogQuery(match=message("bus"), by=("node",), over=timedelta(minutes=5))
 PRODUCT = {"X-Elastic-Product": "Elasticsearch"}
 HEADERS = {**PRODUCT, "content-type": "application/json"}
 CAPS = {

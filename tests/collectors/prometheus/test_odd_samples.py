@@ -13,6 +13,7 @@ from alerts.engine import evaluate
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Sample, Seen, SourceError
+from collectors.facts.stepwise import result_of
 from collectors.sources.prometheus import wire
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.source import PrometheusSource
@@ -109,7 +110,9 @@ async def test_an_alert_does_not_end_because_its_sample_cannot_be_read(
     for number in range(3):
         result = await source.query(PromQLQuery(expr="heat"), at=NOON)
         now = NOON + minutes(number)
-        evaluation = evaluate(rule, alerts, result, cluster=CLUSTER, renderer=a_renderer(), now=now)
+        evaluation = result_of(
+            evaluate(rule, alerts, result, cluster=CLUSTER, renderer=a_renderer(), now=now)
+        )
         alerts = evaluation.alerts
         nodes.append({alert.labels["node"] for alert in alerts.values()})
     assert nodes == [{"gpu-a01", "gpu-a02"}, {"gpu-a01", "gpu-b09"}, {"gpu-b09"}]

@@ -89,7 +89,7 @@ def test_ranks_are_numbered_through_all_jobs_of_a_role() -> None:
     view = only(inventory(a_jobset(labels={"owner": "ana"}), *JOBS, *PODS))
     assert (view.id, view.kind, view.owner, view.state) == (
         "vision/detr",
-        "JobSet",
+        "JobSet.jobset.x-k8s.io",
         "ana",
         TrainingState.RUNNING,
     )
@@ -101,7 +101,7 @@ def test_ranks_are_numbered_through_all_jobs_of_a_role() -> None:
         ("driver", 0, "detr-driver-0-0"),
     ]
     assert (view.wanted, view.gpus, view.gpus_wanted) == (5, 32, 32)
-    assert view.workloads == ("vision/JobSet/detr",)
+    assert view.workloads == ("vision/JobSet.jobset.x-k8s.io/detr",)
     assert view.owned == tuple(f"vision/Job/{one.metadata.name}" for one in JOBS)
     assert view.started == datetime(2026, 11, 21, 3, 1, tzinfo=UTC)
 
@@ -186,8 +186,12 @@ def test_its_namespace_may_be_dedicated_to_it_with_servers_of_its_own() -> None:
     own = read(Namespace, {"metadata": {"name": SPACE, "labels": {"training": "night"}}})
     board = read(Deployment, {"metadata": {"name": "tensorboard", "namespace": SPACE}})
     view = only(inventory(own, a_jobset(), *JOBS, *PODS, board))
-    assert (view.id, view.kind, view.state) == ("vision/night", "JobSet", TrainingState.RUNNING)
-    assert view.workloads == ("vision/JobSet/detr", "vision/Deployment/tensorboard")
+    assert (view.id, view.kind, view.state) == (
+        "vision/night",
+        "JobSet.jobset.x-k8s.io",
+        TrainingState.RUNNING,
+    )
+    assert view.workloads == ("vision/JobSet.jobset.x-k8s.io/detr", "vision/Deployment/tensorboard")
 
 
 def test_a_job_and_a_jobset_of_one_name_are_two_trainings() -> None:
@@ -195,7 +199,7 @@ def test_a_job_and_a_jobset_of_one_name_are_two_trainings() -> None:
     found = read_trainings(inventory(a_jobset(), alone))
     assert [(view.id, view.kind) for view in found] == [
         ("vision/detr", "Job"),
-        ("vision/detr-jobset", "JobSet"),
+        ("vision/detr-jobset", "JobSet.jobset.x-k8s.io"),
     ]
 
 

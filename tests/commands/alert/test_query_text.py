@@ -4,12 +4,13 @@ from datetime import timedelta
 
 import pytest
 
+from collectors.facts.log_match import FieldPhrase
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query, TimesUsual
 from commands.alert.query_text import query_lines
 from tests.alerts.packs.shipped import shipped_rules
 
 LOGS = LogQuery(
-    match="level:error",
+    match=FieldPhrase(field="level", text="error"),
     by=("component", "node"),
     over=timedelta(minutes=5),
     above=20,

@@ -11,7 +11,7 @@ from bot.channels.slack.form_view import chooser_view, form_view, values_of
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import FormRequest
 from commands.core.form import fields_of, line_words, mistakes
-from commands.core.parsing import parse, words_of
+from commands.core.parsing import parse_line, words_of
 from demo.lookalikes.slack.kit.blocks import mistakes_in_view
 
 LAUNCH = next(one for one in CATALOGUE if one.name == "training launch")
@@ -35,7 +35,7 @@ def test_the_form_of_an_example_stands_for_the_example(command: Any) -> None:
     values = {field.name: field.values for field in fields_of(form) if field.values}
     assert mistakes(command, values) == {}
     line = shlex.join(line_words(command, values))
-    assert parse(line, CATALOGUE) == parse(command.example, CATALOGUE)
+    assert parse_line(line, CATALOGUE) == parse_line(command.example, CATALOGUE)
 
 
 def test_the_chooser_is_a_view_that_slack_accepts() -> None:
@@ -48,7 +48,7 @@ def test_whatever_is_filled_in_stays_one_value(reason: str, node: str) -> None:
     values = {"nodes": ("gpu-a01", node), "--reason": (reason,)}
     if mistakes(CORDON, values):
         return
-    command, action = parse(shlex.join(line_words(CORDON, values)), CATALOGUE)
+    command, action = parse_line(shlex.join(line_words(CORDON, values)), CATALOGUE)
     assert command is CORDON
     assert action.reason == reason.strip()
     assert len(action.nodes) == 1 + bool(node.strip())

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from bot.jobs.agenda import Agenda
+from bot.jobs.due_catalogue import due_works
 from commands.core.context import Defaults
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.yard import NOON, Hands, Yard, a_node_tree, yard_before
@@ -47,6 +49,11 @@ async def yard(kube: KubernetesLookalike, clock: Hands, tmp_path: Path) -> Async
     config = kube.kubeconfig(tmp_path / "config")
     async with yard_before(config, clock=clock, policy=policy, pause=pause) as made:
         yield made
+
+
+def an_agenda(yard: Yard) -> Agenda:
+    works = due_works(yard.store, {yard.cluster.name: yard.cluster}, yard.clock, yard.pipeline.handle)
+    return Agenda(yard.store, yard.clock, works)
 
 
 async def trained(

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from bot.jobs.agenda import Agenda
 from commands.models import DueCommand, ReclaimState
 from commands.plans.dry_run import dry_run
 from commands.plans.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.commands.gpu.conftest import an_agenda
 from tests.commands.gpu.test_reclaim import is_suspended, the_request
 from tests.commands.gpu.test_settling import due_request
 from tests.support.yard import ANA, Yard
@@ -19,7 +19,7 @@ async def test_an_answer_after_the_settlement_was_planned_is_refused(
     yard: Yard, kube: KubernetesLookalike, verb: str
 ) -> None:
     request = await due_request(yard, kube)
-    await Agenda(yard.store, yard.clock, yard.pipeline.handle).run_due()
+    await an_agenda(yard).run_due()
     async with yard.store.unit() as unit:
         (plan,) = await unit.rows(Plan).find(state=PlanState.CONFIRMED.value)
     reply = await yard.say(f"gpu {verb} {request.id}", ANA)
@@ -40,7 +40,7 @@ async def test_an_answer_during_planning_counts(
         return waits
 
     monkeypatch.setattr("commands.core.planner.dry_run", slow)
-    await Agenda(yard.store, yard.clock, yard.pipeline.handle).run_due()
+    await an_agenda(yard).run_due()
     async with yard.store.unit() as unit:
         assert not await unit.rows(Plan).find(state=PlanState.CONFIRMED.value)
         assert not await unit.rows(DueCommand).find()

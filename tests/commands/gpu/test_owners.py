@@ -7,9 +7,7 @@ import pytest
 from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.cards.text import plain
 from bot.cards.reclaim_cards import wanted_reclaim_cards
-from bot.jobs.agenda import Agenda
 from bot.jobs.launch_watcher import LaunchWatcher
-from bot.jobs.owner_reminder import OwnerReminder
 from collectors.facts.redaction import Redactor
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
@@ -18,7 +16,7 @@ from commands.gpu.reclaim_card import reclaim_card
 from commands.models import ReclaimState
 from commands.plans.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.commands.gpu.conftest import measured
+from tests.commands.gpu.conftest import an_agenda, measured
 from tests.commands.gpu.test_reclaim import MINUTE, asked, is_suspended, the_request
 from tests.support.yard import ANA, BO, Yard, text_of
 
@@ -45,7 +43,7 @@ async def freed(yard: Yard) -> Plan:
     """Let the automation free the GPUs of the open request, and return its plan."""
     yard.clock.move(30 * MINUTE)
     measured(yard, {}, times=61)
-    await Agenda(yard.store, yard.clock, yard.pipeline.handle).run_due()
+    await an_agenda(yard).run_due()
     async with yard.store.unit() as unit:
         (plan,) = await unit.rows(Plan).find(state=PlanState.CONFIRMED.value)
     done = await yard.executor.execute(plan)
@@ -68,13 +66,13 @@ async def test_the_owner_gets_a_card_of_their_own_where_people_can_be_reached(
 async def test_the_owner_is_reminded_once_at_half_time(yard: Yard, kube: KubernetesLookalike) -> None:
     request = await asked(yard, kube)
     await cards(yard)
-    reminder = OwnerReminder(yard.store, yard.clock)
+    agenda = an_agenda(yard)
     yard.clock.move(14 * MINUTE)
-    await reminder.check()
+    await agenda.run_due()
     assert not await replies(yard)
     yard.clock.move(MINUTE)
     for _ in range(2):
-        await reminder.check()
+        await agenda.run_due()
         said = await replies(yard)
         assert len(said) == 2  # in the channel, and directly
     for reply in said:
@@ -93,7 +91,7 @@ async def test_who_has_answered_is_not_reminded(yard: Yard, kube: KubernetesLook
     await cards(yard)
     await yard.say(f"gpu keep {request.id}", ANA)
     yard.clock.move(20 * MINUTE)
-    await OwnerReminder(yard.store, yard.clock).check()
+    await an_agenda(yard).run_due()
     assert not await replies(yard)
 
 
@@ -106,7 +104,7 @@ async def test_the_owner_reads_which_plan_freed_the_gpus_and_starts_the_training
     yard.pipeline = replace(yard.pipeline, permissions=NO_GRANTS)
     plan = await freed(yard)
     assert await is_suspended(kube)
-    await OwnerReminder(yard.store, yard.clock).check()
+    await an_agenda(yard).run_due()
     said = await replies(yard)
     line = f"plan undo {plan.id} --cluster prod-a"
     assert {plain(one.text) for one in said} == {

@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from bot.jobs.agenda import Agenda
 from commands.core.permissions import Permissions
 from commands.core.pipeline import Pipeline
 from commands.gpu.reclaim_card import reclaim_card
-from commands.gpu.unanswered import lost_settlements
+from commands.gpu.unanswered import lost_settlement
 from commands.models import AuditEntry, DueCommand, ReclaimRequest, ReclaimState
 from commands.plans.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.commands.gpu.conftest import measured
+from tests.commands.gpu.conftest import an_agenda, measured
 from tests.commands.gpu.test_reclaim import MINUTE, asked, dues, is_suspended, the_request
 from tests.support.yard import DANA, NOON, RECLAIM, Yard, text_of
 
@@ -33,7 +32,7 @@ async def due_request(yard: Yard, kube: KubernetesLookalike) -> ReclaimRequest:
 
 async def run_agenda(yard: Yard) -> None:
     """Run the agenda once, and execute the plans that it confirmed."""
-    await Agenda(yard.store, yard.clock, yard.pipeline.handle).run_due()
+    await an_agenda(yard).run_due()
     async with yard.store.unit() as unit:
         confirmed = await unit.rows(Plan).find(state=PlanState.CONFIRMED.value)
     for plan in confirmed:
@@ -139,12 +138,13 @@ async def test_a_request_in_a_confirmed_plan_is_not_scheduled_again(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
     request = await due_request(yard, kube)
-    await Agenda(yard.store, yard.clock, yard.pipeline.handle).run_due()
+    await an_agenda(yard).run_due()
     async with yard.store.unit() as unit:
         (plan,) = await unit.rows(Plan).find(state=PlanState.CONFIRMED.value)
-        assert await lost_settlements(unit, yard.clock.now()) == []
+        assert await lost_settlement(request, unit, yard.clock.now()) is None
         await unit.rows(Plan).put(replace(plan, state=PlanState.FAILED))
-        (due,) = await lost_settlements(unit, yard.clock.now())
+        due = await lost_settlement(request, unit, yard.clock.now())
+    assert due is not None
     assert due.line == f"gpu settle {request.id} --cluster prod-a"
 
 
@@ -167,7 +167,7 @@ async def test_who_undoes_a_settlement_has_answered(yard: Yard, kube: Kubernetes
 async def test_a_settlement_missing_from_the_agenda_keeps_its_time(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
-    request = await asked(yard, kube)
+    request = await due_request(yard, kube)
     (due,) = await dues(yard)
     async with yard.store.unit() as unit:
         await unit.rows(DueCommand).delete(due.id)
@@ -175,6 +175,8 @@ async def test_a_settlement_missing_from_the_agenda_keeps_its_time(
     (again,) = await dues(yard)
     assert again == due
     assert again.at == request.grace_until
+    await run_agenda(yard)
+    assert (await the_request(yard)).state is ReclaimState.FREED
 
 
 async def test_a_request_that_cannot_be_settled_does_not_block_another(

@@ -10,7 +10,8 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from bot.channels.slack.blocks import render_view
 from collectors.trainings.training import Training, TrainingState
-from commands.home.sections import SHOWN, leases_of, open_incidents, trainings_of, waiting_for
+from commands.core.request import Actor
+from commands.home.sections import SHOWN, leases_of, open_incident_blocks, trainings_of, waiting_for
 from commands.models import CordonLease, ReclaimRequest
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from demo.lookalikes.slack.kit.blocks import mistakes_in_view
@@ -19,6 +20,8 @@ from tests.support.rows import NOON
 from tests.support.yard import text_of, yard_before
 
 ME = "U_DANA"
+DANA = Actor(id=ME, name="dana")
+OTHER = Actor(id="U_OTHER", name="bo")
 
 
 def shown(*blocks: Block) -> str:
@@ -52,7 +55,7 @@ def reclaim(owner: str) -> ReclaimRequest:
 
 def test_what_nobody_has_comes_first_and_can_be_acknowledged() -> None:
     mine = incident(1, severity=Severity.CRITICAL, acknowledged_by=ME)
-    said = shown(*open_incidents([mine, incident(2), incident(3, severity=Severity.CRITICAL)], ME))
+    said = shown(*open_incident_blocks([mine, incident(2), incident(3, severity=Severity.CRITICAL)], DANA))
 
     assert [line for line in said.splitlines() if line.startswith("[Show]")] == [
         "[Show] incident show i3",
@@ -64,7 +67,7 @@ def test_what_nobody_has_comes_first_and_can_be_acknowledged() -> None:
 
 
 def test_what_is_more_than_a_few_is_counted() -> None:
-    said = shown(*open_incidents([incident(number) for number in range(SHOWN + 3)], ME))
+    said = shown(*open_incident_blocks([incident(number) for number in range(SHOWN + 3)], DANA))
 
     assert f"Open incidents: {SHOWN + 3}" in said
     assert said.count("incident show") == SHOWN
@@ -72,15 +75,17 @@ def test_what_is_more_than_a_few_is_counted() -> None:
 
 
 def test_a_request_about_my_gpus_waits_for_me_and_not_for_others() -> None:
-    said = shown(*waiting_for(ME, plans=(), reclaims=[reclaim(ME)], leases=()))
+    said = shown(*waiting_for(DANA, plans=(), reclaims=[reclaim(ME)], leases=()))
 
     assert "8 GPUs of vision/t1 are idle. Answer until" in said
     assert "[I need them] gpu keep c1" in said
-    assert "Nothing." in shown(*waiting_for("U_OTHER", plans=(), reclaims=[reclaim(ME)], leases=()))
+    assert "Nothing." in shown(
+        *waiting_for(Actor(id="U_OTHER", name="bo"), plans=(), reclaims=[reclaim(ME)], leases=())
+    )
 
 
 def test_a_cordon_past_its_end_waits_for_me() -> None:
-    said = shown(*waiting_for(ME, plans=(), reclaims=(), leases=[lease("gpu-a01")]))
+    said = shown(*waiting_for(DANA, plans=(), reclaims=(), leases=[lease("gpu-a01")]))
 
     assert "Your cordon of gpu-a01 is past its end." in said
     assert "[Uncordon gpu-a01] node uncordon gpu-a01" in said
@@ -98,9 +103,9 @@ def test_my_trainings_come_with_what_does_not_run_first() -> None:
 def test_the_fullest_page_is_a_valid_home_tab() -> None:
     many = range(30)
     blocks = (
-        *open_incidents([incident(number) for number in many], ME),
+        *open_incident_blocks([incident(number) for number in many], DANA),
         *waiting_for(
-            ME, plans=(), reclaims=[reclaim(ME)] * 30, leases=[lease(f"n{number}") for number in many]
+            DANA, plans=(), reclaims=[reclaim(ME)] * 30, leases=[lease(f"n{number}") for number in many]
         ),
         *trainings_of([training(number) for number in many]),
         *leases_of([lease(f"n{number}") for number in many]),

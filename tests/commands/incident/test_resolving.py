@@ -9,10 +9,11 @@ from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_events import event_text
 from alerts.cards.message import Buttons, Paragraph
 from alerts.cards.text import plain
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident, resolve_if_over
+from alerts.incidents.grouping import GroupingContext, open_incident, resolve_if_over
 from alerts.incidents.incident import Incident
 from alerts.rules import ResolveWhen
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
+from tests.support.grouping import add_alert
 from tests.support.incident_yard import stored, yard_with
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from alerts.cards.posted import CardId, CardKind, PostedCard
-from bot.jobs.lease_reminder import cards_of
+from bot.jobs.lease_reminder import reminded_cards
 from commands.models import CordonLease
 from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.plan import PlanState
@@ -39,9 +39,9 @@ async def test_a_cordoned_node_has_its_lease_and_the_rest_is_skipped(
             async with yard.store.unit() as unit:
                 await unit.rows(PostedCard).put(card)
                 (lease,) = await unit.rows(CordonLease).find()
-                assert await cards_of(lease, unit) == [card]  # the reminder goes there
+                assert await reminded_cards(lease, unit) == [card]  # the reminder goes there
                 monkeypatch.setattr("bot.jobs.lease_reminder.MAX_PLANS", 0)
-                assert await cards_of(lease, unit) == []
+                assert await reminded_cards(lease, unit) == []
             assert [one.state.value for one in await yard.records(over)] == [
                 "done",
                 "done",

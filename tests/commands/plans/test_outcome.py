@@ -6,7 +6,7 @@ import pytest
 
 from alerts.cards.incident_events import resolution
 from alerts.cards.text import plain
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from bot.store.memory_store import MemoryStore
 from commands.incident.card_context import incident_context
@@ -17,6 +17,7 @@ from commands.plans.plan import Origin, Plan, PlanState, in_order
 from commands.plans.steps import Patch
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.execution import plan_of
+from tests.support.grouping import add_alert
 
 IDLE = an_alert("GPUIdle", namespace="vision", pod="detr-0")
 HOT = an_alert("GPUTemperatureHigh", node="gpu-a01")

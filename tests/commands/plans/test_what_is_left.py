@@ -8,7 +8,7 @@ import pytest
 from alerts.alert import Alert
 from alerts.cards.incident_context import IncidentContext
 from alerts.cards.text import plain
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.matching import parse_matchers
 from alerts.silences import Silence
@@ -16,6 +16,7 @@ from bot.store.memory_store import MemoryStore
 from commands.incident.card_context import incident_context
 from commands.models import CordonLease
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
+from tests.support.grouping import add_alert
 
 HOT = an_alert(node="gpu-a01")
 OVER = NOON + minutes(9)

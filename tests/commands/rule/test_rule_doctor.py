@@ -25,6 +25,7 @@ from commands.rule.notifications import notification_counts
 from commands.rule.verdicts import fixes, severity_of, verdicts
 from tests.support.alerting import NOON, a_rule, an_alert
 from tests.support.incidents import an_open_incident
+from tests.support.log_matches import message
 from tests.support.yard import DANA, text_of
 
 COUNTERS = ("DCGM_A, counter, A", "DCGM_B, counter, B")
@@ -223,7 +224,9 @@ async def test_noisy_rules_are_named_with_their_share() -> None:
 
 
 async def test_rules_whose_source_is_not_connected_wait_for_it() -> None:
-    queries: dict[str, Query] = {"Logged": LogQuery(match="oops", by=("node",), over=timedelta(minutes=5))}
+    queries: dict[str, Query] = {
+        "Logged": LogQuery(match=message("oops"), by=("node",), over=timedelta(minutes=5))
+    }
     ((finding,),) = (await ClusterSources().diagnose(queries, at=NOON)).values()
     assert (finding.rules, finding.health) == (("Logged",), RuleHealth.WAITING)
     assert finding.cause == "the settings have no source of logs for this cluster"

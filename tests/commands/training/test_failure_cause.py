@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from alerts.cards.text import plain
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from bot.store.memory_store import MemoryStore
@@ -16,6 +16,7 @@ from commands.training.failure_cause import again_elsewhere, cause_of, cause_tex
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.execution import plan_of
+from tests.support.grouping import add_alert
 from tests.support.yard import ANA, Yard
 
 FAILED = Launch(

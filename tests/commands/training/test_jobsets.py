@@ -103,14 +103,14 @@ async def test_a_launch_runs_with_its_roles_ranks_and_host_names(stage: Stage) -
         for one in created
     ), created
     found = await stage.until(TrainingState.RUNNING)
-    assert (found.kind, found.owner, found.team) == ("JobSet", "ana", "vision")
+    assert (found.kind, found.owner, found.team) == ("JobSet.jobset.x-k8s.io", "ana", "vision")
     assert {(rank.role, rank.index, rank.gpus) for rank in found.ranks} == {
         ("worker", 0, 4),
         ("worker", 1, 4),
         ("ps", 0, 0),
     }
     assert (found.wanted, found.gpus, found.gpus_wanted) == (3, 8, 8)
-    assert found.workloads == (f"{stage.name}/JobSet/{stage.name}",)
+    assert found.workloads == (f"{stage.name}/JobSet.jobset.x-k8s.io/{stage.name}",)
     assert set(found.owned) == {f"{stage.name}/Job/{stage.name}-{role}-0" for role in ("worker", "ps")}
 
     pods = (await stage.kube.call("GET", stage.kube.path("pods")))["items"]

@@ -5,7 +5,7 @@ import pytest
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import UnusableError
 from commands.core.grant import Grant
-from commands.core.parsing import parse
+from commands.core.parsing import parse_line
 from commands.core.permissions import Permissions
 from commands.core.request import Actor, ActorKind
 from demo.lookalikes.kubernetes import KubernetesLookalike
@@ -15,14 +15,14 @@ LAUNCH = "training launch mnist --image registry.example/mnist:7"
 
 
 def test_words_after_the_dashes_are_not_parsed_as_options() -> None:
-    command, action = parse(f"{LAUNCH} -- --workers 9 -- 'a b'", CATALOGUE)
+    command, action = parse_line(f"{LAUNCH} -- --workers 9 -- 'a b'", CATALOGUE)
     assert command.name == "training launch"
     assert (action.workers, action.extra) == (1, ("--workers", "9", "--", "a b"))
 
 
 def test_other_commands_accept_no_extra_words() -> None:
     with pytest.raises(UnusableError, match="one word too many"):
-        parse("gpu list -- x", CATALOGUE)
+        parse_line("gpu list -- x", CATALOGUE)
 
 
 @pytest.mark.parametrize("name", ["gpu keep", "gpu snooze", "gpu release", "plan confirm", "plan cancel"])

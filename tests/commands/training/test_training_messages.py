@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from collectors.facts.labels import Labels
-from collectors.facts.results import LogLine, SourceError
+from collectors.facts.results import LinePage, LogLine, SourceError
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import Launch
 from commands.training.launch_card import launch_card
@@ -80,6 +80,11 @@ class LogStore:
         if self.error:
             raise SourceError(self.error)
         return [LogLine(at=NOON, text=text, labels=Labels()) for text in self.texts][-tail:]
+
+    async def page(
+        self, *, where: Mapping[str, Any], since: datetime, until: datetime, size: int = 200, after: str = ""
+    ) -> LinePage:
+        raise NotImplementedError("the command shows the newest lines only")
 
 
 @dataclass

@@ -8,11 +8,13 @@ from typing import Any
 
 from elasticsearch import AsyncElasticsearch
 
+from collectors.facts.log_match import EVERY_LINE
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
 from demo.lookalikes.elasticsearch.documents import TEMPLATE
 from tests.support.log_documents import host_line, pod_line
+from tests.support.log_matches import query_string
 
 NOW = datetime(2026, 1, 10, 12, 0, tzinfo=UTC)
 FIXTURES = {"real": "real_elasticsearch", "real 7.17": "real_elasticsearch_7"}  # of the servers, by kind
@@ -72,10 +74,12 @@ class Logs:
         return source
 
     async def query(self, match: str = "*", **query: Any) -> QueryResult:
-        """Query a new source, by default by node and over five minutes."""
+        """Query a new source with a query string, by default by node and over five minutes; `match_` is neutral."""
         settings = query.pop("settings", {})
         options = {"by": ("node",), "over": timedelta(minutes=5), **query}
-        return await self.source(**settings).query(LogQuery(match=match, **options), at=NOW)
+        neutral = options.pop("match_", EVERY_LINE)
+        asked = LogQuery(match=neutral, store_match=query_string(match), **options)
+        return await self.source(**settings).query(asked, at=NOW)
 
     async def counts(self, match: str = "*", **query: Any) -> dict[str, float]:
         """Return the counts of a result that must be Seen, by label values: `gpu-a01` or `gpu-a01 error`."""

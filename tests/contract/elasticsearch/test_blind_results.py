@@ -17,7 +17,7 @@ REAL_ONLY = pytest.mark.parametrize(  # what the look-alike does not imitate
     ],
     indirect=True,
 )
-ALL = LogQuery(match="*", by=("node",), over=timedelta(minutes=5))
+ALL = LogQuery(by=("node",), over=timedelta(minutes=5))
 TEXT_NODE = {"host": {"properties": {"name": {"type": "text"}}}, "message": {"type": "text"}}
 
 

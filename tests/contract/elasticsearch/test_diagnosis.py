@@ -9,8 +9,9 @@ from collectors.facts.queries import LogQuery
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
 from tests.contract.elasticsearch.own_logs import NOW, Logs
 from tests.contract.elasticsearch.test_blind_results import REAL_ONLY
+from tests.support.log_matches import message
 
-QUERIES = {"NodeErrors": LogQuery(match="error", by=("node",), over=timedelta(minutes=5))}
+QUERIES = {"NodeErrors": LogQuery(match=message("error"), by=("node",), over=timedelta(minutes=5))}
 
 
 def broken(found: list[Finding]) -> list[Finding]:

@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+from alerts.loading.match_parser import parse_match
+from collectors.facts.log_match import EVERY_LINE
 from collectors.facts.queries import LogLevel, LogQuery
 from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.facts.topology import NodeFacts, Topology
 from tests.contract.elasticsearch.own_logs import NOW, Logs
 from tests.contract.elasticsearch.test_blind_results import REAL_ONLY
+from tests.support.log_matches import message, query_string
 
 CLUSTER = Topology(
     cluster="lab",
@@ -56,7 +59,7 @@ async def queried(logs: Logs, **query: Any) -> QueryResult:
     source = logs.source()
     source.follow(lambda: CLUSTER)
     asked = {
-        "match": 'message:"NVRM: Xid"',
+        "match": message("NVRM: Xid"),
         "by": ("node", "component"),
         "over": timedelta(minutes=5),
         **query,
@@ -103,9 +106,13 @@ async def test_lines_that_are_indexed_as_one_value(logs: Logs) -> None:
         "message:xid AND NOT message:79": 0,
         'message:"off fallen"': 0,
     }.items():
-        seen = await queried(logs, match=match, by=("node",))
-        assert isinstance(seen, Seen), seen
-        assert sum(one.value for one in seen.samples) == count, match
+        for asked in (
+            {"match": parse_match(match)},
+            {"match": EVERY_LINE, "store_match": query_string(match)},
+        ):
+            seen = await queried(logs, by=("node",), **asked)
+            assert isinstance(seen, Seen), seen
+            assert sum(one.value for one in seen.samples) == count, asked
 
 
 async def test_a_time_that_is_no_date_is_said(logs: Logs) -> None:

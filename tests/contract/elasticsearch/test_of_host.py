@@ -7,6 +7,7 @@ from collectors.facts.queries import LogQuery
 from collectors.facts.results import Seen
 from collectors.facts.topology import NodeFacts, PodFacts, Topology
 from tests.contract.elasticsearch.own_logs import NOW, Logs
+from tests.support.log_matches import message
 
 XID = "NVRM: Xid (PCI:0000:b3:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
 PODS = {
@@ -30,7 +31,7 @@ async def counted(logs: Logs, topology: Topology = CLUSTER, **query: Any) -> dic
     source = logs.source()
     source.follow(lambda: topology)
     asked = LogQuery(
-        match='message:"NVRM: Xid"', by=("node",), over=query.pop("over", _OVER), of_host=True, **query
+        match=message("NVRM: Xid"), by=("node",), over=query.pop("over", _OVER), of_host=True, **query
     )
     seen = await source.query(asked, at=NOW)
     assert isinstance(seen, Seen), seen

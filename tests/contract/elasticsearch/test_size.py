@@ -5,6 +5,7 @@ from datetime import timedelta
 from collectors.facts.queries import LogQuery, TimesUsual
 from collectors.facts.results import Seen
 from tests.contract.elasticsearch.own_logs import NOW, Logs
+from tests.support.log_matches import message
 
 LINES = {
     "real": 50_000,
@@ -24,15 +25,19 @@ async def test_responses_for_many_thousand_lines_are_small(logs: Logs) -> None:
         for number in range(count)
     )
     source = logs.source(bytes_cap=CAP, timeout=timedelta(seconds=60))
-    counted = await source.query(LogQuery(match="NCCL", by=("pod",), over=timedelta(minutes=5)), at=NOW)
+    counted = await source.query(
+        LogQuery(match=message("NCCL"), by=("pod",), over=timedelta(minutes=5)), at=NOW
+    )
     assert isinstance(counted, Seen), counted
     assert len(counted.samples) == PODS
     assert sum(sample.value for sample in counted.samples) == count
     assert all(len(sample.texts) == 3 for sample in counted.samples)
-    usual = LogQuery(match="NCCL", by=("pod",), over=timedelta(minutes=1), times_usual=TimesUsual(factor=2))
+    usual = LogQuery(
+        match=message("NCCL"), by=("pod",), over=timedelta(minutes=1), times_usual=TimesUsual(factor=2)
+    )
     assert isinstance(await source.query(usual, at=NOW), Seen)
     extracted = LogQuery(
-        match="NCCL", by=("pod",), over=timedelta(minutes=5), extract="(?P<kind>NCCL [A-Z]+) step"
+        match=message("NCCL"), by=("pod",), over=timedelta(minutes=5), extract="(?P<kind>NCCL [A-Z]+) step"
     )
     cut = await source.query(extracted, at=NOW)
     assert isinstance(cut, Seen), cut

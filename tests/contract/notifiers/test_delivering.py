@@ -9,10 +9,9 @@ from datetime import timedelta
 from alerts.alert import Alert
 from alerts.cards.channel_id import channel_id
 from alerts.cards.desired import desired_cards, desired_replies
-from alerts.cards.incident_context import NO_CONTEXT
 from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.incidents.events import IncidentEventType
-from alerts.incidents.grouping import REOPENS_WITHIN, add_alert
+from alerts.incidents.grouping import REOPENS_WITHIN
 from alerts.incidents.incident import Incident
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
@@ -20,6 +19,7 @@ from bot.delivery.reconciler import Reconciler
 from bot.delivery.retry import RetryPolicy
 from bot.store.memory_store import MemoryStore
 from tests.contract.notifiers.conftest import Site
+from tests.support.grouping import add_alert
 from tests.support.incidents import GROUPING, an_open_incident, resolved
 from tests.support.rows import NOON, an_alert
 from tests.support.yard import Hands
@@ -52,7 +52,7 @@ class IncidentDelivery:
             for card in desired_cards(incident, posted):
                 await unit.rows(PostedCard).put(card)
             cards = await unit.rows(PostedCard).find()
-            for reply in desired_replies(incident, cards, context=NO_CONTEXT):
+            for reply in desired_replies(incident, cards):
                 await unit.rows(ThreadReply).add(reply)
 
     @asynccontextmanager

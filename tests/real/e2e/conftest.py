@@ -3,7 +3,6 @@
 Only Slack is a look-alike. The bot has its own identity, and in Kubernetes exactly the permissions of the chart.
 """
 
-import asyncio
 import subprocess
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
@@ -16,18 +15,14 @@ import yaml
 
 from bot.doctor.role_rules import act_rights
 from commands.command_catalogue import CATALOGUE
-from demo.environment import ClusterAccess, Environment, EnvironmentOptions, start_environment
+from demo.environment import ClusterAccess, Environment, EnvironmentOptions
 from demo.runner import ScenarioRunner
-from demo.scenario import load_scenarios
 from helm.generate import CHART
 from tests.real.fixtures import present_or_skip
 from tests.real.parts.layout import KUBERNETES
 from tests.real.servers.elasticsearch import ElasticsearchServer
 from tests.real.servers.kubernetes import KubernetesCluster
-from tests.support.tls import end_closed_connections
-
-STARTS_WITHIN = 240  # seconds
-STOPS_WITHIN = 60
+from tests.support.demo_stage import chosen_scenarios, demo_stage, first_faults
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +78,7 @@ async def stage(
     request: pytest.FixtureRequest,
 ) -> AsyncIterator[Environment]:
     """The environment with the demo and the bot. Faults that its scenarios begin with exist from the start."""
-    scenarios = load_scenarios()
-    chosen = {
-        str(item.callspec.params["name"])
-        for item in request.session.items
-        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and item.path == request.path
-    }
+    chosen = chosen_scenarios(request)
     plan = EnvironmentOptions(
         folder=tmp_path_factory.mktemp("stage"),
         cluster=ClusterAccess(
@@ -99,30 +89,10 @@ async def stage(
         ),
         elasticsearch_url=logs,
         idle_after=timedelta(seconds=20),  # the API server dates every pod now: none was idle for long
-        initial_faults={
-            fault.fault: fault.parameters for name in chosen for fault in scenarios[name].initial_faults
-        },
+        initial_faults=first_faults(chosen),
     )
-    is_started: asyncio.Future[Environment] = asyncio.get_running_loop().create_future()
-    over = asyncio.Event()
-
-    async def run_environment() -> None:
-        """Enter and leave the environment in one task, as its task groups require."""
-        async with start_environment(plan) as stage:
-            is_started.set_result(stage)
-            await over.wait()
-        await end_closed_connections()
-
-    task = asyncio.get_running_loop().create_task(run_environment(), name="stage")
-    await asyncio.wait((is_started, task), timeout=STARTS_WITHIN, return_when=asyncio.FIRST_COMPLETED)
-    if not is_started.done():
-        is_started.cancel()
-        task.cancel()
-        await task  # raises the reason
-    yield is_started.result()
-    over.set()
-    async with asyncio.timeout(STOPS_WITHIN):
-        await task
+    async with demo_stage(plan) as environment:
+        yield environment
 
 
 @pytest.fixture(scope="module")

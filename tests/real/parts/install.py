@@ -22,10 +22,12 @@ from tests.real.parts.needs import NeedError, check_go, check_maven, java_home
 
 _COMPONENT_VERSION = "k8s.io/component-base/version"
 _ES_ARTIFACT = "org.elasticsearch.distribution.integ-test-zip:elasticsearch:{version}:zip"
+_OPENSEARCH_ARTIFACT = "org.opensearch.distribution.integ-test-zip:opensearch:{version}:zip"
 _ES_VERSIONS = (layout.ELASTICSEARCH, layout.ELASTICSEARCH_7)
 _COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 _APT = ("apt-get", "-o", "DPkg::Lock::Timeout=300")
 _GO_BUILDS = frozenset({"helm", "jobset", "kube"})
+_MAVEN_PARTS = frozenset({"elasticsearch", "opensearch"})
 _TRIES = 3  # of commands that use a registry
 
 
@@ -109,13 +111,21 @@ def install_elasticsearch() -> None:
     for version in _ES_VERSIONS:
         target = layout.elasticsearch_zip(version)
         if not target.is_file():
-            _fill_new(target.parent, partial(_fetch_elasticsearch, version))
+            artifact = _ES_ARTIFACT.format(version=version)
+            _fill_new(target.parent, partial(_fetch, "elasticsearch", artifact))
 
 
-def _fetch_elasticsearch(version: str, folder: Path) -> None:
-    artifact = _ES_ARTIFACT.format(version=version)
+def install_opensearch() -> None:
+    """Fetch OpenSearch from Maven Central."""
+    target = layout.opensearch_zip()
+    if not target.is_file():
+        artifact = _OPENSEARCH_ARTIFACT.format(version=layout.OPENSEARCH)
+        _fill_new(target.parent, partial(_fetch, "opensearch", artifact))
+
+
+def _fetch(part: str, artifact: str, folder: Path) -> None:
     argv = ["mvn", "-q", "-B", _COPY_GOAL, f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
-    _run("elasticsearch", argv, {}, tries=_TRIES)
+    _run(part, argv, {}, tries=_TRIES)
 
 
 def missing_parts() -> dict[str, str]:
@@ -125,6 +135,7 @@ def missing_parts() -> dict[str, str]:
         "helm": [layout.helm_program(), layout.kubeconform_program()],
         "elasticsearch": [layout.elasticsearch_zip(version) for version in _ES_VERSIONS],
         "jobset": list(layout.jobset_files()),
+        "opensearch": [layout.opensearch_zip()],
     }
     missing = {part: [str(file) for file in files if not file.is_file()] for part, files in programs.items()}
     missing["debian"] = [package.name for package in layout.missing_packages(layout.DEBIAN_PACKAGES)]
@@ -139,6 +150,7 @@ def main() -> None:
         "helm": install_helm,
         "jobset": install_jobset,
         "kube": install_kube,
+        "opensearch": install_opensearch,
     }
     parser = argparse.ArgumentParser(
         description="Install the real servers and programs that the tests run against."
@@ -172,7 +184,7 @@ def _check_tools(parts: set[str]) -> None:
     checks: list[Callable[[], object]] = []
     if parts & _GO_BUILDS:
         checks.append(check_go)
-    if "elasticsearch" in parts:
+    if parts & _MAVEN_PARTS:
         checks += [java_home, check_maven]
     errors = []
     for check in checks:

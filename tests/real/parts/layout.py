@@ -14,6 +14,7 @@ HELM = "3.22.0"
 KUBECONFORM = "0.8.0"
 ELASTICSEARCH = "8.19.21"
 ELASTICSEARCH_7 = "7.17.29"  # the oldest that the log source supports
+OPENSEARCH = "2.19.1"
 JOBSET = "0.12.0"  # the version that tests/real/jobset/go.mod requires
 
 KUBE_MODULE = Path(__file__).resolve().parents[1] / "kube"
@@ -123,6 +124,11 @@ def kubeconform_program() -> Path:
 def elasticsearch_zip(version: str = ELASTICSEARCH) -> Path:
     """Return the path of Elasticsearch's archive. Each server unpacks a copy, which its user can read."""
     return cache() / f"elasticsearch-{version}" / f"elasticsearch-{version}.zip"
+
+
+def opensearch_zip() -> Path:
+    """Return the path of OpenSearch's archive."""
+    return cache() / f"opensearch-{OPENSEARCH}" / f"opensearch-{OPENSEARCH}.zip"
 
 
 def missing_packages(packages: tuple[DebianPackage, ...]) -> tuple[DebianPackage, ...]:

@@ -30,13 +30,14 @@ def check_maven() -> None:
     """Raise NeedError unless Maven is on the PATH."""
     if shutil.which("mvn") is None:
         raise NeedError(
-            "Maven is missing (it fetches Elasticsearch). Install it: `apt-get install maven` or the equivalent."
+            "Maven is missing (it fetches Elasticsearch and OpenSearch). "
+            "Install it: `apt-get install maven` or the equivalent."
         )
 
 
 def java_home() -> Path:
     """Return the home of a new enough Java, from JAVA_HOME or the PATH. Raise NeedError."""
-    purpose = "Elasticsearch runs on it"
+    purpose = "Elasticsearch and OpenSearch run on it"
     hint = (
         f"Install a JDK {JDK_AT_LEAST} (`apt-get install openjdk-17-jdk-headless`) or set JAVA_HOME to one."
     )

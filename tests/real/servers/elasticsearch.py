@@ -11,10 +11,10 @@ import zipfile
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 from demo.parts.processes import Child, MissingPartError, Program, answers, free_port
-from tests.real.parts.layout import ELASTICSEARCH, HOW_TO_GET, elasticsearch_zip
+from tests.real.parts.layout import HOW_TO_GET, elasticsearch_zip
 from tests.real.parts.needs import java_home
 
 _READY_WITHIN = timedelta(minutes=3)  # 17 s alone on two cores
@@ -23,7 +23,6 @@ _NOT_ROOT = "nobody"  # Elasticsearch refuses to run as root
 
 _CONFIG = """\
 discovery.type: single-node
-xpack.security.enabled: false
 http.host: 127.0.0.1
 http.port: {http}
 transport.host: 127.0.0.1
@@ -35,21 +34,24 @@ cluster.routing.allocation.disk.threshold_enabled: false
 class ElasticsearchServer:
     """A node that runs within a `with` block, in a temporary folder."""
 
-    def __init__(self, version: str = ELASTICSEARCH) -> None:
-        archive = elasticsearch_zip(version)
-        if not archive.is_file():
-            raise MissingPartError(f"no {archive}; {HOW_TO_GET.format(part='elasticsearch')}")
-        self._archive = archive
+    part: ClassVar[str] = "elasticsearch"
+    environment_prefix: ClassVar[str] = "ES"
+    settings: ClassVar[str] = "xpack.security.enabled: false\n"
+
+    def __init__(self, archive: Path | None = None) -> None:
+        self._archive = archive or elasticsearch_zip()
+        if not self._archive.is_file():
+            raise MissingPartError(f"no {self._archive}; {HOW_TO_GET.format(part=self.part)}")
         self._java = java_home()
         port = free_port()
-        self._config = _CONFIG.format(http=port, transport=free_port())
+        self._config = _CONFIG.format(http=port, transport=free_port()) + self.settings
         self.url = f"http://127.0.0.1:{port}"
         self._folder: Path | None = None
         self._child: Child | None = None
 
     def __enter__(self) -> Self:
         # Not under pytest's folder: only the user who runs the tests can read that one.
-        self._folder = Path(tempfile.mkdtemp(prefix="yardmaster-elasticsearch-"))
+        self._folder = Path(tempfile.mkdtemp(prefix=f"yardmaster-{self.part}-"))
         with ExitStack() as undo:
             undo.callback(self.__exit__)
             self._start(self._folder)
@@ -63,22 +65,23 @@ class ElasticsearchServer:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _start(self, folder: Path) -> None:
-        home = _unpack(self._archive, folder)
-        (home / "config" / "elasticsearch.yml").write_text(self._config, encoding="utf-8")
+        home = _unpack(self._archive, folder, f"{self.part}-*")
+        (home / "config" / f"{self.part}.yml").write_text(self._config, encoding="utf-8")
         scratch = folder / "tmp"  # Elasticsearch rejects one that contains its own home
         scratch.mkdir()
         user = _NOT_ROOT if os.geteuid() == 0 else None
         if user:
             _change_owner(folder, user)
+        prefix = self.environment_prefix
         program = Program(
-            name="Elasticsearch",
-            argv=(str(home / "bin" / "elasticsearch"),),
-            log=folder / "elasticsearch.log",
+            name=self.part,
+            argv=(str(home / "bin" / self.part),),
+            log=folder / f"{self.part}.log",
             environment={
-                "ES_JAVA_HOME": str(self._java),
-                "ES_JAVA_OPTS": "-Xms512m -Xmx512m",
-                "ES_TMPDIR": str(scratch),
-                "ES_PATH_CONF": str(home / "config"),
+                f"{prefix}_JAVA_HOME": str(self._java),
+                f"{prefix}_JAVA_OPTS": "-Xms512m -Xmx512m",
+                f"{prefix}_TMPDIR": str(scratch),
+                f"{prefix}_PATH_CONF": str(home / "config"),
             },
             folder=home,
             user=user,
@@ -89,14 +92,14 @@ class ElasticsearchServer:
         self._child.wait_until_ready(lambda: answers(health), limit=_READY_WITHIN)
 
 
-def _unpack(archive: Path, folder: Path) -> Path:
+def _unpack(archive: Path, folder: Path, pattern: str) -> Path:
     """Unpack with the modes of the archive, which zipfile ignores, and return the server's home."""
     with zipfile.ZipFile(archive) as packed:
         for entry in packed.infolist():
             path = Path(packed.extract(entry, folder))
             if mode := (entry.external_attr >> 16) & 0o777:
                 path.chmod(mode)
-    home = next(folder.glob("elasticsearch-*"))
+    home = next(path for path in folder.glob(pattern) if path.is_dir())
     (home / "logs").mkdir(exist_ok=True)
     return home
 

@@ -11,7 +11,7 @@ from collectors.sources.prometheus.dialects.host_addresses import host_labels
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.node_ranks import NO_NODES, NodeRanks
 from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
-from collectors.sources.prometheus.dialects.rewriting import LabelSource, SeriesGroup
+from collectors.sources.prometheus.dialects.promql_rewriting import LabelSource, SeriesGroup
 from collectors.sources.prometheus.dialects.selectors import LabelMatcher
 from collectors.sources.prometheus.dialects.twice_scraped import NO_COPIES, Copies, copies_of
 

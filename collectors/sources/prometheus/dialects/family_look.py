@@ -14,7 +14,7 @@ from collectors.sources.prometheus.dialects.name_spelling import Spelling, spell
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
 from collectors.sources.prometheus.dialects.probing import any_of, names_query, signature, signature_query
-from collectors.sources.prometheus.dialects.scope_watching import Ask
+from collectors.sources.prometheus.dialects.scope_watching import RunQuery
 from collectors.sources.prometheus.dialects.scoping import Scope
 
 KEPT_FOR = 2 * 3600.0  # seconds: a window may still hold series in the dialect of before
@@ -49,7 +49,7 @@ class Look:
 class LookUp:
     """Looks families up in the series of a scope. `one_thread`: several at once would hold up the event loop."""
 
-    ask: Ask
+    ask: RunQuery
     scope: Scope
     nodes: NodeNames | None
     overrides: Overrides | None

@@ -6,7 +6,7 @@ from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.node_ranks import NodeRanks
 from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
-from collectors.sources.prometheus.dialects.rewriting import LabelSource
+from collectors.sources.prometheus.dialects.promql_rewriting import LabelSource
 
 NODE = "node"  # the packs keep it beside the address
 PLAIN = tuple(LabelSource(label=label, names=(label,)) for label in (INSTANCE, NODE))

@@ -11,7 +11,7 @@ from collectors.facts.results import Blind, Sample
 from collectors.facts.topology import host_of
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
-from collectors.sources.prometheus.dialects.scope_watching import Ask
+from collectors.sources.prometheus.dialects.scope_watching import RunQuery
 from collectors.sources.prometheus.dialects.scoping import Scope
 
 _SAYS = ("nodename", "node")  # of node_uname_info and of kubelet_node_name
@@ -22,7 +22,7 @@ _QUERY = f"count by ({INSTANCE}, {_SAYS[0]}) (node_uname_info) or count by ({INS
 class LearnedAddresses:
     """Learns addresses from time to time."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: RunQuery) -> None:
         self._ask = ask
         self._lock = asyncio.Lock()
         self._asked: float | None = None  # by the loop's clock

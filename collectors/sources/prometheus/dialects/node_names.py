@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from collectors.facts.topology import Topology, host_of
-
-PodKey = tuple[str, str]  # namespace and name
+from collectors.facts.topology import PodKey, Topology, host_of
 
 _REMEMBERED = 50_000  # values
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from collectors.facts.results import Seen
 from collectors.sources.prometheus.dialects.families import Family, Role
-from collectors.sources.prometheus.dialects.rewriting import AUXILIARY
+from collectors.sources.prometheus.dialects.promql_rewriting import AUXILIARY
 
 _NONE = json.dumps("")
 _LABEL = AUXILIARY + "label"

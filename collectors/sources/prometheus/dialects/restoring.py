@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.rewriting import AUXILIARY
+from collectors.sources.prometheus.dialects.promql_rewriting import AUXILIARY
 
 _DEVICE = re.compile(r"nvidia(\d+)")  # where an exporter gives no index
 

@@ -15,11 +15,11 @@ from collectors.sources.prometheus.dialects.scoping import (
     copies_query,
     evidence_query,
     given_scope,
-    scope_of,
+    scope_from_evidence,
     several,
 )
 
-Ask = Callable[[str, datetime], Awaitable[QueryResult]]
+RunQuery = Callable[[str, datetime], Awaitable[QueryResult]]
 
 LOOK_EVERY = 60.0  # seconds
 EVIDENCE_HOLDS = 2 * 3600.0  # seconds, while the values are the same
@@ -29,7 +29,7 @@ _REMAINS = 0.75  # of the targets at most, without what tells copies apart
 class ScopeWatch:
     """Follows which series count. `given` are the matchers of the settings: then clusters are not looked up."""
 
-    def __init__(self, ask: Ask, given: Mapping[str, str]) -> None:
+    def __init__(self, ask: RunQuery, given: Mapping[str, str]) -> None:
         self._ask = ask
         self._given = given_scope(given)
         self._lock = asyncio.Lock()
@@ -69,7 +69,7 @@ class ScopeWatch:
             found = await self._ask(evidence_query(label), at)
             if isinstance(found, Blind):
                 return found
-            one = scope_of(label, found.samples, nodes)
+            one = scope_from_evidence(label, found.samples, nodes)
             scope = replace(scope, matchers=(*scope.matchers, *one.matchers), problem=one.problem)
         names = tuple(name for name in COPIES if name in values)
         if not names:

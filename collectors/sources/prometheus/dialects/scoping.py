@@ -114,7 +114,7 @@ class _Evidence:
         return self.sure <= _HARDLY * self.rows
 
 
-def scope_of(label: str, found: Iterable[Sample], nodes: NodeNames) -> Scope:
+def scope_from_evidence(label: str, found: Iterable[Sample], nodes: NodeNames) -> Scope:
     """Return which values of the label are other clusters'. `found` answers the evidence query."""
     evidence: dict[str, _Evidence] = {}
     for sample in found:

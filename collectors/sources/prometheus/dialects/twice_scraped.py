@@ -7,7 +7,7 @@ from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.families import TARGETS, Family, Role
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
-from collectors.sources.prometheus.dialects.rewriting import LabelSource, SeriesGroup
+from collectors.sources.prometheus.dialects.promql_rewriting import LabelSource, SeriesGroup
 
 _JOB = "job"
 _MOSTLY = 0.5  # of what the job with less has

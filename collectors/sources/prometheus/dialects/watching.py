@@ -17,9 +17,9 @@ from collectors.sources.prometheus.dialects.learned_addresses import LearnedAddr
 from collectors.sources.prometheus.dialects.name_spelling import Spelling
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.probing import signature, signature_query
+from collectors.sources.prometheus.dialects.promql_rewriting import MetricForms, MetricName, rewritten
 from collectors.sources.prometheus.dialects.restoring import LabelRestorer
-from collectors.sources.prometheus.dialects.rewriting import MetricForms, MetricName, rewritten
-from collectors.sources.prometheus.dialects.scope_watching import Ask, ScopeWatch
+from collectors.sources.prometheus.dialects.scope_watching import RunQuery, ScopeWatch
 from collectors.sources.prometheus.dialects.selectors import selectors
 from collectors.sources.prometheus.dialects.twice_scraped import NO_COPIES
 
@@ -47,7 +47,7 @@ class Dialects:
 
     def __init__(
         self,
-        ask: Ask,
+        ask: RunQuery,
         *,
         overrides: Mapping[str, Overrides] | None = None,
         families: Sequence[Family] = FAMILIES,

@@ -14,7 +14,7 @@ _NAME = "__name__"
 
 
 class SeriesAnswers:
-    """An `Ask` over series. Raises NotImplementedError for a query that no look-up needs so far."""
+    """A `RunQuery` over series. Raises NotImplementedError for a query that no look-up needs so far."""
 
     def __init__(self, series: Sequence[Labels]) -> None:
         self._series = tuple(dict.fromkeys(series))

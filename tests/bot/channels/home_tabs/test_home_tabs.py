@@ -12,6 +12,7 @@ from alerts.cards.text import plain, text
 from bot.channels.home_tabs import LOOK_AGAIN, MAX_WATCHED, MIN_GAP, WATCHED_FOR, HomeTabs
 from bot.delivery.notifier_protocol import Recoverable
 from bot.people import Account, People
+from bot.person_book import PersonBook
 from commands.core.command import Answer
 from commands.core.request import Request
 from tests.support.yard import Hands
@@ -27,6 +28,9 @@ class Slack:
         self.on_opened: Callable[[str], None] = lambda _user: None
         self.published: list[tuple[str, str, float]] = []
         self.is_down = False
+
+    def listen(self, on_opened: Callable[[str], None]) -> None:
+        self.on_opened = on_opened
 
     async def publish(self, user: str, message: Message) -> None:
         if self.is_down:
@@ -47,7 +51,7 @@ class Stage:
         self.slack = Slack()
         self.words = "one"
         self.lines: list[str] = []
-        people = People(self.slack, {})
+        people = People(self.slack, {}, PersonBook(), chat="slack")
         self.tabs = HomeTabs(self.slack, people, self._answer, Hands(), clusters)
 
     async def _answer(self, request: Request) -> Answer | None:

@@ -5,7 +5,7 @@ from typing import Any
 from alerts.cards.message import Button, Buttons, Menu, Message
 from alerts.cards.text import text
 from bot.channels.slack.blocks import render
-from bot.channels.slack.elements import line_of
+from bot.channels.slack.elements import pressed_line
 from demo.lookalikes.slack.kit.blocks import mistakes_in_blocks
 
 SILENCE = Menu(label="Silence", options=(Button(label="for 1 h", line="silence incident i1 --for 1h"),))
@@ -27,7 +27,7 @@ def test_a_menu_comes_after_the_buttons_and_its_options_are_lines() -> None:
 
     assert (button["type"], menu["type"]) == ("button", "static_select")
     assert menu["placeholder"]["text"] == "Silence"
-    assert line_of({"selected_option": menu["options"][0]}) == "silence incident i1 --for 1h"
+    assert pressed_line({"selected_option": menu["options"][0]}) == "silence incident i1 --for 1h"
 
 
 def test_the_menu_for_the_rest_is_an_overflow_menu_with_links() -> None:
@@ -35,7 +35,7 @@ def test_the_menu_for_the_rest_is_an_overflow_menu_with_links() -> None:
 
     assert menu["type"] == "overflow"
     assert [one.get("url") for one in menu["options"]] == [None, "https://g/d/1"]
-    assert line_of({"selected_option": menu["options"][1]}) == ""
+    assert pressed_line({"selected_option": menu["options"][1]}) == ""
 
 
 def test_what_is_too_much_for_an_overflow_menu_is_a_menu_and_its_links_are_buttons() -> None:
@@ -62,4 +62,6 @@ def test_choosing_a_person_runs_the_line_with_their_id() -> None:
     (menu,) = elements(Buttons(menus=(Menu(label="Hand over to…", people_line="alert hand-over i1"),)))
 
     assert menu["type"] == "users_select"
-    assert line_of({"action_id": menu["action_id"], "selected_user": "U0ELI"}) == "alert hand-over i1 U0ELI"
+    assert (
+        pressed_line({"action_id": menu["action_id"], "selected_user": "U0ELI"}) == "alert hand-over i1 U0ELI"
+    )

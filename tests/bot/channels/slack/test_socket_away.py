@@ -24,9 +24,10 @@ async def test_a_slack_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_token_that_slack_refuses(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(socket_mode, "DEAD", timedelta(seconds=30))
+    monkeypatch.setattr(socket_mode, "DEAD", timedelta(seconds=2))  # it tries again until then
     with capture_logs() as logs:
         await Socket(bolt_app(harness.calls), Secret(value="xapp-wrong")).run()
     (entry,) = [one for one in logs if one["event"] == "slack socket cannot be opened"]
+    assert "apps.connections.open" in {call.method for call in harness.slack.calls if call.outcome != "ok"}
     assert "xapp-wrong" not in str(logs)
     assert entry["log_level"] == "warning"

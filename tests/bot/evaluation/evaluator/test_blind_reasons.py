@@ -37,6 +37,7 @@ async def test_a_card_shows_the_present_reason() -> None:
     clock, metrics, rule = Hands(), Failing(), a_rule()
     router = a_router(metrics)
     cluster: Any = SimpleNamespace(name=CLUSTER, cache=None, pod_logs=None, topology=a_topology)
+    shown: list[str] = []
     evaluator = Evaluator(
         cluster,
         RuleScheduler(CLUSTER, (rule,), router, a_renderer()),
@@ -45,9 +46,8 @@ async def test_a_card_shows_the_present_reason() -> None:
         rules=RuleSources(shipped=(rule,)),
         clock=clock,
         metrics=Metrics(),
+        on_view_change=lambda: shown.append(evaluator.blind["prometheus"]),
     )
-    shown: list[str] = []
-    evaluator.on_view_change = lambda: shown.append(evaluator.blind["prometheus"])
     for reason in (REFUSED, REFUSED, "it answered 503: it is starting", "it answered 503: it is starting"):
         metrics.reason = reason
         await evaluator.run_cycle()

@@ -154,7 +154,7 @@ async def test_a_rule_object_never_replaces_a_shipped_rule() -> None:
 
     evaluator = await setup.start(shipped)
 
-    assert sorted(evaluator.rules) == ["pack/g/Same", "team:pack/g/Same"]
+    assert sorted(evaluator.rules) == ["pack/g/Same", f"{CLUSTER}:team:pack/g/Same"]
     assert evaluator.rules[shipped.id] == shipped
 
 
@@ -166,7 +166,7 @@ async def test_rules_keep_their_ids_when_an_object_of_the_same_name_is_deleted()
 
     await setup.next_cycle(evaluator)
 
-    assert set(evaluator.rules) == {id for id in before if id.startswith("team-b")} != before
+    assert set(evaluator.rules) == {id for id in before if ":team-b:" in id} != before
 
 
 async def test_without_any_rule_the_objects_are_read_and_cycles_go_on(

@@ -1,6 +1,7 @@
 """An evaluator that failed in a cycle begins again from the store: nothing is lost and nothing is repeated."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -41,7 +42,7 @@ class Setup:
     now: Any = field(default_factory=lambda: SimpleNamespace(at=NOON))
     metrics: Canned = field(default_factory=lambda: Canned(hot((0, 600))))
 
-    def evaluator(self) -> Evaluator:
+    def evaluator(self, on_view_change: Callable[[], None] = lambda: None) -> Evaluator:
         clock: Any = SimpleNamespace(now=lambda: self.now.at, elapsed=lambda: self.now.at - NOON)
         cluster: Any = SimpleNamespace(name=CLUSTER, cache=None, pod_logs=None, topology=a_topology)
         router = a_router(self.metrics)
@@ -53,6 +54,7 @@ class Setup:
             rules=RuleSources(shipped=(RULE,)),
             clock=clock,
             metrics=Metrics(),
+            on_view_change=on_view_change,
         )
 
     async def events(self) -> list[str]:
@@ -93,9 +95,9 @@ async def test_what_a_failed_commit_lost_is_recorded_after_the_restart_and_once(
 async def test_a_source_that_goes_blind_in_a_cycle_that_cannot_be_recorded_is_shown() -> None:
     setup = Setup()
     seen: list[str] = []
-    evaluator = setup.evaluator()
+    evaluator = setup.evaluator(on_view_change=lambda: seen.append("view"))
     await evaluator.run_cycle()
-    evaluator.on_view_change = lambda: seen.append("view")
+    seen.clear()
     setup.metrics.dark = lambda _: True
     setup.now.at, setup.store.failures = NOON + minutes(1), 1
     with suppress(OSError):

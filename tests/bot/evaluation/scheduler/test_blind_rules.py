@@ -13,6 +13,7 @@ from collectors.facts.results import Blind, QueryResult
 from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, minutes
 from tests.support.evaluation import Canned, hot
+from tests.support.log_matches import message
 from tests.support.routing import QuietSource, a_router
 
 GOOD = tuple(a_rule(f"R{number}") for number in range(30))
@@ -122,7 +123,7 @@ class ShippedLogs(QuietSource):
 
 async def test_logs_that_stop_arriving_are_blind() -> None:
     logs = ShippedLogs()
-    logged = replace(a_rule("Logged"), query=LogQuery(match="x", by=("node",), over=minutes(5)))
+    logged = replace(a_rule("Logged"), query=LogQuery(match=message("x"), by=("node",), over=minutes(5)))
     router = a_router(logs, checks=CHECKS)
     scheduler = RuleScheduler(CLUSTER, (logged, *SELF_CHECKS), router, a_renderer())
     await scheduler.run_cycle(NOON)

@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 from alerts.lifecycle import AlertState
 from bot.evaluation.backfill import TRIES
 from bot.evaluation.rule_state import MAX_MISSED
+from bot.evaluation.scheduler import RuleScheduler
+from collectors.checks.catalogue import CHECKS
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, PromQLQuery
 from collectors.facts.results import Blind, QueryResult
 from collectors.query_router import CONCURRENCY
-from tests.support.alerting import NOON, a_rule, an_alert, minutes
+from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, an_alert, minutes
 from tests.support.evaluation import EVERY, Canned, Yard, hot
 from tests.support.examples import share
+from tests.support.routing import a_router
 
 RULE = a_rule(for_=minutes(3), keep_firing_for=minutes(2))
 PRESENT = (Labels({"node": "gpu-a01"}),)
@@ -64,11 +67,13 @@ async def test_a_loop_that_wakes_a_little_late_keeps_no_alert_waiting() -> None:
 
 
 async def test_checks_that_are_brought_forward_keep_their_own_times() -> None:
-    check = replace(a_rule("Checked"), query=CheckQuery(name="source-blind"))
+    check = replace(a_rule("Checked"), query=CheckQuery(name="node-not-ready"))
     yard = Yard(rules=(RULE, check), metrics=Canned(hot()))
+    yard.router = a_router(yard.metrics, checks=CHECKS)
+    yard.scheduler = RuleScheduler(CLUSTER, yard.rules, yard.router, a_renderer())
     await yard.round(0)
 
-    yard.scheduler.bring_checks_forward()
+    yard.scheduler.bring_checks_forward(frozenset({"nodes"}))
     between = await yard.round(0.4)
 
     assert (between.evaluated | between.blind.keys()) == {check.id}

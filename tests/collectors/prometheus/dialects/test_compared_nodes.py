@@ -5,7 +5,7 @@ from collectors.sources.prometheus.dialects.choosing import choose
 from collectors.sources.prometheus.dialects.compared_nodes import compares_nodes, with_names
 from collectors.sources.prometheus.dialects.families import DCGM, KUBE_STATE_METRICS, NODE_EXPORTER
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.rewriting import MetricForms, MetricName, rewritten
+from collectors.sources.prometheus.dialects.promql_rewriting import MetricForms, MetricName, rewritten
 from tests.support.gpu_dialects import TEN, topology_of
 
 NODES = NodeNames(topology_of)

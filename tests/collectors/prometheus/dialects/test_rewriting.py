@@ -5,7 +5,7 @@ import pytest
 from bot.evaluation.rulebook import read_rulebook
 from bot.settings.schema import RulesSettings
 from collectors.facts.queries import PromQLQuery
-from collectors.sources.prometheus.dialects.rewriting import (
+from collectors.sources.prometheus.dialects.promql_rewriting import (
     LabelSource,
     MetricForms,
     MetricName,

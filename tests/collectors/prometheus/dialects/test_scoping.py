@@ -8,7 +8,7 @@ import pytest
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.scoping import Scope, given_scope, scope_of
+from collectors.sources.prometheus.dialects.scoping import Scope, given_scope, scope_from_evidence
 from collectors.sources.prometheus.dialects.selectors import LabelMatcher
 from tests.real.fixtures import StartPrometheus
 from tests.support.dialect_rules import END, queried, seen, source_of, subjects
@@ -67,12 +67,12 @@ NO_ADDRESSES = [*state("us", gpu_std="", gpu_op=""), *state("eu", gpu_std="", gp
     ],
 )
 def test_series_of_other_clusters_are_left_out(found: Sequence[Sample], left_out: str) -> None:
-    scope = scope_of("cluster", found, NODES)
+    scope = scope_from_evidence("cluster", found, NODES)
     assert (",".join(map(str, scope.matchers)), scope.problem) == (left_out, "")
 
 
 def test_clusters_that_nothing_tells_apart_are_a_problem() -> None:
-    scope = scope_of("cluster", NO_ADDRESSES, NODES)
+    scope = scope_from_evidence("cluster", NO_ADDRESSES, NODES)
     assert scope.problem == (
         'series with cluster="eu" and cluster="us" name the same nodes: set prometheus.matchers'
     )

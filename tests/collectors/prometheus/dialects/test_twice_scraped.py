@@ -7,7 +7,7 @@ from collectors.sources.prometheus.dialects.choosing import Dialect, choose
 from collectors.sources.prometheus.dialects.compared_nodes import with_names
 from collectors.sources.prometheus.dialects.families import DCGM, NODE_EXPORTER, TARGETS, Family
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.rewriting import MetricForms, MetricName, rewritten
+from collectors.sources.prometheus.dialects.promql_rewriting import MetricForms, MetricName, rewritten
 from tests.support.gpu_dialects import TEN, topology_of
 
 NODES = NodeNames(topology_of)

@@ -10,7 +10,7 @@ import pytest
 
 from alerts.cards.message import Button, Buttons, Message
 from alerts.cards.text import text
-from alerts.incidents.grouping import GroupingContext, add_alert, open_incident
+from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from commands.core.cluster_selection import with_cluster
 from commands.core.command import Answer
@@ -22,6 +22,7 @@ from commands.plans.executor import PlanExecutor
 from commands.plans.plan import Origin, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.alerting import NOON, a_topology, an_alert
+from tests.support.grouping import add_alert
 from tests.support.yard import DANA, Yard, a_node_tree, yard_before
 
 

@@ -9,7 +9,7 @@ from alerts.cards.message import Button, Buttons, Message
 from alerts.cards.posted import CardKind, PostedCard
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
-from commands.core.command import Outcome
+from commands.core.command import CommandOutcome
 from commands.plans.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import ANA, BO, DANA, Yard, a_node_tree, text_of, yard_before
@@ -42,7 +42,7 @@ async def test_a_guess_at_a_change_is_a_button_that_previews_it(yard: Yard) -> N
     answer = await yard.answer("cordon `gpu-b03`", DANA)
     assert answer is not None
     (button,) = buttons(answer.message)
-    assert answer.outcome is Outcome.WRONG
+    assert answer.outcome is CommandOutcome.WRONG
     assert not await plans(yard)
     assert "Cordon gpu-b03?" in await yard.say(button.line, DANA)
     (plan,) = await plans(yard)
@@ -104,7 +104,7 @@ async def test_a_wrong_argument_is_explained_in_our_own_words(yard: Yard, line: 
 async def test_a_refusal_names_the_team_and_asks_it(yard: Yard) -> None:
     answer = await yard.answer("node cordon gpu-b03 --reason fan", BO)
     assert answer is not None
-    assert answer.outcome is Outcome.REFUSED
+    assert answer.outcome is CommandOutcome.REFUSED
     assert "Only sre may run node cordon; you are in speech." in text_of(answer.message)
     (button,) = buttons(answer.message)
     assert button.label == "Ask sre to do it"

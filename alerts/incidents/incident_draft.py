@@ -1,0 +1,266 @@
+"""An incident within a cycle: its alerts are added one by one, each at a cost that does not grow with the others."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from alerts.alert import Alert
+from alerts.incidents.crashes import crashed_training, is_same_crash, subject_of_crash
+from alerts.incidents.events import IncidentEvent, IncidentEventType
+from alerts.incidents.grouping import GroupingContext, end_of, subject_in_group
+from alerts.incidents.impacts import add_impacts, dependants_of, ordered
+from alerts.incidents.incident import MAX_EVENTS, Impact, Incident, Member, explains_most
+from alerts.incidents.least_members import LeastMembers, weight_of
+from alerts.incidents.members import member_of
+from alerts.incidents.proofs import carried
+from alerts.incidents.standing_alerts import StandingAlerts
+from alerts.incidents.volumes import names_volume, with_volume
+from alerts.rules import ImpactScope, ResolveWhen, Rule, Severity
+
+MAX_MEMBERS = 50_000  # per incident: resolved ones make room for firing ones, less severe for more severe
+
+
+class IncidentDraft:
+    """An incident to which a cycle adds alerts. `incident` is what it is by now.
+
+    Its header has what seldom changes within a cycle: whether it is open, since when, and whether it is a crash.
+    """
+
+    def __init__(self, incident: Incident, grouping: GroupingContext, *, most: int = MAX_MEMBERS) -> None:
+        self._most = most
+        self._grouping = grouping
+        self._header = incident
+        self._subject = incident.subject
+        self._severity = incident.severity
+        self._channels = incident.channels
+        self._resolve_when = incident.resolve_when
+        self._gpus = incident.gpus
+        self._dependants = incident.dependants
+        self._running: int | None = None  # trainings in the cluster, once an alert concerns all of them
+        self._events = list(incident.events)
+        self._impacts = incident.impacts
+        self._affected: dict[str, Impact] | None = None  # by training, once an alert changed whom it concerns
+        self._members = {member.alert: member for member in incident.members}
+        self._rules = Counter(member.rule for member in incident.members)
+        self._names: dict[str, dict[str, None]] = {}  # alert name -> ids
+        self._xids: dict[str, None] = {}  # ids of alerts about one
+        for member in incident.members:
+            self._index(member)
+        self._least: LeastMembers | None = None
+        self._is_crowded = incident.is_crowded  # an alert was refused, or took the place of another
+        self._standing = StandingAlerts(incident, incident.members)
+        self._may_be_crash = bool(self._xids)  # what reports XIDs has changed
+        self._made: Incident | None = incident
+
+    @property
+    def incident(self) -> Incident:
+        """The incident after what was added."""
+        if self._made is None:
+            self._made = replace(
+                self._header,
+                subject=self._subject,
+                severity=self._severity,
+                channels=self._channels,
+                members=tuple(self._members.values()),
+                impacts=self._impacts if self._affected is None else ordered(self._affected.values()),
+                events=tuple(self._events),
+                resolve_when=self._resolve_when,
+                dependants=self._dependants,
+                gpus=self._gpus,
+                is_crowded=self._is_crowded,
+            )
+        return self._made
+
+    @property
+    def id(self) -> str:
+        return self._header.id
+
+    @property
+    def is_open(self) -> bool:
+        return self._header.is_open
+
+    def takes(self, alert: Alert, at: datetime) -> bool:
+        """Whether an alert about its object belongs to it: it is open, or the alert's rule ended it just now."""
+        ended = self._header.resolved_at
+        if ended is None:
+            return True
+        return at - ended < self._grouping.reopens_within and self._rules[alert.rule] > 0
+
+    @property
+    def crash_members(self) -> Iterable[Member]:
+        """The alerts about XIDs, if it is open and no GPU is broken: another node may report the same crash."""
+        if not self.is_open or self._standing.hardware:
+            return ()
+        return (self._members[id] for id in self._xids)
+
+    def joins_crash(self, alert: Alert, at: datetime) -> bool:
+        """Whether the alert is of the same crash as one of its own, on another node."""
+        return any(is_same_crash(member, alert, at) for member in self.crash_members)
+
+    def add_channels(self, channels: Iterable[str]) -> None:
+        wanted = tuple(dict.fromkeys((*self._channels, *channels)))
+        if wanted != self._channels:
+            self._channels, self._made = wanted, None
+
+    def resolve_if_over(self, now: datetime) -> bool:
+        """Resolve it as `grouping.resolve_if_over` does. Return whether it was."""
+        if not self.is_open or self._standing.firing or self._standing.awaiting:
+            return False
+        if self._resolve_when is not ResolveWhen.CLEARED and not self._header.acknowledged_by:
+            return False
+        ended = end_of(self._resolve_when, self._events, now)
+        self._change_header(replace(self._header, resolved_at=ended))
+        self._record(IncidentEventType.RESOLVED, ended)
+        return True
+
+    def add(self, alert: Alert, now: datetime) -> None:
+        """Add one of its alerts that fired, kept firing or resolved."""
+        self._made = None
+        rule = self._grouping.rules.get(alert.rule)
+        before = self._members.get(alert.id)
+        concerning = member_of(alert, rule, self._leading_to(rule))
+        member = concerning
+        if concerning.is_logged and names_volume(concerning):
+            others = [one for one in self._members.values() if self._header.stands(one)]
+            member = with_volume(concerning, others, self._grouping.topology)
+        if member.is_worse:
+            concerning = member
+        member = carried(member, before)
+        if before is None and len(self._members) >= self._most and not self._makes_room(member):
+            self._follow_crash()
+            return
+        reopens = member.is_firing and not self.is_open
+        is_first = not self._members
+        self._put(member, before)
+        if reopens:
+            self._reopen(now)
+        node = self._grouping.topology.nodes.get(self._subject.node)
+        self._gpus = node.gpus if node else self._gpus
+        self._subject = self._subject.or_else(subject_in_group(alert))
+        if _asks_for_somebody(member, rule):
+            self._resolve_when = ResolveWhen.ACKNOWLEDGED
+        if member.is_firing:
+            self._add_impacts(concerning)
+        self._record_change(member, before, now, reopens=reopens, is_first=is_first)
+        self._severity = self._standing.severity or self._severity
+        self._follow_crash()
+
+    def _leading_to(self, rule: Rule | None) -> Iterable[Member]:
+        """Return the alerts that stand and that the rule names as what makes its own worse."""
+        names = rule.template.worse_after if rule is not None else ()
+        found = (self._members[id] for name in names for id in self._names.get(name, ()))
+        return (member for member in found if self._header.stands(member))
+
+    def _put(self, member: Member, before: Member | None) -> None:
+        if before is not None:
+            self._standing.remove(before)
+        else:
+            self._rules[member.rule] += 1
+        self._members[member.alert] = member
+        self._index(member)
+        self._standing.add(member)
+        self._may_be_crash = self._may_be_crash or bool(member.xid or (before is not None and before.xid))
+        if self._least is not None:
+            self._least.add(member)
+
+    def _index(self, member: Member) -> None:
+        self._names.setdefault(member.name, {})[member.alert] = None
+        if member.xid:
+            self._xids[member.alert] = None
+
+    def _makes_room(self, member: Member) -> bool:
+        """Remove the alert that weighs least if the new one weighs more. Return whether it was removed."""
+        self._is_crowded = True
+        if self._least is None:
+            self._least = LeastMembers(self._members.values())
+        least = self._least.of(self._members)
+        if weight_of(member)[:2] <= weight_of(least)[:2]:
+            return False
+        del self._members[least.alert], self._names[least.name][least.alert]
+        self._xids.pop(least.alert, None)
+        self._rules[least.rule] -= 1
+        self._standing.remove(least)
+        self._may_be_crash = self._may_be_crash or bool(least.xid)
+        return True
+
+    def _change_header(self, header: Incident) -> None:
+        """Change what decides which alerts stand."""
+        self._header, self._made = header, None
+        self._standing = StandingAlerts(header, self._members.values())
+        self._may_be_crash = bool(self._xids)
+
+    def _reopen(self, now: datetime) -> None:
+        """Open it again. Who acknowledged it, what was done for it, and whom it affected is over."""
+        before = self._header
+        reopened = replace(
+            before,
+            stood_before=before.lasted(now),
+            times=before.times + 1,
+            reopened_at=now,
+            resolved_at=None,
+            acknowledged_by="",
+            acknowledged_by_name="",
+            acknowledged_at=None,
+            fixed_by=(),
+        )
+        self._impacts, self._affected, self._is_crowded = (), None, False
+        self._change_header(reopened)
+
+    def _add_impacts(self, member: Member) -> None:
+        if member.scope is ImpactScope.CLUSTER:
+            if self._running is None:
+                self._running = dependants_of(self._grouping.topology)
+            self._dependants = self._running
+            return
+        if self._affected is None:
+            self._affected = {impact.training: impact for impact in self._impacts}
+        add_impacts(self._affected, member, self._grouping.topology)
+
+    def _record_change(
+        self, member: Member, before: Member | None, now: datetime, *, reopens: bool, is_first: bool
+    ) -> None:
+        was_firing = before is not None and before.is_firing
+        became_worse = member.is_worse and before is not None and not before.is_worse
+        if reopens:
+            self._record(IncidentEventType.REOPENED, now, member.summary)
+        elif member.is_firing and (became_worse or not was_firing):
+            if member.is_worse or member.severity.rank > self._severity.rank:
+                said = f"{member.severity.value}: {member.summary}"
+                self._record(IncidentEventType.SEVERITY_RAISED, now, said)
+            elif not is_first:
+                self._record(IncidentEventType.ALERT_ADDED, now, member.summary)
+        elif was_firing and not member.is_firing:
+            self._record(IncidentEventType.ALERT_RESOLVED, now, member.summary)
+
+    def _record(self, type: IncidentEventType, at: datetime, text: str = "") -> None:
+        number = self._events[-1].number + 1 if self._events else 1
+        self._events.append(IncidentEvent(number=number, at=at, type=type, text=text))
+        if len(self._events) > MAX_EVENTS:
+            del self._events[1]
+
+    def _follow_crash(self) -> None:
+        """Make it about the training that crashed, once every node of one has reported the same XID."""
+        if self._standing.hardware:
+            if self._header.crash_of:
+                broken = min(
+                    (one for one in self._members.values() if one.alert in self._standing.hardware),
+                    key=explains_most,
+                )
+                self._subject = broken.subject
+                self._change_header(replace(self._header, crash_of=""))
+            return
+        crashed = self._header.crash_of
+        if not crashed and self._may_be_crash:
+            self._may_be_crash = False
+            crashed = crashed_training(self._standing.nodes, self._grouping.topology)
+        if crashed:
+            self._subject = subject_of_crash(crashed, self._subject, self._grouping.topology)
+        if crashed != self._header.crash_of:
+            self._change_header(replace(self._header, crash_of=crashed))
+
+
+def _asks_for_somebody(member: Member, rule: Rule | None) -> bool:
+    """Whether somebody must acknowledge the alert. One of severity info is context, and holds nothing open."""
+    is_asked = rule is not None and rule.template.resolve_when is ResolveWhen.ACKNOWLEDGED
+    return is_asked and member.severity is not Severity.INFO

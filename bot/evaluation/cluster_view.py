@@ -1,0 +1,52 @@
+"""View of one cluster's evaluation: the rules in force, how each was last evaluated, and which sources are blind."""
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+
+from alerts.rules import Rule
+from bot.evaluation.blind_view import BlindView
+from bot.evaluation.scheduler import RuleScheduler
+from collectors.checks.check import SourceState
+from collectors.facts.clock import Clock
+from collectors.facts.queries import Query
+from collectors.query_router import QueryRouter
+from commands.core.rule_runs import RuleRun
+
+
+class ClusterView:
+    """What cards and answers show of a cluster's rules. `blind`: source -> why it was blind in the last cycle."""
+
+    def __init__(self, scheduler: RuleScheduler, router: QueryRouter, clock: Clock) -> None:
+        self.scheduler = scheduler
+        self.router = router
+        self.blind: Mapping[str, str] = {}
+        self._clock = clock
+        self._shown = BlindView()
+
+    @property
+    def rules(self) -> Mapping[str, Rule]:
+        """The rules in force, by id."""
+        return self.scheduler.rules
+
+    @property
+    def rule_runs(self) -> Mapping[str, RuleRun]:
+        """How each rule was last evaluated, by its id; those that were not yet are left out."""
+        blind: dict[str, str] = {}
+        for state in self.router.sources(at=self._clock.now()):
+            blind |= state.rules
+        evaluated, took = self.scheduler.progress, self.router.took
+        return {
+            id: RuleRun(took=took.get(id, timedelta()), evaluated=evaluated.get(id), blind=blind.get(id, ""))
+            for id in self.rules
+            if id in evaluated or id in blind
+        }
+
+    def blind_sources(self, queries: Iterable[Query]) -> Mapping[str, str]:
+        """Return which sources of these queries are blind now, and why."""
+        queried = {self.router.source_of(query) for query in queries}
+        return {source: reason for source, reason in self.blind.items() if source in queried}
+
+    def follow(self, sources: Iterable[SourceState]) -> bool:
+        """Follow the sources after a cycle. Return whether the cards have to show another reason."""
+        self.blind = {one.source: one.reason for one in sources if one.blind_for is not None}
+        return self._shown.follow(self.blind, self._clock.elapsed())

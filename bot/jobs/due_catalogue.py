@@ -1,0 +1,27 @@
+"""The list of all due work. The agenda does it; there is no other timetable."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from alerts.store import Store
+from bot.jobs.due_commands import DueCommands
+from bot.jobs.due_work import DueWork
+from bot.jobs.lease_reminder import LeaseReminder
+from bot.jobs.owner_reminder import OwnerReminder
+from bot.jobs.settlement_check import SettlementCheck
+from bot.live_cluster import LiveCluster
+from collectors.facts.clock import Clock
+from commands.core.command import Handler
+
+
+def due_works(
+    store: Store, clusters: Mapping[str, LiveCluster], clock: Clock, take: Handler
+) -> tuple[DueWork[Any], ...]:
+    """Return all due work. `take` runs a command line."""
+    settlements = SettlementCheck(store, clock)
+    return (
+        DueCommands(store, clock, take, follow=settlements.follow).work,
+        settlements.work,
+        LeaseReminder(store, clusters, clock).work,
+        OwnerReminder(store, clock).work,
+    )

@@ -1,0 +1,69 @@
+"""Keys of workloads and trainings: how they are made and taken apart, in indexes, catalogues and rows. Pure.
+
+A key is `namespace/Kind.group/name`; the kinds of Kubernetes itself have no group. It names one object of one
+cluster: a row has the cluster in a column beside it, and what stands alone has it in front (`prod-a/vision/Job/bert`).
+"""
+
+from typing import NamedTuple
+
+# Kubernetes' own groups of workloads and of what owns them: their kinds have distinct names.
+BUILT_IN_GROUPS = frozenset(("", "apps", "batch", "autoscaling", "policy"))
+BUILT_IN_KINDS = frozenset(
+    (
+        "CronJob",
+        "DaemonSet",
+        "Deployment",
+        "Job",
+        "Namespace",
+        "Node",
+        "Pod",
+        "ReplicaSet",
+        "ReplicationController",
+        "StatefulSet",
+    )
+)
+
+
+class WorkloadKey(NamedTuple):
+    """A key taken apart. `kind` has its group behind a dot, unless it is one of Kubernetes' own."""
+
+    namespace: str
+    kind: str
+    name: str
+
+    @property
+    def object_key(self) -> str:
+        """The key of the object among those of its kind."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def shown(self) -> str:
+        """`PyTorchJob vision/resnet`."""
+        return f"{shown_kind(self.kind)} {self.object_key}"
+
+
+def kind_with_group(kind: str, group: str) -> str:
+    """Return the kind as it stands in keys: `Job`, `Job.batch.volcano.sh`."""
+    return kind if group in BUILT_IN_GROUPS else f"{kind}.{group}"
+
+
+def shown_kind(kind: str) -> str:
+    """Return a kind as people read it: with its group, as kubectl takes it, only beside a built-in kind of its name."""
+    bare = kind.partition(".")[0]
+    return kind if bare in BUILT_IN_KINDS else bare
+
+
+def workload_key(namespace: str, kind: str, name: str) -> str:
+    """Return the key. `kind` is one of `kind_with_group`."""
+    return f"{namespace}/{kind}/{name}"
+
+
+def is_workload_key(text: str) -> bool:
+    """Whether the text is a key: a name that is typed has one slash at most."""
+    return text.count("/") == 2
+
+
+def parse_workload(key: str) -> WorkloadKey:
+    """Take a key apart. Raises ValueError for another text."""
+    namespace, kind, name = key.split("/")
+    return WorkloadKey(namespace, kind, name)

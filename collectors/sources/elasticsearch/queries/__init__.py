@@ -1,0 +1,1 @@
+"""Queries in Elasticsearch's own language: windows, levels, matches, query strings. Pure."""

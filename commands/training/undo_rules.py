@@ -1,0 +1,29 @@
+"""Undo of plans that launched trainings: what is deleted with their namespaces."""
+
+from collections.abc import Sequence
+
+from commands.core.context import CommandContext, UndoEffects, Undoing
+from commands.plans.steps import Delete, Step
+from commands.training.stop import deleted_with_namespace, disruption_of, lost_work
+
+
+async def _effects(steps: Sequence[Step], context: CommandContext) -> UndoEffects:
+    """Say that namespaces are deleted, as those steps may be far down the list, and what is lost with them."""
+    deleted = {step.ref.name for step in steps if isinstance(step, Delete) and step.ref.kind == "Namespace"}
+    if not deleted:
+        return UndoEffects()
+    inventory = context.cluster.inventory()
+    ended = [
+        training
+        for training in context.cluster.trainings()
+        if training.namespace in deleted and not training.state.is_over
+    ]
+    notes = [await lost_work(training, context) for training in ended]
+    notes += [
+        " ".join([f"Namespace {name} is deleted with its objects.", *deleted_with_namespace(name, inventory)])
+        for name in sorted(deleted)
+    ]
+    return UndoEffects(notes=tuple(notes), disrupts=tuple(map(disruption_of, ended)))
+
+
+UNDOING = Undoing(effects=_effects)

@@ -1,0 +1,140 @@
+"""A store of before the columns of due work is migrated: what was due is due, and its plans know what they expect."""
+
+import json
+import sqlite3
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection
+
+from alerts.store import Between
+from bot.store.dialects import make_engine, prepare
+from bot.store.migrate import MIGRATIONS
+from bot.store.sql_store import SqlStore
+from commands.gpu.reclaim_card import request_step, settlement_step
+from commands.models import CordonLease, ReclaimRequest, ReclaimState
+from commands.plans.plan import Plan
+from commands.plans.steps import Record
+from tests.support.alerting import CLUSTER, NOON, minutes
+from tests.support.execution import plan_of
+
+LEASE = CordonLease(
+    id="prod-a/gpu-a01",
+    cluster=CLUSTER,
+    node="gpu-a01",
+    owner="U_DANA",
+    owner_name="dana",
+    reason="hot",
+    since=NOON,
+    until=NOON + minutes(10),
+)
+REQUEST = ReclaimRequest(
+    id="c1",
+    cluster=CLUSTER,
+    training="vision/detr",
+    owner="ana",
+    owner_id="U_ANA",
+    gpus=8.0,
+    asked_by="U_DANA",
+    asked_by_name="dana",
+    asked_at=NOON,
+    grace_until=NOON + minutes(30),
+)
+BEFORE = "0002"  # the last revision without them
+
+
+def the_plan() -> Plan:
+    void = replace(REQUEST, state=ReclaimState.VOID)
+    asked = request_step(REQUEST, text="request", before=void, scope=("vision",))
+    return plan_of(asked, settlement_step(REQUEST))
+
+
+def as_it_was(plan: Plan) -> dict[str, Any]:
+    """Return the plan's document of before: its steps say nothing of what they expect."""
+    document: dict[str, Any] = msgspec.to_builtins(plan)
+    for stage in document["stages"]:
+        for step in stage["steps"]:
+            for name in ("expects", "goes_with", "scope"):
+                step.pop(name, None)
+    return document
+
+
+async def old_store(path: Path, rows: dict[str, list[tuple[dict[str, str], Any]]]) -> None:
+    def upgrade(connection: Connection) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.upgrade(config, BEFORE)
+
+    engine = make_engine(f"sqlite+aiosqlite:///{path}")
+    await prepare(engine)
+    async with engine.begin() as connection:
+        await connection.run_sync(upgrade)
+    await engine.dispose()
+    with sqlite3.connect(path) as raw:
+        for table, all_rows in rows.items():
+            for number, (columns, document) in enumerate(all_rows):
+                values = {**columns, "seq": number, "document": json.dumps(document)}
+                names, marks = ", ".join(values), ", ".join("?" for _ in values)
+                raw.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values()))
+    raw.close()
+
+
+def a_row(row: Any, **columns: str) -> tuple[dict[str, str], Any]:
+    return {"id": row.id, "cluster": CLUSTER, **columns}, msgspec.to_builtins(row)
+
+
+async def test_what_was_due_is_due_and_plans_expect_what_the_program_knew(tmp_path: Path) -> None:
+    plan = the_plan()
+    reminded = replace(LEASE, id="prod-a/gpu-a02", node="gpu-a02", reminded_at=NOON)
+    by_hand = replace(REQUEST, id="c2", is_automatic=False)
+    columns = {"state": "asked", "training": "vision/detr"}
+    await old_store(
+        tmp_path / "yard.db",
+        {
+            "leases": [a_row(LEASE, node="gpu-a01"), a_row(reminded, node="gpu-a02")],
+            "reclaim_requests": [a_row(REQUEST, **columns), a_row(by_hand, **columns)],
+            "plans": [
+                (
+                    {
+                        "id": plan.id,
+                        "cluster": CLUSTER,
+                        "state": "confirmed",
+                        "incident": "",
+                        "actor": "U_DANA",
+                    },
+                    as_it_was(plan),
+                )
+            ],
+        },
+    )
+    store = await SqlStore.open(f"sqlite+aiosqlite:///{tmp_path / 'yard.db'}")
+    try:
+        async with store.read() as snapshot:
+            found = await snapshot.rows(CordonLease).find(remind_at=Between(start="0"))
+            assert [one.node for one in found] == ["gpu-a01"]
+            late = Between(start="0", end=LEASE.until)
+            assert not await snapshot.rows(CordonLease).find(remind_at=late)
+            half = Between(start=NOON + minutes(15), end=NOON + minutes(15) + timedelta(seconds=1))
+            assert [one.id for one in await snapshot.rows(ReclaimRequest).find(remind_at=half)] == ["c1"]
+            settled = Between(start=REQUEST.grace_until)
+            assert [one.id for one in await snapshot.rows(ReclaimRequest).find(settle_at=settled)] == ["c1"]
+            assert await snapshot.rows(Plan).get(plan.id) == plan
+        async with store.unit() as unit:  # the columns are written like those that the migration filled
+            await unit.rows(CordonLease).put(LEASE)
+            assert len(await unit.rows(CordonLease).find(remind_at=LEASE.until or "")) == 1
+    finally:
+        await store.close()
+
+
+def test_the_plan_of_this_test_has_what_is_migrated() -> None:
+    steps = [step for step in the_plan().steps if isinstance(step, Record)]
+    assert [(one.expects, one.goes_with, one.scope) for one in steps] == [
+        ("request c1 for vision/detr", "", ("vision",)),
+        ("", "c1", ()),
+    ]

@@ -1,0 +1,335 @@
+"""A model of the incident book: alert by alert, every value derived anew from all members. Simple and slow."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from alerts.alert import Alert
+from alerts.alert_batch import Update
+from alerts.incidents.book import Effects
+from alerts.incidents.crashes import WITHIN, may_be_crash
+from alerts.incidents.events import IncidentEventType
+from alerts.incidents.group_keys import group_key_of
+from alerts.incidents.grouping import (
+    GroupingContext,
+    has_rule,
+    open_incident,
+    resolve_if_over,
+    subject_in_group,
+)
+from alerts.incidents.impacts import add_impacts, dependants_of, ordered, with_failures
+from alerts.incidents.incident import Incident, Member
+from alerts.incidents.least_members import weight_of
+from alerts.incidents.members import member_of
+from alerts.incidents.proofs import carried, with_proofs
+from alerts.incidents.volumes import with_volume
+from alerts.incidents.xid_advice import number_of
+from alerts.lifecycle import AlertState
+from alerts.rules import ImpactScope, ResolveWhen, Rule, Severity
+from collectors.facts.subjects import Subject
+from collectors.facts.topology import Topology
+from collectors.facts.xid_catalogue import xid_of
+
+
+class AlertByAlert:
+    """The live incidents of a cluster. `store` takes over what `absorb` proposed."""
+
+    def __init__(self, *, most: int) -> None:
+        self._most = most
+        self.incidents: dict[str, Incident] = {}
+
+    def store(self, effects: Effects) -> None:
+        for incident in effects.incidents:
+            self.incidents[incident.id] = incident
+
+    def forget(self, id: str) -> None:
+        del self.incidents[id]
+
+    def absorb(
+        self,
+        updates: Iterable[Update],
+        *,
+        grouping: GroupingContext,
+        channels_of: Callable[[Alert], tuple[str, ...]],
+        now: datetime,
+    ) -> Effects:
+        by_group: dict[str, dict[str, None]] = {}
+        by_alert: dict[str, str] = {}
+        for incident in self.incidents.values():
+            by_group.setdefault(incident.group_key, {})[incident.id] = None
+            if incident.is_open:
+                by_alert.update((member.alert, incident.id) for member in incident.members)
+        draft = _Draft(self.incidents, by_group, by_alert, grouping)
+        for alert, at in updates:
+            if alert.life.state is not AlertState.PENDING:
+                incident_of = draft.incident_of(alert, channels_of(alert), at)
+                if incident_of is not None:
+                    added = _add_alert(incident_of, alert, grouping, at, self._most)
+                    draft.put(_with_crash(added, grouping.topology), alert)
+        opened: list[Incident] = []
+        changed: dict[str, Incident] = {}
+        open_ones = {one.id: one for one in self.incidents.values() if one.is_open}
+        for id, incident in {**open_ones, **draft.touched}.items():
+            seen = with_failures(incident, grouping.topology)
+            if grouping.facts is not None:
+                seen = with_proofs(seen, grouping.facts, now)
+            updated = resolve_if_over(seen, now)
+            stored = self.incidents.get(id)
+            if stored is None:
+                opened.append(updated)
+            elif updated is not stored and updated != stored:
+                changed[id] = updated
+        before = {id: self.incidents[id] for id in changed}
+        return Effects(before=before, changed=changed, opened=tuple(opened))
+
+
+class _Draft:
+    """The incidents as they are within a cycle: what it has touched so far, above the book."""
+
+    def __init__(
+        self,
+        incidents: Mapping[str, Incident],
+        by_group: Mapping[str, Mapping[str, None]],
+        by_alert: Mapping[str, str],
+        grouping: GroupingContext,
+    ) -> None:
+        self._reopens_within = grouping.reopens_within
+        self._topology = grouping.topology
+        self._crashes: _Crashes | None = None
+        self.touched: dict[str, Incident] = {}
+        self._incidents = incidents
+        self._by_group = by_group
+        self._by_alert = by_alert
+        self._homes: dict[str, str] = {}  # Alert.id -> id, of this cycle
+        self._opened: dict[str, list[str]] = {}  # group key -> ids, of this cycle
+
+    def put(self, incident: Incident, alert: Alert) -> None:
+        self.touched[incident.id] = incident
+        self._homes[alert.id] = incident.id
+        if self._crashes is not None:
+            self._crashes.add(incident)
+
+    def incident_of(self, alert: Alert, channels: tuple[str, ...], at: datetime) -> Incident | None:
+        """Return the incident that has the alert already, else its group's, else a new one; None for none."""
+        home = self._homes.get(alert.id) or self._by_alert.get(alert.id)
+        of_group = self._of_group(alert) if home is None else []
+        known = self._get(home) if home else self._crash(alert, at) or self._belonging(alert, of_group, at)
+        if alert.is_firing and known is not None and (over := resolve_if_over(known, at)) is not known:
+            self.touched[over.id] = over  # it ended within this cycle, before the alert fired
+            of_group = self._of_group(alert)
+            known = self._belonging(alert, of_group, at)
+        if known is not None and (known.is_open or alert.severity is not Severity.INFO):
+            return replace(known, channels=tuple(dict.fromkeys((*known.channels, *channels))))
+        if not alert.is_firing or alert.severity is Severity.INFO:
+            return None
+        opened = open_incident(
+            f"new {len(self.touched)} {alert.id}",
+            alert,
+            channels=channels,
+            now=at,
+            earlier=next((one for one in of_group if not one.is_open and one.id in self._incidents), None),
+        )
+        self._opened.setdefault(opened.group_key, []).append(opened.id)
+        return opened
+
+    def _get(self, id: str) -> Incident:
+        return self.touched.get(id) or self._incidents[id]
+
+    def _belonging(self, alert: Alert, of_group: Iterable[Incident], at: datetime) -> Incident | None:
+        return next((one for one in of_group if _belongs(one, alert, at, self._reopens_within)), None)
+
+    def _crash(self, alert: Alert, at: datetime) -> Incident | None:
+        """Return the incident of the crash of a training that the alert belongs to."""
+        if not may_be_crash(alert):
+            return None
+        if self._crashes is None:
+            self._crashes = _Crashes(self._topology, map(self._get, {**self._incidents, **self.touched}))
+        found = map(self._get, self._crashes.candidates(alert))
+        return next((one for one in found if _joins_crash(one, alert, at)), None)
+
+    def _of_group(self, alert: Alert) -> list[Incident]:
+        """Return the incidents of the alert's object, the latest first."""
+        key = group_key_of(alert)
+        ids = [*self._by_group.get(key, ()), *self._opened.get(key, ())]
+        return [self._get(id) for id in reversed(ids)]
+
+
+def _add_alert(
+    incident: Incident, alert: Alert, grouping: GroupingContext, now: datetime, most: int
+) -> Incident:
+    """Return the incident after one of its alerts fired, kept firing or resolved."""
+    rule = grouping.rules.get(alert.rule)
+    known = {one.alert: one for one in incident.members}
+    before = known.get(alert.id)
+    others = [one for one in incident.members if incident.stands(one)]
+    concerning = member_of(alert, rule, others)
+    member = with_volume(concerning, others, grouping.topology) if concerning.is_logged else concerning
+    if member.is_worse:
+        concerning = member
+    member = carried(member, before)
+    if before is None and len(known) >= most:
+        incident = replace(incident, is_crowded=True)
+        least = min(incident.members, key=weight_of)
+        if weight_of(member)[:2] <= weight_of(least)[:2]:
+            return incident
+        del known[least.alert]
+    known[member.alert] = member
+    reopens = member.is_firing and not incident.is_open
+    if reopens:
+        incident = _reopened(incident, now)
+    node = grouping.topology.nodes.get(incident.subject.node)
+    after = replace(
+        incident,
+        members=tuple(known.values()),
+        subject=incident.subject.or_else(subject_in_group(alert)),
+        resolve_when=ResolveWhen.ACKNOWLEDGED if _asks_for_somebody(member, rule) else incident.resolve_when,
+        gpus=node.gpus if node else incident.gpus,
+    )
+    after = _with_impacts(after, concerning, grouping.topology)
+    was_firing = before is not None and before.is_firing
+    became_worse = member.is_worse and before is not None and not before.is_worse
+    if reopens:
+        after = after.with_event(IncidentEventType.REOPENED, now, text=member.summary)
+    elif member.is_firing and (became_worse or not was_firing):
+        after = _with_added_event(incident, after, member, now)
+    elif was_firing and not member.is_firing:
+        after = after.with_event(IncidentEventType.ALERT_RESOLVED, now, text=member.summary)
+    return replace(after, severity=_severity(after))
+
+
+def _asks_for_somebody(member: Member, rule: Rule | None) -> bool:
+    """Whether somebody must acknowledge the alert. One of severity info is context, and holds nothing open."""
+    is_asked = rule is not None and rule.template.resolve_when is ResolveWhen.ACKNOWLEDGED
+    return is_asked and member.severity is not Severity.INFO
+
+
+def _reopened(incident: Incident, now: datetime) -> Incident:
+    """Return the incident open again. Who acknowledged it, what was done for it, and whom it affected is over."""
+    return replace(
+        incident,
+        stood_before=incident.lasted(now),
+        times=incident.times + 1,
+        reopened_at=now,
+        resolved_at=None,
+        acknowledged_by="",
+        acknowledged_by_name="",
+        acknowledged_at=None,
+        fixed_by=(),
+        impacts=(),
+        is_crowded=False,
+    )
+
+
+def _with_added_event(before: Incident, after: Incident, member: Member, now: datetime) -> Incident:
+    if member.is_worse or member.severity.rank > before.severity.rank:
+        return after.with_event(
+            IncidentEventType.SEVERITY_RAISED, now, text=f"{member.severity.value}: {member.summary}"
+        )
+    first = len(before.members) == 0
+    return after if first else after.with_event(IncidentEventType.ALERT_ADDED, now, text=member.summary)
+
+
+def _belongs(incident: Incident, alert: Alert, now: datetime, within: timedelta) -> bool:
+    """Whether the alert is about this incident's object, and the incident is open or its rule ended it just now."""
+    if incident.cluster != alert.cluster or incident.group_key != group_key_of(alert):
+        return False
+    if incident.resolved_at is None:
+        return True
+    return now - incident.resolved_at < within and has_rule(incident, alert)
+
+
+def _severity(incident: Incident) -> Severity:
+    return max(
+        (member.severity for member in incident.standing),
+        key=lambda severity: severity.rank,
+        default=incident.severity,
+    )
+
+
+def _with_impacts(incident: Incident, member: Member, topology: Topology) -> Incident:
+    if not member.is_firing:
+        return incident
+    if member.scope is ImpactScope.CLUSTER:
+        return replace(incident, dependants=dependants_of(topology))
+    known = {impact.training: impact for impact in incident.impacts}
+    add_impacts(known, member, topology)
+    return replace(incident, impacts=ordered(known.values()))
+
+
+class _Crashes:
+    """The incidents that another node of the same training may join, for one cycle. Made when an XID first asks."""
+
+    def __init__(self, topology: Topology, incidents: Iterable[Incident]) -> None:
+        self._trainings: dict[str, list[str]] = defaultdict(list)  # by node
+        self._found: dict[tuple[int, str], str] = {}  # XID and training -> id of the incident
+        for training in topology.trainings.values():
+            for node in training.nodes if len(training.nodes) > 1 else ():
+                self._trainings[node].append(training.id)
+        for incident in incidents:
+            self.add(incident)
+
+    def add(self, incident: Incident) -> None:
+        for member in incident.members if incident.is_open and _broken_gpu(incident) is None else ():
+            if member.xid:
+                for training in self._trainings.get(member.subject.node, ()):
+                    self._found.setdefault((member.xid, training), incident.id)
+
+    def candidates(self, alert: Alert) -> Iterator[str]:
+        """Yield the ids of incidents about the alert's XID on a training of its node."""
+        number = number_of(alert.labels)
+        for training in self._trainings.get(alert.subject.node, ()):
+            if found := self._found.get((number, training)):
+                yield found
+
+
+def _joins_crash(incident: Incident, alert: Alert, at: datetime) -> bool:
+    """Whether the incident is of the alert's crash: the same XID at the same time, on another node."""
+    number, node = number_of(alert.labels), alert.subject.node
+    return (
+        incident.is_open
+        and _broken_gpu(incident) is None
+        and any(
+            one.xid == number and one.subject.node not in ("", node) and at - one.since < WITHIN
+            for one in incident.members
+        )
+    )
+
+
+def _with_crash(incident: Incident, topology: Topology) -> Incident:
+    """Return the incident about the training that crashed, once every node of one has reported the same XID."""
+    if (broken := _broken_gpu(incident)) is not None:
+        return replace(incident, crash_of="", subject=broken.subject) if incident.crash_of else incident
+    crashed = incident.crash_of or _crashed(incident, topology)
+    if not crashed:
+        return incident
+    facts = topology.trainings.get(crashed)
+    before = incident.subject
+    subject = Subject(
+        cluster=before.cluster,
+        training=crashed,
+        namespace=crashed.partition("/")[0],
+        owner=facts.owner if facts else before.owner,
+        team=facts.team if facts else before.team,
+    )
+    return replace(incident, crash_of=crashed, subject=subject)
+
+
+def _broken_gpu(incident: Incident) -> Member | None:
+    """Return what stands of an XID that only hardware causes: then a node is broken, and the training died of it."""
+    broken = (one for one in incident.standing if one.xid and xid_of(one.xid).is_hardware)
+    return next(broken, None)
+
+
+def _crashed(incident: Incident, topology: Topology) -> str:
+    nodes: dict[int, set[str]] = defaultdict(set)
+    for member in incident.standing:
+        if member.xid and not xid_of(member.xid).is_hardware:
+            nodes[member.xid].add(member.subject.node)
+    seen = [reporting for reporting in nodes.values() if len(reporting) > 1]
+    if not seen:
+        return ""
+    for training in topology.trainings.values():
+        if len(training.nodes) > 1 and any(reporting.issuperset(training.nodes) for reporting in seen):
+            return training.id
+    return ""

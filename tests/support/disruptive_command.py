@@ -1,0 +1,32 @@
+"""A command that needs a second person: no shipped command does."""
+
+from dataclasses import replace
+from typing import Any
+
+from bot.wiring import Yardmaster
+from commands.core.command import Command, PlanDraft
+from commands.core.context import CommandContext
+from commands.core.matching.lexicon import Lexicon
+from commands.plans.disruption import Disruption
+from commands.plans.object_refs import ObjectRef
+from commands.plans.plan import Risk, in_order
+from commands.plans.steps import Patch
+
+
+async def _wipe(action: Any, context: CommandContext) -> PlanDraft:
+    ref = ObjectRef(
+        api="v1", kind="Node", name="gpu-a01", uid=context.cluster.inventory().nodes["gpu-a01"].metadata.uid
+    )
+    patch = Patch(ref=ref, description="mark it", body={"metadata": {"labels": {"wiped": "yes"}}})
+    return PlanDraft(title="Wipe gpu-a01", stages=in_order(patch), disrupts=(Disruption(name="vision/detr"),))
+
+
+WIPE = Command(
+    noun="node", verb="wipe", summary="Wipe.", action=dict, plan=_wipe, risk=Risk.BREAK, example="node wipe"
+)
+
+
+def with_wipe(yard: Yardmaster) -> None:
+    """Add a disruptive command to the bot."""
+    more = replace(yard.pipeline, lexicon=Lexicon((*yard.pipeline.catalogue, WIPE)))
+    object.__setattr__(yard.pipeline, "lexicon", more.lexicon)

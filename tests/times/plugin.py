@@ -1,0 +1,103 @@
+"""A plugin of pytest that records what each test takes: seconds, and seconds of CPU of all its processes.
+
+`-p tests.times.plugin --times FILE` writes one JSON object a line, for each phase (setup, call, teardown) of each test.
+With `-n`, each worker measures its own tests, and the process that hands them out writes the file.
+"""
+
+import json
+import os
+import time
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_STARTED: dict[str, tuple[float, float]] = {}  # by phase: of the test that this process runs
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--times", type=Path, metavar="FILE", help="write what each test takes to FILE")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    file = config.getoption("--times")
+    if file is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Writer(file.open("w", buffering=1, encoding="utf-8")), "times-writer")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup() -> Generator[None, None, None]:
+    _STARTED["setup"] = time.monotonic(), cpu_seconds()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call() -> Generator[None, None, None]:
+    _STARTED["call"] = time.monotonic(), cpu_seconds()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Generator[None, None, None]:
+    _STARTED["teardown"] = time.monotonic(), cpu_seconds()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    call: pytest.CallInfo[None],
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    began, cpu = _STARTED[call.when]
+    taken = {"wall": time.monotonic() - began, "cpu": cpu_seconds() - cpu}
+    report.__dict__.update(taken)  # xdist sends along what a report has
+    return report
+
+
+class Writer:
+    """It writes a line for each phase."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self._began = time.monotonic()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        row = {
+            "test": report.nodeid,
+            "phase": report.when,
+            "outcome": report.outcome,
+            "seconds": round(report.__dict__["wall"], 3),
+            "cpu": round(report.__dict__["cpu"], 3),
+            "worker": getattr(report, "worker_id", "main"),
+            "at": round(time.monotonic() - self._began, 1),
+        }
+        self._file.write(json.dumps(row) + "\n")
+
+    def pytest_unconfigure(self) -> None:
+        self._file.close()
+
+
+def cpu_seconds() -> float:
+    """Return the seconds of CPU that this process and its descendants used until now."""
+    own = os.times()
+    return sum(own[:4]) + sum(_cpu_of(child) for child in _children(os.getpid()))
+
+
+def _cpu_of(pid: int) -> float:
+    """Return the seconds of CPU of a process and its descendants; 0 if it has ended."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return 0
+    numbers = stat.rpartition(")")[2].split()[11:15]  # utime, stime, and those of the children that ended
+    return sum(map(int, numbers)) / _TICKS + sum(_cpu_of(child) for child in _children(pid))
+
+
+def _children(pid: int) -> Iterator[int]:
+    try:
+        for thread in os.scandir(f"/proc/{pid}/task"):
+            yield from map(int, Path(thread.path, "children").read_text(encoding="utf-8").split())
+    except OSError:
+        return
