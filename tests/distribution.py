@@ -34,7 +34,6 @@ GROUPS = {
     "tests/demo/world/test_real_elasticsearch.py": "real demo",
     "tests/real/test_parts.py": "real demo",
     "tests/recorded": "recorded",
-    "tests/contract/opensearch": "opensearch",
 }
 
 
