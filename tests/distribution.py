@@ -35,7 +35,6 @@ GROUPS = {
     "tests/real/test_parts.py": "real demo",
     "tests/contract/opensearch": "opensearch",
     "tests/recorded": "recorded",
-    "tests/contract/opensearch": "opensearch",
 }
 
 
