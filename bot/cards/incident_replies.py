@@ -1,7 +1,7 @@
 """The replies in the threads of incidents' cards: they get their words when they are posted, as cards do."""
 
-from alerts.cards.incident_replies import worded
 from alerts.cards.posted import PostedCard, ThreadReply
+from alerts.cards.reply_words import worded
 from alerts.incidents.incident import Incident
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext

@@ -17,6 +17,7 @@ from bot.store.uninterrupted import uninterrupted
 from collectors.internal_errors import InternalErrors
 
 METADATA = MetaData()
+SENT_AT_ONCE = 500  # rows in one call of the driver
 AT_ONCE = 100  # rows encoded or decoded before others may run: a few milliseconds
 
 NUMBERS = SqlTable(
@@ -145,10 +146,14 @@ class SqlRows(Generic[Row]):
             ids = [{"old": id} for id in self._deleted]
             await self._connection.execute(delete(self._sql).where(self._sql.c.id == bindparam("old")), ids)
             self._deleted.clear()
-        rows = list(self._put.values())
-        for start in range(0, len(rows), AT_ONCE):
-            values = [self._values(row) for row in rows[start : start + AT_ONCE]]
-            await self._connection.execute(self._upsert(), values)
+        values: list[dict[str, Any]] = []
+        for number, row in enumerate(self._put.values(), 1):
+            values.append(self._values(row))
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
+            if len(values) == SENT_AT_ONCE or number == len(self._put):
+                await self._connection.execute(self._upsert(), values)
+                values = []
         self._put.clear()
 
     def _values(self, row: Row) -> dict[str, Any]:

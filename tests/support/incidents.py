@@ -10,9 +10,9 @@ from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import NO_CONTEXT, IncidentContext
 from alerts.cards.incident_facts import incident_facts
-from alerts.cards.incident_replies import worded
 from alerts.cards.message import Color, Message
 from alerts.cards.posted import PostedCard, ThreadReply
+from alerts.cards.reply_words import worded
 from alerts.cards.text import bold, text
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
