@@ -37,6 +37,9 @@ class Alert:
         None  # since when its target has no data that can be read; it keeps its state
     )
     ended_reason: str = ""  # why it resolved, if not because its condition ended
+    is_received: bool = (
+        False  # from a sender, which says when it is over: no rule of ours is evaluated for it
+    )
 
     @property
     def name(self) -> str:

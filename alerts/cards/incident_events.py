@@ -67,6 +67,14 @@ def resolution(incident: Incident, context: IncidentContext) -> Text:
     return text(resolved, ".", *said, _again(incident))
 
 
+def ended_before(incident: Incident, event: IncidentEvent) -> Text:
+    """Return how long an incident had stood that was resolved then, and was reopened since: no more is known of it."""
+    beginnings = (IncidentEventType.OPENED, IncidentEventType.REOPENED)
+    began = [one.at for one in incident.events if one.type in beginnings and one.number < event.number]
+    lasted = event.at - max(began, default=incident.opened_at)
+    return text(bold("Resolved"), f" after {humanize(lasted)}", ".")
+
+
 def _lines(actions: list[IncidentAction]) -> Text:
     return joined(
         ", ", (text(code(action.line), " by ", person(action.who, action.who_name)) for action in actions)

@@ -67,13 +67,17 @@ class PostedCard:
 @stored("replies", "cluster", "state", "card", goes_with=("card", "cards"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadReply:
-    """A notification in a card's thread. `id` is the card and the event, so it is never posted twice."""
+    """A notification in a card's thread. `id` is the card and the event, so it is never posted twice.
+
+    One of an incident's `event` gets its words when it is posted; without one it has its own.
+    """
 
     id: str
     cluster: str
     card: CardId
-    text: Text
+    text: Text = ()
     at: datetime
+    event: int = 0  # its number within the incident
     broadcast: bool = False
     buttons: tuple[Button, ...] = ()
     nonce: str = ""

@@ -6,8 +6,6 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from alerts.alert import Alert
-from alerts.cards.desired import desired_cards
-from alerts.cards.posted import CardId, CardKind, PostedCard
 from alerts.incidents.cycle_draft import CycleDraft
 from alerts.incidents.grouping import GroupingContext, resolve_if_over
 from alerts.incidents.impacts import with_failures
@@ -17,13 +15,10 @@ from alerts.incidents.member_rows import IncidentWrite, MemberRow, incident_writ
 from alerts.incidents.proofs import with_proofs
 from alerts.incidents.shortening import KEPT
 from alerts.lifecycle import AlertState
-from alerts.silences import Silence
 from alerts.store import Changed
 from collectors.facts.stepwise import STEP, Stepwise
 
 REMEMBERED_FOR = timedelta(hours=1)  # what ended: the next incident of its object names it, or it is reopened
-
-Update = tuple[Alert, datetime]  # an alert that fired, still fires or resolved, and when
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +45,7 @@ class Effects:
 
 
 class IncidentBook:
-    """The open incidents of a cluster and those that ended not long ago, their cards, and the silences.
+    """The open incidents of a cluster and those that ended not long ago.
 
     It follows the store through `apply`, also for what it proposed itself: `absorb` changes nothing.
     """
@@ -60,8 +55,6 @@ class IncidentBook:
         cluster: str,
         *,
         incidents: Iterable[Incident] = (),
-        cards: Iterable[PostedCard] = (),
-        silences: Iterable[Silence] = (),
         remembered_for: timedelta = REMEMBERED_FOR,
         documents: Mapping[str, Incident] = MappingProxyType({}),
         most_members: int = MAX_MEMBERS,
@@ -76,13 +69,8 @@ class IncidentBook:
         self._incidents: dict[str, Incident] = {}
         self._by_group: dict[str, dict[str, None]] = {}  # group key -> ids, oldest first
         self._by_alert: dict[str, str] = {}  # Alert.id -> id of its open incident
-        self._cards: dict[str, dict[CardId, PostedCard]] = {}  # by incident
-        self.silences: dict[str, Silence] = {}
         for incident in incidents:
             self._index(incident)
-        for card in cards:
-            self._cards.setdefault(card.row_id, {})[card.id] = card
-        self.silences.update((silence.id, silence) for silence in silences)
 
     @property
     def open(self) -> Iterator[Incident]:
@@ -91,46 +79,29 @@ class IncidentBook:
     def get(self, id: str) -> Incident | None:
         return self._incidents.get(id)
 
-    def cards_of(self, id: str) -> Mapping[CardId, PostedCard]:
-        return self._cards.get(id, {})
-
     def apply(self, changed: Changed) -> None:
         """Take over committed rows: table -> id -> the row, None if it was deleted."""
-        rows: dict[str, list[MemberRow]] = {}
-        for row in changed.get("members", {}).values():
-            if row is not None:
-                rows.setdefault(row.incident, []).append(row)
+        rows = changed.get("members", {})
         for id, incident in changed.get("incidents", {}).items():
             if incident is None:
                 self._drop(id)
             elif incident.cluster == self._cluster and (incident.is_open or id in self._incidents):
-                self._put(
-                    incident, rows.get(id, ())
-                )  # one that was forgotten stays so: its cards are not known
-        for card in changed.get("cards", {}).values():
-            if card is not None and card.kind is CardKind.INCIDENT and card.row_id in self._incidents:
-                self._cards.setdefault(card.row_id, {})[card.id] = card
-        for id, silence in changed.get("silences", {}).items():
-            if silence is None:
-                self.silences.pop(id, None)
-            elif silence.cluster == self._cluster:
-                self.silences[id] = silence
+                self._put(incident, rows)  # one that was forgotten stays so
 
-    def forget(self, now: datetime) -> None:
-        """Drop what can no longer change: incidents that ended long ago, and silences that ended."""
-        over = [
+    def forget(self, now: datetime) -> tuple[str, ...]:
+        """Drop the incidents that ended long ago, which can no longer change. Return their ids."""
+        over = tuple(
             incident.id
             for incident in self._incidents.values()
             if incident.resolved_at is not None and now - incident.resolved_at >= self._remembered_for
-        ]
+        )
         for id in over:
             self._drop(id)
-        for silence in [one for one in self.silences.values() if one.ends_at <= now or one.expired_at]:
-            del self.silences[silence.id]
+        return over
 
     def absorb(
         self,
-        updates: Iterable[Update],
+        updates: Iterable[tuple[Alert, datetime]],
         *,
         grouping: GroupingContext,
         channels_of: Callable[[Alert], tuple[str, ...]],
@@ -154,7 +125,9 @@ class IncidentBook:
             if number % STEP == 0:
                 yield
             incident = draft.touched[id].incident if id in draft.touched else self._incidents[id]
-            seen = with_proofs(with_failures(incident, grouping.topology), grouping.facts, now)
+            seen = with_failures(incident, grouping.topology)
+            if grouping.facts is not None:
+                seen = with_proofs(seen, grouping.facts, now)
             updated = resolve_if_over(seen, now)
             stored = self._incidents.get(id)
             if stored is None:
@@ -163,17 +136,6 @@ class IncidentBook:
                 changed[id] = updated
         before = {id: self._incidents[id] for id in changed}
         return Effects(before=before, changed=changed, opened=tuple(opened))
-
-    def wanted_cards(self, effects: Effects) -> list[tuple[Incident, list[PostedCard]]]:
-        """Return the changed incidents and those that lack a card, each with the cards to add or to reopen."""
-        wanted: list[tuple[Incident, list[PostedCard]]] = []
-        for incident in (*effects.incidents, *(one for one in self.open if one.id not in effects.changed)):
-            before = self._incidents.get(incident.id)
-            after = before.events[-1].number if before is not None and before.events else 0
-            cards = desired_cards(incident, self.cards_of(incident.id), after=after)
-            if cards or incident is not before:
-                wanted.append((incident, cards))
-        return wanted
 
     def writes(self, effects: Effects) -> Stepwise[tuple[IncidentWrite, ...]]:
         """Return what to store of the incidents that the effects change; their ids must be final."""
@@ -185,8 +147,8 @@ class IncidentBook:
                 yield
         return tuple(self._proposed.values())
 
-    def _put(self, document: Incident, rows: Iterable[MemberRow]) -> None:
-        """Take over a stored incident: its document, and the rows of other alerts that changed."""
+    def _put(self, document: Incident, rows: Mapping[str, MemberRow | None]) -> None:
+        """Take over a stored incident: its document, and of the changed rows of alerts those that are its own."""
         proposed = self._proposed.pop(document.id, None)
         known = self._incidents.get(document.id)
         if proposed is not None and proposed.document is document:
@@ -195,7 +157,8 @@ class IncidentBook:
             incident = document
         elif known is not None:
             members = {member.alert: member for member in (*known.members, *document.members)}
-            incident = with_rows(replace(document, members=tuple(members.values())), rows)
+            own = [row for row in rows.values() if row is not None and row.incident == document.id]
+            incident = with_rows(replace(document, members=tuple(members.values())), own)
         else:
             return  # another process opened it: the next cycle finds that the book lacks it
         if document.totals is None:
@@ -214,13 +177,12 @@ class IncidentBook:
             if self._by_alert.get(member.alert) == incident.id:
                 del self._by_alert[member.alert]
         if incident.is_open:
-            self._by_alert.update((member.alert, incident.id) for member in incident.members)
+            self._by_alert.update(dict.fromkeys([member.alert for member in incident.members], incident.id))
 
     def _drop(self, id: str) -> None:
         incident = self._incidents.pop(id, None)
         if incident is None:
             return
-        self._cards.pop(id, None)
         self._documents.pop(id, None)
         self._by_group[incident.group_key].pop(id, None)
         if not self._by_group[incident.group_key]:

@@ -23,13 +23,13 @@ REOPENS_WITHIN = timedelta(
 class GroupingContext:
     """What grouping needs besides the alerts: the rules by id, and the topology.
 
-    `facts`: what may prove that a fault is over.
+    `facts`: what may prove that a fault is over; None if nothing was looked at.
     `reopens_within`: how soon after its end an alert of the same rule about the same object is the same incident.
     """
 
     rules: Mapping[str, Rule]
     topology: Topology
-    facts: ProofFacts = NO_FACTS
+    facts: ProofFacts | None = NO_FACTS
     reopens_within: timedelta = REOPENS_WITHIN
 
 

@@ -43,7 +43,7 @@ class _List(msgspec.Struct):
     items: list[Pod]
 
 
-_decode = msgspec.json.Decoder(_List).decode
+decode = msgspec.json.Decoder(_List).decode
 
 
 class _Canned(KubernetesClient):
@@ -68,7 +68,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
 
     async def decoded() -> float:
         with Watch() as watch:
-            pods = [pod for body in bodies for pod in _decode(body).items]
+            pods = [pod for body in bodies for pod in decode(body).items]
         assert len(pods) == COUNT
         return watch.cpu
 
@@ -80,7 +80,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
                 for token in list_of.bodies:
                     params = {"limit": "500", **({"continue": token} if token else {})}
                     async with session.get(url + PATH, params=params) as response:
-                        pods += _decode(await response.read()).items
+                        pods += decode(await response.read()).items
             assert len(pods) == COUNT
             return watch.wall
 
@@ -132,7 +132,7 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     )
     return Outcome(
         rows=rows,
-        stalls=(Stall(during="F14", longest=stall, longest_decode=longest_decode(_decode, bodies)),),
+        stalls=(Stall(during="F14", longest=stall, longest_decode=longest_decode(decode, bodies)),),
     )
 
 
@@ -160,7 +160,7 @@ async def _cached(source: KubernetesSource) -> Watch:
 async def _by_structs(list_of: Pages) -> float:
     with Watch() as watch:
         for body in list_of.bodies.values():
-            _decode(body)
+            decode(body)
     return watch.cpu
 
 

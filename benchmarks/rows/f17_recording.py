@@ -143,7 +143,7 @@ def _parts(folder: Path, storm: Storm, store: SqlStore) -> tuple[RuleScheduler, 
 
 
 async def _record(recorder: IncidentRecorder, scheduler: RuleScheduler, cycle: EvaluationCycle) -> None:
-    await recorder.record(cycle, rules=scheduler.rules, topology=Topology(cluster=CLUSTER), facts=NO_FACTS)
+    await recorder.record(cycle.batch(NO_FACTS), rules=scheduler.rules, topology=Topology(cluster=CLUSTER))
 
 
 def _take(found: Recorded, changed: Changed) -> None:

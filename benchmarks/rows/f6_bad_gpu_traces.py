@@ -148,7 +148,7 @@ async def _play(placed: _Placed, rules: Sequence[Rule], router: QueryRouter) -> 
         if cycle.blind:
             raise CannotRunError(f"a rule was blind: {dict(cycle.blind)}")
         await recorder.record(
-            cycle, rules=scheduler.rules, topology=topology, facts=ProofFacts(topology=topology)
+            cycle.batch(ProofFacts(topology=topology)), rules=scheduler.rules, topology=topology
         )
         async with store.read() as snapshot:
             watched.look(await snapshot.rows(Incident).find(state="open"), scheduler.rules)

@@ -5,10 +5,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from alerts.cards.posted import CardKind, PostedCard
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.store import StoreSnapshot, table_of
 from bot.cards.card_kind import Affected, CardContext, CardDefinition, Composed
 from bot.cards.incident_cards import INCIDENT_CARD
+from bot.cards.incident_replies import compose_reply
 from bot.cards.launch_cards import LAUNCH_CARD
 from bot.cards.plan_cards import PLAN_CARD
 from bot.cards.reclaim_cards import RECLAIM_CARD
@@ -43,6 +44,10 @@ class CardCatalogue:
         if not self._context.has_menus(card.channel):
             message = message.without_menus
         return replace(composed, message=message)
+
+    async def compose_reply(self, reply: ThreadReply, snapshot: StoreSnapshot) -> ThreadReply:
+        """Return the reply with its words; they are empty for one of which nothing is stored any more."""
+        return await compose_reply(reply, snapshot, self._context)
 
     def affected(self, table: str, id: str, row: Any) -> Iterable[tuple[CardKind, Affected]]:
         """Yield the cards that a changed row affects, by kind. A deleted row is None: its own card shows its end."""

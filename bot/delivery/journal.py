@@ -67,6 +67,16 @@ class DeliveryJournal:
             entry.replies = [other for other in entry.replies if other is not one]
         return is_stored
 
+    async def worded(self, reply: ThreadReply) -> ThreadReply:
+        """Return the reply with its words as of now. Raises UnknownOutcome."""
+        if reply.text:
+            return reply
+        try:
+            async with self._store.read() as snapshot:
+                return await self._catalogue.compose_reply(reply, snapshot)
+        except Exception as error:  # one reply's bug must not stop the others
+            raise UnknownOutcome(f"composing failed: {type(error).__name__}") from error
+
     async def fold_replies(self, entry: CardEntry) -> None:
         """Take the card's message for that of its replies, in a channel without threads."""
         said, where = list(entry.replies), entry.card.message_id

@@ -125,10 +125,11 @@ class MessageSender:
         assert job.reply is not None
         reply, thread = job.reply.reply, self._thread(job)
         if thread is None:
-            job.attempts.refused = True
-            await self.save(job, error="its card was never posted", intent_at=None)
-            if job.reply in job.entry.replies:  # its row may have been pruned, and its entry with it
-                job.entry.replies.remove(job.reply)
+            await self._refuse(job, "its card was never posted")
+            return
+        reply = await self._deps.journal.worded(reply)
+        if not reply.text:
+            await self._refuse(job, "what it says is no longer stored")
             return
         nonce = reply.nonce or uuid4().hex
         if not await self._intend(job, nonce):
@@ -144,6 +145,13 @@ class MessageSender:
             ),
         )
         await self.save(job, message_id=id, error="")
+
+    async def _refuse(self, job: DeliveryJob, error: str) -> None:
+        """Give a reply up that can never be posted."""
+        job.attempts.refused = True
+        await self.save(job, error=error, intent_at=None)
+        if job.reply in job.entry.replies:  # its row may have been pruned, and its entry with it
+            job.entry.replies.remove(job.reply)
 
     async def _edit(self, entry: CardEntry) -> None:
         message, digests = _desired(entry)

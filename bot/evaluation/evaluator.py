@@ -237,13 +237,13 @@ class Evaluator:
     async def _record(self, cycle: EvaluationCycle, facts: ProofFacts = NO_FACTS) -> None:
         alerts = [*(change.alert for change in cycle.changes), *cycle.standing]
         topology = await self._gpu_users.added_to(self._cluster.topology(), alerts, at=cycle.at)
-        await self._recorder.record(cycle, rules=self._scheduler.rules, topology=topology, facts=facts)
+        await self._recorder.record(cycle.batch(facts), rules=self._scheduler.rules, topology=topology)
 
     async def _proof_facts(self, cycle: EvaluationCycle, blind: Container[str]) -> ProofFacts:
         """Return what may prove now that faults are over which time does not heal."""
         return await proof_facts(
             self._scheduler.rules,
-            await self._recorder.unproven_rules(Proof.METRIC, cycle),
+            await self._recorder.unproven_rules(Proof.METRIC, cycle.updates),
             self._router,
             topology=self._cluster.topology() if KUBERNETES not in blind else None,
             now=cycle.at,

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
+from alerts.alert_batch import AlertBatch, Update
 from alerts.engine import AlertChange, AlertRenderer, RuleEvaluation, evaluate
+from alerts.incidents.proofs import ProofFacts
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from bot.cooperative import run_steps
@@ -32,6 +34,21 @@ class EvaluationCycle:
     evaluated: frozenset[str] = frozenset()  # ids of the rules whose query was answered
     blind: Mapping[str, str] = field(default_factory=dict)  # rule id -> reason
     progress: Mapping[str, datetime] = field(default_factory=dict)  # rule id -> its last evaluation
+
+    def batch(self, facts: ProofFacts | None) -> AlertBatch:
+        """Return what to record of the cycle. `facts`: what may prove now that faults are over."""
+        return AlertBatch(
+            at=self.at,
+            updates=self.updates,
+            standing=self.standing,
+            complete=self.evaluated,
+            facts=facts,
+            progress=self.progress,
+        )
+
+    @property
+    def updates(self) -> tuple[Update, ...]:
+        return tuple((change.alert, change.at) for change in self.changes)
 
 
 class RuleScheduler:

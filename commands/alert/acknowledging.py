@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import click
 
 from alerts.cards.desired import desired_replies
-from alerts.cards.incident_context import NO_CONTEXT
 from alerts.cards.message import Message
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.cards.text import code, person, text
@@ -82,7 +81,7 @@ async def _put(incident: Incident, unit: Unit) -> None:
     await unit.rows(Incident).put(incident)
     cards = await unit.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=incident.id)
     latest = replace(incident, events=incident.events[-1:])
-    for reply in desired_replies(latest, cards, context=NO_CONTEXT):
+    for reply in desired_replies(latest, cards):
         await unit.rows(ThreadReply).add(reply)
 
 

@@ -7,11 +7,11 @@ from itertools import count
 from typing import Any
 
 from alerts.alert import Alert
+from alerts.cards.card_book import CardBook
 from alerts.cards.desired import desired_cards
 from alerts.cards.posted import PostedCard
 from alerts.incidents.book import REMEMBERED_FOR, Effects, IncidentBook
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext, acknowledge
-from alerts.incidents.incident import Incident
 from alerts.lifecycle import AlertState
 from alerts.rules import ResolveWhen
 from collectors.facts.stepwise import result_of
@@ -105,26 +105,35 @@ def test_a_resolved_incident_can_be_reopened_for_a_while_and_is_then_forgotten()
 def test_cards_are_wanted_for_what_changed_and_for_what_has_none() -> None:
     book = IncidentBook(CLUSTER)
     effects = store(book, absorbed(book, [an_alert("a"), an_alert("b")]))
+    cards = CardBook(CLUSTER, book)
     quiet = absorbed(book, [])
-    wanted: dict[str, Incident] = {one.id: one for one, _ in book.wanted_cards(quiet)}
-    assert sorted(wanted) == ["i1", "i2"]  # they were silenced when they opened
-    (first, _) = effects.incidents
-    cards = desired_cards(first, {})
-    book.apply({"cards": {card.id: card for card in cards}})
-    assert [one.id for one, _ in book.wanted_cards(quiet)] == ["i2"]
+    assert sorted(one.id for one, _ in cards.wanted(quiet)) == [
+        "i1",
+        "i2",
+    ]  # they were silenced when they opened
+    (first, second) = effects.incidents
+    cards.apply({"cards": {card.id: card for card in desired_cards(first, {})}})
+    assert [one.id for one, _ in cards.wanted(quiet)] == ["i2"]
+    cards.apply({"cards": {card.id: card for card in desired_cards(second, {})}})
+    assert cards.wanted(quiet) == []
+    changed = absorbed(book, [resolved(an_alert("b"), NOON)])
+    assert [(one.id, missing) for one, missing in cards.wanted(changed)] == [("i2", [])]
 
 
 def test_an_incident_that_was_forgotten_does_not_come_back_without_its_cards() -> None:
     book, numbers = IncidentBook(CLUSTER), count(1)
     store(book, absorbed(book, [an_alert("a")]), numbers)
     (incident,) = book.open
+    card_book = CardBook(CLUSTER, book)
     cards: dict[str, PostedCard] = {
         card.id: replace(card, message_id="1.1") for card in desired_cards(incident, {})
     }
-    book.apply({"cards": cards})
+    card_book.apply({"cards": cards})
     store(book, absorbed(book, [resolved(an_alert("a"), NOON)]), numbers)
     ended = book.get(incident.id)
-    book.forget(NOON + REMEMBERED_FOR)
-    book.apply({"incidents": {incident.id: ended}, "cards": cards})  # a plan for it ended late
+    card_book.forget(book.forget(NOON + REMEMBERED_FOR), NOON + REMEMBERED_FOR)
+    late: dict[str, Any] = {"incidents": {incident.id: ended}, "cards": cards}  # a plan for it ended late
+    book.apply(late)
+    card_book.apply(late)
     assert book.get(incident.id) is None
-    assert book.cards_of(incident.id) == {}
+    assert card_book.cards_of(incident.id) == {}

@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
-from alerts.incidents.book import Effects, Update
+from alerts.alert_batch import Update
+from alerts.incidents.book import Effects
 from alerts.incidents.crashes import WITHIN, may_be_crash
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.group_keys import group_key_of
@@ -70,7 +71,9 @@ class AlertByAlert:
         changed: dict[str, Incident] = {}
         open_ones = {one.id: one for one in self.incidents.values() if one.is_open}
         for id, incident in {**open_ones, **draft.touched}.items():
-            seen = with_proofs(with_failures(incident, grouping.topology), grouping.facts, now)
+            seen = with_failures(incident, grouping.topology)
+            if grouping.facts is not None:
+                seen = with_proofs(seen, grouping.facts, now)
             updated = resolve_if_over(seen, now)
             stored = self.incidents.get(id)
             if stored is None:

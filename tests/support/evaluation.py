@@ -11,6 +11,8 @@ from alerts.incidents.incident import Incident
 from alerts.routing import Route
 from alerts.rules import Proof, Rule
 from alerts.silences import Silence
+from bot.cards.card_kind import CardContext
+from bot.cards.incident_replies import compose_reply
 from bot.evaluation.proof_queries import proof_facts
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
@@ -88,12 +90,12 @@ class Yard:
         cycle = await self.scheduler.run_cycle(self.metrics.asked, proven=proven)
         facts = await proof_facts(
             self.scheduler.rules,
-            await self.recorder.unproven_rules(Proof.METRIC, cycle),
+            await self.recorder.unproven_rules(Proof.METRIC, cycle.updates),
             self.router,
             topology=self.topology if self.sees_cluster else None,
             now=cycle.at,
         )
-        await self.recorder.record(cycle, rules=self.scheduler.rules, topology=self.topology, facts=facts)
+        await self.recorder.record(cycle.batch(facts), rules=self.scheduler.rules, topology=self.topology)
         return cycle
 
     async def run(self, minutes: int, *, start: int = 0) -> None:
@@ -120,9 +122,18 @@ class Yard:
         async with self.store.unit() as unit:
             await unit.rows(Silence).put(silence)
 
+    async def worded(self) -> list[ThreadReply]:
+        """Return the replies with the words that they would be posted with now."""
+        shared = CardContext(
+            rules=lambda: self.scheduler.rules, training=lambda *_: None, blind=lambda *_: {}
+        )
+        lines = await self.lines()
+        async with self.store.read() as snapshot:
+            return [await compose_reply(line, snapshot, shared) for line in lines]
+
     async def said(self) -> list[tuple[str, str]]:
         """Return each reply's card and text."""
-        return [(line.card, plain(line.text)) for line in await self.lines()]
+        return [(line.card, plain(line.text)) for line in await self.worded()]
 
 
 def hot(*spans: tuple[int, int], node: str = "gpu-a01", value: float = 91) -> Heat:

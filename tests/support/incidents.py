@@ -1,14 +1,18 @@
 """Incidents and their messages, for tests of channels."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 from alerts.alert import Alert
+from alerts.cards.desired import desired_replies
 from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import NO_CONTEXT, IncidentContext
 from alerts.cards.incident_facts import incident_facts
+from alerts.cards.incident_replies import worded
 from alerts.cards.message import Color, Message
+from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.cards.text import bold, text
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
@@ -27,6 +31,13 @@ def an_open_incident(*alerts: Alert, id: str = "i1", channels: tuple[str, ...] =
     for alert in all_:
         incident = add_alert(incident, alert, GROUPING, NOON)
     return incident
+
+
+def replies_to(
+    incident: Incident, cards: Sequence[PostedCard], context: IncidentContext = NO_CONTEXT
+) -> list[ThreadReply]:
+    """Return the replies that the incident calls for, with their words."""
+    return [worded(reply, incident, context) for reply in desired_replies(incident, cards)]
 
 
 def resolved(incident: Incident, after: timedelta = timedelta(minutes=5)) -> Incident:

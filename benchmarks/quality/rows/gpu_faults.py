@@ -71,7 +71,7 @@ class _Replay:
             changes = self._happens(event, renderer)
             cycle = EvaluationCycle(at=_at(event["t_days"]), changes=changes)
             rules = {rule.id: rule for rule in self.rules.values()}
-            await recorder.record(cycle, rules=rules, topology=_TOPOLOGY, facts=NO_FACTS)
+            await recorder.record(cycle.batch(NO_FACTS), rules=rules, topology=_TOPOLOGY)
 
     def _happens(self, event: Mapping[str, Any], renderer: RuleRenderer) -> tuple[AlertChange, ...]:
         name, now = event["class"], _at(event["t_days"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.cards.desired import desired_cards, desired_replies
+from alerts.cards.desired import desired_cards
 from alerts.cards.incident_buttons import MAX_BUTTONS
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import IncidentAction, IncidentContext
@@ -22,6 +22,7 @@ from alerts.rules import Rule
 from collectors.facts.subjects import Subject
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
 from tests.support.grouping import add_alert
+from tests.support.incidents import replies_to
 
 ACTIONS = ('node cordon {node} --reason "GPU hot"', "training show {training}", "node show {node}")
 RULE = a_rule(actions=ACTIONS, runbook="gpu-temperature-high")
@@ -361,7 +362,7 @@ def test_only_notifying_events_are_replies_in_each_thread(event_type: IncidentEv
         )
         for channel in one.channels
     ]
-    desired = desired_replies(one, cards, context=CONTEXT)
+    desired = replies_to(one, cards, CONTEXT)
 
     notifies = event_type in (
         IncidentEventType.SEVERITY_RAISED,

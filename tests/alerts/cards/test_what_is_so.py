@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from alerts.alert import Alert
-from alerts.cards.desired import desired_cards, desired_replies
+from alerts.cards.desired import desired_cards
 from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
@@ -21,6 +21,7 @@ from alerts.rules import Rule, Severity
 from collectors.facts.queries import LogQuery, TimesUsual
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
 from tests.support.grouping import add_alert
+from tests.support.incidents import replies_to
 from tests.support.log_matches import message
 
 
@@ -174,7 +175,7 @@ def test_data_loss_is_broadcast_in_an_incident_that_is_critical_already() -> Non
     incident = incident_of(unmap(device="/dev/rbd1"), critical, formatted(), rules=rules)
     (card,) = desired_cards(incident, {})
 
-    replies = desired_replies(incident, [card], context=IncidentContext(rules=rules))
+    replies = replies_to(incident, [card], IncidentContext(rules=rules))
 
     assert [reply.broadcast for reply in replies] == [True, True]
     assert plain(replies[-1].text).startswith("Severity raised to critical: DATA LOSS on gpu-a01")
@@ -190,7 +191,7 @@ def test_a_broadcast_says_what_the_card_says_also_when_something_else_happened_a
     incident = incident_of(unmap(device="/dev/rbd1"), critical, other, rules=rules)
     (card,) = desired_cards(incident, {})
 
-    (reply,) = desired_replies(incident, [card], context=IncidentContext(rules=rules))
+    (reply,) = replies_to(incident, [card], IncidentContext(rules=rules))
 
     assert [event.type.value for event in incident.events[-2:]] == ["severity_raised", "alert_added"]
     said = plain(reply.text).split("\n")
@@ -341,7 +342,7 @@ def test_a_new_incident_names_the_earlier_one() -> None:
 
 def replies_of(incident: Incident) -> list[ThreadReply]:
     (card,) = desired_cards(incident, {})
-    return desired_replies(incident, [card], context=IncidentContext(rules=RULES))
+    return replies_to(incident, [card], IncidentContext(rules=RULES))
 
 
 def test_a_reopened_incident_is_broadcast_with_the_first_lines_and_the_buttons() -> None:
@@ -350,7 +351,7 @@ def test_a_reopened_incident_is_broadcast_with_the_first_lines_and_the_buttons()
     reopened = after(over(incident_of(XID_ALERT)), again)
     (card,) = desired_cards(reopened, {})
 
-    *_, reply = desired_replies(reopened, [card], context=IncidentContext(rules=rules))
+    *_, reply = replies_to(reopened, [card], IncidentContext(rules=rules))
 
     assert reply.broadcast
     assert plain(reply.text).split("\n") == [

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.incidents.book import Effects, IncidentBook, Update
+from alerts.alert_batch import Update
+from alerts.incidents.book import Effects, IncidentBook
 from alerts.incidents.grouping import GroupingContext, acknowledge
 from alerts.incidents.incident import Incident, Member
 from alerts.incidents.incident_draft import MAX_MEMBERS

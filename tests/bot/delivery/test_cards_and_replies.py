@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from alerts.cards.message import Color
-from alerts.cards.posted import CardKind, PostedCard
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from tests.support.chat import START, Fault
 from tests.support.rows import a_card
 
@@ -131,3 +131,19 @@ async def test_the_rate_limits_of_the_chat_are_never_exceeded(yard: Any) -> None
         await asyncio.sleep(200)
     assert yard.chat.too_fast == 0
     assert sorted(message.text for message in yard.chat.messages.values()) == ["state-2"] * 100
+
+
+async def test_a_reply_of_which_nothing_is_stored_is_given_up_and_lets_others_pass(yard: Any) -> None:
+    await yard.put("t1", "hot")
+    card = await yard.card("t1")
+    async with yard.store.unit() as unit:
+        empty = ThreadReply(id=f"{card.id}#1", cluster="lab", card=card.id, event=1, at=yard.clock.now())
+        await unit.rows(ThreadReply).put(empty)
+    await yard.put("t1", "hot", reply="2")
+    async with yard.delivering():
+        await asyncio.sleep(10)
+    async with yard.store.unit() as unit:
+        given_up = await unit.rows(ThreadReply).get(empty.id)
+    assert yard.chat.said("C1", "000001") == ["2"]
+    assert given_up is not None
+    assert given_up.error == "what it says is no longer stored"

@@ -89,7 +89,7 @@ async def test_no_card_is_edited_more_than_once_a_minute_without_a_change_of_sta
         delivery = tasks.create_task(reconciler.run())
         while clock.elapsed() < lasting:
             cycle = await scheduler.run_cycle(clock.now())
-            await recorder.record(cycle, rules=scheduler.rules, topology=topology, facts=NO_FACTS)
+            await recorder.record(cycle.batch(NO_FACTS), rules=scheduler.rules, topology=topology)
             await asyncio.sleep(EVALUATE_EVERY.total_seconds())
         delivery.cancel()
     await source.close()

@@ -100,7 +100,7 @@ async def evaluated(log: KernelLog) -> AsyncIterator[tuple[RuleScheduler, Memory
             for number in range(3):
                 cycle = await scheduler.run_cycle(NOON + number * timedelta(seconds=15))
                 assert not cycle.blind
-                await recorder.record(cycle, rules=scheduler.rules, topology=a_topology(), facts=NO_FACTS)
+                await recorder.record(cycle.batch(NO_FACTS), rules=scheduler.rules, topology=a_topology())
             yield scheduler, store
 
 

@@ -185,7 +185,7 @@ class Stage:
             topology = self.cluster(now)[2]
             cycle = await scheduler.run_cycle(now)
             facts = await proof_facts(scheduler.rules, (), router, topology=topology, now=now)
-            await recorder.record(cycle, rules=scheduler.rules, topology=topology, facts=facts)
+            await recorder.record(cycle.batch(facts), rules=scheduler.rules, topology=topology)
         trainings = {training.id: training for training in self.cluster(now)[1]}
         context = CardContext(
             rules=lambda: scheduler.rules,

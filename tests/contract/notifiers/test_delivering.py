@@ -9,7 +9,6 @@ from datetime import timedelta
 from alerts.alert import Alert
 from alerts.cards.channel_id import channel_id
 from alerts.cards.desired import desired_cards, desired_replies
-from alerts.cards.incident_context import NO_CONTEXT
 from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.grouping import REOPENS_WITHIN
@@ -53,7 +52,7 @@ class IncidentDelivery:
             for card in desired_cards(incident, posted):
                 await unit.rows(PostedCard).put(card)
             cards = await unit.rows(PostedCard).find()
-            for reply in desired_replies(incident, cards, context=NO_CONTEXT):
+            for reply in desired_replies(incident, cards):
                 await unit.rows(ThreadReply).add(reply)
 
     @asynccontextmanager

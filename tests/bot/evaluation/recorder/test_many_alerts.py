@@ -80,16 +80,15 @@ async def test_only_the_alerts_that_changed_are_written() -> None:
     written: list[str] = []
     yard.store.listen(lambda changed: written.extend(changed.get("members", {})))
     await yard.recorder.record(
-        replace(await yard.scheduler.run_cycle(NOON + minutes(0.9)), standing=()),
+        replace(await yard.scheduler.run_cycle(NOON + minutes(0.9)), standing=()).batch(NO_FACTS),
         rules=yard.scheduler.rules,
         topology=yard.topology,
-        facts=NO_FACTS,
     )
     assert written == []
     yard.metrics.asked = NOON + minutes(1)
     cycle = await yard.scheduler.run_cycle(NOON + minutes(1))
     await yard.recorder.record(
-        replace(cycle, standing=()), rules=yard.scheduler.rules, topology=yard.topology, facts=NO_FACTS
+        replace(cycle, standing=()).batch(NO_FACTS), rules=yard.scheduler.rules, topology=yard.topology
     )
 
     after = {member.alert: member for member in (await whole(yard)).members}

@@ -174,7 +174,7 @@ async def test_a_raised_severity_is_reported_once_per_channel() -> None:
             "Affects: vision/detr 16 GPUs, ana\nNext: investigate; no action is suggested",
         )
     ]
-    assert [[button.label for button in line.buttons] for line in await yard.lines()] == [
+    assert [[button.label for button in line.buttons] for line in await yard.worded()] == [
         ["Acknowledge"],
         ["Acknowledge"],
     ]
@@ -337,7 +337,7 @@ async def test_the_values_on_a_card_are_updated_once_a_minute() -> None:
     for quarter in range(20):
         yard.metrics.asked = NOON + minutes(quarter / 4)
         done = await yard.scheduler.run_cycle(yard.metrics.asked)
-        await yard.recorder.record(done, rules=yard.scheduler.rules, topology=yard.topology, facts=NO_FACTS)
+        await yard.recorder.record(done.batch(NO_FACTS), rules=yard.scheduler.rules, topology=yard.topology)
         seen += [alert.value for alert in await yard.alerts() if alert.is_firing]
 
     assert seen == [88, 88, 88, 88, 92, 92, 92, 92, 96, 96, 96, 96]

@@ -1,0 +1,44 @@
+"""The port for producers of alerts: what a producer found by one moment, recorded as a whole or not at all.
+
+The evaluation of rules is one producer. Another may have no rules: its alerts have its name in the place of a rule's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from alerts.alert import Alert
+from alerts.incidents.proofs import ProofFacts
+from alerts.rules import Rule
+from alerts.store import HasId
+from collectors.facts.topology import Topology
+
+Update = tuple[Alert, datetime]  # an alert that fired, still fires or resolved, and when
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertBatch:
+    """What a producer found by `at`.
+
+    `updates`: alerts whose state changed, in their order, each as of its own time. `standing`: alerts as they are now;
+    those whose stored row is old are updates, too. `complete`: of these producers or rules all current alerts are
+    given, so pending ones that are not have gone. `facts`: what may prove now that faults are over; None if nothing
+    was looked at. `progress`: how far each rule was evaluated. `states`: rows that a detector keeps for itself.
+    """
+
+    at: datetime
+    updates: tuple[Update, ...] = ()
+    standing: tuple[Alert, ...] = ()
+    complete: frozenset[str] = frozenset()
+    facts: ProofFacts | None = None
+    progress: Mapping[str, datetime] = field(default_factory=dict)
+    states: tuple[HasId, ...] = ()
+
+
+class AlertRecorder(Protocol):
+    """Where producers of alerts of one cluster bring them."""
+
+    async def record(self, batch: AlertBatch, *, rules: Mapping[str, Rule], topology: Topology) -> None:
+        """Store the batch with what follows from it, in one transaction. It may be brought again after a failure."""
+        ...

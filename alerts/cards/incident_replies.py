@@ -1,0 +1,53 @@
+"""The words of a reply in the thread of an incident's card, as of now. Pure."""
+
+from dataclasses import replace
+
+from alerts.cards.desired import BROADCAST
+from alerts.cards.headline import headline
+from alerts.cards.incident_buttons import card_buttons
+from alerts.cards.incident_card import first_lines
+from alerts.cards.incident_context import IncidentContext
+from alerts.cards.incident_events import ended_before, event_text, repeated
+from alerts.cards.posted import ThreadReply
+from alerts.cards.text import Span, Text, joined, text
+from alerts.incidents.events import NOTIFYING, IncidentEvent, IncidentEventType
+from alerts.incidents.incident import Incident
+
+REPLY_BUTTONS = 3  # the rest is on the card
+
+
+def worded(reply: ThreadReply, incident: Incident, context: IncidentContext) -> ThreadReply:
+    """Return the reply with its words. Those of an event that the incident no longer has are empty.
+
+    One that is broadcast stands alone in the channel, so it has the first lines of the card and its buttons, unless
+    something else has happened since.
+    """
+    event = next((event for event in incident.events if event.number == reply.event), None)
+    if event is None:
+        return reply
+    latest = max(event.number for event in incident.events if event.type in NOTIFYING)
+    if event.type in BROADCAST and event.number == latest and incident.is_open:
+        buttons = card_buttons(incident, context).buttons[:REPLY_BUTTONS]
+        return replace(reply, text=_broadcast(incident, event, context), buttons=buttons)
+    if event.type is IncidentEventType.RESOLVED and _is_reopened_after(incident, event):
+        return replace(reply, text=ended_before(incident, event))
+    return replace(reply, text=event_text(incident, event, context=context))
+
+
+def _is_reopened_after(incident: Incident, event: IncidentEvent) -> bool:
+    return any(
+        one.type is IncidentEventType.REOPENED and one.number > event.number for one in incident.events
+    )
+
+
+def _broadcast(incident: Incident, event: IncidentEvent, context: IncidentContext) -> Text:
+    said = event_text(incident, replace(event, text=_of_all(incident, event)), context=context)
+    again = repeated(incident)
+    lines = (text(said, f" ({again})" if again else ""), *first_lines(incident, context))
+    return joined(Span("\n"), lines)
+
+
+def _of_all(incident: Incident, event: IncidentEvent) -> str:
+    """Return the event's text for the whole incident, as its card says it, instead of for one alert."""
+    said = headline(incident)
+    return f"{incident.severity.value}: {said}" if event.type is IncidentEventType.SEVERITY_RAISED else said

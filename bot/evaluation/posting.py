@@ -1,0 +1,85 @@
+"""Posting of incidents: which cards and replies a change calls for, stored in the unit that stores the change."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from alerts.alert import Alert
+from alerts.cards.card_book import CardBook
+from alerts.cards.desired import desired_replies
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply
+from alerts.incidents.book import Effects, IncidentBook
+from alerts.incidents.incident import Incident
+from alerts.silences import Silence
+from alerts.store import Changed, Unit
+from commands.incident.card_context import active, silenced_until
+
+AT_ONCE = 100  # incidents, until others may run
+
+
+class IncidentPosting:
+    """The cards and replies of one cluster's incidents. It follows the store, after the incident book has."""
+
+    def __init__(self, cluster: str, book: IncidentBook, cards: CardBook) -> None:
+        self._cluster = cluster
+        self._book = book
+        self._cards = cards
+
+    @classmethod
+    async def load(
+        cls, cluster: str, book: IncidentBook, unit: Unit, incidents: Sequence[str]
+    ) -> "IncidentPosting":
+        """Return the posting for these incidents of the book, with what is stored."""
+        cards = await unit.rows(PostedCard).find(row_id=incidents, kind=CardKind.INCIDENT)
+        silences = await unit.rows(Silence).find(cluster=cluster)
+        return cls(cluster, book, CardBook(cluster, book, cards=cards, silences=silences))
+
+    def follow(self, changed: Changed) -> None:
+        """Take over committed rows."""
+        self._cards.apply(changed)
+
+    def forget(self, incidents: Sequence[str], now: datetime) -> None:
+        """Drop what belongs to incidents that the book forgot."""
+        self._cards.forget(incidents, now)
+
+    async def post(self, unit: Unit, effects: Effects, now: datetime) -> None:
+        """Store the cards and replies of the changed incidents, and of those that are no longer silenced."""
+        await self._expire_silences(unit, effects, now)
+        wanted = self._cards.wanted(effects)
+        silenced = await self._silenced(unit, [incident for incident, _ in wanted], now)
+        replies: list[ThreadReply] = []
+        for number, (incident, cards) in enumerate(wanted, 1):
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
+            if incident.id in silenced:
+                continue
+            for card in cards:
+                await unit.rows(PostedCard).put(card)
+            posted = {**self._cards.cards_of(incident.id), **{card.id: card for card in cards}}
+            replies += desired_replies(incident, tuple(posted.values()))
+        already = await unit.rows(ThreadReply).get_all(reply.id for reply in replies) if replies else {}
+        for reply in replies:
+            if reply.id not in already:
+                await unit.rows(ThreadReply).put(reply)
+
+    async def _expire_silences(self, unit: Unit, effects: Effects, now: datetime) -> None:
+        """End the silences that last until an incident is over."""
+        over = {incident.id for incident in effects.incidents if not incident.is_open}
+        for silence in list(self._cards.silences.values()) if over else ():
+            if silence.is_until_over and silence.incident in over and silence.is_active(now):
+                await unit.rows(Silence).put(replace(silence, expired_at=now))
+
+    async def _silenced(self, unit: Unit, incidents: Sequence[Incident], now: datetime) -> set[str]:
+        """Return the ids of those that are silenced. One with a card shows its end, silenced or not."""
+        silences = active(self._cards.silences.values(), now)
+        asked = (
+            [one for one in incidents if _fires(one) or not self._cards.cards_of(one.id)] if silences else []
+        )
+        members = [member.alert for incident in asked for member in incident.members]
+        alerts = await unit.rows(Alert).get_all(members) if members else {}
+        return {one.id for one in asked if silenced_until(one, alerts, silences, now=now) is not None}
+
+
+def _fires(incident: Incident) -> bool:
+    return any(member.is_firing for member in incident.members)
