@@ -11,7 +11,9 @@ from bot.settings.schema import ClusterSettings
 from bot.settings.source_options import reflector_timing
 from bot.source_catalogue import SOURCES, SourceCatalogue, SourceParts, open_sources
 from collectors.blind_checks import blind_checks
+from collectors.checks.catalogue import CHECKS
 from collectors.checks.check import CheckInput, SourceState
+from collectors.checks.check_runner import with_metrics
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.inventory import Inventory, inventory_of
 from collectors.cluster.kinds import DNS_AUTOSCALERS, NODES, PODS
@@ -88,7 +90,8 @@ class LiveCluster:
     ) -> Mapping[str, Sequence[Finding]]:
         """Return what each source misses for these queries, and what of Kubernetes checks cannot see."""
         checks = blind_checks(queries, self.refresh())
-        return {**await self.sources.diagnose(queries, at=at, within=within), "kubernetes": checks}
+        found = await self.sources.diagnose(with_metrics(queries, CHECKS), at=at, within=within)
+        return {**found, "kubernetes": checks}
 
     @property
     def reader(self) -> ClusterWriter | None:

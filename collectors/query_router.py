@@ -212,7 +212,10 @@ class QueryRouter:
             return unhealthy[source.name]
         if self._missed is None or self._missed[0] != at:
             async with self._slots:
-                self._missed = at, await self._sources.missing(rules.queries, at=at)
+                self._missed = (
+                    at,
+                    await self._sources.missing(self._checks.with_metrics(rules.queries), at=at),
+                )
         return self._missed[1]
 
     async def _query(self, query: Query, unhealthy: Mapping[str, Blind], at: datetime) -> QueryResult:

@@ -9,6 +9,7 @@ from collectors.checks import (
     evictions,
     formatted_volumes,
     gpu_metrics,
+    idle_gpus,
     leftovers,
     log_flow,
     node_capacity,
@@ -28,6 +29,7 @@ CHECKS: dict[str, ClusterCheck] = {
     for check in (
         *nodes.CHECKS,
         *gpu_metrics.CHECKS,
+        *idle_gpus.CHECKS,
         *node_conditions.CHECKS,
         *node_capacity.CHECKS,
         *evictions.CHECKS,

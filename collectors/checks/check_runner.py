@@ -9,7 +9,7 @@ from typing import Any
 from collectors.checks.check import CheckInput, ClusterCheck, Found, SourceState
 from collectors.facts.labels import Labels
 from collectors.facts.missing_metrics import MissingMetrics
-from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
+from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.internal_errors import InternalErrors
 
@@ -44,6 +44,10 @@ class CheckRunner:
         """Return the queries whose samples the check needs."""
         check = self._checks.get(query.name)
         return check.queries if check is not None else ()
+
+    def with_metrics(self, queries: Mapping[str, Query]) -> Mapping[str, Query]:
+        """Return the queries with that of metrics in the place of each check that needs some."""
+        return with_metrics(queries, self._checks)
 
     def kinds_of(self, query: CheckQuery) -> frozenset[str]:
         """Return the kinds of objects that the check reads."""
@@ -98,6 +102,16 @@ class CheckRunner:
             return self._check_input(at, sources)
         except Exception as error:
             return Blind(source=KUBERNETES, at=at, reason=self._errors.contain(error, KUBERNETES))
+
+
+def with_metrics(queries: Mapping[str, Query], checks: Mapping[str, ClusterCheck]) -> Mapping[str, Query]:
+    """Return the queries with that of metrics in the place of each check that needs some."""
+
+    def metrics_of(query: Query) -> Query:
+        check = checks.get(query.name) if isinstance(query, CheckQuery) else None
+        return check.metrics if check is not None and check.metrics is not None else query
+
+    return {name: metrics_of(query) for name, query in queries.items()}
 
 
 def _with_results(inputs: CheckInput, check: ClusterCheck, results: Sequence[QueryResult]) -> CheckInput:

@@ -12,6 +12,7 @@ from collectors.facts.findings import Finding
 from collectors.facts.queries import Query
 from collectors.facts.results import QueryResult
 from collectors.facts.topology import Topology
+from collectors.gpu_activity import IDLE_AFTER
 from collectors.sources.source_port import LogReader
 from collectors.trainings.training import Training
 from commands.core.grant import Grant
@@ -68,7 +69,7 @@ class Cluster(Protocol):
 class Defaults:
     """Settings of commands that differ between clusters. Durations are defaults that an option may override."""
 
-    idle_after: timedelta = timedelta(minutes=30)
+    idle_after: timedelta = IDLE_AFTER
     reclaim_grace: timedelta = timedelta(minutes=30)
     cordon_for: timedelta = timedelta(hours=4)
     plan_expires: timedelta = timedelta(minutes=30)

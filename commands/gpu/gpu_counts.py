@@ -8,7 +8,7 @@ from alerts.cards.message import Table
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.resources import NodeGpus, holds_resources
 from collectors.facts.topology import Topology
-from commands.gpu.idle_detection import Activity, IdleSearch
+from collectors.gpu_activity import Activity, IdleSearch
 
 MAX_NODES = 60
 NO_TEAM = "no team"

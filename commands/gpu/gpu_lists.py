@@ -6,11 +6,11 @@ from datetime import timedelta
 from alerts.cards.message import Block, Button, Buttons, Context, Message, Paragraph
 from alerts.cards.text import bold, joined, text
 from collectors.facts.clock import format_duration, humanize
+from collectors.gpu_activity import Activity
 from commands.core.command import Answer, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import known_name
 from commands.gpu.gpu_counts import count_gpus, node_table, summary_lines, team_of, team_table
-from commands.gpu.idle_detection import Activity
 from commands.gpu.idle_trainings import TrainingGpus, by_training, idle_table, ways_to_free
 from commands.gpu.reclaim import find_idle_now
 

@@ -7,9 +7,9 @@ from alerts.cards.message import Table
 from collectors.facts.clock import humanize
 from collectors.facts.topology import Topology, WorkloadFacts, shown_name
 from collectors.facts.workload_keys import parse_workload, shown_kind
+from collectors.gpu_activity import MEMORY_HELD_ABOVE, Activity, IdleSearch, PodGpus
 from collectors.gpu_workloads import BARE
 from collectors.trainings.training import Training
-from commands.gpu.idle_detection import MEMORY_HELD_ABOVE, Activity, IdleSearch, PodGpus
 
 NAMED = 4  # workloads that are no trainings
 

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 from alerts.store import Unit
 from collectors.facts.clock import humanize
+from collectors.gpu_activity import SHORTEST
 from commands.core.command import Answer, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.gpu.freeing_plan import freeing_plan
-from commands.gpu.idle_detection import SHORTEST
 from commands.gpu.reclaim import LONGEST_WAIT
 from commands.gpu.reclaim_card import (
     OPEN,

@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from alerts.cards.text import moment_words
 from collectors.facts.clock import humanize
 from collectors.facts.enumeration import some_of
+from collectors.gpu_activity import SHORTEST, Activity, IdleSearch
 from collectors.trainings.training import Training
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
-from commands.gpu.idle_detection import SHORTEST, Activity, IdleSearch, find_idle
+from commands.gpu.idle_detection import find_idle
 from commands.gpu.idle_trainings import TrainingGpus, by_training, evidence, way_to_free, ways_to_free
 from commands.gpu.reclaim_card import (
     AUTOMATION,

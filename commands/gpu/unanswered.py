@@ -7,11 +7,11 @@ from alerts.cards.text import moment_words
 from alerts.store import Unit
 from collectors.facts.clock import humanize
 from collectors.facts.results import SourceError
+from collectors.gpu_activity import Activity
 from collectors.trainings.catalogue import unseen_kinds
 from collectors.trainings.training import Training
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
-from commands.gpu.idle_detection import Activity
 from commands.gpu.idle_trainings import by_training, evidence
 from commands.gpu.reclaim import MAX_WINDOW, find_idle_now
 from commands.gpu.reclaim_card import OPEN, SETTLEMENT, request_step, settlement_of, settlement_step

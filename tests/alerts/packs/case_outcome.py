@@ -12,6 +12,7 @@ from collectors.checks.check import CheckInput, SourceState
 from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
+from collectors.query_router import RulesInForce
 from tests.alerts.packs.check_case import CheckCase
 from tests.alerts.packs.evaluated import once
 from tests.alerts.packs.expected import Fired
@@ -61,7 +62,10 @@ async def check_result(rule: Rule, case: CheckCase, *, at: datetime = NOW) -> Qu
 
     sources = Measured(case.inputs.metrics, case.inputs.missing), Searched(case.inputs.logs)
     router = a_router(*sources, checks=CHECKS, check_input=inputs)
-    return await router.query(rule.query, at=at)
+    if not case.inputs.standing:
+        return await router.query(rule.query, at=at)
+    standing = RulesInForce(standing=lambda _id: case.inputs.standing)
+    return (await router.query_all({rule.id: rule.query}, at=at, rules=standing))[rule.id]
 
 
 @dataclass

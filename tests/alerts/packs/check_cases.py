@@ -13,6 +13,7 @@ from tests.alerts.packs.expected import Fired
 from tests.alerts.packs.flow_check_cases import FLOW_CHECK_CASES
 from tests.alerts.packs.format_check_cases import FORMAT_CHECK_CASES
 from tests.alerts.packs.gpu_check_cases import GPU_CHECK_CASES
+from tests.alerts.packs.idle_check_cases import IDLE_CHECK_CASES
 from tests.alerts.packs.metrics_check_cases import METRICS_CHECK_CASES
 from tests.alerts.packs.node_check_cases import NODE_CHECK_CASES
 from tests.alerts.packs.storage_check_cases import STORAGE_CHECK_CASES
@@ -255,6 +256,7 @@ CHECK_CASES: Sequence[CheckCase] = (
     *STORAGE_CHECK_CASES,
     *FORMAT_CHECK_CASES,
     *GPU_CHECK_CASES,
+    *IDLE_CHECK_CASES,
     *CLUSTER_CHECK_CASES,
     *FLOW_CHECK_CASES,
 )

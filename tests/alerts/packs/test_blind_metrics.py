@@ -68,7 +68,6 @@ SAMPLES = {
     "GPUOperatorNodeNotReady": {"instance": "10.244.3.3:8000", "node": "gpu-b03"},
     "PodAdmissionFailed": {"namespace": "vision-detr", "pod": "detr-0"},
     "GPUDriverVersionsDiffer": {"modelName": "NVIDIA H200"},
-    "GPUIdle": {"Hostname": "gpu-b03", "exported_namespace": "a", "exported_pod": "b"},
     "NodeCPUHighUsage": {"instance": "10.0.1.13:9100"},
     "NodeMemoryHighUtilization": {"instance": "10.0.1.13:9100"},
     "NodeOOMKill": {"instance": "10.0.1.13:9100"},

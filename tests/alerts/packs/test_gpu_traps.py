@@ -72,7 +72,6 @@ def test_trap_a_metric_that_is_not_scraped_is_unknown_and_not_healthy() -> None:
 
 def test_trap_a_hung_collective_shows_full_utilisation_so_no_rule_takes_it_for_progress() -> None:
     assert {name for name, expr in QUERIES.items() if "DCGM_FI_DEV_GPU_UTIL" in expr} == {
-        "GPUIdle",  # no use at all
         "GPUMetricsFrozen",  # none either, for readings in whole watts
         "GPUReadingsImpossible",  # more than all of it
         "GPUReadingsLost",  # that there is any

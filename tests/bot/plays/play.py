@@ -65,6 +65,7 @@ class Play(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     over_time: tuple[OverTime, ...] = ()
     without: tuple[str, ...] = ()  # objects of the cluster that do not exist: Kind/name
     unmeasured: tuple[str, ...] = ()  # nodes whose GPUs nobody measures
+    idle: dict[str, int] = {}  # by namespace/pod, its GPUs that have not worked
     lost: dict[str, tuple[str, ...]] = {}  # by exporter, the metrics that it gave and gives no more
     fires: dict[str, str]
     card: ExpectedCard

@@ -1,6 +1,6 @@
 """Plays a play through the real evaluation: rules, checks, grouping, recorder and composed cards, in virtual time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -32,6 +32,7 @@ from collectors.facts.missing_metrics import MissingCause, MissingMetrics
 from collectors.facts.queries import LogQuery, PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.facts.topology import Topology
+from collectors.gpu_activity import IDLE_AFTER, MEASURE, STEPS, UTIL, activity
 from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
 from collectors.sources.source_port import Source
 from collectors.topology_builder import build_topology
@@ -79,6 +80,8 @@ class PlayedMetrics(QuietSource):
         if query.expr == MEASURED.expr:
             nodes = [name for name in _NODES if name not in self.play.unmeasured]
             samples = [Sample(labels=Labels({"Hostname": name}), value=8) for name in nodes]
+        elif query.expr == activity(IDLE_AFTER).expr:
+            samples = list(idle_samples(self.play.idle))
         else:
             rules = _named().get(query.expr, frozenset())
             samples = [
@@ -101,6 +104,16 @@ class PlayedMetrics(QuietSource):
             )
             for exporter, metrics in self.play.lost.items()
         ]
+
+
+def idle_samples(idle: Mapping[str, int]) -> Iterator[Sample]:
+    """Yield what Prometheus has of GPUs that pods have held and not used."""
+    for pod, count in idle.items():
+        namespace, _, name = pod.partition("/")
+        for number in range(count):
+            of = {"exported_namespace": namespace, "exported_pod": name, "UUID": f"GPU-{number}"}
+            yield Sample(labels=Labels({**of, MEASURE: f"{UTIL}/most"}), value=0)
+            yield Sample(labels=Labels({**of, MEASURE: f"{UTIL}/seen"}), value=STEPS)
 
 
 def _uses(query: Query, metrics: Sequence[str]) -> bool:

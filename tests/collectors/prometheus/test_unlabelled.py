@@ -6,6 +6,8 @@ import pytest
 
 from bot.evaluation.rulebook import read_rulebook
 from bot.settings.schema import RulesSettings
+from collectors.checks.catalogue import CHECKS
+from collectors.checks.check_runner import with_metrics
 from collectors.facts.clock import SystemClock
 from collectors.facts.findings import FindingLevel, RuleHealth
 from collectors.sources.prometheus.options import PrometheusOptions
@@ -48,7 +50,7 @@ async def test_a_label_that_no_series_has(
         samples += [f"# TYPE {name} gauge", f"{series} 1 {at.timestamp() - 5:.3f}"]
     source = PrometheusSource(PrometheusOptions(url=start_prometheus(samples=samples).url))
     try:
-        found = await source.diagnose(RULES, at=at)
+        found = await source.diagnose(with_metrics(RULES, CHECKS), at=at)
     finally:
         await source.close()
     blind = [one for one in found if one.health is RuleHealth.BLIND]

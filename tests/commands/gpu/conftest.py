@@ -10,6 +10,7 @@ import pytest
 
 from bot.jobs.agenda import Agenda
 from bot.jobs.due_catalogue import due_works
+from collectors.gpu_activity import MEASURE, UTIL
 from commands.core.context import Defaults
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.yard import NOON, Hands, Yard, a_node_tree, yard_before
@@ -103,7 +104,7 @@ def measured(
 ) -> None:
     """Set the results of Prometheus: the maximum per rank, by its index (or `3.5` for its GPU 5)."""
     ranks = [(view, rank) for view in yard.cluster.trainings() if view.name in names for rank in view.ranks]
-    most, seen, held = [], [], []
+    most = []
     for view, rank in ranks:
         for gpu in range(round(rank.gpus)):
             value = values.get(f"{rank.index}.{gpu}", values.get(str(rank.index), 0.0))
@@ -113,9 +114,23 @@ def measured(
                 "UUID": f"GPU-{rank.pod}-{gpu}",
             }
             most.append((labels, value))
-            seen.append((labels, times))
-            held.append((labels, memory))
+    say_activity(yard, most, times=times, memory=memory)
+
+
+def say_activity(
+    yard: Yard,
+    most: Sequence[tuple[dict[str, str], float]],
+    *,
+    times: float = 30,
+    memory: float = 61_000,
+) -> None:
+    """Set the results of Prometheus: the most that each device worked, by its labels."""
+    parts = {"most": most, "seen": [(labels, times) for labels, _ in most]}
+    activity = [
+        ({**labels, MEASURE: f"{UTIL}/{what}"}, value)
+        for what, part in parts.items()
+        for labels, value in part
+    ]
     yard.prometheus.rows.clear()
-    yard.prometheus.say("max_over_time(DCGM_FI_DEV_GPU_UTIL", samples=most)
-    yard.prometheus.say("count_over_time((max by", "DCGM_FI_DEV_GPU_UTIL", samples=seen)
-    yard.prometheus.say("DCGM_FI_DEV_FB_USED", samples=held)
+    yard.prometheus.say("label_replace(", UTIL, samples=activity)
+    yard.prometheus.say("DCGM_FI_DEV_FB_USED", samples=[(labels, memory) for labels, _ in most])

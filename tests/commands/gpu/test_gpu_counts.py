@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from collectors.cluster.inventory import Inventory
 from collectors.facts.topology import Topology
+from collectors.gpu_activity import IdleSearch
 from commands.gpu.gpu_counts import count_gpus, node_table
-from commands.gpu.idle_detection import IdleSearch
 from tests.support.objects import NOW, gpus, inventory, node, pod
 
 GPU = "nvidia.com/gpu"

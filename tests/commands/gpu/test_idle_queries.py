@@ -6,9 +6,9 @@ import pytest
 
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Seen
+from collectors.gpu_activity import ENGINE, MEMORY, UTIL, activity, most, newest, seen
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.source import PrometheusSource
-from commands.gpu.idle_detection import ENGINE, MEMORY, UTIL, most, newest, seen
 from demo.parts.prometheus import PrometheusServer
 from tests.support.yard import NOON
 
@@ -21,6 +21,7 @@ from tests.support.yard import NOON
         pytest.param(seen(ENGINE, timedelta(minutes=5)), id="number of samples in a short window"),
         pytest.param(seen(ENGINE, timedelta(minutes=7, seconds=1)), id="a window that 30 does not divide"),
         pytest.param(newest(MEMORY), id="memory"),
+        pytest.param(activity(timedelta(minutes=30)).expr, id="all in one"),
     ],
 )
 async def test_the_queries_are_valid(real_prometheus: PrometheusServer, query: str) -> None:

@@ -7,8 +7,9 @@ from datetime import timedelta
 from alerts.rendering import RuleRenderer
 from collectors.facts.findings import FindingLevel
 from collectors.facts.labels import AlertKey
-from collectors.facts.results import Blind, Seen
+from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.facts.topology import Topology
+from collectors.gpu_activity import activity
 from collectors.sources.prometheus.dialects.families import Role
 from tests.real.fixtures import StartPrometheus
 from tests.support.dialect_rules import END, RULES, queried, seen, source_of, subjects
@@ -24,6 +25,12 @@ OLD_NAMES = {
     "DCGM_FI_DEV_XID_ERRORS": "dcgm_xid_errors",
     "DCGM_FI_PROF_GR_ENGINE_ACTIVE": "unused",
 }
+
+
+def holders(found: QueryResult) -> set[tuple[str, str]]:
+    """Return the pods whose use of GPUs is known."""
+    assert isinstance(found, Seen), found
+    return {(one.labels["exported_namespace"], one.labels["exported_pod"]) for one in found.samples}
 
 
 def scraped(lasted: timedelta) -> Iterator[str]:
@@ -70,8 +77,9 @@ async def test_an_unclear_dialect_is_blind_and_what_the_settings_name_is_not(
 async def test_other_names_of_metrics(start_prometheus: StartPrometheus) -> None:
     server = start_prometheus(samples=recorded((STD, OP), end=END, names=OLD_NAMES))
     async with source_of(server.url) as source:
-        for rule in ("GPUTemperatureHigh", "GPUXIDChanged", "GPUIdle"):
+        for rule in ("GPUTemperatureHigh", "GPUXIDChanged"):
             assert {one.node for one in subjects(rule, await seen(source, rule))} == {"gpu-std", "gpu-op"}
+        assert holders(await source.query(activity(HOUR / 2), at=END)) == {STD.holder[:2], OP.holder[:2]}
 
 
 async def test_alerts_go_on_when_the_dialect_changes(start_prometheus: StartPrometheus) -> None:
@@ -100,13 +108,13 @@ async def test_alerts_go_on_when_the_dialect_changes(start_prometheus: StartProm
         return {renderer.labels(RULES[rule], sample).key for sample in found.samples}
 
     async with source_of(server.url, topology) as source:
-        for rule in ("GPUTemperatureHigh", "GPUIdle"):
-            now = CHANGED
-            first = await seen(source, rule, at=CHANGED)
-            assert len(first.samples) == 1
-            for minutes in (1.5, 2, 4, 7, 11):
-                now = CHANGED + timedelta(minutes=minutes)
-                found = await seen(source, rule, at=now)
-                assert keys(rule, found) == keys(rule, first), f"{rule} after {minutes} min"
-                assert found.present is not None
-                assert {one["Hostname"] for one in found.present} == {"gpu-hn"}
+        rule = "GPUTemperatureHigh"
+        first = await seen(source, rule, at=CHANGED)
+        assert len(first.samples) == 1
+        for minutes in (1.5, 2, 4, 7, 11):
+            now = CHANGED + timedelta(minutes=minutes)
+            found = await seen(source, rule, at=now)
+            assert keys(rule, found) == keys(rule, first), f"{rule} after {minutes} min"
+            assert found.present is not None
+            assert {one["Hostname"] for one in found.present} == {"gpu-hn"}
+            assert holders(await source.query(activity(HOUR / 2), at=now)) == {before.holder[:2]}

@@ -5,15 +5,15 @@ from datetime import timedelta
 
 import pytest
 
+from collectors.cluster.objects import Pod
 from collectors.facts.labels import Labels
-from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult, Seen
 from collectors.facts.subjects import Subject
-from commands.gpu.idle_detection import ENGINE, UTIL, most
-from commands.gpu.idle_detection import seen as counted
+from collectors.gpu_activity import ENGINE, MEASURE, UTIL, Activity, activity, classify_pods
 from tests.real.fixtures import StartPrometheus
 from tests.support.dialect_rules import END, seen, source_of, subjects, summaries
-from tests.support.gpu_dialects import TEN, recorded
+from tests.support.gpu_dialects import TEN, GpuNode, recorded
+from tests.support.objects import gpus, inventory, pod
 
 HALF = timedelta(minutes=30)
 
@@ -21,6 +21,18 @@ HALF = timedelta(minutes=30)
 def labels_of(found: QueryResult) -> list[Labels]:
     assert isinstance(found, Seen)
     return [sample.labels for sample in found.samples]
+
+
+def a_holder(of: GpuNode) -> Pod:
+    namespace, name = of.holder[:2]
+    resource = "nvidia.com/mig-1g.10gb" if of.is_mig else "nvidia.com/gpu"
+    start = f"{END - 2 * HALF:%Y-%m-%dT%H:%M:%SZ}"
+    return pod(
+        name,
+        namespace,
+        spec={"nodeName": of.name, "containers": [gpus(1, resource)]},
+        status={"phase": "Running", "startTime": start},
+    )
 
 
 def by_node(found: Sequence[Subject]) -> Mapping[str, Subject]:
@@ -46,15 +58,20 @@ async def test_each_dialect_names_its_node_its_gpu_and_its_pod(
         xid = await seen(source, "GPUXIDChanged")
         assert set(by_node(subjects("GPUXIDChanged", xid))) == everything
 
-        idle = await seen(source, "GPUIdle")
-        pods = {(one.namespace, one.pod): one.node for one in subjects("GPUIdle", idle)}
-        assert pods == {one.holder[:2]: one.name for one in TEN}
-
+        answer = await source.query(activity(HALF), at=END)
         for metric, nodes in ((UTIL, [one for one in TEN if not one.is_mig]), (ENGINE, TEN)):
-            for query in (most(metric, HALF), counted(metric, HALF)):
-                busiest = await source.query(PromQLQuery(expr=query, of_pack=True), at=END)
-                held = {(one["exported_namespace"], one["exported_pod"]) for one in labels_of(busiest)}
+            for part in ("most", "seen"):
+                held = {
+                    (one["exported_namespace"], one["exported_pod"])
+                    for one in labels_of(answer)
+                    if one[MEASURE] == f"{metric}/{part}"
+                }
                 assert held == {one.holder[:2] for one in nodes}
+        assert isinstance(answer, Seen)
+        found_idle = classify_pods(inventory(*map(a_holder, TEN)), answer, now=END, after=HALF).pods
+        assert {key: one.activity for key, one in found_idle.items()} == {
+            one.holder[:2]: Activity.IDLE for one in TEN
+        }
 
 
 async def test_presence_names_the_same_gpus(start_prometheus: StartPrometheus) -> None:

@@ -1,12 +1,23 @@
 """When a GPU counts as idle: only with samples for the whole window and no work in them."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
-from commands.gpu.idle_detection import STEPS, Activity, IdleSearch, classify_pods, most, seen
+from collectors.gpu_activity import (
+    ENGINE,
+    MEASURE,
+    STEPS,
+    UTIL,
+    Activity,
+    IdleSearch,
+    classify_pods,
+    most,
+    seen,
+)
 from tests.support import objects
 
 NOW, WINDOW = objects.NOW, timedelta(minutes=30)
@@ -48,7 +59,20 @@ def looked(
         spec={"nodeName": "n1", "containers": [objects.gpus(gpus, resource)]},
         status={"phase": phase, "startTime": start},
     )
-    return classify_pods(objects.inventory(pod), answers, now=NOW, after=WINDOW)
+    *parts, memory = answers
+    return classify_pods(objects.inventory(pod), combined(*parts), memory=memory, now=NOW, after=WINDOW)
+
+
+def combined(*parts: QueryResult) -> Seen:
+    """Return the one answer that has these: for each metric the maximum, and the steps with samples."""
+    names = [f"{metric}/{what}" for metric in (UTIL, ENGINE) for what in ("most", "seen")]
+    samples = [
+        replace(sample, labels=Labels({**sample.labels, MEASURE: name}))
+        for name, part in zip(names, parts, strict=True)
+        if isinstance(part, Seen)
+        for sample in part.samples
+    ]
+    return Seen(source="prometheus", at=NOW, samples=tuple(samples))
 
 
 ALL = float(STEPS)
@@ -127,11 +151,6 @@ ALL = float(STEPS)
             id="a busy slice",
         ),
         pytest.param(
-            looked(rows(("a", 0)), rows(("a", ALL)), BLIND, BLIND, NOTHING, gpus=1, resource=MIG),
-            Activity.UNKNOWN,
-            id="a slice whose engine metric is blind",
-        ),
-        pytest.param(
             looked(
                 NOTHING, NOTHING, rows(("a", 0.0), ("b", 0.0)), rows(("a", ALL), ("b", ALL)), NOTHING
             ),
@@ -147,15 +166,6 @@ ALL = float(STEPS)
 )  # fmt: skip
 def test_a_gpu_is_idle_only_if_seen_idle_for_the_whole_window(look: IdleSearch, activity: Activity) -> None:
     assert look.pods[KEY].activity is activity
-
-
-@pytest.mark.parametrize("which", [0, 1], ids=["the maximum", "the number of samples"])
-def test_without_utilization_nothing_is_known(which: int) -> None:
-    answers: list[QueryResult] = [NOTHING] * 5
-    answers[which] = BLIND
-    look = looked(*answers)
-    assert look.blind == BLIND.reason
-    assert not look.pods
 
 
 def test_unknown_memory_does_not_change_the_activity() -> None:

@@ -1,0 +1,36 @@
+"""The check of pods whose GPUs are idle, as `gpu idle` lists them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.facts.labels import Labels
+from collectors.facts.results import Blind, Sample, Seen
+from collectors.gpu_activity import IDLE_AFTER, Activity, activity, each_pod
+
+
+def idle(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
+    """Return a sample for each pod whose GPUs are all idle: how many. What is not known neither begins nor ends it."""
+    assert not isinstance(inputs.inventory, Blind)
+    assert not isinstance(inputs.metrics, Blind)
+    answer = Seen(source="prometheus", at=inputs.at, samples=tuple(inputs.metrics))
+    standing = {(labels.get("namespace", ""), labels.get("pod", "")) for labels in inputs.standing}
+    for pod in each_pod(inputs.inventory, answer, now=inputs.at, after=IDLE_AFTER):
+        yield None
+        if pod is None:
+            continue
+        goes_on = pod.activity is Activity.UNKNOWN and (pod.namespace, pod.pod) in standing
+        if pod.activity is Activity.IDLE or goes_on:
+            labels = Labels({"namespace": pod.namespace, "pod": pod.pod, "node": pod.node})
+            yield Sample(labels=labels, value=pod.count)
+
+
+CHECKS = (
+    ClusterCheck(
+        name="gpus-idle",
+        summary="a pod holds GPUs, and none of them worked for half an hour",
+        needs=frozenset({"inventory", "metrics"}),
+        run=idle,
+        metrics=activity(IDLE_AFTER),
+    ),
+)
