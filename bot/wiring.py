@@ -39,7 +39,7 @@ from bot.wired_channels import (
 from bot.wired_evaluation import wire_evaluator, wire_view
 from bot.wired_jobs import wire_jobs
 from collectors.facts.clock import Clock, ClockSteps, SystemClock
-from collectors.facts.redaction import Redactor
+from collectors.facts.redaction import Redactor, use_redactor
 from collectors.internal_errors import InternalErrors
 from collectors.unreadable_items import UnreadableItems
 from commands.command_catalogue import LEXICON
@@ -95,6 +95,7 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
     errors = InternalErrors(lambda component: metrics.internal_errors.labels(component).inc())
     unreadable = UnreadableItems(lambda source: metrics.unreadable_items.labels(source).inc())
     async with AsyncExitStack() as stack:
+        stack.callback(use_redactor, use_redactor(redact))
         store = await SqlStore.open(settings.store.url, on_commit=metrics.note_commit, errors=errors)
         stack.push_async_callback(store.close)
         parts = SourceParts(redact=redact, errors=errors, unreadable=unreadable)

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from alerts.store import stored
+from collectors.facts.redaction import redacted
 
 
 @stored("people")
@@ -32,6 +33,10 @@ class AuditEntry:
     what: str  # asked, refused, proposed, confirmed, done, failed, cancelled
     plan: str = ""
     text: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "line", redacted(self.line))
+        object.__setattr__(self, "text", redacted(self.text))
 
 
 @stored("agenda", "cluster", "at", in_plans=True)

@@ -33,6 +33,7 @@ GROUPS = {
     "tests/bot/doctor/test_real_servers.py": "real demo",
     "tests/demo/world/test_real_elasticsearch.py": "real demo",
     "tests/real/test_parts.py": "real demo",
+    "tests/contract/opensearch": "opensearch",
     "tests/recorded": "recorded",
 }
 
@@ -44,7 +45,7 @@ class Distribution(LoadScopeScheduling):  # type: ignore[misc]
         return scope_of(nodeid.partition("::")[0])
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        self.workqueue.move_to_end(min(self.workqueue, key=_rank), last=False)
+        self.workqueue.move_to_end(min(self.workqueue, key=place_of), last=False)
         super()._assign_work_unit(node)
 
 
@@ -55,7 +56,7 @@ def scope_of(file: str) -> str:
 
 
 @cache
-def _rank(scope: str) -> tuple[int, float]:
+def place_of(scope: str) -> tuple[int, float]:
     """Return the place of a group or a file in the order."""
     groups = [*dict.fromkeys(GROUPS.values())]
     return groups.index(scope) if scope in groups else len(groups), -_seconds().get(scope, 0)

@@ -94,7 +94,7 @@ def incident_facts(
             for impact in incident.impacts
             if impact.scope is not ImpactScope.BYSTANDERS
         ),
-        links={name: address for name, address in filled.items() if address is not None},
+        links=_printable({name: address for name, address in filled.items() if address is not None}),
         alerts=tuple(
             _alert(member, alerts.get(member.alert), incident.cluster) for member in shown_members(incident)
         ),

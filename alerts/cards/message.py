@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from alerts.cards.incident_facts import IncidentFacts
-from alerts.cards.text import Text, plain, printable_lines
+from alerts.cards.text import Text, plain, printable_block, printable_lines
 from collectors.facts.one_line import LONGEST, printable
 
 
@@ -40,6 +40,7 @@ class Button:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", printable(self.label, LONGEST))
+        object.__setattr__(self, "address", printable(self.address, LONGEST))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +62,7 @@ class Preformatted:
     lines: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "lines", printable_lines(self.lines))
+        object.__setattr__(self, "lines", printable_block(self.lines))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,4 +189,4 @@ class Attachment:
     content: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "content", "\n".join(printable_lines(self.content.split("\n"))))
+        object.__setattr__(self, "content", "\n".join(printable_block(self.content.split("\n"))))

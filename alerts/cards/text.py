@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from alerts.cards.channel_id import kind_and_name
 from collectors.facts.one_line import LONGEST, printable
+from collectors.facts.redaction import redacted
 
 _NOT_CHATS = frozenset({"token", "automation"})  # kinds of persons that no chat can mention
 _MOMENT_WORDS = "%Y-%m-%d %H:%M UTC"
@@ -43,6 +44,8 @@ class Span:
     def __post_init__(self) -> None:
         if self.text != "\n":
             object.__setattr__(self, "text", printable(self.text, LONGEST))
+        if self.style is Style.LINK:
+            object.__setattr__(self, "target", printable(self.target, LONGEST))
 
 
 Text = tuple[Span, ...]
@@ -114,6 +117,11 @@ def plain(spans: Text) -> str:
 
 def printable_lines(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(printable(line, LONGEST) for line in lines)
+
+
+def printable_block(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return the lines of one text: a secret may have several, such as a private key."""
+    return tuple(redacted("\n".join(printable_lines(lines))).split("\n"))
 
 
 def moment_words(at: datetime) -> str:

@@ -11,6 +11,7 @@ from alerts.rules import Rule
 from bot.backtest.range_cursor import Moments, RangeCursor, RangeSource
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.queries import PromQLQuery
+from collectors.facts.redaction import redacted
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.facts.stepwise import result_of
 
@@ -101,7 +102,7 @@ class Replay:
         if alert.life.state is AlertState.FIRING:
             self._firing[alert.key] = PastAlert(
                 rule=alert.name,
-                labels=alert.labels.without("alertname"),
+                labels=_shown(alert.labels.without("alertname")),
                 started=alert.life.fired_at or alert.life.since,
                 ended=None,
                 peak=alert.value,
@@ -113,3 +114,8 @@ class Replay:
         for key, past in self._firing.items():
             if known[key].value > past.peak:
                 self._firing[key] = replace(past, peak=known[key].value)
+
+
+def _shown(labels: Labels) -> Labels:
+    """Return labels for tables, charts and files: without secrets in their values."""
+    return Labels({name: redacted(value) for name, value in labels.items()})

@@ -20,7 +20,7 @@ from bot.settings.schema import ClusterSettings, Settings
 from bot.settings.source_options import prometheus_options
 from collectors.facts.clock import Clock, SystemClock
 from collectors.facts.queries import PromQLQuery
-from collectors.facts.redaction import Redactor
+from collectors.facts.redaction import Redactor, use_redactor
 from collectors.facts.results import SourceError
 from collectors.facts.topology import Topology
 from collectors.sources.prometheus.source import PrometheusSource
@@ -119,7 +119,9 @@ async def _backtest(
         options, timeout=max(options.timeout, TIMEOUT), byte_cap=min(options.byte_cap, BYTE_CAP)
     )
     topology = Topology(cluster=cluster.name)
-    renderer = RuleRenderer(lambda: topology, clean=Redactor(settings.redact).clean)
+    redact = Redactor(settings.redact)
+    use_redactor(redact)
+    renderer = RuleRenderer(lambda: topology, clean=redact.clean)
     source = PrometheusSource(options)
     try:
         return await backtest_cluster(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from alerts.store import stored
+from commands.core.secrets_in_lines import line_without_secrets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,3 +37,6 @@ class Interaction:
     trigger: str = ""  # allows to open a form for the person, for a few seconds
     files: tuple[InteractionFile, ...] = ()
     begun: int = 0  # how many processes have begun to handle it
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", line_without_secrets(self.text))

@@ -9,6 +9,7 @@ import msgspec
 
 from collectors.facts.clock import moment_of
 from collectors.facts.labels import Labels
+from collectors.facts.one_line import one_line
 from collectors.facts.results import Series
 
 MAX_LINES = 8  # with more, nobody tells them apart
@@ -71,7 +72,7 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 def _name(labels: Labels, distinguishing: Collection[str]) -> str:
     name = ", ".join(f"{name} {labels.get(name, '') or '–'}" for name in distinguishing)
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    return one_line(name, _LONGEST_NAME)
 
 
 def number(value: float) -> str:

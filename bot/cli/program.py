@@ -1,13 +1,12 @@
 """The command `yardmaster`: its commands, and those of other installed packages."""
 
 import os
-import sys
 from importlib.metadata import entry_points, version
 
 import click
-import structlog
 
 from bot.cli.lines import audit, do
+from bot.cli.log_setup import configure_logs
 from bot.cli.rule_commands import rules
 from bot.cli.service import check, doctor, run
 
@@ -23,20 +22,6 @@ def show_version() -> None:
     click.echo(f"yardmaster {version('yardmaster')}")
 
 
-def _configure_logs() -> None:
-    """Configure structured logs: one JSON object per line, or coloured lines in a terminal."""
-    renderer = structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            renderer,
-        ],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
-
-
 def _add_demo() -> None:
     """Add the commands of other installed packages: the demo."""
     for entry_point in entry_points(group="yardmaster.demo"):
@@ -49,5 +34,5 @@ def _add_demo() -> None:
 
 for _command in (run, check, doctor, rules, do, audit):
     main.add_command(_command)
-_configure_logs()
+configure_logs()
 _add_demo()

@@ -17,7 +17,7 @@ from collectors.blind_checks import rules_without
 from collectors.facts.clock import Clock
 from collectors.facts.findings import Finding, FindingLevel, RuleHealth, broken, ok
 from collectors.facts.queries import Query
-from collectors.facts.redaction import Redactor
+from collectors.facts.redaction import Redactor, use_redactor
 from collectors.facts.results import SourceError
 from commands.command_catalogue import CATALOGUE
 
@@ -100,7 +100,9 @@ async def _cluster(
         add("kubernetes", [none])
     async with AsyncExitStack() as stack:
         try:
-            parts = SourceParts(redact=Redactor(settings.redact))
+            redact = Redactor(settings.redact)
+            stack.callback(use_redactor, use_redactor(redact))
+            parts = SourceParts(redact=redact)
             opened = await open_sources(cluster, parts, stack, catalogue)
         except (SourceError, ValueError) as error:
             add("sources", [broken(str(error), "mend the settings of its sources")])

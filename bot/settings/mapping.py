@@ -46,7 +46,7 @@ def owners_of(settings: Settings, persons: PersonBook) -> Mapping[str, str]:
 
 def listed_persons(settings: Settings) -> Mapping[str, Sequence[str]]:
     """Return the ids of each person that the settings list."""
-    return {name: person.ids for name, person in settings.people.items()}
+    return {name: person.ids for name, person in settings.people.items() if person.ids}
 
 
 def route_of(one: schema.RouteSettings) -> Route:

@@ -152,7 +152,7 @@ class KubernetesIdentity(Section):
 
 
 class PersonSettings(Section):
-    ids: tuple[QualifiedId, ...] = Field(min_length=1, description="one person's, whichever they come by")
+    ids: tuple[QualifiedId, ...]
     kubernetes: KubernetesIdentity | None = None
 
 

@@ -9,7 +9,7 @@ from collectors.facts.results import Blind, Sample, Seen
 from collectors.gpu_activity import IDLE_AFTER, Activity, activity, each_pod
 
 
-def gpus_idle(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
+def idle_pods(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each pod whose GPUs are all idle: how many. What is not known neither begins nor ends it."""
     assert not isinstance(inputs.inventory, Blind)
     assert not isinstance(inputs.metrics, Blind)
@@ -30,7 +30,7 @@ CHECKS = (
         name="gpus-idle",
         summary="a pod holds GPUs, and none of them worked for half an hour",
         needs=frozenset({"inventory", "metrics"}),
-        run=gpus_idle,
+        run=idle_pods,
         metrics=activity(IDLE_AFTER),
     ),
 )

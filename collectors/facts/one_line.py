@@ -1,10 +1,13 @@
-"""The shape of text from outside: one line of bounded length, without characters that change how it is shown.
+"""The shape of text from outside: one bounded line, without secrets and without characters that change how it is shown.
 
 Without it, an annotation could write lines of its own into somebody's preview, or show other words than are there.
+Every text that comes in or is shown passes here, so a secret is redacted here, before the text is cut.
 """
 
 import re
 from unicodedata import category
+
+from collectors.facts.redaction import redacted
 
 NAME = 80  # characters of an owner, a role, a label of free text
 IDENTITY = 400  # of a name by which Kubernetes knows an object: namespace/Kind/name at its longest
@@ -15,23 +18,41 @@ LONGEST = 8000  # of any line that is shown
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _INVISIBLE = ("Cc", "Cf", "Cs")  # controls; bidirectional and other formats; lone surrogates
 _SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LEAST = 1000  # characters that are read of a longer text
+_HALF = 400  # characters at the end of what is read, which are not shown
 _READ = 8  # times the limit: how much of a longer text is read
 
 
 def one_line(text: str, limit: int) -> str:
     """Return the text as one line of at most `limit` characters; whitespace collapses, a cut text ends in `…`."""
     if len(text) <= limit and text.isprintable() and "  " not in text and text == text.strip():
-        return text
-    return printable(
-        " ".join(_visible(text[: limit * _READ]).split()), limit, is_cut=len(text) > limit * _READ
-    )
+        return _cut(redacted(text), limit)
+    line, is_cut = _safe(text, limit)
+    return _cut(" ".join(line.split()), limit, is_cut=is_cut)
 
 
-def printable(text: str, limit: int, *, is_cut: bool = False) -> str:
+def printable(text: str, limit: int) -> str:
     """Return the text as one line of at most `limit` characters, with its spaces as they are: for what is aligned."""
-    if not is_cut and len(text) <= limit and text.isprintable():
-        return text
-    line = _visible(text[: limit * _READ])
+    if len(text) <= limit and text.isprintable():
+        return _cut(redacted(text), limit)
+    line, is_cut = _safe(text, limit)
+    return _cut(line, limit, is_cut=is_cut)
+
+
+def _safe(text: str, limit: int) -> tuple[str, bool]:
+    """Return what is read of a text, visible and without secrets, and whether more of it was there.
+
+    It is redacted twice: with its lines, and once nothing invisible parts a secret any more.
+    """
+    read = text[: max(limit * _READ, _LEAST)]
+    is_cut = len(text) > len(read)
+    if is_cut:  # it may end in half a secret
+        read = read[:-_HALF]
+    return redacted(_visible(redacted(_SURROGATE.sub("\ufffd", read)))), is_cut
+
+
+def _cut(line: str, limit: int, *, is_cut: bool = False) -> str:
     return f"{line[: limit - 1].rstrip()}…" if is_cut or len(line) > limit else line
 
 

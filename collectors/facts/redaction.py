@@ -1,47 +1,28 @@
 """Redaction of secrets in text from outside, before anybody reads it."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
+from typing import Any
+
+import re2
 
 from collectors.facts.patterns import Match, Pattern, compile_pattern, replace_surrogates
+from collectors.facts.secrets.known_places import IS_SECRET_OBJECT, SECRET_DATA
+from collectors.facts.secrets.secret_kinds import PATTERNS
+from collectors.facts.secrets.secret_pattern import SecretPattern
+from collectors.facts.secrets.secret_values import MARK, Judge
 
-MARK = "[redacted]"
+__all__ = ["MARK", "Redactor", "redacted", "use_redactor"]
+
 _LIMIT = 8192  # characters of a text that are returned
 _LOOK_AHEAD = 4096  # characters read beyond the limit, so that a secret that crosses it is still recognised
-
-_NAMES = (
-    r"pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|access[_-]?key(?:[_-]?id)?|secret[_-]?key|"
-    r"private[_-]?key|client[_-]?secret|credentials?|session[_-]?key|encryption[_-]?key"
-)
-_QUOTE = r"\\{0,3}[\"']"  # also escaped, as in JSON inside JSON
-_VALUE = r"(?:\\{0,3}\"(?:[^\"\\]|\\[^\"])*(?:\\?\"|$)|\\{0,3}'[^']*(?:'|$)|[^\s&\"']+)"
-
-# Each is tried at most once per position and either ends at its first mismatch or consumes what it read, so that
-# the time is linear in the length. Group 1, where there is one, is not redacted.
-_DEFAULTS = (
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:(?!-----END ).)*(?:-----END [A-Z0-9 ]{0,40}-----)?",
-    rf"((?i:authorization)(?:{_QUOTE})?\s{{0,3}}[:=]\s{{0,3}}(?:{_QUOTE})?)"
-    r"(?:(?i:bearer|basic|apikey|token|digest|negotiate)\s{1,3})?[^\s\"'\\]+",
-    r"(?<![\w-])((?i:bearer|basic|apikey)\s{1,3})(?=[a-z+/_.~-]{0,200}[A-Z0-9=])[\w+/.~=-]{4,}",
-    r"((?<=://)[^\s/:@\"']{0,256}:)[^\s\"']{1,512}@",
-    r"(?<![\w-])eyJ[\w-]{4,}(?:\.[\w-]*){1,4}",
-    r"(?<![A-Za-z0-9])(?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])",
-    r"xox[a-z]{1,2}-[A-Za-z0-9-]{8,}|xapp-[A-Za-z0-9-]{8,}",
-    r"(hooks\.slack\.com/(?:services|workflows|triggers)/)[\w/-]+",
-    r"(?<![A-Za-z0-9])(?:gh[oprsu]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|hf_[A-Za-z0-9]{20,}"
-    r"|sk-[\w-]{20,}|AIza[\w-]{30,}|npm_[A-Za-z0-9]{30,}|nvapi-[\w-]{20,})",
-    r"(?<![\w.])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w.])",  # a Kubernetes bootstrap token
-    rf"(--?(?:[A-Za-z0-9]{{1,20}}-){{0,3}}(?i:{_NAMES})[ =])(?!-){_VALUE}",
-    rf"((?i:{_NAMES})(?:{_QUOTE})?\s{{0,3}}[:=]>?\s{{0,3}}){_VALUE}",
-)
-_IS_SECRET_OBJECT = re.compile(rf"\bkind(?:{_QUOTE})?\s{{0,3}}:\s{{0,3}}(?:{_QUOTE})?Secret\b")
-_SECRET_DATA = re.compile(
-    rf"((?:\bdata|\bstringData)(?:{_QUOTE})?\s{{0,3}}:\s{{0,3}})\{{[^{{}}]*\}}?"  # JSON
-    r"|((?m:^)[ \t]*(?:data|stringData):[ \t]*\n)(?:[ \t]+[^\n]*(?:\n|$))+"  # YAML
-)
-
-
-_Pattern = re.Pattern[str] | Pattern
+_GROWTH = 4  # times a text may grow: a mark is longer than a short secret
+_SHORTEST = 4  # characters of a text that can hold a name and a secret
+_FIELDS = 32  # of one word; what follows is redacted whole
+_REMEMBERED = 16_384  # short texts whose redacted form is kept, as cards are made again and again
+_SHORT = 256  # characters
+_MEMORY = 64 << 20  # bytes that one expression may use; with too few it is slower
 
 
 class Redactor:
@@ -52,9 +33,7 @@ class Redactor:
     """
 
     def __init__(self, patterns: Iterable[str] = (), *, limit: int = _LIMIT) -> None:
-        extra = tuple(_compiled(pattern) for pattern in patterns)
-        ours: tuple[_Pattern, ...] = tuple(re.compile(pattern, re.DOTALL) for pattern in _DEFAULTS)
-        self._patterns = ours + extra
+        self._own = tuple(_compiled(pattern) for pattern in patterns)
         self._limit = limit
 
     def clean(self, text: str, *, limit: int = 0) -> str:
@@ -64,13 +43,111 @@ class Redactor:
         # The last word before the bound may be half a secret, which no pattern matches.
         kept = text if len(text) <= bound else text[:bound].rpartition(_last_space(text[:bound]))[0]
         kept = replace_surrogates(kept)
-        if _IS_SECRET_OBJECT.search(kept):
-            kept = _SECRET_DATA.sub(_keep_first, kept)
-        for pattern in self._patterns:
+        if len(kept) >= _SHORTEST:
+            encoded = kept.encode()  # once for all, as most texts have no secret
+            for kind in _shipped():
+                if kind.is_in(encoded):
+                    kept = kind.clean(kept)
+                    encoded = kept.encode()
+        for pattern in self._own:
             kept = pattern.sub(_keep_first, kept)
         if len(kept) > limit or len(text) > bound:
             return kept[: limit - 1] + "…"
         return kept
+
+
+def redacted(text: str) -> str:
+    """Return the whole text without secrets, by this process's redactor."""
+    if len(text) < _SHORTEST:
+        return text
+    return _short(text) if len(text) <= _SHORT else _of_process[0].clean(text, limit=len(text) * _GROWTH)
+
+
+def use_redactor(redactor: Redactor) -> Redactor:
+    """Make it this process's, as the settings may have patterns of their own, and return the one before.
+
+    A log line and a label are made far from the settings; this is set once, at start, like where the process logs to.
+    """
+    before, _of_process[0] = _of_process[0], redactor
+    _short.cache_clear()
+    return before
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _short(text: str) -> str:
+    return _of_process[0].clean(text)
+
+
+_of_process = [Redactor()]
+
+
+class _Kind:
+    """The patterns of one kind. Most texts have none of them, which one search finds."""
+
+    def __init__(self, patterns: Iterable[SecretPattern], *, only_in: str = "") -> None:
+        each = tuple(patterns)
+        either = "|".join(f"(?:{one.expression})" for one in each)
+        self._search: Callable[[bytes], object] = _expression(only_in or either, captures=False).search
+        self._each = tuple(_Replacement(one) for one in each)
+
+    def is_in(self, encoded: bytes) -> bool:
+        return self._search(encoded) is not None
+
+    def clean(self, text: str) -> str:
+        for one in self._each:
+            text = one.clean(text)
+        return text
+
+
+class _Replacement:
+    """One pattern, and what it makes of a match: each group of it is a secret, unless the judge denies it."""
+
+    def __init__(self, of: SecretPattern) -> None:
+        self._pattern: Pattern = _expression(of.expression)
+        self._judge: Judge = of.judge
+        self._ends: Pattern | None = _expression(of.ends) if of.ends else None
+        self._unless: Pattern | None = _expression(of.unless) if of.unless else None
+
+    def clean(self, text: str, fields: int = 0) -> str:
+        """`fields`: how many a word such as `a=1,b=2` had until here."""
+
+        def replaced(found: Match) -> str:
+            whole = found[0] or ""
+            if self._unless is not None and self._unless.search(whole) is not None:
+                return whole
+            start, kept, at = found.start(), "", 0
+            for first, last in _secrets(found):
+                value = whole[first - start : last - start]
+                if self._ends is not None and fields < _FIELDS:
+                    end = self._ends.search(value)
+                    value = value if end is None else value[: end.start()]
+                if self._judge(value):
+                    kept += whole[at : first - start] + MARK
+                    at = first - start + len(value)
+            left = whole[at:]
+            return kept + (self.clean(left, fields + 1) if at and self._ends is not None and left else left)
+
+        return self._pattern.sub(replaced, text)
+
+
+def _secrets(found: Match) -> list[tuple[int, int]]:
+    """Return the spans of the groups that matched; without groups, of the whole match."""
+    spans = [found.span(number + 1) for number in range(len(found.groups()))]
+    return [span for span in spans if span[0] >= 0] or [found.span()]
+
+
+@cache
+def _shipped() -> tuple[_Kind, ...]:
+    objects = _Kind((SECRET_DATA,), only_in=IS_SECRET_OBJECT)
+    return (objects, *map(_Kind, PATTERNS.values()))
+
+
+def _expression(expression: str, *, captures: bool = True) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    options.never_capture = not captures
+    options.max_mem = _MEMORY
+    return re2.compile(expression, options)
 
 
 def _last_space(text: str) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from commands.core.secrets_in_lines import line_without_secrets
 from commands.plans.plan import Origin
 
 
@@ -56,3 +57,6 @@ class Request:
     origin: Origin = field(default_factory=Origin)
     uploads: tuple[Upload, ...] = ()
     is_resumed: bool = False  # an earlier process began it, and ended before it was answered
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "line", line_without_secrets(self.line))

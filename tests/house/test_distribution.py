@@ -1,11 +1,12 @@
 """With several processes of pytest, a server that takes long to start is started in one of them."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.distribution import GROUPS, scope_of
+from tests.distribution import GROUPS, TIMES, place_of, scope_of
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "tests" / "real" / "fixtures.py"
@@ -15,6 +16,7 @@ SERVERS = {  # by fixture: the groups that may start it
     "real_elasticsearch_7": {"real demo"},
     "real_jobset": {"kubernetes"},
     "real_kubernetes": {"kubernetes", "real demo"},
+    "real_opensearch": {"opensearch"},
 }
 _FIXTURE = re.compile(rf"\b({'|'.join(SERVERS)})\b")
 USERS = {  # by file: the servers that it names
@@ -44,3 +46,10 @@ def test_what_a_group_names_exists(path: str) -> None:
 
 def test_a_file_of_no_group_is_a_scope_of_its_own() -> None:
     assert scope_of("tests/house/test_words.py") == "tests/house/test_words.py"
+
+
+def test_groups_begin_first_and_then_what_takes_longest() -> None:
+    rows = json.loads(TIMES.read_text(encoding="utf-8"))["files"]
+    longest, *_, shortest = (row["of"] for row in rows if row["of"] not in GROUPS.values())
+    order = sorted([shortest, longest, "tests/test_new.py", *GROUPS.values()], key=place_of)
+    assert order[-3:] == [longest, shortest, "tests/test_new.py"]

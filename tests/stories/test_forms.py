@@ -87,4 +87,6 @@ async def test_a_refused_line_is_asked_for_where_the_team_reads(tmp_path: Path) 
         card = await stage.card("Cordon gpu-a01: done")
         assert "confirmed by" in card.said
         (plan,) = await stage.plans()
-        assert (plan.actor, plan.confirmed_by) == (stage.slack.id("ana"), stage.slack.id("dana"))
+        assert (plan.actor, plan.confirmed_by) == tuple(
+            f"slack:{stage.slack.id(name)}" for name in ("ana", "dana")
+        )

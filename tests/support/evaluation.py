@@ -59,7 +59,7 @@ class Canned(QuietSource):
 
 
 @dataclass(slots=True, kw_only=True)
-class Yard:
+class EvaluationStage:
     """A cluster's scheduler and recorder. `process()` creates them, as a restart does; the store stays."""
 
     rules: Sequence[Rule]

@@ -31,11 +31,15 @@ class Truth:
 
 
 class ScriptedPrometheus:
-    """A server on 127.0.0.1. `trouble` is "", refused, hang, 503 or warnings; `queries` are the received queries."""
+    """A server on 127.0.0.1. `trouble` is "", refused, hang, 503, 422 or warnings; `queries` are the received queries.
+
+    `error` is what it answers with 422, and warns of.
+    """
 
     def __init__(self, truth: Truth) -> None:
         self.truth = truth
         self.trouble = ""
+        self.error = "fetch series from 10.0.0.7: connection refused"
         self.queries: list[str] = []
         self._port = 0
         self._runner: web.AppRunner | None = None
@@ -87,6 +91,9 @@ class ScriptedPrometheus:
             await self._healed.wait()
         if self.trouble == "503":
             return web.Response(status=503, text="upstream is gone")
+        if self.trouble == "422":
+            refusal = {"status": "error", "errorType": "execution", "error": self.error}
+            return web.json_response(refusal, status=422)
         result = [
             {"metric": dict(labels), "value": [moment, f"{value:g}" if expr != PULSE else f"{value:.3f}"]}
             for labels, value in self.truth.at(expr, moment)
@@ -94,5 +101,5 @@ class ScriptedPrometheus:
         body: dict[str, Any] = {"status": "success", "data": {"resultType": "vector", "result": result}}
         if self.trouble == "warnings" and expr != PULSE:
             body["data"]["result"] = result[:-1]
-            body["warnings"] = ["fetch series from 10.0.0.7: connection refused"]
+            body["warnings"] = [self.error]
         return web.json_response(body)

@@ -42,7 +42,7 @@ RIGHTS = {command.name: command.rights for command in CATALOGUE}
 ANA = Actor(id="U_ANA", name="ana", teams=frozenset({"vision"}))
 DANA = Actor(id="U_DANA", name="dana", teams=frozenset({"sre"}))
 BO = Actor(id="U_BO", name="bo", teams=frozenset({"speech"}))
-RECLAIM = Actor(id="reclaim", name="reclaim", kind=ActorKind.AUTOMATION)
+RECLAIM = Actor(id="reclaim", name="reclaim", kind=ActorKind.AUTOMATION, person="automation:reclaim")
 EVERYTHING = Permissions(
     teams={
         "sre": Grant(commands=("*",)),

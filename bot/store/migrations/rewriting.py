@@ -81,7 +81,7 @@ def add_rows(table: str, rows: Iterable[StoredRow]) -> None:
     )
     numbered = enumerate(rows, last + 1)
     while batch := list(islice(numbered, BATCH)):
-        values = [
+        values: list[dict[str, Any]] = [
             dict(
                 zip(
                     ("new_seq", *_NEW, *map(_new, names)),

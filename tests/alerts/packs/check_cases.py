@@ -7,10 +7,10 @@ from collectors.check import SourceState
 from collectors.facts.clock import ClockStep
 from collectors.trainings.training import Training, TrainingState
 from tests.alerts.packs.check_case import CheckCase, check_input
+from tests.alerts.packs.check_case_files import written_cases
 from tests.alerts.packs.cluster_check_cases import CLUSTER_CHECK_CASES
 from tests.alerts.packs.dns_check_cases import DNS_CHECK_CASES
 from tests.alerts.packs.expected import Fired
-from tests.alerts.packs.flow_check_cases import FLOW_CHECK_CASES
 from tests.alerts.packs.format_check_cases import FORMAT_CHECK_CASES
 from tests.alerts.packs.gpu_check_cases import GPU_CHECK_CASES
 from tests.alerts.packs.idle_check_cases import IDLE_CHECK_CASES
@@ -258,5 +258,5 @@ CHECK_CASES: Sequence[CheckCase] = (
     *GPU_CHECK_CASES,
     *IDLE_CHECK_CASES,
     *CLUSTER_CHECK_CASES,
-    *FLOW_CHECK_CASES,
+    *written_cases(),
 )

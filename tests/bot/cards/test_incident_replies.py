@@ -6,11 +6,11 @@ from alerts.cards.posted import ThreadReply
 from alerts.cards.text import plain, text
 from alerts.incidents.incident import Incident
 from tests.support.alerting import a_rule
-from tests.support.evaluation import Canned, Yard, hot
+from tests.support.evaluation import Canned, EvaluationStage, hot
 
 
-def a_yard() -> Yard:
-    return Yard(rules=(a_rule(severity="critical"),), metrics=Canned(hot((0, 5), (12, 17))))
+def a_yard() -> EvaluationStage:
+    return EvaluationStage(rules=(a_rule(severity="critical"),), metrics=Canned(hot((0, 5), (12, 17))))
 
 
 async def test_a_stored_reply_is_a_card_and_an_event() -> None:

@@ -43,7 +43,7 @@ TOY_CARD = CardDefinition(kind=CardKind.LAUNCH, compose=compose, depends_on={Lau
 
 
 @dataclass(slots=True)
-class Yard:
+class DeliveryStage:
     """A store, a chat, and the reconciler between them."""
 
     store: MemoryStore | SqlStore = field(default_factory=MemoryStore)
@@ -117,10 +117,10 @@ class Yard:
 
 
 @pytest.fixture
-def yard() -> Yard:
-    return Yard()
+def yard() -> DeliveryStage:
+    return DeliveryStage()
 
 
 @pytest.fixture
-def yard_factory() -> Callable[[], Yard]:
-    return Yard
+def yard_factory() -> Callable[[], DeliveryStage]:
+    return DeliveryStage

@@ -11,7 +11,7 @@ from bot.delivery.desired_state import DesiredState
 from bot.delivery.journal import DeliveryJournal
 from bot.store.sql_store import SqlStore
 from collectors.internal_errors import InternalErrors
-from tests.bot.delivery.conftest import CONTEXT, TOY_CARD, Yard
+from tests.bot.delivery.conftest import CONTEXT, TOY_CARD, DeliveryStage
 from tests.support.chat import START
 
 
@@ -20,7 +20,7 @@ async def test_an_entry_follows_its_row_however_reading_and_posting_interleave(
     tmp_path: Path, milliseconds: int
 ) -> None:
     store = await SqlStore.open(f"sqlite+aiosqlite:///{tmp_path / 'yard.db'}")
-    yard = Yard(store=store)
+    yard = DeliveryStage(store=store)
     catalogue = CardCatalogue(CONTEXT, [TOY_CARD])
     desired = DesiredState(yard.store, catalogue, InternalErrors())
     journal = DeliveryJournal(yard.store, catalogue)

@@ -18,7 +18,7 @@ from bot.store.memory_store import MemoryStore
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, minutes
-from tests.support.evaluation import Canned, Yard, hot
+from tests.support.evaluation import Canned, EvaluationStage, hot
 
 SENDER = "switch-watcher"
 
@@ -89,17 +89,19 @@ class DyingStore(MemoryStore):
                 raise ConnectionError("the process was killed")
 
 
-def a_yard(store: MemoryStore | None = None, *spans: tuple[int, int]) -> Yard:
+def a_yard(store: MemoryStore | None = None, *spans: tuple[int, int]) -> EvaluationStage:
     rules = (a_rule(),)
-    return Yard(rules=rules, metrics=Canned(hot(*(spans or ((0, 6),)))), store=store or MemoryStore())
+    return EvaluationStage(
+        rules=rules, metrics=Canned(hot(*(spans or ((0, 6),)))), store=store or MemoryStore()
+    )
 
 
-async def state_of(yard: Yard) -> EvaluationProgress | None:
+async def state_of(yard: EvaluationStage) -> EvaluationProgress | None:
     async with yard.store.read() as snapshot:
         return await snapshot.rows(EvaluationProgress).get(f"{CLUSTER}/{SENDER}")
 
 
-async def the_incident(yard: Yard) -> Incident:
+async def the_incident(yard: EvaluationStage) -> Incident:
     (incident,) = await yard.incidents()
     return incident
 
@@ -183,7 +185,7 @@ async def test_what_was_seen_of_a_fault_is_not_touched_by_a_batch_that_looked_at
         rule,
         template=replace(rule.template, annotations={**rule.template.annotations, "proof": "node-rebooted"}),
     )
-    yard = Yard(rules=(rule,), metrics=Canned(hot((0, 90))))
+    yard = EvaluationStage(rules=(rule,), metrics=Canned(hot((0, 90))))
     await yard.run(3)
     before = [member for member in (await the_incident(yard)).members if member.proofs]
     await Sender(yard.recorder).bring([LINK], NOON + minutes(3))

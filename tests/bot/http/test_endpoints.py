@@ -94,7 +94,7 @@ async def test_a_line_with_a_token_runs_as_its_actor(tmp_path: Path, http: aioht
         status, answer = await posts(http, stage, {"line": "node cordon gpu-a01 --reason ci"})
         assert "Cordon gpu-a01?" in answer["text"]
         (plan,) = await stage.plans()
-        assert (plan.actor, plan.origin.via) == ("ci", "terminal")
+        assert (plan.actor, plan.origin.via) == ("token:ci", "terminal")
         status, answer = await posts(http, stage, {"line": f"plan confirm {plan.id} --hash {plan.hash}"})
         await stage.plan_is("done")
         await stage.card("Cordon gpu-a01: done")  # posted in the configured channel
@@ -115,7 +115,7 @@ async def test_a_token_whose_team_lacks_the_permission_is_refused_and_audited(
         _, answer = await posts(http, stage, {"line": "node cordon gpu-a01"})
         assert "Only sre may run node cordon; you are in vision." in answer["text"].replace("`", "")
         assert answer["outcome"] == "refused"
-        assert [(entry.actor, entry.what) for entry in await stage.audit()] == [("ci", "refused")]
+        assert [(entry.actor, entry.what) for entry in await stage.audit()] == [("token:ci", "refused")]
 
 
 async def test_a_request_id_is_handled_once(tmp_path: Path, http: aiohttp.ClientSession) -> None:

@@ -149,7 +149,7 @@ class PlayedLogs(NoLogs):
 
 
 @dataclass
-class Stage:
+class PlayStage:
     """One play while it is played."""
 
     play: Play
@@ -267,7 +267,7 @@ async def played(play: Play) -> Outcome:
             )
             source = await stack.enter_async_context(ElasticsearchSource(options))
             logs = PlayedLogs(source, START + timedelta(minutes=min(line.minute for line in play.lines) - 1))
-        return await Stage(play, logs).run()
+        return await PlayStage(play, logs).run()
 
 
 def offered_lines(message: Message) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ INVALID = {
         1,
         "`dana` is not the id of a person in",
     ),
-    "a person without ids": ("people: {dana: {ids: []}}\n", 1, "people.dana.ids"),
+    "a person without ids": ("people: {dana: {}}\n", 1, "people.dana.ids"),
     "a token that is not there": (
         "http: {auth: {tokens: [{actor: ops, token: x}]}}\npeople: {dana: {ids: [token:opps]}}\n",
         2,

@@ -141,8 +141,8 @@ async def test_progress_is_logged_with_the_table_and_the_rows_done_of_all(
     monkeypatch.setattr("bot.store.migrations.rewriting.LOGGED_EVERY", 2_000)
     with capture_logs() as logs:
         await _migrated(file)
-    told = [(one["table"], one["rows"], one["of"]) for one in logs if "rows" in one]
-    assert told == [
+    logged = [(one["table"], one["rows"], one["of"]) for one in logs if "rows" in one]
+    assert logged == [
         ("handled_requests", 2_000, 4_999),
         ("handled_requests", 4_000, 4_999),
         ("handled_requests", 4_999, 4_999),

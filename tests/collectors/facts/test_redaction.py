@@ -90,7 +90,7 @@ def test_a_line_without_secrets_is_unchanged(text: str) -> None:
 
 def test_the_text_around_a_secret_is_unchanged() -> None:
     assert CLEAN.clean("user=ana password=x host=db") == f"user=ana password={MARK} host=db"
-    assert CLEAN.clean("postgresql://yard:x@db:5432/y") == f"postgresql://yard:{MARK}db:5432/y"
+    assert CLEAN.clean("postgresql://yard:x@db:5432/y") == f"postgresql://yard:{MARK}@db:5432/y"
 
 
 def test_own_patterns_add_to_the_defaults() -> None:

@@ -74,7 +74,7 @@ async def test_a_request_goes_to_the_owner_and_is_due_after_the_grace(
         cluster="prod-a",
         at=NOON + 30 * MINUTE,
         line=f"gpu settle {request.id} --cluster prod-a",
-        actor="reclaim",
+        actor="automation:reclaim",
     )
     assert not await is_suspended(kube)
 

@@ -42,7 +42,9 @@ async def run_agenda(yard: Yard) -> None:
 async def failures(yard: Yard) -> list[AuditEntry]:
     async with yard.store.unit() as unit:
         return [
-            entry for entry in await unit.rows(AuditEntry).find(actor=RECLAIM.id) if entry.what == "failed"
+            entry
+            for entry in await unit.rows(AuditEntry).find(actor=RECLAIM.person)
+            if entry.what == "failed"
         ]
 
 

@@ -7,12 +7,12 @@ from alerts.incidents.grouping import acknowledge
 from alerts.incidents.incident import Incident
 from bot.store.sql_store import SqlStore
 from tests.support.alerting import NOON, a_rule, minutes
-from tests.support.evaluation import Canned, Yard, hot
+from tests.support.evaluation import Canned, EvaluationStage, hot
 
 
-async def a_yard(folder: Path, *spans: tuple[int, int]) -> Yard:
+async def a_yard(folder: Path, *spans: tuple[int, int]) -> EvaluationStage:
     store = await SqlStore.open(f"sqlite+aiosqlite:///{folder / 'yard.db'}")
-    return Yard(rules=[a_rule()], metrics=Canned(hot(*spans)), store=store)
+    return EvaluationStage(rules=[a_rule()], metrics=Canned(hot(*spans)), store=store)
 
 
 async def test_an_acknowledgement_by_another_process_is_kept(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from bot.store.memory_store import MemoryStore
 from bot.store.sql_store import SqlStore
 from commands.incident.card_context import incident_context
 from tests.support.alerting import CLUSTER, NOON, a_rule, minutes
-from tests.support.evaluation import EVERY, Canned, Yard
+from tests.support.evaluation import EVERY, Canned, EvaluationStage
 
 MANY = KEPT + 150
 PLAIN = a_rule("DNSDown", labels={"component": "dns"})
@@ -46,16 +46,16 @@ def replicas(last: int = MANY, *, until: float = 99, few_until: float = 99) -> C
     return Canned(heat)
 
 
-def a_yard(metrics: Canned, store: Any = None) -> Yard:
-    return Yard(rules=(RULE,), metrics=metrics, store=store or MemoryStore())
+def a_yard(metrics: Canned, store: Any = None) -> EvaluationStage:
+    return EvaluationStage(rules=(RULE,), metrics=metrics, store=store or MemoryStore())
 
 
-async def rows(yard: Yard) -> list[MemberRow]:
+async def rows(yard: EvaluationStage) -> list[MemberRow]:
     async with yard.store.read() as snapshot:
         return list(await snapshot.rows(MemberRow).find())
 
 
-async def whole(yard: Yard) -> Incident:
+async def whole(yard: EvaluationStage) -> Incident:
     async with yard.store.read() as snapshot:
         (incident,) = await whole_ones(await snapshot.rows(Incident).find(), snapshot)
         return incident

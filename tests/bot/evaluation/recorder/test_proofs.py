@@ -18,11 +18,11 @@ from alerts.rules import Rule, Timing
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from tests.support.alerting import NOON, a_rule, minutes
-from tests.support.evaluation import EVERY, Canned, Yard
+from tests.support.evaluation import EVERY, Canned, EvaluationStage
 from tests.support.proofs import a_rule_with, topology_of
 
 
-def a_yard(fires: str, rule: Rule, *, metric: str = "", values: str = "") -> Yard:
+def a_yard(fires: str, rule: Rule, *, metric: str = "", values: str = "") -> EvaluationStage:
     """`metric`: what the proof query returns each minute; `.` is nothing, and `?` no answer to any query."""
 
     def heat(expr: str, at: datetime) -> Mapping[str, float]:
@@ -35,10 +35,10 @@ def a_yard(fires: str, rule: Rule, *, metric: str = "", values: str = "") -> Yar
     def dark(at: datetime) -> bool:
         return bool(metric) and metric[round((at - NOON) / EVERY)] == "?"
 
-    return Yard(rules=(rule,), metrics=Canned(heat, dark))
+    return EvaluationStage(rules=(rule,), metrics=Canned(heat, dark))
 
 
-async def film(yard: Yard, nodes: str, *, restarts: bool = False) -> str:
+async def film(yard: EvaluationStage, nodes: str, *, restarts: bool = False) -> str:
     shown = ""
     for minute, letter in enumerate(nodes):
         yard.topology, yard.sees_cluster = topology_of(letter), letter not in "?¿"
@@ -192,7 +192,7 @@ async def test_an_alert_whose_target_has_no_data_any_more_ends_by_a_proof(
     assert (await film(yard, nodes, restarts=restarts))[: len(shown)] == shown
 
 
-def a_replaced_gpu(seen: str) -> Yard:
+def a_replaced_gpu(seen: str) -> EvaluationStage:
     """Its alert fires while it has data (`s`), and keeps its state without (`.`)."""
     rule = replace(
         a_rule_with("gpus-allocatable"),
@@ -205,7 +205,7 @@ def a_replaced_gpu(seen: str) -> Yard:
 
     metrics = Canned(lambda _expr, at: {"gpu-a01": 91.0} if is_seen(at) else {})
     metrics.present = lambda at: (Labels({"node": "gpu-a01"}),) if is_seen(at) else ()
-    return Yard(rules=(rule,), metrics=metrics)
+    return EvaluationStage(rules=(rule,), metrics=metrics)
 
 
 async def test_a_word_ends_an_alert_whose_target_has_no_data_any_more() -> None:

@@ -20,7 +20,7 @@ from alerts.rules import ResolveWhen, Severity
 from alerts.silences import Silence
 from collectors.facts.topology import Topology
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, minutes
-from tests.support.evaluation import EVERY, Canned, Yard, hot
+from tests.support.evaluation import EVERY, Canned, EvaluationStage, hot
 from tests.support.examples import share
 
 RULE = a_rule(for_=minutes(2), keep_firing_for=minutes(1))
@@ -35,9 +35,9 @@ SILENCE = Silence(
 )
 
 
-def a_yard(*spans: tuple[int, int], **more: object) -> Yard:
+def a_yard(*spans: tuple[int, int], **more: object) -> EvaluationStage:
     parts = {"rules": (RULE,), "metrics": Canned(hot(*spans)), **more}
-    return Yard(**parts)  # type: ignore[arg-type]
+    return EvaluationStage(**parts)  # type: ignore[arg-type]
 
 
 def by_rule(**spans: tuple[int, int]) -> Canned:
@@ -157,7 +157,7 @@ async def test_a_raised_severity_is_reported_once_per_channel() -> None:
         Route(matchers=parse_matchers("severity=critical"), channels=("C9",), continues=True),
         Route(channels=("C2",)),
     )
-    yard = Yard(
+    yard = EvaluationStage(
         rules=(warm, bad), metrics=by_rule(GPUTemperatureHigh=(0, 30), NodeDead=(3, 30)), routes=routes
     )
     await yard.run(10)
@@ -183,7 +183,7 @@ async def test_a_raised_severity_is_reported_once_per_channel() -> None:
 async def test_an_info_alert_opens_no_incident_but_joins_an_open_one() -> None:
     quiet = a_rule("Note", severity="info", expr="Note")
     loud = a_rule("GPUTemperatureHigh", expr="GPUTemperatureHigh")
-    yard = Yard(rules=(quiet, loud), metrics=by_rule(Note=(0, 20), GPUTemperatureHigh=(5, 10)))
+    yard = EvaluationStage(rules=(quiet, loud), metrics=by_rule(Note=(0, 20), GPUTemperatureHigh=(5, 10)))
     await yard.run(5)
     before = await yard.incidents()
     await yard.run(9, start=5)
@@ -197,7 +197,7 @@ async def test_an_info_alert_opens_no_incident_but_joins_an_open_one() -> None:
 async def test_an_info_alert_does_not_reopen_an_incident() -> None:
     quiet = a_rule("Note", severity="info", expr="Note")
     loud = a_rule("GPUTemperatureHigh", expr="GPUTemperatureHigh")
-    yard = Yard(rules=(quiet, loud), metrics=by_rule(Note=(10, 20), GPUTemperatureHigh=(0, 5)))
+    yard = EvaluationStage(rules=(quiet, loud), metrics=by_rule(Note=(10, 20), GPUTemperatureHigh=(0, 5)))
     await yard.run(30)
 
     (incident,) = await yard.incidents()
@@ -258,7 +258,7 @@ FLAPPING = (
 
 
 async def test_events_during_a_silence_are_not_delivered_when_it_ends() -> None:
-    yard = Yard(rules=FLAPPING, metrics=flapping(25))
+    yard = EvaluationStage(rules=FLAPPING, metrics=flapping(25))
     await yard.silence(SILENCE)
     await yard.run(35)
 
@@ -268,7 +268,7 @@ async def test_events_during_a_silence_are_not_delivered_when_it_ends() -> None:
 
 async def test_a_channel_that_is_added_late_gets_no_earlier_events() -> None:
     routes = (Route(matchers=parse_matchers("alertname=Late"), channels=("C9",)),)
-    yard = Yard(rules=FLAPPING, metrics=flapping(20, late=30), routes=routes)
+    yard = EvaluationStage(rules=FLAPPING, metrics=flapping(20, late=30), routes=routes)
     await yard.run(40)
 
     assert sorted(card.channel for card in await yard.cards()) == ["C1", "C9"]
@@ -287,7 +287,7 @@ async def test_an_incident_delivered_before_its_silence_still_gets_its_resolutio
 async def test_a_silence_of_one_alert_does_not_hide_another() -> None:
     other = a_rule("Other", expr="Other")
     warm = a_rule(expr="GPUTemperatureHigh")
-    yard = Yard(rules=(warm, other), metrics=by_rule(GPUTemperatureHigh=(0, 30), Other=(0, 30)))
+    yard = EvaluationStage(rules=(warm, other), metrics=by_rule(GPUTemperatureHigh=(0, 30), Other=(0, 30)))
     await yard.silence(replace(SILENCE, matchers=parse_matchers("alertname=GPUTemperatureHigh")))
     await yard.run(3)
 

@@ -17,7 +17,7 @@ from collectors.facts.queries import CheckQuery, PromQLQuery
 from collectors.facts.results import Blind, QueryResult
 from collectors.query_router import CONCURRENCY
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, an_alert, minutes
-from tests.support.evaluation import EVERY, Canned, Yard, hot
+from tests.support.evaluation import EVERY, Canned, EvaluationStage, hot
 from tests.support.examples import share
 from tests.support.routing import a_router
 
@@ -34,7 +34,7 @@ def dark_in(*spans: tuple[int, int]) -> Canned:
 
 async def test_a_rule_is_evaluated_at_its_own_interval() -> None:
     slow = replace(a_rule("Slow"), interval=minutes(5))
-    yard = Yard(rules=(RULE, slow), metrics=Canned(hot()))
+    yard = EvaluationStage(rules=(RULE, slow), metrics=Canned(hot()))
 
     evaluated = [(await yard.round(minute)).evaluated for minute in range(7)]
 
@@ -44,7 +44,7 @@ async def test_a_rule_is_evaluated_at_its_own_interval() -> None:
 
 
 async def test_a_late_cycle_does_not_shift_the_next_or_run_twice() -> None:
-    yard = Yard(rules=(RULE,), metrics=Canned(hot()))
+    yard = EvaluationStage(rules=(RULE,), metrics=Canned(hot()))
     await yard.scheduler.run_cycle(NOON)
 
     late = await yard.scheduler.run_cycle(NOON + minutes(3.5))
@@ -54,7 +54,7 @@ async def test_a_late_cycle_does_not_shift_the_next_or_run_twice() -> None:
 
 
 async def test_a_loop_that_wakes_a_little_late_keeps_no_alert_waiting() -> None:
-    yard = Yard(rules=(RULE,), metrics=Canned(hot((1, 60))))
+    yard = EvaluationStage(rules=(RULE,), metrics=Canned(hot((1, 60))))
     await yard.round(0)
 
     late = [
@@ -68,7 +68,7 @@ async def test_a_loop_that_wakes_a_little_late_keeps_no_alert_waiting() -> None:
 
 async def test_checks_that_are_brought_forward_keep_their_own_times() -> None:
     check = replace(a_rule("Checked"), query=CheckQuery(name="node-not-ready"))
-    yard = Yard(rules=(RULE, check), metrics=Canned(hot()))
+    yard = EvaluationStage(rules=(RULE, check), metrics=Canned(hot()))
     yard.router = a_router(yard.metrics, checks=CHECKS)
     yard.scheduler = RuleScheduler(CLUSTER, yard.rules, yard.router, a_renderer())
     await yard.round(0)
@@ -85,7 +85,7 @@ async def test_checks_that_are_brought_forward_keep_their_own_times() -> None:
 async def test_a_blind_source_resolves_nothing_and_is_reported() -> None:
     metrics = dark_in((5, 60))
     metrics.heat = hot((0, 6))
-    yard = Yard(rules=(RULE,), metrics=metrics)
+    yard = EvaluationStage(rules=(RULE,), metrics=metrics)
 
     cycles = [await yard.round(minute) for minute in range(60)]
 
@@ -97,7 +97,7 @@ async def test_a_blind_source_resolves_nothing_and_is_reported() -> None:
 async def test_an_alert_that_fired_and_resolved_while_blind_is_backfilled() -> None:
     metrics = dark_in((2, 20))
     metrics.heat = hot((4, 12))
-    yard = Yard(rules=(RULE,), metrics=metrics)
+    yard = EvaluationStage(rules=(RULE,), metrics=metrics)
     await yard.run(20)
 
     back = await yard.round(20)
@@ -119,7 +119,7 @@ async def test_backfill_is_limited() -> None:
         return {}
 
     metrics.heat = heat
-    yard = Yard(rules=(RULE,), metrics=metrics)
+    yard = EvaluationStage(rules=(RULE,), metrics=metrics)
     await yard.run(500)
     queried.clear()
 
@@ -145,7 +145,7 @@ class Relapsing(Canned):
 async def test_a_source_that_fails_again_during_backfill_blocks_nothing_and_loses_nothing() -> None:
     rules = tuple(a_rule(f"R{number}", for_=minutes(3)) for number in range(20))
     metrics = Relapsing(hot((4, 12)), dark=lambda at: minutes(2) <= at - NOON < minutes(20))
-    yard = Yard(rules=rules, metrics=metrics)
+    yard = EvaluationStage(rules=rules, metrics=metrics)
     await yard.run(20)
 
     metrics.relapsed = True
@@ -165,7 +165,7 @@ async def test_a_source_that_fails_again_during_backfill_blocks_nothing_and_lose
 
 async def test_backfill_is_given_up_after_some_tries() -> None:
     metrics = Relapsing(hot((30, 60)), dark=lambda at: minutes(2) <= at - NOON < minutes(5))
-    yard = Yard(rules=(a_rule(),), metrics=metrics)
+    yard = EvaluationStage(rules=(a_rule(),), metrics=metrics)
     await yard.run(5)
     metrics.relapsed = True
 
@@ -179,7 +179,7 @@ async def test_samples_with_the_same_labels_make_only_their_rule_blind() -> None
         return {"gpu-a01": 91, "gpu-a02": 92} if expr == "two" else {"gpu-a01": 91}
 
     same = replace(a_rule("Same", expr="two", labels={"node": "same"}))
-    yard = Yard(rules=(RULE, same), metrics=Canned(heat))
+    yard = EvaluationStage(rules=(RULE, same), metrics=Canned(heat))
 
     done = await yard.round(0)
 
@@ -190,7 +190,9 @@ async def test_samples_with_the_same_labels_make_only_their_rule_blind() -> None
 async def test_a_restart_of_the_exporter_does_not_resolve_the_alert_of_an_absent_subject() -> None:
     metrics = Canned(hot((0, 6)))
     metrics.present = lambda at: () if NOON + minutes(6) <= at < NOON + minutes(30) else PRESENT
-    yard = Yard(rules=(replace(RULE, query=PromQLQuery(expr="heat > 83", presence="heat")),), metrics=metrics)
+    yard = EvaluationStage(
+        rules=(replace(RULE, query=PromQLQuery(expr="heat > 83", presence="heat")),), metrics=metrics
+    )
     cycles = [await yard.round(minute) for minute in range(34)]
     states = [[alert.life.state for alert in cycle.standing] for cycle in cycles]
 
@@ -200,7 +202,7 @@ async def test_a_restart_of_the_exporter_does_not_resolve_the_alert_of_an_absent
 
 async def test_presence_is_queried_at_the_start_and_when_an_alert_is_missing() -> None:
     metrics = Canned(hot((3, 6)), present=lambda _at: PRESENT)
-    yard = Yard(rules=(a_rule(presence="heat"),), metrics=metrics)
+    yard = EvaluationStage(rules=(a_rule(presence="heat"),), metrics=metrics)
     queries = []
     for minute in range(10):
         await yard.round(minute)
@@ -211,7 +213,7 @@ async def test_presence_is_queried_at_the_start_and_when_an_alert_is_missing() -
 
 async def test_swapping_rules_keeps_alerts_and_returns_those_of_removed_rules() -> None:
     other = a_rule("Other")
-    yard = Yard(rules=(RULE, other), metrics=Canned(hot((0, 60))))
+    yard = EvaluationStage(rules=(RULE, other), metrics=Canned(hot((0, 60))))
     await yard.run(5)
 
     gone = yard.scheduler.swap((RULE,))
@@ -222,7 +224,7 @@ async def test_swapping_rules_keeps_alerts_and_returns_those_of_removed_rules() 
 
 
 async def test_restored_alerts_continue_and_those_without_a_rule_are_returned() -> None:
-    yard = Yard(rules=(RULE,), metrics=Canned(hot()))
+    yard = EvaluationStage(rules=(RULE,), metrics=Canned(hot()))
 
     orphans = yard.scheduler.restore(
         [an_alert("GPUTemperatureHigh"), an_alert("Forgotten"), an_alert(state=AlertState.RESOLVED)], {}, NOON
@@ -260,8 +262,10 @@ async def test_after_any_outage_the_state_is_the_undisturbed_one(
     def present(at: datetime) -> tuple[Labels, ...]:
         return () if gone("", at) else PRESENT
 
-    disturbed = Yard(rules=(rule,), metrics=replace(dark_in(*dark_spans), heat=seen, present=present))
-    undisturbed = Yard(rules=(rule,), metrics=Canned(seen, present=present))
+    disturbed = EvaluationStage(
+        rules=(rule,), metrics=replace(dark_in(*dark_spans), heat=seen, present=present)
+    )
+    undisturbed = EvaluationStage(rules=(rule,), metrics=Canned(seen, present=present))
     end_of_one = end_of_other = None
 
     for minute in range(last):
@@ -274,6 +278,6 @@ async def test_after_any_outage_the_state_is_the_undisturbed_one(
     assert end_of_one.blind == {}
 
 
-def _at(yard: Yard, minute: int) -> datetime:
+def _at(yard: EvaluationStage, minute: int) -> datetime:
     yard.metrics.asked = NOON + minute * timedelta(minutes=1)
     return yard.metrics.asked

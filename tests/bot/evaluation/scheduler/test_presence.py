@@ -9,7 +9,7 @@ import pytest
 from bot.evaluation.scheduler import EvaluationCycle
 from collectors.facts.labels import Labels
 from tests.support.alerting import NOON, a_rule, minutes
-from tests.support.evaluation import EVERY, Canned, Yard, hot
+from tests.support.evaluation import EVERY, Canned, EvaluationStage, hot
 
 NODES = tuple(f"gpu-a0{number}" for number in range(1, 4))
 MINUTES = 40
@@ -57,7 +57,10 @@ async def test_the_alerts_are_those_of_a_scheduler_that_always_queries_it(kept: 
     for seed in range(25):
         world = Chances(seed)
         metrics, wholly = (Canned(world.heat, dark=world.dark, present=world.present) for _ in range(2))
-        yard, always = Yard(rules=(rule,), metrics=metrics), Yard(rules=(rule,), metrics=wholly)
+        yard, always = (
+            EvaluationStage(rules=(rule,), metrics=metrics),
+            EvaluationStage(rules=(rule,), metrics=wholly),
+        )
         for minute in range(MINUTES):
             if minute == 25:
                 await yard.restart(minute)
@@ -78,7 +81,7 @@ async def test_while_an_alert_is_not_seen_the_whole_query_is_sent_once_a_cycle()
             return await super().query(query, at=at)
 
     metrics = Recording(hot((1, 5)), present=lambda _at: ())
-    yard = Yard(rules=(a_rule(presence="heat"),), metrics=metrics)
+    yard = EvaluationStage(rules=(a_rule(presence="heat"),), metrics=metrics)
     sent = []
     for minute in range(9):
         queries.clear()

@@ -1,0 +1,62 @@
+"""Lines with made-up secrets in the formats that vendors document, and harmless lines that look a little like them.
+
+A form has its secrets in ⟦ ⟧, with a ¦ inside each, so that no scanner of secrets takes the file for one.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+import yaml
+
+from collectors.facts.redaction import MARK
+
+_FOLDER = Path(__file__).parents[1] / "collectors" / "facts" / "secrets"
+_SECRET = re.compile("⟦([^⟧]*)⟧")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretForm:
+    """A line, the secrets in it, and what it is without them."""
+
+    family: str
+    line: str
+    secrets: tuple[str, ...]
+    redacted: str
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether it was kept aside while the patterns were written."""
+        return is_unseen(self.line)
+
+
+def is_unseen(line: str) -> bool:
+    """Return whether a line belongs to the 30% that were kept aside while the patterns were written."""
+    return blake2b(line.encode(), digest_size=1).digest()[0] % 10 < 3
+
+
+@cache
+def secret_forms() -> Sequence[SecretForm]:
+    return tuple(
+        SecretForm(
+            family=family,
+            line=_SECRET.sub(r"\1", written),
+            secrets=tuple(_SECRET.findall(written)),
+            redacted=_SECRET.sub(MARK, written),
+        )
+        for family, lines in _read("forms.yaml").items()
+        for written in (line.replace("¦", "") for line in lines)
+    )
+
+
+@cache
+def harmless_lines() -> Sequence[str]:
+    return tuple(line for lines in _read("harmless.yaml").values() for line in lines)
+
+
+def _read(name: str) -> dict[str, list[str]]:
+    read: dict[str, list[str]] = yaml.safe_load((_FOLDER / name).read_text(encoding="utf-8"))
+    return read
