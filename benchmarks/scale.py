@@ -27,8 +27,8 @@ from bot.evaluation.scheduler import RuleScheduler
 from bot.jobs.garbage_collection import collect_in_small_parts
 from bot.live_cluster import LiveCluster
 from bot.settings.schema import RulesSettings
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check_runner import CheckRunner
+from collectors.check_catalogue import CHECKS
+from collectors.check_runner import CheckRunner
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.decoder import KindDecoder
 from collectors.cluster.kinds import DEFAULT_KINDS

@@ -11,9 +11,9 @@ from bot.settings.schema import ClusterSettings
 from bot.settings.source_options import reflector_timing
 from bot.source_catalogue import SOURCES, SourceCatalogue, SourceParts, open_sources
 from collectors.blind_checks import blind_checks
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check import CheckInput, SourceState
-from collectors.checks.check_runner import with_metrics
+from collectors.check import CheckInput, SourceState
+from collectors.check_catalogue import CHECKS
+from collectors.check_runner import with_metrics
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.inventory import Inventory, inventory_of
 from collectors.cluster.kinds import DNS_AUTOSCALERS, NODES, PODS

@@ -9,8 +9,8 @@ from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import LiveCluster
 from bot.shared_parts import SharedParts
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check_runner import CheckRunner
+from collectors.check_catalogue import CHECKS
+from collectors.check_runner import CheckRunner
 from collectors.query_router import QueryRouter
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from bot.event_loop_lag import EventLoopLag
 from bot.jobs import garbage_collection
 from bot.jobs.agenda import Agenda
 from bot.jobs.due_catalogue import due_works
+from bot.jobs.event_loop_lag import EventLoopLag
 from bot.jobs.launch_watcher import LaunchWatcher
 from bot.jobs.plan_runner import PlanRunner
 from bot.jobs.retention import Retention

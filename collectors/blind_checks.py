@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from collectors.checks.catalogue import CHECKS
+from collectors.check_catalogue import CHECKS
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NODES, PODS
 from collectors.facts.enumeration import some_of

@@ -13,7 +13,7 @@ from collectors.facts.topology import WorkloadFacts
 from collectors.facts.workload_keys import is_workload_key, parse_workload, workload_key
 from collectors.trainings.training import OWNER_KEYS, TEAM_KEYS, first_of
 
-BARE = "Pod"  # the kind of a workload that is a pod without an owner
+BARE_POD = "Pod"  # the kind of a workload that is a pod without an owner
 
 
 class GpuWorkloads(Mapping[str, WorkloadFacts]):
@@ -48,7 +48,7 @@ class GpuWorkloads(Mapping[str, WorkloadFacts]):
             return None
         namespace, kind, _ = parse_workload(id)
         top = self._inventory.top_of(id)
-        pods = (top,) if isinstance(top, Pod) and kind == BARE else self._inventory.pods_of(id)
+        pods = (top,) if isinstance(top, Pod) and kind == BARE_POD else self._inventory.pods_of(id)
         of_namespace = self._inventory.all(NAMESPACES).get(namespace)
 
         def read() -> WorkloadFacts | None:
@@ -76,7 +76,7 @@ class GpuWorkloads(Mapping[str, WorkloadFacts]):
 
 def gpu_workload_of(pod: Pod, inventory: Inventory) -> str:
     """Return the key of the top of a pod's owner chain: the pod itself if it has no owner."""
-    return inventory.workload_of(pod) or workload_key(pod.metadata.namespace, BARE, pod.metadata.name)
+    return inventory.workload_of(pod) or workload_key(pod.metadata.namespace, BARE_POD, pod.metadata.name)
 
 
 def pods_waiting_for_gpus(

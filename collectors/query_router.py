@@ -5,8 +5,8 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from collectors.checks.check import SourceState
-from collectors.checks.check_runner import KUBERNETES, CheckRunner
+from collectors.check import SourceState
+from collectors.check_runner import KUBERNETES, CheckRunner
 from collectors.facts.labels import Labels
 from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import CheckQuery, PromQLQuery, Query

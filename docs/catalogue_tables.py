@@ -11,7 +11,7 @@ from bot.doctor.role_rules import act_rights
 from bot.evaluation.rulebook import read_rulebook
 from bot.metrics import Metrics
 from bot.settings.schema import RulesSettings
-from collectors.checks.catalogue import CHECKS
+from collectors.check_catalogue import CHECKS
 from collectors.facts.clock import humanize
 from collectors.facts.log_match import AllOf, render_match
 from collectors.facts.queries import CheckQuery, LogLevel, LogQuery, PromQLQuery, Query

@@ -24,8 +24,8 @@ from bot.metrics import Metrics
 from bot.settings.schema import KubernetesSettings, RulesSettings
 from bot.settings.source_options import reflector_timing
 from bot.store.memory_store import MemoryStore
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check_runner import CheckRunner
+from collectors.check_catalogue import CHECKS
+from collectors.check_runner import CheckRunner
 from collectors.facts.clock import SystemClock
 from collectors.facts.redaction import Redactor
 from collectors.query_router import QueryRouter

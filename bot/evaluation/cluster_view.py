@@ -6,7 +6,7 @@ from datetime import timedelta
 from alerts.rules import Rule
 from bot.evaluation.blind_view import BlindView
 from bot.evaluation.scheduler import RuleScheduler
-from collectors.checks.check import SourceState
+from collectors.check import SourceState
 from collectors.facts.clock import Clock
 from collectors.facts.queries import Query
 from collectors.query_router import QueryRouter

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from bot.evaluation.scheduler import EvaluationCycle
 from bot.live_cluster import LiveCluster
 from bot.metrics import Metrics
-from collectors.checks.check import SourceState
+from collectors.check import SourceState
 
 
 def export(

@@ -22,7 +22,7 @@ from bot.evaluation.rulebook import read_rule_objects
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
 from bot.live_cluster import LiveCluster
 from bot.metrics import Metrics
-from collectors.checks.check_runner import KUBERNETES
+from collectors.check_runner import KUBERNETES
 from collectors.facts.clock import LARGE_STEP, Clock, ClockSteps
 from collectors.query_router import QueryRouter
 

@@ -12,7 +12,7 @@ from alerts.loading.node_reader import did_you_mean
 from alerts.rules import Diagnostic, FileLocation, Rule, RuleGroup, Symbols
 from alerts.runbooks import runbook_names
 from bot.settings.schema import RuleOverride, RulesSettings
-from collectors.checks.catalogue import CHECKS
+from collectors.check_catalogue import CHECKS
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import SourceError
 from collectors.facts.subjects import WORDS

@@ -1,4 +1,4 @@
-"""The in-memory store, equivalent to the SQL store: for tests, and for runs that store nothing."""
+"""The in-memory store, equivalent to the SQL store: for tests and benchmarks."""
 
 import asyncio
 from collections import defaultdict

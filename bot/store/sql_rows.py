@@ -6,44 +6,18 @@ from datetime import datetime
 from typing import Any, Generic
 
 import msgspec
-from sqlalchemy import Column, ColumnElement, Index, Integer, MetaData, Text, bindparam, delete, func, select
-from sqlalchemy import Table as SqlTable
+from sqlalchemy import ColumnElement, bindparam, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from alerts.store import TABLES, Between, Row, TableDefinition, Wanted, column_text, moment_text
+from alerts.store import Between, Row, TableDefinition, Wanted, column_text, moment_text
 from bot.store.dialects import insert_into, one_of
 from bot.store.documents import decode, encode
+from bot.store.sql_tables import sql_table
 from bot.store.uninterrupted import uninterrupted
 from collectors.internal_errors import InternalErrors
 
-METADATA = MetaData()
 SENT_AT_ONCE = 500  # rows in one call of the driver
 AT_ONCE = 100  # rows encoded or decoded before others may run: a few milliseconds
-
-NUMBERS = SqlTable(
-    "numbers", METADATA, Column("name", Text, primary_key=True), Column("last", Integer, nullable=False)
-)
-
-
-def sql_table(name: str) -> SqlTable:
-    """Return the SQL table of a declared table."""
-    made = METADATA.tables.get(name)
-    return _sql_table(TABLES[name]) if made is None else made
-
-
-def _sql_table(table: TableDefinition[Any]) -> SqlTable:
-    made = SqlTable(
-        table.name,
-        METADATA,
-        Column("id", Text, primary_key=True),
-        Column("seq", Integer, nullable=False),  # the order of first insertion
-        *(Column(column, Text, nullable=False) for column in table.columns),
-        Column("over_at", Text),  # the time from which the row may be deleted
-        Column("document", Text, nullable=False),
-    )
-    for column in ("seq", "over_at", *table.columns):
-        Index(f"{table.name}_by_{column}", made.c[column])
-    return made
 
 
 class SqlRows(Generic[Row]):

@@ -1,4 +1,4 @@
-"""The SQL store: SQLite by default, PostgreSQL when one machine is not enough."""
+"""The SQL store: SQLite. Its statements are written for PostgreSQL too, which is not supported yet."""
 
 import asyncio
 import sqlite3
@@ -16,7 +16,8 @@ from alerts.store import TABLES, Changed, Listener, Row, StoreSnapshot, Unit, mo
 from bot.store.concurrency import ChangeSignal, WriteLock
 from bot.store.dialects import insert_into, make_engine, one_of
 from bot.store.migrate import StoreError, migrate
-from bot.store.sql_rows import NUMBERS, SqlRows, sql_table
+from bot.store.sql_rows import SqlRows
+from bot.store.sql_tables import NUMBERS, sql_table
 from bot.store.uninterrupted import uninterrupted
 from collectors.internal_errors import InternalErrors
 

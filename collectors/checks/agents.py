@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.indexes import by_involved_object, by_owner_of_pod
 from collectors.cluster.inventory import Inventory

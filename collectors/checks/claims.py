@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.check import CheckInput, ClusterCheck
 from collectors.cluster.indexes import by_involved_object
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import (

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.inventory import Inventory
 from collectors.dns.autoscaler import Autoscaler, autoscaler_of
 from collectors.dns.deployment import dns_deployment

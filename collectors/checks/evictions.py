@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.check import CheckInput, ClusterCheck
 from collectors.cluster.objects import Pod
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from collectors.cluster.objects import Pod

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample, Seen
 from collectors.gpu_activity import IDLE_AFTER, Activity, activity, each_pod

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.check import CheckInput, ClusterCheck
 from collectors.cluster.kinds import NAMESPACES, SERVICES
 from collectors.cluster.resources import holds_resources
 from collectors.facts.labels import Labels

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.check import CheckInput, ClusterCheck
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node

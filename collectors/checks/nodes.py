@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.resources import gpus_out_of_service

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.indexes import by_involved_object, kind_of, owner_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DAEMONSETS, EVENTS, JOBS, REPLICASETS, STATEFULSETS, ResourceKind

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.indexes import by_involved_object, by_unready
 from collectors.cluster.inventory import Inventory
@@ -21,7 +21,7 @@ from collectors.facts.enumeration import some_of
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
 from collectors.facts.workload_keys import parse_workload, shown_kind
-from collectors.gpu_workloads import BARE, asks_for_gpus, gpu_workload_of
+from collectors.gpu_workloads import BARE_POD, asks_for_gpus, gpu_workload_of
 from collectors.trainings.exit_codes import explain_exit
 
 _TEXTS = 3  # pods of one sample
@@ -157,7 +157,7 @@ def _labels(pod: Pod, training: str, inventory: Inventory) -> Labels:
     if training:
         return Labels({"namespace": namespace, "training": training})
     _, kind, name = parse_workload(gpu_workload_of(pod, inventory))
-    if kind == BARE:
+    if kind == BARE_POD:
         return Labels({"namespace": namespace, "pod": name})
     return Labels({"namespace": namespace, "workload": name, "workload_type": shown_kind(kind)})
 

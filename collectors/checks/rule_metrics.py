@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PERSISTENT_VOLUMES
 from collectors.facts.enumeration import some_of

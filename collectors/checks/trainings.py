@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck
+from collectors.check import CheckInput, ClusterCheck
 from collectors.cluster.objects import Pod
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
 from collectors.facts.workload_keys import parse_workload, shown_kind
-from collectors.gpu_workloads import BARE, pods_waiting_for_gpus
+from collectors.gpu_workloads import BARE_POD, pods_waiting_for_gpus
 from collectors.trainings.ranks import problem_of
 from collectors.trainings.training import Training, TrainingState
 
@@ -48,7 +48,7 @@ def workloads_pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Seq
     found = []
     for id, pods in pods_waiting_for_gpus(inputs.inventory, waiting).items():
         namespace, kind, name = parse_workload(id)
-        of_pod = {"pod": name} if kind == BARE else {"workload": name, "workload_type": shown_kind(kind)}
+        of_pod = {"pod": name} if kind == BARE_POD else {"workload": name, "workload_type": shown_kind(kind)}
         oldest = min(
             (one.metadata.creation_timestamp for one in pods if one.metadata.creation_timestamp), default=None
         )

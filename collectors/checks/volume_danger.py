@@ -7,7 +7,7 @@ find no file system on it.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck, Found
+from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.host_mounts import by_kept_mount
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS, VOLUME_ATTACHMENTS

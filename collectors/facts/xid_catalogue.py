@@ -1,4 +1,4 @@
-"""What the numbers of NVIDIA's XID errors mean, and what to do about each: the one place that knows them.
+"""What NVIDIA's XID numbers mean, and what to do about each. Rules repeat the numbers, and tests compare them.
 
 The buckets and what to do follow NVIDIA's own catalogue, https://docs.nvidia.com/deploy/xid-errors/, as NVSentinel
 carries it; the severity is ours.

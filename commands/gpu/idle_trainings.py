@@ -8,7 +8,7 @@ from collectors.facts.clock import humanize
 from collectors.facts.topology import Topology, WorkloadFacts, shown_name
 from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.gpu_activity import MEMORY_HELD_ABOVE, Activity, IdleSearch, PodGpus
-from collectors.gpu_workloads import BARE
+from collectors.gpu_workloads import BARE_POD
 from collectors.trainings.training import Training
 
 NAMED = 4  # workloads that are no trainings
@@ -31,7 +31,7 @@ class TrainingGpus:
         if self.training is not None:
             return self.training.id
         first = self.pods[0]
-        return self.workload.id if self.workload else f"{first.namespace}/{BARE}/{first.pod}"
+        return self.workload.id if self.workload else f"{first.namespace}/{BARE_POD}/{first.pod}"
 
     @property
     def name(self) -> str:
@@ -95,7 +95,7 @@ def by_training(
         else:
             facts = topology.pods.get(key)
             workload = facts.workload if facts else ""
-            others.setdefault(workload or f"{pod.namespace}/{BARE}/{pod.pod}", []).append(pod)
+            others.setdefault(workload or f"{pod.namespace}/{BARE_POD}/{pod.pod}", []).append(pod)
     found = [TrainingGpus(training=by_id[id], pods=tuple(pods)) for id, pods in groups.items()]
     found += [
         TrainingGpus(
@@ -141,7 +141,7 @@ def _resources(one: TrainingGpus) -> str:
 def way_to_free(one: TrainingGpus) -> str:
     """Return how the GPUs of a workload that is no training are freed: its owner stops it, not Yardmaster."""
     namespace, kind, name = parse_workload(one.id)
-    if kind == BARE:
+    if kind == BARE_POD:
         return (
             f"it is a pod without a controller, `kubectl -n {namespace} delete pod {name}` ends it for good"
         )

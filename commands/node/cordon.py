@@ -1,4 +1,4 @@
-"""The parts of a cordon that `node cordon` in commands.py uses: annotations, steps and lease."""
+"""The parts of a cordon that cordoning.py puts together: annotations, steps and lease."""
 
 from dataclasses import replace
 from datetime import timedelta

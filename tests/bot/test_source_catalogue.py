@@ -15,8 +15,8 @@ from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import LiveCluster, open_cluster
 from bot.settings.schema import ClusterSettings, KubernetesSettings
 from bot.source_catalogue import SOURCES, SourceParts
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check_runner import CheckRunner
+from collectors.check_catalogue import CHECKS
+from collectors.check_runner import CheckRunner
 from collectors.facts.clock import SystemClock
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query

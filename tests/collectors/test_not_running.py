@@ -1,6 +1,6 @@
 """A workload that fires already keeps its alert when others join it: it is not over."""
 
-from collectors.checks.check import samples_in
+from collectors.check import samples_in
 from collectors.checks.not_running import not_running
 from collectors.facts.labels import Labels
 from tests.alerts.packs.check_case import check_input

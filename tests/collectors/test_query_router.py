@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check import CheckInput, ClusterCheck, SourceState
+from collectors.check import CheckInput, ClusterCheck, SourceState
+from collectors.check_catalogue import CHECKS
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, Seen
 from collectors.internal_errors import InternalErrors

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from bot.evaluation.rulebook import pack_names, read_rulebook
 from bot.metrics import Metrics
 from bot.settings.schema import RulesSettings, Settings
-from collectors.checks.catalogue import CHECKS
+from collectors.check_catalogue import CHECKS
 from commands.command_catalogue import CATALOGUE
 from docs import settings_table
 from docs.generate import DOCS, PARTS, fresh, pages, stale

@@ -119,6 +119,11 @@ def test_no_two_parts_of_one_kind_may_import_each_other() -> None:
     assert permitted(siblings()) == []
 
 
+def test_alerts_may_import_facts_only() -> None:
+    others = [room for package, room in rooms() if package == "collectors" and room != "collectors.facts"]
+    assert permitted(("alerts.engine", room) for room in others) == []
+
+
 @pytest.mark.parametrize("package", PACKAGES[:-1])
 def test_a_room_without_a_place_is_refused(package: str) -> None:
     graph = deepcopy(imports())

@@ -29,7 +29,7 @@ ROLES = {
 
 # Names that several modules define because the same part is looked for in each of them, with those modules.
 SHARED = {
-    "CHECKS": "collectors/checks/*.py",  # what the file adds to the catalogue
+    "CHECKS": "collectors/check*.py",  # what the file adds to the catalogue
     "COMMANDS": "commands/*/*.py",  # likewise
     "KIND": "co*/training*/*.py",  # a kind of training: one reads it, one writes it
     "UNDOING": "commands/*/undo_rules.py",  # what the undo of a noun's commands needs

@@ -19,8 +19,8 @@ from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.rendering import RuleRenderer
 from bot.live_cluster import LiveCluster
 from bot.store.memory_store import MemoryStore
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check import samples_in
+from collectors.check import samples_in
+from collectors.check_catalogue import CHECKS
 from collectors.cluster.decoder import KindDecoder
 from collectors.cluster.kinds import ResourceKind
 from collectors.cluster.object_store import ObjectStore, Snapshot

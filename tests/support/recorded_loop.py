@@ -22,8 +22,8 @@ from bot.live_cluster import LiveCluster
 from bot.metrics import Metrics
 from bot.settings.schema import RulesSettings
 from bot.store.memory_store import MemoryStore
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check_runner import CheckRunner
+from collectors.check_catalogue import CHECKS
+from collectors.check_runner import CheckRunner
 from collectors.query_router import QueryRouter
 from collectors.sources.cluster_sources import ClusterSources
 from collectors.sources.prometheus.options import PrometheusOptions

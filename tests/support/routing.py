@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
-from collectors.checks.check import CheckInput, ClusterCheck, SourceState
-from collectors.checks.check_runner import CheckRunner
+from collectors.check import CheckInput, ClusterCheck, SourceState
+from collectors.check_runner import CheckRunner
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, Seen, Series
 from collectors.internal_errors import InternalErrors

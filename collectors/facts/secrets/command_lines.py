@@ -9,7 +9,7 @@ def _of(program: str, flag: str, value: str = rf"\\{{0,7}}[\"']?({BARE})") -> st
     return rf"\b(?:{program})\b[^\n|]*?[\s\"'](?:{flag}){value}"
 
 
-COMMANDS = (  # their manual pages
+COMMAND_LINES = (  # their manual pages
     SecretPattern(
         _of("curl|wget", r"-u|--user|-U|--proxy-user", r"[ =]?\\{0,7}[\"']?[^\s:\"'$]+:([^\s\"'\\]+)")
     ),

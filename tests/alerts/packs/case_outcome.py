@@ -7,8 +7,8 @@ from typing import Any
 
 from alerts.alert import Alert
 from alerts.rules import Rule
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check import CheckInput, SourceState
+from collectors.check import CheckInput, SourceState
+from collectors.check_catalogue import CHECKS
 from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, QueryResult, Sample, Seen

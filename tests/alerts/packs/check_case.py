@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from collectors.checks.check import CheckInput, SourceState
+from collectors.check import CheckInput, SourceState
 from collectors.cluster.inventory import Inventory
 from collectors.facts.clock import ClockStep
 from collectors.facts.labels import Labels

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from collectors.checks.check import SourceState
+from collectors.check import SourceState
 from collectors.facts.clock import ClockStep
 from collectors.trainings.training import Training, TrainingState
 from tests.alerts.packs.check_case import CheckCase, check_input

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from collectors.checks.check import CheckInput
+from collectors.check import CheckInput
 from collectors.cluster.base import KubernetesObject
 from collectors.cluster.objects import PersistentVolume, PersistentVolumeClaim, Pod
 from collectors.facts.labels import Labels

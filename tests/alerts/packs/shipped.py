@@ -9,7 +9,7 @@ import yaml
 
 from alerts.loading import Loaded, load
 from alerts.rules import Rule, Symbols
-from collectors.checks.catalogue import CHECKS
+from collectors.check_catalogue import CHECKS
 
 PACKS = Path(str(resources.files("alerts.packs")))
 RUNBOOKS = PACKS / "runbooks"

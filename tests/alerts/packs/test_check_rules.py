@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from alerts.rules import Rule
-from collectors.checks.catalogue import CHECKS
+from collectors.check_catalogue import CHECKS
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import SERVICES
 from collectors.facts.queries import CheckQuery

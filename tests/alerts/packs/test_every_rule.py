@@ -11,8 +11,8 @@ from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
 from alerts.templates import TemplateError, parse
 from bot.evaluation.rulebook import check_action
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check import samples_in
+from collectors.check import samples_in
+from collectors.check_catalogue import CHECKS
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
 from collectors.facts.results import Sample

@@ -21,8 +21,8 @@ from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.settings.schema import RulesSettings
 from bot.store.memory_store import MemoryStore
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check import CheckInput, SourceState
+from collectors.check import CheckInput, SourceState
+from collectors.check_catalogue import CHECKS
 from collectors.checks.gpu_metrics import MEASURED
 from collectors.cluster.base import KubernetesObject
 from collectors.cluster.inventory import Inventory

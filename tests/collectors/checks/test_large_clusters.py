@@ -12,10 +12,10 @@ import pytest
 
 from benchmarks.large_cluster_objects import PATHS_OF_KINDS as PATHS
 from benchmarks.large_cluster_objects import PODS_ON_NODE, lists
-from collectors.checks import check_runner
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check import CheckInput, ClusterCheck, Found, SourceState, samples_in
-from collectors.checks.check_runner import CheckRunner
+from collectors import check_runner
+from collectors.check import CheckInput, ClusterCheck, Found, SourceState, samples_in
+from collectors.check_catalogue import CHECKS
+from collectors.check_runner import CheckRunner
 from collectors.cluster.decoder import KindDecoder
 from collectors.cluster.kinds import DEFAULT_KINDS
 from collectors.cluster.memo import Memo

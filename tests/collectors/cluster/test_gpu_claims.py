@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check import CheckInput
+from collectors.check import CheckInput
+from collectors.check_catalogue import CHECKS
 from collectors.cluster.devices import ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Job, Pod

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from collectors.checks.catalogue import CHECKS
+from collectors.check_catalogue import CHECKS
 from collectors.cluster import kinds
 from collectors.cluster.indexes import by_owner
 from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind

@@ -6,8 +6,8 @@ import pytest
 
 from bot.evaluation.rulebook import read_rulebook
 from bot.settings.schema import RulesSettings
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check_runner import with_metrics
+from collectors.check_catalogue import CHECKS
+from collectors.check_runner import with_metrics
 from collectors.facts.clock import SystemClock
 from collectors.facts.findings import FindingLevel, RuleHealth
 from collectors.sources.prometheus.options import PrometheusOptions

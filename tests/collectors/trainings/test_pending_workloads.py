@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from collectors.checks.check import CheckInput
+from collectors.check import CheckInput
 from collectors.checks.trainings import workloads_pending
 from collectors.cluster.objects import Pod
 from collectors.facts.label_mapping import subject_of

@@ -2,8 +2,8 @@
 
 import pytest
 
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check import CheckInput, samples_in
+from collectors.check import CheckInput, samples_in
+from collectors.check_catalogue import CHECKS
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Deployment, Service
 from collectors.facts.proportional import read_linear

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collectors.checks.catalogue import CHECKS
-from collectors.checks.check import CheckInput, SourceState
+from collectors.check import CheckInput, SourceState
+from collectors.check_catalogue import CHECKS
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Pod
 from collectors.facts.labels import Labels

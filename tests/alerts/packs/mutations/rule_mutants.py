@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from alerts.rules import Rule
-from collectors.checks.catalogue import CHECKS
+from collectors.check_catalogue import CHECKS
 from collectors.facts.queries import CheckQuery, LogLevel, LogQuery, PromQLQuery, Query
 from tests.alerts.packs.mutations.promql_mutants import promql_mutants
 

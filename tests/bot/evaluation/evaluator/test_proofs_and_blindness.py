@@ -10,7 +10,7 @@ from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
 from bot.store.memory_store import MemoryStore
-from collectors.checks.check import CheckInput, SourceState
+from collectors.check import CheckInput, SourceState
 from collectors.facts.results import Blind
 from tests.support.alerting import CLUSTER, a_renderer, minutes
 from tests.support.evaluation import Canned

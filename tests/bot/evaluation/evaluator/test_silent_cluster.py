@@ -17,7 +17,7 @@ from bot.metrics import Metrics
 from bot.settings.schema import KubernetesSettings, RulesSettings
 from bot.settings.source_options import reflector_timing
 from bot.store.memory_store import MemoryStore
-from collectors.checks.catalogue import CHECKS
+from collectors.check_catalogue import CHECKS
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.kinds import NODES, PODS
 from collectors.sources.kubernetes.source import KubernetesSource

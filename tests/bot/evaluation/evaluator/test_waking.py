@@ -18,7 +18,7 @@ from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import SNAPSHOT_EVERY
 from bot.metrics import Metrics
 from bot.store.memory_store import MemoryStore
-from collectors.checks.check import CheckInput, ClusterCheck, SourceState
+from collectors.check import CheckInput, ClusterCheck, SourceState
 from collectors.cluster.cache import ObjectChange
 from collectors.cluster.devices import ResourceClaim
 from collectors.cluster.objects import PersistentVolumeClaim, Pod

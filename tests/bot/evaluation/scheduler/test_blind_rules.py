@@ -7,7 +7,7 @@ import pytest
 
 from alerts.rules import Rule
 from bot.evaluation.scheduler import RuleScheduler
-from collectors.checks.catalogue import CHECKS
+from collectors.check_catalogue import CHECKS
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
 from collectors.facts.results import Blind, QueryResult
 from collectors.query_router import QueryRouter

@@ -11,7 +11,7 @@ from alerts.lifecycle import AlertState
 from bot.evaluation.backfill import TRIES
 from bot.evaluation.rule_state import MAX_MISSED
 from bot.evaluation.scheduler import RuleScheduler
-from collectors.checks.catalogue import CHECKS
+from collectors.check_catalogue import CHECKS
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, PromQLQuery
 from collectors.facts.results import Blind, QueryResult

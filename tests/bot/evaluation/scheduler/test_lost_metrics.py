@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from alerts.alert import Alert
 from alerts.incidents.group_keys import group_key_of
 from bot.evaluation.scheduler import RuleScheduler
-from collectors.checks.catalogue import CHECKS
+from collectors.check_catalogue import CHECKS
 from collectors.facts.missing_metrics import MissingCause, MissingMetrics
 from collectors.facts.queries import CheckQuery, Query
 from collectors.facts.results import Blind

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from collectors.checks.check import CheckInput, ClusterCheck, Found, SourceState
+from collectors.check import CheckInput, ClusterCheck, Found, SourceState
 from collectors.facts.labels import Labels
 from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query

@@ -1,5 +1,6 @@
 """The list of checks. To add a check, add a file and a line here."""
 
+from collectors.check import ClusterCheck
 from collectors.checks import (
     agents,
     claims,
@@ -22,7 +23,6 @@ from collectors.checks import (
     trainings,
     volume_danger,
 )
-from collectors.checks.check import ClusterCheck
 
 CHECKS: dict[str, ClusterCheck] = {
     check.name: check
