@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from collectors.facts.secrets.command_lines import COMMANDS
+from collectors.facts.secrets.command_lines import COMMAND_LINES
 from collectors.facts.secrets.known_places import ADDRESSES, HEADERS, PRIVATE_KEYS
 from collectors.facts.secrets.named_values import NAMED
 from collectors.facts.secrets.secret_pattern import SecretPattern
@@ -17,6 +17,6 @@ PATTERNS: Mapping[str, Sequence[SecretPattern]] = {
         *(SecretPattern(one) for one in TOKENS),
         *(SecretPattern(one, is_mixed) for one in MIXED_TOKENS),
     ),
-    "command lines": COMMANDS,
+    "command lines": COMMAND_LINES,
     **NAMED,
 }
