@@ -1,10 +1,10 @@
 """Secrets that command lines carry, after the manual pages of the programs."""
 
-from collectors.facts.secrets.secret_pattern import BARE, SecretPattern
+from collectors.facts.secrets.secret_pattern import UNQUOTED, SecretPattern
 from collectors.facts.secrets.secret_values import is_mixed, is_no_number, is_random
 
 
-def _of(program: str, flag: str, value: str = rf"\\{{0,7}}[\"']?({BARE})") -> str:
+def _of(program: str, flag: str, value: str = rf"\\{{0,7}}[\"']?({UNQUOTED})") -> str:
     """Return the expression for the value of a flag of a program."""
     return rf"\b(?:{program})\b[^\n|]*?[\s\"'](?:{flag}){value}"
 
@@ -29,7 +29,7 @@ COMMAND_LINES = (  # their manual pages
     SecretPattern(_of(r"ldap\w+", r"-w ?")),
     SecretPattern(_of(r"ipmitool|unzip|zip", r"-P ?")),
     SecretPattern(_of(r"7za?", r"-p")),
-    SecretPattern(_of(r"snmp\w+", r"-[Ac] ?", rf"({BARE})(?:\s+-X\s+({BARE}))?")),
+    SecretPattern(_of(r"snmp\w+", r"-[Ac] ?", rf"({UNQUOTED})(?:\s+-X\s+({UNQUOTED}))?")),
     SecretPattern(_of(r"openssl|ossutil(?:64)?|obsutil|swanlab login", r"-k[ =]")),
     SecretPattern(r"\s-[ik][ =]([\w+/]{16,})", is_random),
     SecretPattern(r"\bpass:([^\s\"'\\]{4,})"),  # openssl-passphrase-options

@@ -1,6 +1,6 @@
 """Secrets that stand in a known place: a Kubernetes Secret, a key's block, an address, a header."""
 
-from collectors.facts.secrets.secret_pattern import BARE, IS, QUOTE, SecretPattern
+from collectors.facts.secrets.secret_pattern import IS, QUOTE, UNQUOTED, SecretPattern
 from collectors.facts.secrets.secret_values import is_key_line, is_mixed, is_random
 
 _SIGNED = r"(?:AWS4|GOOG4|OSS4|ACS3|TC3)-HMAC"  # a scheme: the signature comes in a parameter
@@ -57,7 +57,7 @@ HEADERS = (  # RFC 9110, RFC 6265, and those of Vault, GitLab, Azure, AWS
     SecretPattern(r"(?i)\bAUTH (?:PLAIN|LOGIN|CRAM-MD5) ([\w+/]{8,}={0,2})"),  # RFC 4954
     SecretPattern(
         rf"(?i)\b(?:x-api-key|x-auth-token|x-vault-token|private-token|job-token|x-auth-key"
-        rf"|ocp-apim-subscription-key|x-amz-security-token)(?:{QUOTE})?[ \t]{{0,3}}:[ \t]{{0,3}}({BARE})"
+        rf"|ocp-apim-subscription-key|x-amz-security-token)(?:{QUOTE})?[ \t]{{0,3}}:[ \t]{{0,3}}({UNQUOTED})"
     ),
     SecretPattern(rf"(?i)\bset-cookie(?:{QUOTE})?:\s{{0,3}}(?:{QUOTE})?([^\s=;]+=[^\"'\n;]+)"),
     SecretPattern(rf"(?i)(?:^|[^-\w])cookie(?:{QUOTE})?:\s{{0,3}}(?:{QUOTE})?([^\s=;]+=[^\"'\n]+)"),

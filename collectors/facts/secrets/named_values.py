@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from collectors.facts.secrets.secret_pattern import BARE, IS, QUOTE, QUOTED, SecretPattern
+from collectors.facts.secrets.secret_pattern import IS, QUOTE, QUOTED, UNQUOTED, SecretPattern
 from collectors.facts.secrets.secret_values import is_mixed, is_no_number, is_no_prose, is_random
 
 _NEXT = r"[&,;|](?:[\w.%-]+[=:]|\s|$)|[,;)\]}]+$|[)\]}][,\s]|\\[nrt]"  # where a bare value ends
@@ -34,13 +34,13 @@ _WORDS = (
 NAMED: Mapping[str, Sequence[SecretPattern]] = {
     "passwords": (
         SecretPattern(rf"(?i){_PASSWORD}{QUOTE}{IS}(?:u?(?:{QUOTED})|(\d+))"),  # JSON, a repr
-        SecretPattern(rf"(?i){_PASSWORD}{QUOTE}{IS}({BARE})", is_mixed, _NEXT),
+        SecretPattern(rf"(?i){_PASSWORD}{QUOTE}{IS}({UNQUOTED})", is_mixed, _NEXT),
         SecretPattern(rf"(?i){_PASSWORD}{IS}u?(?:{QUOTED})"),
-        SecretPattern(rf"(?i){_PASSWORD}[ \t]{{0,3}}(?::?=>?|:)({BARE})", ends=_NEXT),
-        SecretPattern(rf"(?i){_PASSWORD}[ \t]{{0,3}}=>?{_SPACE}({BARE})", is_no_prose, _NEXT),
+        SecretPattern(rf"(?i){_PASSWORD}[ \t]{{0,3}}(?::?=>?|:)({UNQUOTED})", ends=_NEXT),
+        SecretPattern(rf"(?i){_PASSWORD}[ \t]{{0,3}}=>?{_SPACE}({UNQUOTED})", is_no_prose, _NEXT),
         SecretPattern(rf"(?i){_PASSWORD}[ \t]{{0,3}}:{_SPACE}([^\s\"'][^\n\"']*)", is_no_prose, _NEXT_FIELD),
-        SecretPattern(rf"(?i)(?:\b|_)(?:pass|pw|pwd)=({BARE})", is_no_number, _NEXT),
-        SecretPattern(rf"(?i){_PASSWORD}(?: (?:is|was))?:?{_SPACE}({BARE})", is_mixed),
+        SecretPattern(rf"(?i)(?:\b|_)(?:pass|pw|pwd)=({UNQUOTED})", is_no_number, _NEXT),
+        SecretPattern(rf"(?i){_PASSWORD}(?: (?:is|was))?:?{_SPACE}({UNQUOTED})", is_mixed),
         SecretPattern(r"(?i)\b(?:identified by|password) '([^'\n]+)'"),  # SQL
         SecretPattern(
             rf"{_CHINESE}(?:{QUOTE})?[ \t]?(?:为|是)?[ \t]?[:：=][ \t]?\\{{0,7}}[\"']?([!-~]{{4,}})",
@@ -52,24 +52,24 @@ NAMED: Mapping[str, Sequence[SecretPattern]] = {
         SecretPattern(
             rf"(?i){_WORD}(?:{_KEYED}|{_TOKEN}){QUOTE}{IS}u?(?:{QUOTED})", is_no_number, unless=_WORDS
         ),
-        SecretPattern(rf"(?i){_WORD}(?:{_KEYED}|{_TOKEN}){QUOTE}{IS}({BARE})", is_mixed, _NEXT, _WORDS),
+        SecretPattern(rf"(?i){_WORD}(?:{_KEYED}|{_TOKEN}){QUOTE}{IS}({UNQUOTED})", is_mixed, _NEXT, _WORDS),
         SecretPattern(rf"(?i){_KEYED}{IS}u?(?:{QUOTED})", is_no_number),
         SecretPattern(rf"(?i){_WORD}{_TOKEN}{_EQUALS}u?(?:{QUOTED})", is_no_number, unless=_WORDS),
         SecretPattern(rf"(?i){_TOKEN}[ \t]{{0,3}}:[ \t]{{0,3}}u?(?:{QUOTED})", is_mixed),
-        SecretPattern(rf"(?i){_WORD}(?:{_KEYED}|{_TOKEN})(?::?=>?)({BARE})", is_no_number, _NEXT, _WORDS),
-        SecretPattern(rf"(?i)(?:{_KEY}|[_-]secret){IS}({BARE})", is_no_prose, _NEXT),
-        SecretPattern(rf"(?i)(?:{_SECRET}|{_TOKEN}){IS}({BARE})", is_mixed, _NEXT),
+        SecretPattern(rf"(?i){_WORD}(?:{_KEYED}|{_TOKEN})(?::?=>?)({UNQUOTED})", is_no_number, _NEXT, _WORDS),
+        SecretPattern(rf"(?i)(?:{_KEY}|[_-]secret){IS}({UNQUOTED})", is_no_prose, _NEXT),
+        SecretPattern(rf"(?i)(?:{_SECRET}|{_TOKEN}){IS}({UNQUOTED})", is_mixed, _NEXT),
     ),
     "short names": (
-        SecretPattern(rf"\b[A-Z][A-Z0-9_]*_(?:AK|KEY|PAT|SK|PASS)=\\{{0,7}}[\"']?({BARE})", is_random),
-        SecretPattern(rf"\b(?:ak|sk)[=:][ \t]?({BARE})", is_random),
+        SecretPattern(rf"\b[A-Z][A-Z0-9_]*_(?:AK|KEY|PAT|SK|PASS)=\\{{0,7}}[\"']?({UNQUOTED})", is_random),
+        SecretPattern(rf"\b(?:ak|sk)[=:][ \t]?({UNQUOTED})", is_random),
         SecretPattern(
-            rf"(?i)(?:{_KEY}|{_TOKEN}|api key|signing key|requirepass|masterauth|\bauth){_SPACE}({BARE})",
+            rf"(?i)(?:{_KEY}|{_TOKEN}|api key|signing key|requirepass|masterauth|\bauth){_SPACE}({UNQUOTED})",
             is_mixed,
         ),
         SecretPattern(
             r"(?i)\b(?:api|access|app|encryption|master|private|recovery|secret|shared|signing|unseal)[ _]key(?: \d)?"
-            rf"[^\n:=]{{0,20}}[:=][ \t]{{0,3}}\\{{0,7}}[\"']?({BARE})",
+            rf"[^\n:=]{{0,20}}[:=][ \t]{{0,3}}\\{{0,7}}[\"']?({UNQUOTED})",
             is_random,
         ),
     ),
@@ -77,12 +77,12 @@ NAMED: Mapping[str, Sequence[SecretPattern]] = {
         SecretPattern(
             rf"(?i)(?:^|[\s\"'\[,])--?[\w-]*(?:{_ANY}|certificate-key)[ =](?:{QUOTED}|([^\s\"'\\<>-][^\s\"'\\<>]*))"
         ),
-        SecretPattern(rf"--[\w-]*key[ =]\\{{0,7}}[\"']?({BARE})", is_random),
+        SecretPattern(rf"--[\w-]*key[ =]\\{{0,7}}[\"']?({UNQUOTED})", is_random),
         SecretPattern(rf"(?i)--[\w-]*(?:{_ANY}|key){QUOTE}[ \t]{{0,3}},[ \t]{{0,3}}(?:{QUOTED})"),  # JSON
         SecretPattern(rf"(?i){_ANY}{QUOTE}\]{_EQUALS}(?:{QUOTED})"),  # os.environ
         SecretPattern(  # the environment of a container, XML
             rf"(?i)\b(?:name|key){QUOTE}?[=:]\s{{0,3}}(?:{QUOTE})?[\w.-]*{_ANY}(?:{QUOTE})?[,\s]{{1,40}}"
-            rf"(?:{QUOTE})?value(?:{QUOTE})?[=:]\s{{0,3}}(?:{QUOTED}|({BARE}))"
+            rf"(?:{QUOTE})?value(?:{QUOTE})?[=:]\s{{0,3}}(?:{QUOTED}|({UNQUOTED}))"
         ),
         SecretPattern(rf"(?i)<\w*(?:{_PASSWORD}|secret|token)>([^<\n]+)<"),
         SecretPattern(

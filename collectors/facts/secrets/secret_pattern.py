@@ -21,5 +21,5 @@ class SecretPattern:
 
 QUOTE = r"\\{0,7}[\"']"  # also escaped, as in JSON inside JSON
 QUOTED = r"\\{0,7}\"((?:[^\"\\\n]|\\[^\"\n])*)(?:\\{0,7}\"|(?m:$))|\\{0,7}'([^'\n]*)(?:'|(?m:$))"
-BARE = r"[^\s\"'\\<>]+"
+UNQUOTED = r"[^\s\"'\\<>]+"
 IS = r"[ \t]{0,3}(?::?=>?|:)[ \t]{0,3}"
