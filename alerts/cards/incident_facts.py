@@ -87,7 +87,7 @@ def incident_facts(
         resolved_at=incident.resolved_at,
         acknowledged_by=printable(incident.acknowledged_by_name or incident.acknowledged_by, LONGEST),
         affected=tuple(
-            printable(impact.training, LONGEST)
+            printable(impact.shown, LONGEST)
             for impact in incident.impacts
             if impact.scope is not ImpactScope.BYSTANDERS
         ),

@@ -8,7 +8,7 @@ from alerts.alert import Alert
 from alerts.cards.desired import desired_cards
 from alerts.cards.posted import CardId, CardKind, PostedCard
 from alerts.incidents.crashes import Crashes, joins_crash, may_be_crash, with_crash
-from alerts.incidents.group_keys import group_key_of
+from alerts.incidents.group_keys import group_keys_of
 from alerts.incidents.grouping import GroupingContext, add_alert, belongs, open_incident, resolve_if_over
 from alerts.incidents.impacts import with_failures
 from alerts.incidents.incident import Incident
@@ -245,6 +245,6 @@ class _Draft:
 
     def _of_group(self, alert: Alert) -> list[Incident]:
         """Return the incidents of the alert's object, the latest first."""
-        key = group_key_of(alert)
-        ids = [*self._by_group.get(key, ()), *self._opened.get(key, ())]
+        keys = reversed(group_keys_of(alert))
+        ids = [id for key in keys for of in (self._by_group, self._opened) for id in of.get(key, ())]
         return [self._get(id) for id in reversed(ids)]

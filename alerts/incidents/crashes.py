@@ -74,6 +74,7 @@ def with_crash(incident: Incident, topology: Topology) -> Incident:
     subject = Subject(
         cluster=before.cluster,
         training=crashed,
+        training_name=facts.name if facts else before.training_name,
         namespace=crashed.partition("/")[0],
         owner=facts.owner if facts else before.owner,
         team=facts.team if facts else before.team,

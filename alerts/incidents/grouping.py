@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.incidents.events import IncidentEventType
-from alerts.incidents.group_keys import CLUSTER_WIDE, group_key_of
+from alerts.incidents.group_keys import CLUSTER_WIDE, group_key_of, group_keys_of
 from alerts.incidents.impacts import with_impacts
 from alerts.incidents.incident import Incident, Member
 from alerts.incidents.members import member_of, summary_of
@@ -185,7 +185,7 @@ def add_action(
 
 def belongs(incident: Incident, alert: Alert, now: datetime, within: timedelta = REOPENS_WITHIN) -> bool:
     """Whether the alert is about this incident's object, and the incident is open or its rule ended it just now."""
-    if incident.cluster != alert.cluster or incident.group_key != group_key_of(alert):
+    if incident.cluster != alert.cluster or incident.group_key not in group_keys_of(alert):
         return False
     if incident.resolved_at is None:
         return True
@@ -214,7 +214,7 @@ def shared_by(subject: Subject, members: Iterable[Member]) -> Subject:
     """Return what these alerts have in common of the subject of their incident."""
     subjects = [member.subject for member in members]
     shared: dict[str, str] = {}
-    for word in subject.words():
+    for word in (*subject.words(), "training_name"):
         values = {value for one in subjects if (value := getattr(one, word))}
         shared[word] = values.pop() if len(values) == 1 else ""
     return Subject(**shared)

@@ -150,4 +150,4 @@ async def _answered_since(
 
 
 def _request_state(reclaim: ReclaimRequest) -> str:
-    return f"request {reclaim.id} for {reclaim.training}, which is {reclaim.state.value} by now"
+    return f"request {reclaim.id} for {reclaim.shown}, which is {reclaim.state.value} by now"

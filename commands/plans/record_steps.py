@@ -44,7 +44,7 @@ async def answered_meanwhile(unit: Unit, steps: Iterable[Step]) -> str:
         if isinstance(step, Record) and step.table == "reclaim_requests" and step.before is not None:
             reclaim = await unit.rows(ReclaimRequest).get(step.id)
             if reclaim is not None and msgspec.to_builtins(reclaim) != step.before:
-                return f"Request `{reclaim.id}` for {reclaim.training} is now {reclaim.state.value}: nothing was done."
+                return f"Request `{reclaim.id}` for {reclaim.shown} is now {reclaim.state.value}: nothing was done."
     return ""
 
 
