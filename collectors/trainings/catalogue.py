@@ -20,11 +20,12 @@ def read_trainings(inventory: Inventory) -> tuple[Training, ...]:
     found = sorted(each_training(inventory), key=lambda training: (training.shown, training.id))
     names = Counter(training.shown for training in found)
     return tuple(
-        _told_apart(training, inventory) if names[training.shown] > 1 else training for training in found
+        _with_shared_name(training, inventory) if names[training.shown] > 1 else training
+        for training in found
     )
 
 
-def _told_apart(training: Training, inventory: Inventory) -> Training:
+def _with_shared_name(training: Training, inventory: Inventory) -> Training:
     return inventory.memo.get(
         ("shared name", training.id), (training,), lambda: replace(training, is_name_shared=True)
     )
