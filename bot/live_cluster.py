@@ -29,7 +29,7 @@ from collectors.sources.kubernetes.source import KubernetesSource
 from collectors.sources.source_port import LogReader
 from collectors.topology_builder import build_topology
 from collectors.trainings.catalogue import each_training, read_trainings, unseen_kinds
-from collectors.trainings.training import Training
+from collectors.trainings.training import Training, training_of_row
 from commands.plans.cluster_writer import ClusterWriter
 
 STARTING = "its objects are being listed, and their trainings read"
@@ -178,9 +178,9 @@ class LiveCluster:
         return self._trainings
 
     def training(self, id: str) -> Training | None:
-        """Return the training namespace/name of the last snapshot."""
+        """Return the training of this key in the last snapshot."""
         self.refresh()
-        return next((training for training in self._trainings if training.id == id), None)
+        return training_of_row(id, self._trainings)
 
     def topology(self) -> Topology:
         """Return the topology of the last snapshot; empty before the first."""

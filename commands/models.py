@@ -105,7 +105,8 @@ class ReclaimRequest:
 
     id: str
     cluster: str
-    training: str
+    training: str  # its key
+    name: str = ""  # of the training, as people read it: namespace/name
     owner: str  # as named in the cluster
     owner_id: str  # the person; empty when unknown
     gpus: float
@@ -134,15 +135,20 @@ class ReclaimRequest:
             return self.asked_at + (self.grace_until - self.asked_at) / 2
         return self.grace_until if self.state is ReclaimState.FREED and not self.answered_by else None
 
+    @property
+    def shown(self) -> str:
+        return self.name or self.training
+
 
 @stored("launches", "cluster", "state", in_plans=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """A training launched from chat, and what was last reported. `id` is cluster/namespace/name."""
+    """A training launched from chat, and what was last reported. `id` is the cluster and the key."""
 
     id: str
     cluster: str
-    training: str  # namespace/name
+    training: str  # its key
+    name: str = ""  # of the training, as people read it: namespace/name
     by: str
     by_name: str
     at: datetime
@@ -156,6 +162,10 @@ class Launch:
     failed_at: datetime | None = None  # when that task failed
     failed_on: str = ""  # its node, if what happened there may be the reason
     is_over: bool = False
+
+    @property
+    def shown(self) -> str:
+        return self.name or self.training
 
     @property
     def state(self) -> str:

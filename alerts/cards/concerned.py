@@ -8,7 +8,6 @@ from alerts.cards.text import Text, bold, code, joined, moment, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Impact, Incident
 from alerts.rules import ImpactScope
-from collectors.facts.topology import shown_name
 
 SHOWN = 2  # trainings: a line on a phone
 
@@ -78,4 +77,4 @@ def _impact(impact: Impact, context: IncidentContext) -> Text:
     amount = f"{impact.gpus:g} GPUs, " if impact.gpus else ""
     owner = person(context.people.get(impact.owner, ""), impact.owner) if impact.owner else "owner unknown"
     died = text(", died ", moment(impact.failed_at)) if impact.failed_at else ()
-    return text(code(shown_name(impact.training)), f" {amount}", owner, died)
+    return text(code(impact.shown), f" {amount}", owner, died)

@@ -90,7 +90,7 @@ def incident_facts(
             person(incident.acknowledged_by, incident.acknowledged_by_name).text, LONGEST
         ),
         affected=tuple(
-            printable(impact.training, LONGEST)
+            printable(impact.shown, LONGEST)
             for impact in incident.impacts
             if impact.scope is not ImpactScope.BYSTANDERS
         ),

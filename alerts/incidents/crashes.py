@@ -78,6 +78,7 @@ def subject_of_crash(training: str, before: Subject, topology: Topology) -> Subj
     return Subject(
         cluster=before.cluster,
         training=training,
+        training_name=facts.name if facts else before.training_name,
         namespace=training.partition("/")[0],
         owner=facts.owner if facts else before.owner,
         team=facts.team if facts else before.team,

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from alerts.alert import Alert
 from alerts.incidents.crashes import Crashes, broken_gpu, may_be_crash
-from alerts.incidents.group_keys import group_key_of
+from alerts.incidents.group_keys import group_keys_of
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident, Member
 from alerts.incidents.incident_draft import IncidentDraft
@@ -109,5 +109,5 @@ class CycleDraft:
 
     def _of_group(self, alert: Alert) -> list[str]:
         """Return the ids of the incidents of the alert's object, the latest first."""
-        key = group_key_of(alert)
-        return [*self._by_group.get(key, ()), *self._opened.get(key, ())][::-1]
+        keys = reversed(group_keys_of(alert))
+        return [id for key in keys for of in (self._by_group, self._opened) for id in of.get(key, ())][::-1]

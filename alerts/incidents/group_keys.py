@@ -31,14 +31,27 @@ def group_key_of(alert: Alert) -> str:
     if own.component in CLUSTER_WIDE:
         return f"component/{own.component}"
     for kind in ("volume", "training", "workload"):
-        if name := getattr(own, kind):
-            return f"{kind}/{name}"
+        if name := getattr(own, kind):  # a label has the name of a training: its subject has the key
+            return f"{kind}/{name if kind == 'volume' else getattr(alert.subject, kind) or name}"
     if own.pod:
         return _group_of_pod(alert)
     for kind in ("node", "rack", "service", "component", "namespace"):
         if name := getattr(own, kind):
             return f"{kind}/{getattr(alert.subject, kind) or name}"
     return f"rule/{alert.name}"
+
+
+def group_keys_of(alert: Alert) -> tuple[str, ...]:
+    """Return the group key of the alert, and the one that it had while rows had the names of trainings and workloads.
+
+    An incident that the store's migration could not give a key, as its row has a name only, is found by that.
+    """
+    key = group_key_of(alert)
+    word, _, thing = key.partition("/")
+    if word not in ("training", "workload") or thing != getattr(alert.subject, word):
+        return (key,)
+    former = f"{word}/{alert.subject.words()[word]}"
+    return (key, former) if former != key else (key,)
 
 
 def _group_of_pod(alert: Alert) -> str:

@@ -125,7 +125,7 @@ def shared_by(subject: Subject, members: Iterable[Member]) -> Subject:
     """Return what these alerts have in common of the subject of their incident."""
     subjects = [member.subject for member in members]
     shared: dict[str, str] = {}
-    for word in subject.words():
+    for word in (*subject.words(), "training_name"):
         values = {value for one in subjects if (value := getattr(one, word))}
         shared[word] = values.pop() if len(values) == 1 else ""
     return Subject(**shared)

@@ -23,9 +23,12 @@ def add_impacts(known: dict[str, Impact], member: Member, topology: Topology) ->
     named = _named_in(member.texts, topology) if member.scope is ImpactScope.BYSTANDERS else frozenset()
     users, is_on_gpu = _users(member, topology)
     for training in users:
-        before = known.get(training.id)
+        before = known.pop(training.id, None) or known.pop(
+            training.shown, None
+        )  # an old row may have the name
         known[training.id] = Impact(
             training=training.id,
+            name=training.shown,
             owner=training.owner,
             team=training.team,
             gpus=training.gpus or (before.gpus if before else 0),
@@ -38,6 +41,7 @@ def add_impacts(known: dict[str, Impact], member: Member, topology: Topology) ->
         facts = topology.trainings[id]
         known[id] = Impact(
             training=id,
+            name=facts.shown,
             owner=facts.owner,
             team=facts.team,
             gpus=facts.gpus,
@@ -73,12 +77,14 @@ def with_failures(incident: Incident, topology: Topology) -> Incident:
         return incident
     for failed in _failed(incident, topology):
         known = {impact.training: impact for impact in incident.impacts}
-        impact = known.get(failed.id) or Impact(training=failed.id, owner=failed.owner, team=failed.team)
+        impact = known.get(failed.id) or Impact(
+            training=failed.id, name=failed.shown, owner=failed.owner, team=failed.team
+        )
         if failed.failed_at is None or failed.failed_at < incident.began_at - JOINS_WITHIN:
             continue
         if impact.failed_at is None or impact.failed_at < failed.failed_at:
             known[failed.id] = replace(impact, scope=ImpactScope.SUBJECT, failed_at=failed.failed_at)
-            said = f"{failed.id}: {failed.failure}"
+            said = f"{failed.shown}: {failed.failure}"
             incident = replace(incident, impacts=ordered(known.values())).with_event(
                 IncidentEventType.TRAINING_FAILED, failed.failed_at, text=said
             )
@@ -103,8 +109,8 @@ def _named_in(texts: Iterable[str], topology: Topology) -> frozenset[str]:
     for line in texts:
         for word in _NAMESPACED.findall(line):
             namespace, _, name = word.partition("/")
-            if word in topology.trainings:
-                found.add(word)
+            if (key := topology.keys.get(word, word)) in topology.trainings:
+                found.add(key)
             elif (pod := topology.pods.get((namespace, name.rstrip(".")))) and pod.training:
                 found.add(pod.training)
             elif owning := topology.training_of.get(namespace):

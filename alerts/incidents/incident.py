@@ -87,7 +87,8 @@ class Impact:
     `is_on_gpu`: for alerts about a GPU, whether it runs on it; if not, it is only known to hold GPUs of the node.
     """
 
-    training: str  # namespace/name; namespace/Kind/name of a workload that is no training
+    training: str  # its key
+    name: str = ""  # as people read it
     owner: str = ""
     team: str = ""
     gpus: float = 0
@@ -95,6 +96,10 @@ class Impact:
     is_named: bool = False  # a log line of the incident names it
     is_on_gpu: bool | None = None  # None: an alert concerns it that is not about a GPU
     failed_at: datetime | None = None
+
+    @property
+    def shown(self) -> str:
+        return self.name or self.training
 
 
 def _floats(incident: "Incident") -> Iterable[float]:

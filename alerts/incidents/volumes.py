@@ -24,12 +24,14 @@ def with_volume(member: Member, others: Iterable[Member], topology: Topology) ->
         return replace(member, subject=replace(member.subject, volume=claim.name))
     only = claim.writers if len(claim.writers) == 1 else claim.trainings
     training = only[0] if len(only) == 1 else ""
+    facts = topology.trainings.get(training)
     subject = replace(
         member.subject,
         volume=claim.name,
         namespace=claim.name.partition("/")[0],
         training=training,
-        owner=topology.trainings[training].owner if training in topology.trainings else "",
+        training_name=facts.name if facts is not None else "",
+        owner=facts.owner if facts is not None else "",
     )
     return replace(member, subject=subject, scope=ImpactScope.SUBJECT)
 

@@ -62,7 +62,7 @@ def _suspended(incident: Incident, context: IncidentContext, shared: CardContext
         for name in action.disrupts if action.state == "done" else ():
             training = shared.training(incident.cluster, name)
             if training is not None and training.state is TrainingState.SUSPENDED:
-                found[name] = still_suspended(name, action.plan)
+                found[name] = still_suspended(training.typed, action.plan)
     return list(found.values())
 
 

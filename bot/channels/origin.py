@@ -49,7 +49,7 @@ async def _line_about(card: PostedCard, snapshot: StoreSnapshot) -> str:
             return f"incident show {card.row_id}"
         case CardKind.PLAN:
             return f"plan show {card.row_id}"
-        case CardKind.LAUNCH:  # cluster/namespace/name
+        case CardKind.LAUNCH:  # the cluster and the key of the training
             return f"training show {card.row_id.partition('/')[2]} --cluster {card.cluster}"
         case CardKind.RECLAIM_REQUEST:
             reclaim = await snapshot.rows(ReclaimRequest).get(card.row_id)

@@ -21,7 +21,7 @@ from collectors.facts.clock import Clock
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
-from collectors.trainings.training import Rank, Training, TrainingState
+from collectors.trainings.training import Rank, Training, TrainingState, training_of_row
 from commands.models import Launch, ReclaimRequest, ReclaimState
 from commands.plans.outcome import reopen
 from commands.training.failure_cause import cause_of, cause_text, suspected_node
@@ -98,8 +98,8 @@ class LaunchWatcher:
             if cluster is None:
                 continue
             try:
-                trainings = {training.id: training for training in cluster.trainings()}
-                await self._follow(launch, trainings.get(launch.training), cluster)
+                training = training_of_row(launch.training, cluster.trainings())
+                await self._follow(launch, training, cluster)
             except SourceError:
                 continue  # blind: nothing is reported and nothing is dropped
             except Exception as error:  # one launch's bug must not stop the others
@@ -198,11 +198,11 @@ def state_text(launch: Launch, training: Training | None, cause: Incident | None
                 else ""
             )
             probably = text(" ", cause_text(cause), ".") if cause is not None else ()
-            return text(who, " ", code(launch.training), f" has failed{reason}.{failed_first}", probably)
+            return text(who, " ", code(launch.shown), f" has failed{reason}.{failed_first}", probably)
         case TrainingState.SUCCEEDED:
-            return text(who, " ", code(launch.training), " has finished.")
+            return text(who, " ", code(launch.shown), " has finished.")
         case state:
-            return text(code(launch.training), f" is {state.value}{reason}")
+            return text(code(launch.shown), f" is {state.value}{reason}")
 
 
 def _line(

@@ -76,7 +76,7 @@ def idle_while_waiting(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Fo
         fitting[one.id] = _fits(one, free)
     for gang in gangs:
         yield Sample(
-            labels=Labels({"namespace": gang.namespace, "training": gang.id}),
+            labels=Labels({"namespace": gang.namespace, "training": gang.typed}),
             value=idle,
             texts=tuple(_advice(gang, waiting, fitting)),
         )
@@ -89,7 +89,7 @@ def _advice(gang: Training, waiting: Sequence[Training], fitting: Mapping[str, i
             f"there are GPUs for all of its {gang.wanted} tasks: its queue, taints or another resource hold it"
         ]
     lines = [f"{fits} of its {gang.wanted} tasks of {size:g} GPUs would fit on what is free"]
-    smaller = [one.id for one in waiting if one.id != gang.id and fitting[one.id] >= one.wanted]
+    smaller = [one.shown for one in waiting if one.id != gang.id and fitting[one.id] >= one.wanted]
     return [*lines, *([f"what would fit as a whole: {', '.join(smaller[:3])}"] if smaller else [])]
 
 

@@ -34,7 +34,7 @@ def not_created(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """
     assert not isinstance(inputs.inventory, Blind)
     assert not isinstance(inputs.trainings, Blind)
-    trainings = {name: one.id for one in inputs.trainings for name in (*one.workloads, *one.owned)}
+    trainings = {name: one.typed for one in inputs.trainings for name in (*one.workloads, *one.owned)}
     webhooks: dict[str, list[str]] = defaultdict(list)
     refused: dict[str, Event] = {}
     for about, events in inputs.inventory.grouped(EVENTS, by_involved_object).items():

@@ -55,7 +55,7 @@ def not_running(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
     assert not isinstance(inputs.trainings, Blind)
     inventory, problem = inputs.inventory, str(parameters["problem"])
     trainings = {
-        (training.namespace, rank.pod): training.id
+        (training.namespace, rank.pod): training.typed
         for training in inputs.trainings
         if not training.state.is_over or problem == "oom"
         for rank in training.ranks

@@ -19,7 +19,7 @@ def pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Samp
     assert not isinstance(inputs.trainings, Blind)
     return [
         Sample(
-            labels=Labels({"namespace": training.namespace, "training": training.id}),
+            labels=Labels({"namespace": training.namespace, "training": training.typed}),
             value=_waited(training, inputs.at),
             texts=(training.reason,) if training.reason else (),
         )

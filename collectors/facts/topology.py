@@ -53,9 +53,10 @@ class PodFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingFacts:
-    """A training that exists in the cluster. `id` is namespace/name; `gpus` are those it holds now."""
+    """A training that exists in the cluster. `gpus` are those it holds now."""
 
-    id: str
+    id: str  # its key
+    name: str = ""  # what people type for it alone
     kind: str = ""
     owner: str = ""
     team: str = ""
@@ -65,23 +66,33 @@ class TrainingFacts:
     failed_at: datetime | None = None  # when its first task failed, if the training has failed
     failure: str = ""  # what is known of it
 
+    @property
+    def shown(self) -> str:
+        """What people read and type."""
+        return self.name or self.id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadFacts:
-    """A workload with GPUs that is no training. `id` is namespace/Kind/name; `gpus` are those it holds now."""
+    """A workload with GPUs that is no training. `gpus` are those it holds now."""
 
-    id: str
+    id: str  # its key
     owner: str = ""
     team: str = ""
     gpus: float = 0
     pods: int = 0  # that take GPUs, also those that wait for them
+
+    @property
+    def shown(self) -> str:
+        """What people read."""
+        return shown_name(self.id)
 
 
 GpuUser = TrainingFacts | WorkloadFacts
 
 
 def shown_name(user: str) -> str:
-    """Return how people read the name of a training or a workload: `PyTorchJob vision/resnet` for the latter."""
+    """Return how people read a workload: `PyTorchJob vision/resnet`; the name of a training as it is."""
     return parse_workload(user).shown if is_workload_key(user) else user
 
 
@@ -148,6 +159,9 @@ class Topology:
         default_factory=dict
     )  # with GPUs; those that are no training
     training_of: Mapping[str, str] = field(default_factory=dict)  # by workload, or by dedicated namespace
+    keys: Mapping[str, str] = field(
+        default_factory=dict
+    )  # of trainings by their names, of workloads by what labels have
     claims: Mapping[str, ClaimFacts] = field(default_factory=dict)  # by name, and by the volume's
     gpu_pods: Mapping[tuple[str, str], tuple[tuple[str, str], ...]] = field(
         default_factory=dict
@@ -166,10 +180,19 @@ class Topology:
         if pod := self.pods.get((known.namespace, known.pod)):
             if self.nodes and known.node not in self.nodes:
                 known = replace(known, node=pod.node)
-            known = known.or_else(Subject(node=pod.node, training=pod.training, workload=pod.workload))
+            own = self.trainings.get(pod.training)
+            name = own.name if own is not None else ""
+            known = known.or_else(
+                Subject(node=pod.node, training=pod.training, training_name=name, workload=pod.workload)
+            )
+        if key := self.keys.get(known.training):
+            known = replace(known, training=key)
+        if key := self.keys.get(known.workload):
+            known = replace(known, workload=key)
         if owning := self.training_of.get(known.workload) or self.training_of.get(known.namespace):
             known = known.or_else(Subject(training=owning))
         if training := self.trainings.get(known.training):
+            known = replace(known, training_name=training.name)
             known = known.or_else(Subject(owner=training.owner, team=training.team))
         elif workload := self.workloads.get(known.workload):
             known = known.or_else(Subject(owner=workload.owner, team=workload.team))
@@ -239,5 +262,5 @@ class Topology:
         return users if is_whole and len(users) == 1 else set()
 
     def user(self, name: str) -> GpuUser | None:
-        """Return the training, namespace/name, or the workload with GPUs, namespace/Kind/name."""
+        """Return the training or the workload with GPUs of this key."""
         return self.trainings.get(name) or self.workloads.get(name)

@@ -58,6 +58,14 @@ def workload_key(namespace: str, kind: str, name: str) -> str:
     return f"{namespace}/{kind}/{name}"
 
 
+def plain_workload(key: str) -> str:
+    """Return the key with its kind as people read it, as labels and matchers have it: `vision/PyTorchJob/resnet`."""
+    if not is_workload_key(key):
+        return key
+    namespace, kind, name = parse_workload(key)
+    return workload_key(namespace, shown_kind(kind), name)
+
+
 def is_workload_key(text: str) -> bool:
     """Whether the text is a key: a name that is typed has one slash at most."""
     return text.count("/") == 2

@@ -1,6 +1,8 @@
 """The kinds of training that are read. To add a kind, add a file and a line here."""
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from collectors.cluster.inventory import Inventory
@@ -14,8 +16,19 @@ KINDS: tuple[ReadingKind[Any], ...] = (job.KIND, jobset.KIND)
 
 
 def read_trainings(inventory: Inventory) -> tuple[Training, ...]:
-    """Return all trainings of a cluster, sorted by id. A kind that cannot be seen has none; see `unseen_kinds`."""
-    return tuple(sorted(each_training(inventory), key=lambda training: training.id))
+    """Return all trainings of a cluster, sorted by name. A kind that cannot be seen has none; see `unseen_kinds`."""
+    found = sorted(each_training(inventory), key=lambda training: (training.shown, training.id))
+    names = Counter(training.shown for training in found)
+    return tuple(
+        _with_shared_name(training, inventory) if names[training.shown] > 1 else training
+        for training in found
+    )
+
+
+def _with_shared_name(training: Training, inventory: Inventory) -> Training:
+    return inventory.memo.get(
+        ("shared name", training.id), (training,), lambda: replace(training, is_name_shared=True)
+    )
 
 
 def each_training(inventory: Inventory) -> Iterator[Training]:

@@ -1,9 +1,8 @@
 """Trainings, composed of what the kinds read: one of each top object, or of all in a namespace of its own. Pure."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain, count
 from typing import Any
 
 from collectors.cluster.base import KubernetesObject, ObjectMeta
@@ -11,7 +10,7 @@ from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.indexes import by_namespace, controller_of, kind_of, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, NAMESPACES, STATEFULSETS
-from collectors.facts.workload_keys import shown_kind
+from collectors.facts.workload_keys import shown_kind, workload_key
 from collectors.trainings.ranks import failures_of, rank_of
 from collectors.trainings.reading_kind import Owned, ReadingKind, TrainingPart
 from collectors.trainings.servers import AUXILIARY_ROLES, server_part
@@ -33,7 +32,7 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def compose_trainings(kinds: Kinds, inventory: Inventory) -> Iterator[Training]:
-    """Yield all trainings of these kinds. Each has an id of its own: the first of two keeps it.
+    """Yield all trainings of these kinds.
 
     Others may run between two of them. What is read is kept in the inventory's memo.
     """
@@ -42,34 +41,26 @@ def compose_trainings(kinds: Kinds, inventory: Inventory) -> Iterator[Training]:
         for name, namespace in inventory.all(NAMESPACES).items()
         if annotation_of(namespace.metadata, TRAINING_KEYS)
     }
-    ids: set[str] = set()
     for meta in own.values():
-        made = _in_own_namespace(kinds, inventory, meta)
-        ids.add(made.id)
-        yield made
+        yield _in_own_namespace(kinds, inventory, meta)
     for kind in kinds:
-        for key, one in sorted(inventory.all(kind.objects).items()):  # so that names stay after a restart
+        for key, one in inventory.all(kind.objects).items():
             claims = inventory.gpu_claims(one.metadata.namespace)
             if one.metadata.namespace in own or not inventory.memo.get(
                 ("is training", kind.name, key), (one, claims), partial(kind.is_training, one, claims)
             ):
                 continue
-            name = _free_name(one.metadata, kind.name.lower(), ids)
             owned = kind.owned(one, inventory)
-            made = inventory.memo.get(
-                ("training", kind.name, key, name),
+            yield inventory.memo.get(
+                ("training", kind.name, key),
                 (one, claims, *owned),
-                partial(_alone, kind, name, one, owned, claims),
+                partial(_alone, kind, one, owned, claims),
             )
-            ids.add(made.id)
-            yield made
 
 
-def _alone(
-    kind: ReadingKind[Any], name: str, one: KubernetesObject, owned: Owned, claims: GpuClaims
-) -> Training:
+def _alone(kind: ReadingKind[Any], one: KubernetesObject, owned: Owned, claims: GpuClaims) -> Training:
     parts = (kind.part(one, owned, claims),)
-    return _training(kind.name, one.metadata.namespace, name, one.metadata, parts, claims)
+    return _training(kind.name, one.metadata.namespace, one.metadata, parts, claims)
 
 
 def _in_own_namespace(kinds: Kinds, inventory: Inventory, meta: ObjectMeta) -> Training:
@@ -96,7 +87,7 @@ def _in_own_namespace(kinds: Kinds, inventory: Inventory, meta: ObjectMeta) -> T
         parts = [kind.part(one, owned, claims) for kind, one, owned in tops]
         parts += [server_part(one, pods, claims) for one, pods in servers]
         kind = tops[0][0].name if tops else kinds[0].name
-        return _training(kind, meta.name, _name(meta), meta, tuple(parts), claims, has_namespace=True)
+        return _training(kind, meta.name, meta, tuple(parts), claims, has_namespace=True)
 
     pairs = [*((one, owned) for _, one, owned in tops), *servers]
     objects = (meta, claims, *(each for one, owned in pairs for each in (one, *owned)))
@@ -113,17 +104,9 @@ def _name(meta: ObjectMeta) -> str:
     return meta.name if not name or name.lower() in _YES else name
 
 
-def _free_name(meta: ObjectMeta, kind: str, ids: Container[str]) -> str:
-    """Return a name whose id is not taken yet: with the kind, or with the object's own name, which is unique."""
-    name = _name(meta)
-    suffixes = chain(("", f"-{kind}"), (f"-{meta.name}" * times for times in count(1)))
-    return next(free for suffix in suffixes if f"{meta.namespace}/{(free := name + suffix)}" not in ids)
-
-
 def _training(
     kind: str,
     namespace: str,
-    name: str,
     meta: ObjectMeta,
     parts: tuple[TrainingPart, ...],
     claims: GpuClaims,
@@ -145,10 +128,10 @@ def _training(
     state, reason = _state(kind, meta, parts, ranks, has_namespace=has_namespace)
     roles = [role for part in parts for role in part.roles]
     return Training(
-        id=f"{namespace}/{name}",
+        id=workload_key(namespace, NAMESPACES.kind_in_keys if has_namespace else kind, meta.name),
         kind=kind,
         namespace=namespace,
-        name=name,
+        name=_name(meta),
         owner=first_of(metas, OWNER_KEYS),
         team=first_of(metas, TEAM_KEYS),
         state=state,

@@ -1,6 +1,6 @@
 """Trainings of any kind: state, ranks, owner and team."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -59,12 +59,17 @@ class Rank:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """A training in the cluster. `id` is namespace/name."""
+    """A training in the cluster.
 
-    id: str
-    kind: str
+    Its key is that of its only top object, or of the namespace that is dedicated to it, and is what rows have. People
+    read and type its name, which comes from an annotation or is that of the object: others may have the same one.
+    """
+
+    id: str  # its key
+    kind: str  # as it stands in keys
     namespace: str
     name: str
+    is_name_shared: bool = False  # another training of the cluster has the same name in the same namespace
     owner: str = ""
     team: str = ""
     state: TrainingState
@@ -73,7 +78,7 @@ class Training:
     wanted: int = 0  # ranks that it should have
     gpus_wanted: float = 0
     failures: tuple[Rank, ...] = ()  # every end with an error, including earlier attempts, the earliest first
-    workloads: tuple[str, ...] = ()  # namespace/Kind/name of its parts
+    workloads: tuple[str, ...] = ()  # the keys of its parts
     owned: tuple[str, ...] = ()  # and of the workloads that those own
     restarts: int = 0  # of all its ranks together; those of one rank are the rank's
     has_namespace: bool = False  # the namespace is dedicated to it
@@ -81,6 +86,16 @@ class Training:
     created: datetime | None = None
     started: datetime | None = None
     finished: datetime | None = None
+
+    @property
+    def shown(self) -> str:
+        """What people read, `namespace/name`: whatever else there is."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def typed(self) -> str:
+        """What people type for this training alone: its name, or its key where another has the same name."""
+        return self.id if self.is_name_shared else self.shown
 
     @property
     def first_failure(self) -> Rank | None:
@@ -105,6 +120,20 @@ class Training:
     def gpus(self) -> float:
         """The GPUs that it holds now."""
         return sum(rank.gpus for rank in self.ranks)
+
+
+def training_of_row(stored: str, trainings: Iterable[Training]) -> Training | None:
+    """Return the training that a row is about, by its key.
+
+    A row of before there were keys may have a name: it means the only training that is called so now.
+    """
+    called = []
+    for training in trainings:
+        if training.id == stored:
+            return training
+        if training.shown == stored:
+            called.append(training)
+    return called[0] if len(called) == 1 else None
 
 
 def first_of(metas: Sequence[ObjectMeta], keys: tuple[str, ...]) -> str:

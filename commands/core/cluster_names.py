@@ -52,6 +52,6 @@ def _trainings(cluster: Cluster | None) -> Sequence[str]:
     if cluster is None:
         return ()
     try:
-        return tuple(training.id for training in cluster.trainings())
+        return tuple(training.typed for training in cluster.trainings())
     except SourceError:
         return ()

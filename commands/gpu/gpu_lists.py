@@ -98,7 +98,7 @@ async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
 
 def _button(idle_ones: list[TrainingGpus], context: CommandContext, after: timedelta) -> Buttons | None:
     free_ones = [
-        one.training.id
+        one.training.typed
         for one in idle_ones
         if one.training is not None
         and one.activity is Activity.IDLE

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from alerts.cards.message import Table
 from collectors.facts.clock import humanize
 from collectors.facts.topology import Topology, WorkloadFacts, shown_name
-from collectors.facts.workload_keys import parse_workload, shown_kind
+from collectors.facts.workload_keys import parse_workload, plain_workload, shown_kind, workload_key
 from collectors.gpu_activity import MEMORY_HELD_ABOVE, Activity, IdleSearch, PodGpus
 from collectors.gpu_workloads import BARE_POD
 from collectors.trainings.training import Training
@@ -27,23 +27,23 @@ class TrainingGpus:
 
     @property
     def id(self) -> str:
-        """namespace/name of the training, or namespace/Kind/name of the workload."""
+        """The key of the training or of the workload."""
         if self.training is not None:
             return self.training.id
         first = self.pods[0]
-        return self.workload.id if self.workload else f"{first.namespace}/{BARE_POD}/{first.pod}"
+        return self.workload.id if self.workload else workload_key(first.namespace, BARE_POD, first.pod)
 
     @property
     def name(self) -> str:
         """Its name as people read it."""
-        return shown_name(self.id)
+        return self.training.shown if self.training is not None else shown_name(self.id)
 
     @property
     def names(self) -> tuple[str, ...]:
         """What people may call it: as it is shown, by its id, with its namespace, or alone."""
         namespace, _, rest = self.id.partition("/")
         short = rest.rpartition("/")[2]
-        return self.name, self.id, f"{namespace}/{short}", short
+        return self.name, self.id, plain_workload(self.id), f"{namespace}/{short}", short
 
     @property
     def owner(self) -> str:
@@ -95,7 +95,7 @@ def by_training(
         else:
             facts = topology.pods.get(key)
             workload = facts.workload if facts else ""
-            others.setdefault(workload or f"{pod.namespace}/{BARE_POD}/{pod.pod}", []).append(pod)
+            others.setdefault(workload or workload_key(pod.namespace, BARE_POD, pod.pod), []).append(pod)
     found = [TrainingGpus(training=by_id[id], pods=tuple(pods)) for id, pods in groups.items()]
     found += [
         TrainingGpus(

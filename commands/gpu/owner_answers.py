@@ -89,7 +89,7 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
     training = training_of(reclaim, context)
     steps = suspend_steps(training, context.cluster.inventory()) if training else ()
     if training is None or not steps:
-        return PlanDraft(title="", nothing_to_do=f"{reclaim.training} no longer holds GPUs.")
+        return PlanDraft(title="", nothing_to_do=f"{reclaim.shown} no longer holds GPUs.")
     freed = replace(_answered(reclaim, context), state=ReclaimState.FREED)
     records = (
         request_step(
@@ -105,9 +105,11 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
         ),
     )
     return PlanDraft(
-        title=f"Free {reclaim.gpus:g} GPUs of {reclaim.training}",
+        title=f"Free {reclaim.gpus:g} GPUs of {reclaim.shown}",
         stages=in_order(*steps, *records),
-        disrupts=(Disruption(name=reclaim.training, owner=reclaim.owner, gpus=reclaim.gpus),),
+        disrupts=(
+            Disruption(name=reclaim.training, shown=reclaim.shown, owner=reclaim.owner, gpus=reclaim.gpus),
+        ),
         notes=(f"Its work since the last checkpoint is lost; {_how_to_restore(steps)}.",),
     )
 
@@ -135,10 +137,10 @@ async def _open(unit: Unit, named: str) -> ReclaimRequest:
     if reclaim is None:
         raise UnusableError(f"There is no request `{named[:40]}`. The card of a request shows its id.")
     if reclaim.state not in OPEN:
-        raise UnusableError(f"Request `{reclaim.id}` for {reclaim.training} is now {reclaim.state.value}.")
+        raise UnusableError(f"Request `{reclaim.id}` for {reclaim.shown} is now {reclaim.state.value}.")
     if plan := (await running_plans(unit)).get(reclaim.id):
         raise UnusableError(
-            f"Request `{reclaim.id}` for {reclaim.training} is being settled by plan `{plan}`: `plan cancel {plan}` "
+            f"Request `{reclaim.id}` for {reclaim.shown} is being settled by plan `{plan}`: `plan cancel {plan}` "
             f"stops it, and `plan undo {plan}` reverts it afterwards."
         )
     return reclaim

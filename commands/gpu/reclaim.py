@@ -66,7 +66,7 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
         earlier = await _reclaims_of(one.training, context)
         reason = _refusal(earlier, context.now, is_named=bool(action.trainings))
         if reason:
-            skipped.append(f"{one.training.id}: {reason}")
+            skipped.append(f"{one.training.shown}: {reason}")
             continue
         if len(reclaims) == MAX_REQUESTS:
             more += 1
@@ -125,16 +125,21 @@ def _selected(
             (one for one in found if one.training is not None and one.training.id == training.id), None
         )
         if gpus is None:
-            raise UnusableError(f"{training.id} holds no GPUs ({training.state.value}).")
+            raise UnusableError(f"{training.shown} holds no GPUs ({training.state.value}).")
         if gpus.activity is not Activity.IDLE:
-            raise UnusableError(f"{training.id} is not idle: {_activity_text(gpus)}.")
+            raise UnusableError(f"{training.shown} is not idle: {_activity_text(gpus)}.")
         selected.append(gpus)
     return selected
 
 
 def _workload_named(name: str, found: tuple[TrainingGpus, ...]) -> TrainingGpus | None:
     """Return the workload that is no training by its name, alone, with its namespace, or as it is listed."""
-    trainings = {word for one in found if one.training for word in (one.training.id, one.training.name)}
+    trainings = {
+        word
+        for one in found
+        if one.training
+        for word in (one.training.id, one.training.shown, one.training.name)
+    }
     others = [one for one in found if one.training is None] if name not in trainings else []
     return next((one for one in others if name.casefold() in {each.casefold() for each in one.names}), None)
 
@@ -151,7 +156,7 @@ def _permitted(selected: list[TrainingGpus], context: CommandContext) -> tuple[l
         if context.refusal(NAME, one.training.namespace) is None:
             permitted.append(one)
         else:
-            others.append(one.training.id)
+            others.append(one.training.shown)
     return permitted, [
         f"{some_of(others, NAMED)}: you are not allowed to run `{NAME}` there"
     ] if others else []
@@ -185,9 +190,9 @@ def _request_step(reclaim: ReclaimRequest) -> Record:
     void = replace(reclaim, state=ReclaimState.VOID, keep_reason="the request was withdrawn")
     return request_step(
         reclaim,
-        text=f"request {reclaim.gpus:g} GPUs of {reclaim.training}",
+        text=f"request {reclaim.gpus:g} GPUs of {reclaim.shown}",
         before=void,
-        undo_text=f"withdraw the request for {reclaim.training}",
+        undo_text=f"withdraw the request for {reclaim.shown}",
         scope=(reclaim.training.partition("/")[0],),  # no answer suspends it
     )
 
@@ -216,6 +221,7 @@ async def _reclaim(
         id=request_id(context.cluster.name, of.training.id, earlier),
         cluster=context.cluster.name,
         training=of.training.id,
+        name=of.training.shown,
         owner=of.training.owner,
         owner_id=owner_id,
         gpus=of.count,
@@ -231,7 +237,7 @@ async def _reclaim(
 def _owner_note(reclaim: ReclaimRequest, grace: timedelta) -> str:
     owner = reclaim.owner or "an unknown owner"
     unknown = "" if reclaim.owner_id else " (not known in the chat, so the request goes to the channel)"
-    request = f"{owner}{unknown} gets a request for {reclaim.training}: {reclaim.evidence}."
+    request = f"{owner}{unknown} gets a request for {reclaim.shown}: {reclaim.evidence}."
     if not reclaim.is_automatic:
         return f"{request} {NOT_AUTOMATIC}"
     return (

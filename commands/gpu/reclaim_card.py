@@ -68,7 +68,7 @@ def request_step(
         before=before,
         has_inverse=has_inverse,
         undo_text=undo_text,
-        expects=f"request {reclaim.id} for {reclaim.training}",
+        expects=f"request {reclaim.id} for {reclaim.shown}",
         scope=scope,
     )
 
@@ -108,7 +108,7 @@ def reclaim_card(reclaim: ReclaimRequest, now: datetime, *, plan: str = "") -> M
 
 
 def _title(reclaim: ReclaimRequest) -> tuple[Text, Color]:
-    gpus, training = f"{reclaim.gpus:g} idle GPUs", code(reclaim.training)
+    gpus, training = f"{reclaim.gpus:g} idle GPUs", code(reclaim.shown)
     match reclaim.state:
         case ReclaimState.ASKED | ReclaimState.SNOOZED:
             return text(_owner(reclaim), f": are {gpus} of ", training, " still needed?"), Color.WARNING
@@ -153,14 +153,14 @@ def _state(reclaim: ReclaimRequest, now: datetime, plan: str) -> Text:
 
 def half_time_text(reclaim: ReclaimRequest) -> Text:
     """Return the reminder of a request that nobody has answered yet."""
-    idle = text(_owner(reclaim), f": {reclaim.gpus:g} idle GPUs of ", code(reclaim.training))
+    idle = text(_owner(reclaim), f": {reclaim.gpus:g} idle GPUs of ", code(reclaim.shown))
     return text(idle, f" are {released(reclaim)} ", moment(reclaim.grace_until), " unless you answer.")
 
 
 def freed_text(reclaim: ReclaimRequest, plan: str) -> Text:
     """Return what the owner reads when nobody answered and the plan has freed the GPUs."""
     done = "deleted" if reclaim.is_for_good else "suspended"
-    what = text(_owner(reclaim), ": ", code(reclaim.training), f" was {done}, as nobody answered")
+    what = text(_owner(reclaim), ": ", code(reclaim.shown), f" was {done}, as nobody answered")
     return text(what, " (plan ", code(plan), ").")
 
 

@@ -9,7 +9,7 @@ from collectors.facts.clock import humanize
 from collectors.facts.results import SourceError
 from collectors.gpu_activity import Activity
 from collectors.trainings.catalogue import unseen_kinds
-from collectors.trainings.training import Training
+from collectors.trainings.training import Training, training_of_row
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.gpu.idle_trainings import by_training, evidence
@@ -82,17 +82,17 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
         has_inverse=not reclaim.is_for_good,
     )
     return PlanDraft(
-        title=f"Free {reclaim.gpus:g} idle GPUs of {reclaim.training}",
+        title=f"Free {reclaim.gpus:g} idle GPUs of {reclaim.shown}",
         stages=in_order(*steps, freed),
-        disrupts=(Disruption(name=reclaim.training, owner=reclaim.owner, gpus=reclaim.gpus),),
+        disrupts=(
+            Disruption(name=reclaim.training, shown=reclaim.shown, owner=reclaim.owner, gpus=reclaim.gpus),
+        ),
         notes=(f"Request {reclaim.id} was not answered in time, and there is {evidence(gpus, look)}.",),
     )
 
 
 def training_of(reclaim: ReclaimRequest, context: CommandContext) -> Training | None:
-    found = next(
-        (training for training in context.cluster.trainings() if training.id == reclaim.training), None
-    )
+    found = training_of_row(reclaim.training, context.cluster.trainings())
     return found if found is not None and not found.state.is_over else None
 
 
@@ -117,7 +117,7 @@ async def running_plans(unit: Unit) -> dict[str, str]:
 def _void(reclaim: ReclaimRequest, reason: str) -> PlanDraft:
     void = replace(reclaim, state=ReclaimState.VOID, keep_reason=reason)
     step = request_step(void, text=f"close the request: {reason}", before=reclaim)
-    return PlanDraft(title=f"Drop the request for {reclaim.training}", stages=in_order(step))
+    return PlanDraft(title=f"Drop the request for {reclaim.shown}", stages=in_order(step))
 
 
 def _later(reclaim: ReclaimRequest, reason: str, context: CommandContext) -> PlanDraft:
@@ -130,7 +130,7 @@ def _later(reclaim: ReclaimRequest, reason: str, context: CommandContext) -> Pla
         ),
         settlement_step(later),
     )
-    return PlanDraft(title=f"Check {reclaim.training} again later", stages=in_order(*steps))
+    return PlanDraft(title=f"Check {reclaim.shown} again later", stages=in_order(*steps))
 
 
 async def lost_settlement(reclaim: ReclaimRequest, unit: Unit, now: datetime) -> DueCommand | None:

@@ -57,7 +57,7 @@ def waiting_for(
     blocks: list[Block] = []
     for reclaim in reclaims:
         if me.is_one(reclaim.owner_id):
-            asked = text(f"{reclaim.gpus:g} GPUs of ", code(reclaim.training), " are idle. Answer until ")
+            asked = text(f"{reclaim.gpus:g} GPUs of ", code(reclaim.shown), " are idle. Answer until ")
             blocks.append(Paragraph(text=text(asked, moment(reclaim.grace_until), ".")))
             blocks.append(Buttons(buttons=answer_buttons(reclaim)))
     for plan in plans:
@@ -80,15 +80,15 @@ def trainings_of(trainings: Sequence[Training]) -> list[Block]:
     live = [one for one in trainings if not one.state.is_over]
     if not live:
         return [_heading("Your trainings"), Context(text=text("None."))]
-    live.sort(key=lambda one: (one.state is TrainingState.RUNNING, -one.gpus_wanted, one.id))
+    live.sort(key=lambda one: (one.state is TrainingState.RUNNING, -one.gpus_wanted, one.shown))
     gpus = sum(one.gpus for one in live)
     blocks: list[Block] = [_heading(f"Your trainings: {len(live)}, with {gpus:g} GPUs")]
     for training in live[:SHOWN]:
         reason = f": {training.reason}" if training.reason else ""
-        said = text(code(training.id), f" {training.state.value}, {training.gpus:g} GPUs{reason}")
+        said = text(code(training.shown), f" {training.state.value}, {training.gpus:g} GPUs{reason}")
         blocks.append(Paragraph(text=said))
-        show = Button(label="Show", line=f"training show {training.id}")
-        logs = Button(label="Logs", line=f"training logs {training.id}")
+        show = Button(label="Show", line=f"training show {training.typed}")
+        logs = Button(label="Logs", line=f"training logs {training.typed}")
         blocks.append(Buttons(buttons=(show, logs)))
     return [*blocks, *_more(len(live), "training list")]
 

@@ -9,7 +9,7 @@ from alerts.cards.message import Block, Button, Buttons, Fields, Message
 from alerts.cards.text import Text, bold, code, moment, text
 from collectors.cluster.objects import Node
 from collectors.facts.subjects import Subject
-from collectors.facts.topology import TrainingFacts, shown_name
+from collectors.facts.topology import TrainingFacts
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.cordons import BY, REASON, UNTIL, against_uncordoning, annotations_of
@@ -44,7 +44,7 @@ async def show(action: ShowNode, context: CommandContext) -> Answer:
     rows += _lease_rows(node)
     for one in context.cluster.topology().affected_by(Subject(node=action.node)):
         kind = "training" if isinstance(one, TrainingFacts) else "workload"
-        rows.append((kind, text(code(shown_name(one.id)), f" of {one.owner or '?'}, {one.gpus:g} GPUs")))
+        rows.append((kind, text(code(one.shown), f" of {one.owner or '?'}, {one.gpus:g} GPUs")))
     incidents = await open_incidents(context)
     for incident in incidents:
         if incident.subject.node == action.node:

@@ -8,7 +8,6 @@ from alerts.incidents.incident import Incident
 from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
 from collectors.facts.subjects import Subject
-from collectors.facts.topology import shown_name
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordons import BY, against_uncordoning, annotations_of, cordoned_by, lost_gpu
@@ -76,7 +75,7 @@ async def _training_notes(node: Node, incidents: Sequence[Incident], context: Co
     notes = []
     for training in context.cluster.topology().affected_by(Subject(node=name)):
         owner = f" of {training.owner}" if training.owner else ""
-        who = f"{shown_name(training.id)}{owner} ({training.gpus:g} GPUs)"
+        who = f"{training.shown}{owner} ({training.gpus:g} GPUs)"
         if lost:
             work = await _lost_work(training.id, context)
             notes.append(

@@ -7,10 +7,12 @@ from typing import Any
 
 import click
 
+from collectors.cluster.indexes import kind_in_api
 from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
 from collectors.facts.enumeration import some_of
 from collectors.facts.topology import PodFacts, Topology
+from collectors.facts.workload_keys import workload_key
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordons import cordoned_by
@@ -108,6 +110,7 @@ def _disruptions(pods: Sequence[Mapping[str, Any]], topology: Topology, node: st
         found.append(
             Disruption(
                 name=name,
+                shown=user.shown if user else "",
                 owner=user.owner if user else "",
                 gpus=sum(member.gpus for member in members),
                 text=f"{len(members)} of {training.ranks} ranks" if training else count,
@@ -119,7 +122,9 @@ def _disruptions(pods: Sequence[Mapping[str, Any]], topology: Topology, node: st
 def _workload(pod: Mapping[str, Any]) -> str:
     owner = _controller(pod)
     namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
-    return f"{namespace}/{owner['kind']}/{owner['name']}" if owner else f"{namespace}/Pod/{name}"
+    if owner is None:
+        return workload_key(namespace, "Pod", name)
+    return workload_key(namespace, kind_in_api(owner["kind"], owner.get("apiVersion", "")), owner["name"])
 
 
 def _facts_on(topology: Topology, node: str) -> dict[str, PodFacts]:
@@ -133,7 +138,7 @@ async def _training_notes(
     facts = _facts_on(topology, node)
     hit = {fact.training for pod in pods if (fact := facts.get(_name(pod))) is not None}
     trainings = [training for training in context.cluster.trainings() if training.id in hit]
-    notes = [f"{training.id}: {await lost_work(training, context)}" for training in trainings[:NAMED]]
+    notes = [f"{training.shown}: {await lost_work(training, context)}" for training in trainings[:NAMED]]
     return [*notes, *([f"… and {len(trainings) - NAMED} more trainings."] if len(trainings) > NAMED else ())]
 
 

@@ -10,7 +10,8 @@ from collectors.facts.topology import shown_name
 class Disruption:
     """One training or workload that a plan disrupts."""
 
-    name: str  # namespace/name of a training, namespace/Kind/name of another workload
+    name: str  # its key
+    shown: str = ""  # as people read it
     owner: str = ""
     gpus: float = 0
     text: str = ""  # how much of it: `2 of 6 ranks`
@@ -19,7 +20,9 @@ class Disruption:
         owner = f" of {self.owner}" if self.owner else ""
         amounts = [self.text] if self.text else []
         amounts += [f"{self.gpus:g} GPUs"] if self.gpus else []
-        return f"{shown_name(self.name)}{owner}" + (f": {', '.join(amounts)}" if amounts else "")
+        return f"{self.shown or shown_name(self.name)}{owner}" + (
+            f": {', '.join(amounts)}" if amounts else ""
+        )
 
 
 def worse_than_shown(shown: Sequence[Disruption], now: Sequence[Disruption]) -> list[str]:

@@ -10,6 +10,7 @@ from alerts.cards.text import bold, text
 from alerts.incidents.incident import Incident
 from collectors.facts.redaction import Redactor
 from collectors.trainings.catalogue import unseen_kinds
+from collectors.trainings.training import Training
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import TEAM, WholeNumberType
@@ -70,8 +71,8 @@ async def show(action: ShowTraining, context: CommandContext) -> Answer:
     affecting = [
         (one.id, headline(one))
         for one in incidents
-        if one.subject.training == training.id
-        or any(impact.training == training.id and impact.failed_at for impact in one.impacts)
+        if one.subject.training in _stored(training)
+        or any(impact.training in _stored(training) and impact.failed_at for impact in one.impacts)
     ]
     redactor = Redactor(context.defaults.redact)
     return Answer(
@@ -84,6 +85,11 @@ async def show(action: ShowTraining, context: CommandContext) -> Answer:
             redactor=redactor,
         )
     )
+
+
+def _stored(training: Training) -> tuple[str, ...]:
+    """Return what rows have for the training: its key, or in old rows its name."""
+    return (training.id,) if training.is_name_shared else (training.id, training.shown)
 
 
 async def logs(action: ShowLogs, context: CommandContext) -> Answer:

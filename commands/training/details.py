@@ -48,12 +48,12 @@ def training_table(trainings: Sequence[Training], now: datetime) -> Table:
             training.state.is_over,
             training.state is TrainingState.RUNNING,
             -training.gpus_wanted,
-            training.id,
+            training.shown,
         ),
     )
     rows = tuple(
         (
-            training.id,
+            _listed(training),
             training.state.value,
             f"{training.gpus:g}"
             if training.gpus == training.gpus_wanted
@@ -68,6 +68,11 @@ def training_table(trainings: Sequence[Training], now: datetime) -> Table:
     )
     heading = ("training", "state", "GPUs", "ranks", "owner", "reason", "age", "nodes")
     return Table(heading=heading, rows=rows[:MAX_ROWS], more=max(0, len(rows) - MAX_ROWS))
+
+
+def _listed(training: Training) -> str:
+    """Return its name, and what to type instead where another has the same one."""
+    return f"{training.shown} ({training.id})" if training.is_name_shared else training.shown
 
 
 def training_details(
@@ -101,7 +106,7 @@ def training_details(
     if buttons := _buttons(training, may):
         blocks.append(Buttons(buttons=buttons))
     return Message(
-        title=text(bold(f"Training {training.id}")), color=TONES[training.state], blocks=tuple(blocks)
+        title=text(bold(f"Training {training.shown}")), color=TONES[training.state], blocks=tuple(blocks)
     )
 
 
@@ -180,10 +185,10 @@ def _events_of(training: Training, inventory: Inventory) -> list[Event]:
 def _buttons(training: Training, may: Mapping[str, bool]) -> tuple[Button, ...]:
     buttons = []
     if may.get("training logs", False) and (training.ranks or training.failures):
-        buttons.append(Button(label="Logs", line=f"training logs {training.id}"))
+        buttons.append(Button(label="Logs", line=f"training logs {training.typed}"))
     if may.get("training stop", False) and training.workloads:
         label = "Delete" if training.state.is_over else "Stop"
-        buttons.append(Button(label=label, line=f"training stop {training.id}", style=ButtonStyle.DANGER))
+        buttons.append(Button(label=label, line=f"training stop {training.typed}", style=ButtonStyle.DANGER))
     return tuple(buttons)
 
 

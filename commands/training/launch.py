@@ -153,11 +153,11 @@ async def _check_served(kind: WritingKind, spec: TrainingSpec, reader: ObjectRea
 async def _has_namespace(spec: TrainingSpec, context: CommandContext, reader: ObjectReader) -> bool:
     """False: to be created. True: ours and empty, from an earlier run. Raises UnusableError otherwise."""
     found = await reader.read(ObjectRef(api="v1", kind="Namespace", name=spec.namespace))
-    training = next((one for one in context.cluster.trainings() if one.id == spec.id), None)
+    training = next((one for one in context.cluster.trainings() if one.id == spec.key), None)
     if training is not None and training.workloads:
         raise UnusableError(
-            f"Training `{training.id}` already exists ({training.state.value}): see `training show {training.id}`; "
-            f"`training stop {training.id}` deletes it."
+            f"Training `{training.shown}` already exists ({training.state.value}): "
+            f"see `training show {training.typed}`; `training stop {training.typed}` deletes it."
         )
     if found is None:
         return False

@@ -74,7 +74,7 @@ def launch_card(
     offered = (again,) if again is not None and training.state is TrainingState.FAILED else ()
     blocks.append(Buttons(buttons=(*offered, *_buttons(training))))
     blocks.append(_foot(launch))
-    title = text(f"{_MARKS[training.state]} ", bold(training.id), f": {training.state.value}")
+    title = text(f"{_MARKS[training.state]} ", bold(training.shown), f": {training.state.value}")
     return Message(title=title, color=TONES[training.state], blocks=tuple(blocks))
 
 
@@ -87,16 +87,16 @@ def _unseen(launch: Launch) -> Message:
     else:
         now = "is not visible yet"
     return Message(
-        title=text("– ", bold(launch.training), f": {now}"), color=Color.QUIET, blocks=(_foot(launch),)
+        title=text("– ", bold(launch.shown), f": {now}"), color=Color.QUIET, blocks=(_foot(launch),)
     )
 
 
 def _buttons(training: Training) -> tuple[Button, ...]:
     label = "Delete" if training.state.is_over else "Stop"
     return (
-        Button(label="Logs", line=f"training logs {training.id}"),
-        Button(label="Details", line=f"training show {training.id}"),
-        Button(label=label, line=f"training stop {training.id}", style=ButtonStyle.DANGER),
+        Button(label="Logs", line=f"training logs {training.typed}"),
+        Button(label="Details", line=f"training show {training.typed}"),
+        Button(label=label, line=f"training stop {training.typed}", style=ButtonStyle.DANGER),
     )
 
 

@@ -78,9 +78,10 @@ def note_launch(
     The undo keeps it as over, so that its card says what came of it.
     """
     row = Launch(
-        id=f"{cluster}/{spec.id}",
+        id=f"{cluster}/{spec.key}",
         cluster=cluster,
-        training=spec.id,
+        training=spec.key,
+        name=spec.id,
         by=spec.launched_by,
         by_name=by_name,
         at=now,

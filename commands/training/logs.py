@@ -30,7 +30,7 @@ async def show_logs(training: Training, action: ShowLogs, context: CommandContex
     if action.previous and not rank.restarts:
         raise UnusableError(
             f"{rank.pod} has not restarted, so there is no log of a run before. "
-            f"`training logs {training.id} --rank {rank.role}-{rank.index}` shows the run that there is."
+            f"`training logs {training.typed} --rank {rank.role}-{rank.index}` shows the run that there is."
         )
     lines, source = await _lines(training, rank, action, context)
     whole = Redactor(context.defaults.redact, limit=MAX_TEXT).clean("\n".join(lines))
@@ -40,7 +40,7 @@ async def show_logs(training: Training, action: ShowLogs, context: CommandContex
         files = (Attachment(name=f"{training.name}-{rank.role}-{rank.index}.log", content=whole),)
     left = f"; the last {LINES_SHOWN} of {len(shown)} lines, the rest is in the file" if files else ""
     return Message(
-        title=text(bold(f"{training.id}, {rank.role} {rank.index}"), f": the log of {rank.pod}"),
+        title=text(bold(f"{training.shown}, {rank.role} {rank.index}"), f": the log of {rank.pod}"),
         blocks=(
             Preformatted(lines=tuple(shown[-LINES_SHOWN:]) or ("(no lines)",)),
             Context(text=text(f"from {source}{left}")),
@@ -53,7 +53,9 @@ def find_rank(training: Training, given: str) -> Rank:
     """Return the rank that `3` or `ps-0` means; if none is given, the first failed one, or else the first."""
     known = {(rank.role, rank.index): rank for rank in (*reversed(training.failures), *training.ranks)}
     if not known:
-        raise UnusableError(f"{training.id} has no known ranks: {training.reason or training.state.value}.")
+        raise UnusableError(
+            f"{training.shown} has no known ranks: {training.reason or training.state.value}."
+        )
     if not given:
         return training.first_failure or known.get(("worker", 0)) or next(iter(known.values()))
     shape = _RANK.fullmatch(given.lower())
@@ -65,7 +67,7 @@ def find_rank(training: Training, given: str) -> Rank:
     names = [f"{role}-{index}" for role, index in sorted(known)]
     more = f" … {names[-1]}" if len(names) > 6 else ""
     raise UnusableError(
-        f"{training.id} has no rank `{given[:40]}`. There are "
+        f"{training.shown} has no rank `{given[:40]}`. There are "
         f"{', '.join(names[:6])}{more}; a number alone means a {roles[0]}."
     )
 

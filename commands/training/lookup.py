@@ -11,22 +11,26 @@ from commands.training.manifests import MANAGED_BY, OURS, TRAINING_LABEL
 
 
 def training_named(name: str, trainings: Sequence[Training]) -> Training:
-    """Return the training by `namespace/name`, or by its name or namespace alone if only one matches.
+    """Return the training by `namespace/name`, by its name or namespace alone if only one matches, or by its key.
 
-    Raises UnusableError that lists the matches, or the closest names.
+    Raises UnusableError that says what to type for each match, or the closest names.
     """
-    by_id = {training.id: training for training in trainings}
-    if name in by_id:
-        return by_id[name]
-    matches = [training for training in trainings if name == training.name] or [
-        training for training in trainings if name == training.namespace
-    ]
+    key = name.partition("/")[2] if name.count("/") == 3 else name  # with its cluster
+    for training in trainings:
+        if training.id == key:
+            return training
+    matches = (
+        [training for training in trainings if name == training.shown]
+        or [training for training in trainings if name == training.name]
+        or [training for training in trainings if name == training.namespace]
+    )
     if len(matches) == 1:
         return matches[0]
     if matches:
-        ids = ", ".join(f"`{training.id}`" for training in matches[:8])
+        ids = ", ".join(f"`{training.typed}`" for training in matches[:8])
         raise UnusableError(f"`{name}` is ambiguous: {ids}. Use the full name.")
-    return by_id[known_name(name, [*by_id, *(training.name for training in trainings)], "training")]
+    names = {word: one for one in trainings for word in (one.name, one.shown)}
+    return names[known_name(name, list(names), "training")]
 
 
 def is_our_namespace(training: Training, inventory: Inventory) -> bool:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from fnmatch import fnmatchcase
 
 from collectors.cluster.resources import gpu_resource, parse_quantity
+from collectors.facts.workload_keys import workload_key
 from commands.core.command import UnusableError
 from commands.training.priority import check_priority_class
 
@@ -89,7 +90,13 @@ class TrainingSpec:
 
     @property
     def id(self) -> str:
+        """The name of the training."""
         return f"{self.namespace}/{self.name}"
+
+    @property
+    def key(self) -> str:
+        """The key of the training: that of its namespace, which is created for it."""
+        return workload_key(self.namespace, "Namespace", self.namespace)
 
     @property
     def workers(self) -> TrainingRole:

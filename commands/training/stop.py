@@ -49,10 +49,11 @@ async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
     if not steps:
         return PlanDraft(
             title="",
-            nothing_to_do=f"There is nothing left to stop of {training.id}: {training.reason or training.state.value}.",
+            nothing_to_do=f"There is nothing left to stop of {training.shown}: "
+            f"{training.reason or training.state.value}.",
         )
     return PlanDraft(
-        title=f"Stop {training.id}",
+        title=f"Stop {training.shown}",
         stages=in_order(*steps),
         notes=tuple(notes),
         disrupts=() if training.state.is_over else (disruption_of(training),),
@@ -62,7 +63,9 @@ async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
 def disruption_of(training: Training) -> Disruption:
     """Return the disruption of a whole training: `vision-detr/detr of ana: 6 ranks, 32 GPUs`."""
     ranks = f"{training.wanted} rank{'s' if training.wanted != 1 else ''}"
-    return Disruption(name=training.id, owner=training.owner, gpus=training.gpus_wanted, text=ranks)
+    return Disruption(
+        name=training.id, shown=training.shown, owner=training.owner, gpus=training.gpus_wanted, text=ranks
+    )
 
 
 async def lost_work(training: Training, context: CommandContext) -> str:

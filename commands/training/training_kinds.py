@@ -15,7 +15,7 @@ def writing_kind_of(training: Training) -> WritingKind:
     """Return the kind that can change this training. Raises UnusableError if there is none."""
     if (kind := KINDS.get(training.kind)) is None:
         raise UnusableError(
-            f"{training.id} is a {shown_kind(training.kind)}, which can only be read. "
+            f"{training.shown} is a {shown_kind(training.kind)}, which can only be read. "
             f"These can be changed: {', '.join(map(shown_kind, KINDS))}."
         )
     return kind

@@ -117,12 +117,12 @@ async def _stop_training(training: Training, context: CommandContext, made: Stop
     except UnusableError as error:
         made.left.append(str(error))
         return
-    if _refused(training.id, steps, made) or not steps:
+    if _refused(training.shown, steps, made) or not steps:
         return
     made.steps += steps
     made.disrupts.append(disruption_of(training))
     if training.ranks:
-        made.notes.append(f"{training.id}: {await lost_work(training, context)}")
+        made.notes.append(f"{training.shown}: {await lost_work(training, context)}")
 
 
 def _stop_workload(workload: str, pods: Sequence[Pod], inventory: Inventory, made: Stopped) -> None:

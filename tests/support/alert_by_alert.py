@@ -10,7 +10,7 @@ from alerts.alert_batch import Update
 from alerts.incidents.book import Effects
 from alerts.incidents.crashes import WITHIN, may_be_crash
 from alerts.incidents.events import IncidentEventType
-from alerts.incidents.group_keys import group_key_of
+from alerts.incidents.group_keys import group_keys_of
 from alerts.incidents.grouping import (
     GroupingContext,
     has_rule,
@@ -150,8 +150,8 @@ class _Draft:
 
     def _of_group(self, alert: Alert) -> list[Incident]:
         """Return the incidents of the alert's object, the latest first."""
-        key = group_key_of(alert)
-        ids = [*self._by_group.get(key, ()), *self._opened.get(key, ())]
+        keys = reversed(group_keys_of(alert))
+        ids = [id for key in keys for of in (self._by_group, self._opened) for id in of.get(key, ())]
         return [self._get(id) for id in reversed(ids)]
 
 
@@ -232,7 +232,7 @@ def _with_added_event(before: Incident, after: Incident, member: Member, now: da
 
 def _belongs(incident: Incident, alert: Alert, now: datetime, within: timedelta) -> bool:
     """Whether the alert is about this incident's object, and the incident is open or its rule ended it just now."""
-    if incident.cluster != alert.cluster or incident.group_key != group_key_of(alert):
+    if incident.cluster != alert.cluster or incident.group_key not in group_keys_of(alert):
         return False
     if incident.resolved_at is None:
         return True
@@ -308,6 +308,7 @@ def _with_crash(incident: Incident, topology: Topology) -> Incident:
     subject = Subject(
         cluster=before.cluster,
         training=crashed,
+        training_name=facts.name if facts else before.training_name,
         namespace=crashed.partition("/")[0],
         owner=facts.owner if facts else before.owner,
         team=facts.team if facts else before.team,

@@ -115,7 +115,7 @@ def test_the_training_of_a_job_is_no_workload_of_its_own() -> None:
     template = {"spec": {"containers": [gpus(4)]}}
     job = read(Job, {"metadata": {"name": "detr", "namespace": "ml"}, "spec": {"template": template}})
     topology = topology_of(job, on("gpu-1", "detr-0", owned("Job", "detr")))
-    assert [one.id for one in topology.affected_by(Subject(node="gpu-1"))] == ["ml/detr"]
+    assert [one.id for one in topology.affected_by(Subject(node="gpu-1"))] == ["ml/Job/detr"]
     assert len(topology.workloads) == 0
 
 

@@ -137,10 +137,14 @@ def test_nodes_pods_and_trainings_are_in_the_topology(topology: Topology) -> Non
     first, second = topology.nodes["gpu-a01"], topology.nodes["gpu-b01"]
     assert (first.rack, first.gpus, first.gpu_product, first.is_ready) == ("rack-a", 8, "NVIDIA-H200", True)
     assert (second.rack, second.is_cordoned) == ("rack-b", True)
-    training = topology.trainings["vision-detr/detr"]
+    training = topology.trainings["vision-detr/Namespace/vision-detr"]
     assert (training.owner, training.team, training.gpus, training.ranks) == ("ana", "vision", 16, 2)
     one = topology.pods["vision-detr", "detr-worker-1"]
-    assert (one.training, one.workload, one.gpus) == ("vision-detr/detr", "vision-detr/Job/detr-worker", 8)
+    assert (one.training, one.workload, one.gpus) == (
+        "vision-detr/Namespace/vision-detr",
+        "vision-detr/Job/detr-worker",
+        8,
+    )
     assert {found.name for found in topology.pods_on["gpu-b01"]} == {"detr-worker-1", "dcgm-exporter-6ldbb"}
 
 
@@ -340,7 +344,9 @@ def test_an_empty_topology_sets_only_the_cluster_and_strips_the_port() -> None:
 def test_a_gpu_alert_gives_the_affected_training(topology: Topology) -> None:
     labels = {"Hostname": "gpu-a01", "gpu": "3", "pod": "dcgm-exporter-abc", "job": "dcgm-exporter"}
     subject = topology.complete(subject_of(labels))
-    assert [training.id for training in topology.affected_by(subject)] == ["vision-detr/detr"]
+    assert [training.id for training in topology.affected_by(subject)] == [
+        "vision-detr/Namespace/vision-detr"
+    ]
     assert subject.pod == ""
 
 

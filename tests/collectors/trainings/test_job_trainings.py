@@ -89,7 +89,12 @@ def only(seen: Inventory) -> Training:
 
 def test_a_dedicated_namespace_is_one_training_with_workers_and_servers() -> None:
     view = only(inventory(space(), job(), rank(0), rank(1, node="n2"), *servers(2)))
-    assert (view.id, view.kind, view.owner, view.team) == ("vision-detr/detr", "Job", "ana", "vision")
+    assert (view.id, view.kind, view.owner, view.team) == (
+        "vision-detr/Namespace/vision-detr",
+        "Job",
+        "ana",
+        "vision",
+    )
     assert (view.state, view.reason, view.has_namespace) == (TrainingState.RUNNING, "", True)
     assert [(one.role, one.index, one.node, one.gpus) for one in view.ranks] == [
         ("worker", 0, "n1", 8),
@@ -108,14 +113,14 @@ def test_a_job_that_requests_gpus_is_a_training_and_others_are_not() -> None:
     nightly = job("nightly-1", "c", ownerReferences=owned("CronJob", "nightly"), annotations={"owner": "bo"})
     found = read_trainings(inventory(job("plain", "a"), job("report", "a", each=0), of_a_jobset, nightly))
     assert [(view.id, view.owner, view.has_namespace) for view in found] == [
-        ("a/plain", "", False),
-        ("c/nightly-1", "bo", False),
+        ("a/Job/plain", "", False),
+        ("c/Job/nightly-1", "bo", False),
     ]
 
 
 def test_a_training_labelled_true_has_the_name_of_its_namespace() -> None:
     assert (
-        only(inventory(space(labels={"yardmaster.io/training": "true"}), job())).id
+        only(inventory(space(labels={"yardmaster.io/training": "true"}), job())).shown
         == "vision-detr/vision-detr"
     )
 

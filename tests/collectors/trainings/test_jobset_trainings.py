@@ -88,7 +88,7 @@ def only(seen: Inventory) -> Training:
 def test_ranks_are_numbered_through_all_jobs_of_a_role() -> None:
     view = only(inventory(a_jobset(labels={"owner": "ana"}), *JOBS, *PODS))
     assert (view.id, view.kind, view.owner, view.state) == (
-        "vision/detr",
+        "vision/JobSet.jobset.x-k8s.io/detr",
         "JobSet.jobset.x-k8s.io",
         "ana",
         TrainingState.RUNNING,
@@ -187,7 +187,7 @@ def test_its_namespace_may_be_dedicated_to_it_with_servers_of_its_own() -> None:
     board = read(Deployment, {"metadata": {"name": "tensorboard", "namespace": SPACE}})
     view = only(inventory(own, a_jobset(), *JOBS, *PODS, board))
     assert (view.id, view.kind, view.state) == (
-        "vision/night",
+        "vision/Namespace/vision",
         "JobSet.jobset.x-k8s.io",
         TrainingState.RUNNING,
     )
@@ -196,11 +196,19 @@ def test_its_namespace_may_be_dedicated_to_it_with_servers_of_its_own() -> None:
 
 def test_a_job_and_a_jobset_of_one_name_are_two_trainings() -> None:
     alone = read(Job, {"metadata": {"name": "detr", "namespace": SPACE}, "spec": a_job_spec(1, 4)})
+    keys = ["vision/Job/detr", "vision/JobSet.jobset.x-k8s.io/detr"]
     found = read_trainings(inventory(a_jobset(), alone))
-    assert [(view.id, view.kind) for view in found] == [
-        ("vision/detr", "Job"),
-        ("vision/detr-jobset", "JobSet.jobset.x-k8s.io"),
+    assert [(view.shown, view.id, view.typed) for view in found] == [
+        ("vision/detr", key, key) for key in keys
     ]
+
+
+def test_a_training_keeps_its_name_and_key_beside_another_of_the_same_name() -> None:
+    before = only(inventory(a_jobset(), *JOBS, *PODS))
+    assert (before.typed, before.shown) == ("vision/detr", "vision/detr")
+    alone = read(Job, {"metadata": {"name": "detr", "namespace": SPACE}, "spec": a_job_spec(1, 4)})
+    _, after = read_trainings(inventory(a_jobset(), alone, *JOBS, *PODS))
+    assert (after.id, after.shown, after.ranks) == (before.id, before.shown, before.ranks)
 
 
 def test_each_is_read_anew_only_when_an_object_of_it_changed() -> None:

@@ -32,7 +32,7 @@ def yard(yard: Yard) -> Yard:
 
 async def requested(yard: Yard) -> list[str]:
     async with yard.store.unit() as unit:
-        return [request.training for request in await unit.rows(ReclaimRequest).find()]
+        return [request.shown for request in await unit.rows(ReclaimRequest).find()]
 
 
 @pytest.mark.parametrize("line", ["gpu free", "gpu free detr"])

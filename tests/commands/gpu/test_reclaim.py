@@ -62,7 +62,7 @@ async def test_a_request_goes_to_the_owner_and_is_due_after_the_grace(
 ) -> None:
     request = await asked(yard, kube)
     assert (request.training, request.owner, request.owner_id, request.gpus) == (
-        "vision-detr/detr",
+        "vision-detr/Namespace/vision-detr",
         "ana",
         "U_ANA",
         8,

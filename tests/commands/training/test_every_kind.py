@@ -118,7 +118,7 @@ def test_its_objects_are_watched_and_found_by_their_namespace(kind: WritingKind)
 @each_kind
 def test_what_is_launched_is_read_as_that_kind(kind: WritingKind) -> None:
     (training,) = read_trainings(launched(kind))
-    assert (training.kind, training.id, training.owner) == (kind.name, "mnist/mnist", "ana")
+    assert (training.kind, training.shown, training.owner) == (kind.name, "mnist/mnist", "ana")
     ranks = sum(role.replicas for role in spec_of(kind).roles)
     assert (training.wanted, training.gpus_wanted) == (ranks, 32)
     assert (training.state, training.reason) == (TrainingState.QUEUED, f"0 of {ranks} ranks are running")

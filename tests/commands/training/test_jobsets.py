@@ -126,7 +126,7 @@ async def test_a_launch_runs_with_its_roles_ranks_and_host_names(stage: Stage) -
     shown = await stage.yard.say(f"training show {stage.name}")
     assert "kind: JobSet" in shown
     assert "ranks: 3 of 3 run on" in shown
-    assert found.id in await stage.yard.say("training list")
+    assert found.shown in await stage.yard.say("training list")
 
 
 async def test_the_workers_end_the_training_and_its_servers(stage: Stage) -> None:

@@ -36,7 +36,7 @@ async def test_a_kind_that_is_installed_later_is_launched_without_a_restart(
 ) -> None:
     kube.create(a_definition(JOBSETS))
     assert (await yard.do(f"{LINE} --kind jobset", ANA)).state is PlanState.DONE
-    await yard.seen(lambda: [view.kind for view in yard.cluster.trainings()] == ["JobSet"])
+    await yard.seen(lambda: [view.kind for view in yard.cluster.trainings()] == ["JobSet.jobset.x-k8s.io"])
 
 
 async def test_an_unknown_kind_is_refused_with_the_known_ones(yard: Yard) -> None:

@@ -58,7 +58,7 @@ async def test_a_launch_creates_all_objects_and_resumes_the_workers(
 
 async def test_a_launched_training_is_read_back_with_its_owner(yard: Yard) -> None:
     await yard.do(LINE, ANA)
-    await yard.seen(lambda: any(view.id == "mnist/mnist" for view in yard.cluster.trainings()))
+    await yard.seen(lambda: any(view.shown == "mnist/mnist" for view in yard.cluster.trainings()))
     await yard.seen(lambda: sum(bool(rank.node) for rank in yard.cluster.trainings()[0].ranks) == 3)
     (view,) = yard.cluster.trainings()
     assert (view.owner, view.team, view.wanted, view.gpus_wanted) == ("ana", "vision", 3, 16)
@@ -66,7 +66,7 @@ async def test_a_launched_training_is_read_back_with_its_owner(yard: Yard) -> No
     listed = await yard.say("training list", BO)
     assert "mnist/mnist" in listed
     async with yard.store.unit() as unit:
-        launch = await unit.rows(Launch).get("prod-a/mnist/mnist")
+        launch = await unit.rows(Launch).get("prod-a/mnist/Namespace/mnist")
     assert launch is not None
     assert (launch.by, launch.channel, launch.thread, launch.state) == ("U_ANA", "C_GPU", "1.1", "live")
 
@@ -363,7 +363,7 @@ async def test_undoing_a_launch_leaves_nothing(yard: Yard, kube: KubernetesLooka
     assert not owned(kube, "services")
     assert not owned(kube, "secrets")
     async with yard.store.unit() as unit:
-        launch = await unit.rows(Launch).get("prod-a/mnist/mnist")
+        launch = await unit.rows(Launch).get("prod-a/mnist/Namespace/mnist")
     assert launch is not None
     assert (launch.is_over, launch.reported_state) == (True, "stopped")
 

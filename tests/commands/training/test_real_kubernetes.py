@@ -50,7 +50,7 @@ async def test_a_launch_with_all_options_is_accepted_run_and_stopped(
     assert sum(isinstance(step, Create) for step in plan.steps) == 12
 
     def mine() -> list[Training]:
-        return [one for one in yard.cluster.trainings() if one.id == "real-one/real-one"]
+        return [one for one in yard.cluster.trainings() if one.shown == "real-one/real-one"]
 
     await yard.seen(lambda: [rank.node for view in mine() for rank in view.ranks] == [NODE] * 4)
     (view,) = mine()

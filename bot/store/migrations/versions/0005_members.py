@@ -7,7 +7,7 @@ from alembic import op
 from sqlalchemy import Column, Integer, Text
 
 revision = "0005"
-down_revision = "0003"
+down_revision = "0004"
 
 
 def upgrade() -> None:

@@ -1,0 +1,139 @@
+"""Rows of before workloads and trainings had keys: they are found, and show what they did."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply, card_id, reply_id
+from alerts.cards.text import text
+from alerts.incidents.incident import Impact, Incident
+from alerts.rules import Severity
+from bot.store.migrate import MIGRATIONS
+from bot.store.sql_store import SqlStore
+from collectors.facts.subjects import Subject
+from commands.models import Launch, ReclaimRequest
+from tests.support.rows import NOON
+
+KEY = "mnist/Namespace/mnist"
+LAUNCH = Launch(
+    id="prod-a/mnist/mnist",
+    cluster="prod-a",
+    training="mnist/mnist",
+    by="slack:U1",
+    by_name="Ana",
+    at=NOON,
+    channel="C1",
+)
+RECLAIM = ReclaimRequest(
+    id="c1",
+    cluster="prod-a",
+    training="mnist/mnist",
+    owner="ana",
+    owner_id="slack:U1",
+    gpus=8,
+    asked_by="slack:U2",
+    asked_by_name="Bo",
+    asked_at=NOON,
+    grace_until=NOON,
+)
+CARD = PostedCard(
+    id=card_id(CardKind.LAUNCH, LAUNCH.id, "C1"),
+    cluster="prod-a",
+    kind=CardKind.LAUNCH,
+    row_id=LAUNCH.id,
+    channel="C1",
+    message_id="1.2",
+)
+REPLY = ThreadReply(
+    id=reply_id(CARD.id, "1"), cluster="prod-a", card=CARD.id, text=text("it runs"), at=NOON, message_id="1.3"
+)
+
+
+def an_incident(id: str, subject: Subject, group_key: str) -> Incident:
+    return Incident(
+        id=id,
+        cluster="prod-a",
+        group_key=group_key,
+        subject=subject,
+        opened_at=NOON,
+        severity=Severity.WARNING,
+        impacts=tuple(
+            Impact(training=one, gpus=8)
+            for one in ("mnist/mnist", "vision/other", "vision/PyTorchJob/resnet")
+        ),
+    )
+
+
+INCIDENTS = (
+    an_incident(
+        "1", Subject(training="mnist/mnist", workload="mnist/Job/mnist-worker"), "training/mnist/mnist"
+    ),
+    an_incident("2", Subject(training="vision/other"), "training/vision/other"),
+    an_incident("3", Subject(workload="vision/JobSet/bert"), "workload/vision/JobSet/bert"),
+)
+
+
+@pytest.fixture
+async def file(tmp_path: Path) -> Path:
+    """A store whose rows are as before the migration."""
+    path = tmp_path / "yard.db"
+    store = await SqlStore.open(f"sqlite+aiosqlite:///{path}")
+    async with store.unit() as unit:
+        for row in (LAUNCH, RECLAIM, CARD, REPLY, *INCIDENTS):
+            await unit.rows(type(row)).put(row)
+    await store.close()
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    before = ScriptDirectory.from_config(config).get_revision("0004").down_revision
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", (before,))
+    connection.close()
+    return path
+
+
+async def test_rows_of_a_launched_training_get_its_key_and_keep_its_name(file: Path) -> None:
+    store = await SqlStore.open(f"sqlite+aiosqlite:///{file}")
+    async with store.read() as rows:
+        launch = await rows.rows(Launch).get(f"prod-a/{KEY}")
+        assert launch is not None
+        assert (launch.training, launch.shown) == (KEY, "mnist/mnist")
+        (reclaim,) = await rows.rows(ReclaimRequest).find(cluster="prod-a", training=KEY)
+        assert (reclaim.id, reclaim.training, reclaim.shown) == ("c1", KEY, "mnist/mnist")
+        card = await rows.rows(PostedCard).get(card_id(CardKind.LAUNCH, launch.id, "C1"))
+        assert card is not None
+        assert (card.row_id, card.message_id) == (launch.id, "1.2")
+        (reply,) = await rows.rows(ThreadReply).find(card=card.id)
+        assert (reply.id, reply.message_id) == (reply_id(card.id, "1"), "1.3")
+        (incident,) = await rows.rows(Incident).find(cluster="prod-a", group_key=f"training/{KEY}")
+        assert incident.subject.training == KEY
+        assert incident.subject.words()["training"] == "mnist/mnist"
+    await store.close()
+
+
+async def test_impacts_show_what_they_did(file: Path) -> None:
+    store = await SqlStore.open(f"sqlite+aiosqlite:///{file}")
+    async with store.read() as rows:
+        incident = await rows.rows(Incident).get("1")
+        assert incident is not None
+        assert [(one.training, one.shown) for one in incident.impacts] == [
+            (KEY, "mnist/mnist"),
+            ("vision/other", "vision/other"),
+            ("vision/PyTorchJob.kubeflow.org/resnet", "PyTorchJob vision/resnet"),
+        ]
+    await store.close()
+
+
+async def test_a_workload_gets_its_group_and_a_training_of_unknown_kind_keeps_its_name(file: Path) -> None:
+    store = await SqlStore.open(f"sqlite+aiosqlite:///{file}")
+    async with store.read() as rows:
+        other, jobset = [await rows.rows(Incident).get(id) for id in ("2", "3")]
+        assert other is not None
+        assert other.group_key == "training/vision/other"
+        assert jobset is not None
+        assert jobset.group_key == "workload/vision/JobSet.jobset.x-k8s.io/bert"
+        assert jobset.subject.workload == "vision/JobSet.jobset.x-k8s.io/bert"
+        assert jobset.subject.words()["workload"] == "vision/JobSet/bert"
+    await store.close()
