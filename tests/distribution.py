@@ -33,6 +33,7 @@ GROUPS = {
     "tests/bot/doctor/test_real_servers.py": "real demo",
     "tests/demo/world/test_real_elasticsearch.py": "real demo",
     "tests/real/test_parts.py": "real demo",
+    "tests/contract/opensearch": "opensearch",
     "tests/recorded": "recorded",
 }
 

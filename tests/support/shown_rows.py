@@ -6,11 +6,27 @@ from alerts.cards.posted import CardImage, PostedCard, ThreadReply
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
+from collectors.facts.subjects import WORDS, Subject
 from collectors.facts.topology import shown_name
 from commands.models import AuditEntry, CordonLease, DueCommand, HandledRequest, Launch, ReclaimRequest
 from commands.plans.plan import Plan, StepRecord
 
 Shown = dict[str, list[dict[str, Any]]]
+
+
+def _shown_subject(subject: Subject) -> str:
+    """Return the subject as it was written when it had what people read."""
+    words = subject.words()
+    fields = ", ".join(f"{word}={words.get(word, '')!r}" for word in WORDS)
+    return f"Subject({fields})"
+
+
+def _shown_group(incident: Incident) -> str:
+    """Return the group key with what people read of a training or a workload."""
+    word = incident.group_key.partition("/")[0]
+    if word not in ("training", "workload"):
+        return incident.group_key
+    return f"{word}/{incident.subject.words()[word]}"
 
 
 async def shown_rows(snapshot: StoreSnapshot) -> Shown:
@@ -21,18 +37,18 @@ async def shown_rows(snapshot: StoreSnapshot) -> Shown:
                 "id": one.id,
                 "cluster": one.cluster,
                 "state": one.state,
-                "group_key": one.group_key,
+                "group_key": _shown_group(one),
                 "severity": one.severity.value,
                 "opened_at": one.opened_at.isoformat(),
                 "title": one.lead.headline or one.lead.summary,
-                "subject": str(one.subject),
+                "subject": _shown_subject(one.subject),
                 "channels": list(one.channels),
                 "alerts": sorted(
-                    [member.name, member.state.value, member.summary, str(member.subject)]
+                    [member.name, member.state.value, member.summary, _shown_subject(member.subject)]
                     for member in one.members
                 ),
                 "impacts": sorted(
-                    [shown_name(impact.training), impact.owner, impact.team] for impact in one.impacts
+                    [shown_name(impact.shown), impact.owner, impact.team] for impact in one.impacts
                 ),
                 "acknowledged_by": one.acknowledged_by_name,
                 "events": [
@@ -88,7 +104,7 @@ async def shown_rows(snapshot: StoreSnapshot) -> Shown:
                 "actor": one.actor_name,
                 "confirmed_by": one.confirmed_by_name,
                 "steps": [step.description for step in one.steps],
-                "disrupts": [[shown_name(part.name), part.gpus] for part in one.disrupts],
+                "disrupts": [[part.shown or shown_name(part.name), part.gpus] for part in one.disrupts],
             }
             for one in await snapshot.rows(Plan).find()
         ],
@@ -99,7 +115,7 @@ async def shown_rows(snapshot: StoreSnapshot) -> Shown:
         "launches": [
             {
                 "cluster": one.cluster,
-                "training": shown_name(one.training),
+                "training": shown_name(one.shown),
                 "by": one.by_name,
                 "state": one.state,
                 "reported": one.reported_state,
@@ -109,7 +125,7 @@ async def shown_rows(snapshot: StoreSnapshot) -> Shown:
         "reclaim_requests": [
             {
                 "id": one.id,
-                "training": shown_name(one.training),
+                "training": shown_name(one.shown),
                 "owner": one.owner,
                 "gpus": one.gpus,
                 "asked_by": one.asked_by_name,

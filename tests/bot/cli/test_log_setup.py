@@ -25,8 +25,12 @@ def log(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
 
 
 def test_a_value_of_an_entry_is_redacted(log: io.StringIO) -> None:
-    told = {"url": f"http://ana:{SECRET}@db", "of": [f"password={SECRET}"], "by": {"x": f"password={SECRET}"}}
-    structlog.get_logger().warning(f"refused: password={SECRET}", **told, count=3)
+    values = {
+        "url": f"http://ana:{SECRET}@db",
+        "of": [f"password={SECRET}"],
+        "by": {"x": f"password={SECRET}"},
+    }
+    structlog.get_logger().warning(f"refused: password={SECRET}", **values, count=3)
     entry = json.loads(log.getvalue())
     assert SECRET not in log.getvalue()
     assert (entry["url"], entry["count"]) == ("http://ana:[redacted]@db", 3)

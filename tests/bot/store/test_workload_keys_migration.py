@@ -89,6 +89,14 @@ async def file(tmp_path: Path) -> Path:
     config.set_main_option("script_location", str(MIGRATIONS))
     before = ScriptDirectory.from_config(config).get_revision("0004").down_revision
     with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE members")  # what later migrations add
+        for table, name in (
+            ("leases", "remind_at"),
+            ("reclaim_requests", "remind_at"),
+            ("reclaim_requests", "settle_at"),
+        ):
+            connection.execute(f"DROP INDEX {table}_by_{name}")
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {name}")
         connection.execute("UPDATE alembic_version SET version_num = ?", (before,))
     connection.close()
     return path

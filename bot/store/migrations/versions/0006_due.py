@@ -74,7 +74,7 @@ def _say_what_steps_expect(plan: Document) -> bool:
             if step["table"] == "reclaim_requests" and step.get("before") is not None:
                 found = True
                 row = step.get("row") or step["before"]
-                step["expects"] = f"request {step['id']} for {row['training']}"
+                step["expects"] = f"request {step['id']} for {row.get('name') or row['training']}"
                 is_new = row.get("state", "asked") == "asked" and step["before"].get("state") == "void"
                 if is_new and step.get("row") is not None:
                     step["scope"] = [row["training"].partition("/")[0]]
