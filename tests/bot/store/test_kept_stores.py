@@ -25,7 +25,8 @@ async def test_a_kept_store_shows_what_it_showed_then(release: str, tmp_path: Pa
     del then["at"]
     for plan in (*shown["plans"], *then["plans"]):
         if plan["state"] == "done":
-            del plan["hash"]  # nobody confirms it any more, and the rows that its steps stored have other keys
+            # nobody confirms it any more, and the rows that its steps stored have other keys
+            del plan["hash"]
     for table, rows in then.items():
         assert shown[table] == rows, table
     assert not empty, "a table that has no row is not tested: see tests/recordings/stores/README.md"
