@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from collectors.claim_users import Claims
 from collectors.cluster.conditions import is_node_ready
-from collectors.cluster.indexes import by_address, by_owner_of_pod
+from collectors.cluster.indexes import by_address
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import DEFAULT_KINDS, PODS
+from collectors.cluster.kinds import PODS
 from collectors.cluster.objects import Pod
 from collectors.cluster.resources import (
     gpu_resource,
@@ -18,14 +18,8 @@ from collectors.cluster.resources import (
     whole_gpus,
 )
 from collectors.facts.topology import NodeFacts, PodFacts, PodKey, Topology, TrainingFacts
-from collectors.facts.workload_keys import (
-    BUILT_IN_KINDS,
-    is_workload_key,
-    parse_workload,
-    shown_kind,
-    workload_key,
-)
 from collectors.gpu_workloads import GpuWorkloads
+from collectors.keys_of_names import KeysOfNames
 from collectors.trainings.training import Rank, Training, TrainingState
 
 K = TypeVar("K")
@@ -65,45 +59,10 @@ def build_topology(
             },
             **{training.namespace: training.id for training in trainings if training.has_namespace},
         },
-        keys=_Keys(inventory, trainings),
+        keys=KeysOfNames(inventory, trainings),
         failed_on=_failed_on(trainings),
         claims=Claims(inventory, pods.training_of),
     )
-
-
-class _Keys(Mapping[str, str]):
-    """The keys of trainings by their names, and of workloads whose kind a label has without its group.
-
-    A name that two share has none. The kinds are looked for when a label has one that is not Kubernetes' own.
-    """
-
-    def __init__(self, inventory: Inventory, trainings: Sequence[Training]) -> None:
-        self._inventory = inventory
-        self._by_name = {one.shown: one.id for one in trainings if not one.is_name_shared}
-
-    @cached_property
-    def _kinds(self) -> Mapping[str, frozenset[str]]:
-        owners = self._inventory.grouped(PODS, by_owner_of_pod)
-        kinds = {parse_workload(owner).kind for owner in owners}
-        kinds |= {one.kind_in_keys for one in DEFAULT_KINDS}
-        found: dict[str, set[str]] = {}
-        for kind in kinds:
-            found.setdefault(shown_kind(kind), set()).add(kind)
-        return {shown: frozenset(those) for shown, those in found.items()}
-
-    def __getitem__(self, name: str) -> str:
-        if not is_workload_key(name):
-            return self._by_name[name]
-        namespace, kind, own = parse_workload(name)
-        if kind in BUILT_IN_KINDS or "." in kind or len(kinds := self._kinds.get(kind, frozenset())) != 1:
-            raise KeyError(name)
-        return workload_key(namespace, next(iter(kinds)), own)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._by_name)
-
-    def __len__(self) -> int:
-        return len(self._by_name)
 
 
 def _failed_on(trainings: Sequence[Training]) -> dict[str, tuple[TrainingFacts, ...]]:
