@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from alerts.cards.incident_events import resolution
-from alerts.cards.posted import CardKind, PostedCard
+from alerts.cards.posted import CardId, CardKind, PostedCard
 from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
@@ -106,7 +106,7 @@ async def test_the_card_of_an_incident_that_was_over_while_it_ran_is_written_aga
     card = PostedCard(
         id="c1", kind=CardKind.INCIDENT, cluster=CLUSTER, row_id="i1", channel="C1", is_final=True
     )
-    other = replace(card, id="c2", row_id="i2")
+    other = replace(card, id=CardId("c2"), row_id="i2")
     async with store.unit() as unit:
         await unit.rows(Incident).put(incident_of("i1", ended=5))
         await unit.rows(Incident).put(incident_of("i2", ended=3))
