@@ -104,7 +104,7 @@ async def test_only_an_incident_that_was_open_then_counts_it(incident: Incident,
 async def test_the_card_of_an_incident_that_was_over_while_it_ran_is_written_again() -> None:
     store = MemoryStore()
     card = PostedCard(
-        id="c1", kind=CardKind.INCIDENT, cluster=CLUSTER, row_id="i1", channel="C1", is_final=True
+        id=CardId("c1"), kind=CardKind.INCIDENT, cluster=CLUSTER, row_id="i1", channel="C1", is_final=True
     )
     other = replace(card, id=CardId("c2"), row_id="i2")
     async with store.unit() as unit:
