@@ -74,6 +74,8 @@ class ScenarioRunner:
             self._environment.start_fault(fault)
         incident = await self._await_alerts(scenario, result) if scenario.card.group_key else None
         card = await self._await_card(scenario, incident, result)
+        if scenario.done.training_gone and not self._holds_gpus(scenario.done.training_gone):
+            raise FailedError(f"there is no training {scenario.done.training_gone} that could end")
         for act in scenario.actions:
             await self._act(scenario, act, card)
         await self._until(scenario, str(scenario.done), lambda: self._is_done(scenario))
@@ -190,22 +192,23 @@ class ScenarioRunner:
             dns = inventory.all(DEPLOYMENTS)["kube-system/coredns"]
             if dns.status.ready_replicas < done.dns_replicas:
                 return False
-        trainings = {training.id: training for training in cluster.trainings()}
-        if (
-            done.training_gone
-            and done.training_gone in trainings
-            and not trainings[done.training_gone].state.is_over
-            and trainings[done.training_gone].state is not TrainingState.SUSPENDED
-        ):
+        if done.training_gone and self._holds_gpus(done.training_gone):
             return False
         if done.training_runs:
-            running = [training for id, training in trainings.items() if done.training_runs in id]
+            running = [training for training in cluster.trainings() if done.training_runs in training.id]
             if not running or running[0].state is not TrainingState.RUNNING:
                 return False
         if done.answered:
             slack = self._environment.slack
             return any(done.answered in one.said for one in slack.ephemerals(scenario.actions[-1].user))
         return True
+
+    def _holds_gpus(self, training: str) -> bool:
+        """Whether a training of this name is neither over nor suspended."""
+        return any(
+            one.shown == training and not one.state.is_over and one.state is not TrainingState.SUSPENDED
+            for one in self._environment.yard.clusters[CLUSTER].trainings()
+        )
 
     async def _await_resolved(self, scenario: Scenario, incident: Incident, card: Message | None) -> None:
         async def check() -> bool:

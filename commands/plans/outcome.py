@@ -47,6 +47,10 @@ async def record_outcome(unit: Unit, plan: Plan) -> None:
             now=plan.ended_at,
         )
         await unit.rows(Incident).put(updated)
+        for card in await unit.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=incident.id):
+            await reopen(
+                card, unit
+            )  # what the plan freed may end the incident, and its card, before the plan ends
 
 
 async def _concerned(unit: Unit, plan: Plan) -> list[Incident]:

@@ -117,7 +117,8 @@ async def test_an_idle_gpu(recordings: PrometheusServer, style: str) -> None:
         for node in TEN:
             (card,) = (one for one in cards.values() if holder_name(node.name) in one)
             is_training = holder_kind(node) == "Job"
-            assert (f"gpu free {holder_id(node)}" if is_training else "gpu idle") in card
+            name = f"{node.holder[0]}/{holder_name(node.name)}"
+            assert (f"gpu free {name}" if is_training else "gpu idle") in card
             assert OWNER in card
         await loop.run(one.mended + 3 * MINUTE)
         assert not await loop.incidents(is_open=True)

@@ -1,19 +1,21 @@
 """The Kubernetes objects of a recorded cluster at a moment, as a cache would hold them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
 from collectors.cluster.object_store import Snapshot, snapshot_of
 from collectors.cluster.objects import Deployment, Job, KubernetesObject, Service, StatefulSet
+from collectors.facts.workload_keys import kind_with_group, workload_key
 from tests.support.gpu_dialects import GpuNode
 from tests.support.objects import gpus, node, owned, pod, read
 from tests.support.recorded_cluster import FaultKind, RecordedCluster
 
 ObjectsAt = Callable[[datetime], Sequence[KubernetesObject]]
 OWNER = "mei"
+HELD_BEFORE = timedelta(hours=1)  # for so long the pods have held their GPUs when the recording begins
 _DNS = {"k8s-app": "kube-dns"}
 # The kinds that pods with GPUs come from, one node after the other; "" is a bare pod.
 _KINDS = ("Job", "StatefulSet", "", "PyTorchJob")
@@ -25,12 +27,14 @@ def holder_kind(one: GpuNode) -> str:
 
 
 def holder_id(one: GpuNode) -> str:
-    """Return the id of the training or workload that holds GPU 0 of this node."""
+    """Return the key of the training or workload that holds GPU 0 of this node."""
     namespace, name, _ = one.holder
     kind, base = holder_kind(one), name.removesuffix("-0")
-    if kind == "Job":
-        return f"{namespace}/{base}"
-    return f"{namespace}/{kind}/{base}" if kind else f"{namespace}/Pod/{name}"
+    if not kind:
+        return workload_key(namespace, "Pod", name)
+    (owner,) = owned(kind, base)
+    group = owner["apiVersion"].rpartition("/")[0]
+    return workload_key(namespace, kind_with_group(kind, group), base)
 
 
 def objects_at(cluster: RecordedCluster, at: datetime, *more: KubernetesObject) -> list[KubernetesObject]:
@@ -73,10 +77,10 @@ def _of_node(cluster: RecordedCluster, one: GpuNode, at: datetime) -> Iterator[K
         spec=own,
         status={"podIP": one.exporter_address},
     )
-    yield from _holder(one, at)
+    yield from _holder(one, begun=_written(cluster.start - HELD_BEFORE))
 
 
-def _holder(one: GpuNode, at: datetime) -> Iterator[KubernetesObject]:
+def _holder(one: GpuNode, *, begun: str) -> Iterator[KubernetesObject]:
     namespace, name, _ = one.holder
     kind, base = holder_kind(one), name.removesuffix("-0")
     notes = {"yardmaster.io/owner": OWNER}
@@ -85,16 +89,16 @@ def _holder(one: GpuNode, at: datetime) -> Iterator[KubernetesObject]:
         name,
         namespace,
         annotations=notes,
-        creationTimestamp=_written(at.replace(hour=0)),
+        creationTimestamp=begun,
         spec={"nodeName": one.name, "containers": [gpus(1)]},
-        status={"podIP": f"10.244.{one.number}.20", "startTime": _written(at.replace(hour=0))},
+        status={"podIP": f"10.244.{one.number}.20", "startTime": begun},
         **owner,
     )
     template = {"spec": {"containers": [gpus(1)]}}
     meta = {"name": base, "namespace": namespace, "uid": "u", "annotations": notes}
     if kind == "Job":
         spec = {"parallelism": 1, "completions": 1, "template": template}
-        meta["creationTimestamp"] = _written(at.replace(hour=0))
+        meta["creationTimestamp"] = begun
         yield read(Job, {"metadata": meta, "spec": spec, "status": {"active": 1}})
     elif kind == "StatefulSet":
         yield read(StatefulSet, {"metadata": meta, "spec": {"replicas": 1, "template": template}})

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from alerts.cards.incident_events import resolution
+from alerts.cards.posted import CardId, CardKind, PostedCard
 from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
@@ -98,6 +99,23 @@ async def test_only_an_incident_that_was_open_then_counts_it(incident: Incident,
     found = await after(FREED, incident)
 
     assert found.get("i1", ()) == (("p1",) if counts else ())
+
+
+async def test_the_card_of_an_incident_that_was_over_while_it_ran_is_written_again() -> None:
+    store = MemoryStore()
+    card = PostedCard(
+        id=CardId("c1"), kind=CardKind.INCIDENT, cluster=CLUSTER, row_id="i1", channel="C1", is_final=True
+    )
+    other = replace(card, id=CardId("c2"), row_id="i2")
+    async with store.unit() as unit:
+        await unit.rows(Incident).put(incident_of("i1", ended=5))
+        await unit.rows(Incident).put(incident_of("i2", ended=3))
+        for one in (card, other):
+            await unit.rows(PostedCard).put(one)
+        await record_outcome(unit, FREED)
+    async with store.read() as snapshot:
+        found = {one.id: one.is_final for one in await snapshot.rows(PostedCard).find()}
+    assert found == {"c1": False, "c2": True}
 
 
 async def test_what_is_pressed_counts_for_its_card_and_for_what_it_changed() -> None:
