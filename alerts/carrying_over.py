@@ -9,6 +9,7 @@ from collectors.facts.label_mapping import NAMING_LABELS
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.subjects import Subject
 
+_TRAINING = "training"
 _COMPARED = ("cluster", "node", "gpu", "uuid", "namespace", "pod")
 
 
@@ -37,6 +38,31 @@ def carried_over(
         )
     of_new, of_lost = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
     return {one: other for one, other in pairs if of_new[one] == of_lost[other] == 1}
+
+
+def renamed_trainings(
+    known: Mapping[AlertKey, Alert],
+    found: Mapping[AlertKey, Labels],
+    subject_of: Callable[[Labels], Subject],
+) -> Mapping[AlertKey, AlertKey]:
+    """Return which found labels are of which known alert of a check, though the label `training` differs.
+
+    It is the name of a training, and its key as long as another one has the name too; all other labels are equal.
+    """
+    lost = {
+        (alert.subject.training, alert.labels.without(_TRAINING)): key
+        for key, alert in known.items()
+        if key not in found and _TRAINING in alert.labels
+    }
+    if not lost:
+        return {}
+    return {
+        key: before
+        for key, labels in found.items()
+        if key not in known
+        and _TRAINING in labels
+        and (before := lost.get((subject_of(labels).training, labels.without(_TRAINING)))) is not None
+    }
 
 
 def is_same(one: Subject, other: Subject) -> bool:

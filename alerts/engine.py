@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from alerts.alert import Alert
-from alerts.carrying_over import carried_over, is_among
+from alerts.carrying_over import carried_over, is_among, renamed_trainings
 from alerts.lifecycle import AlertState, Verdict, advance
 from alerts.present_series import PresentSeries
 from alerts.rules import Rule
 from collectors.facts.labels import AlertKey, Labels
-from collectors.facts.queries import PromQLQuery
+from collectors.facts.queries import CheckQuery, PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.facts.stepwise import STEP, Stepwise
 from collectors.facts.subjects import Subject
@@ -172,10 +172,12 @@ def _moved(
 
     Return the subjects of those alerts, by what their series say now. Only our own rules: others are as in Prometheus.
     """
-    if not known or not _is_own(rule):
+    is_check = isinstance(rule.query, CheckQuery)
+    if not known or not (is_check or _is_own(rule)):
         return {}
+    same = renamed_trainings if is_check else carried_over
     labels = {key: one for key, (one, _) in found.items()}
-    moved = carried_over(known, labels, lambda one: renderer.complete(renderer.subject(one)))
+    moved = same(known, labels, lambda one: renderer.complete(renderer.subject(one)))
     for key, before in moved.items():
         found[before] = known[before].labels, found.pop(key)[1]
     return {before: renderer.subject(labels[key]) for key, before in moved.items()}

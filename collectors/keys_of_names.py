@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
+from collectors.cluster import kinds as watched
 from collectors.cluster.indexes import by_owner_of_pod
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import DEFAULT_KINDS, PODS
+from collectors.cluster.kinds import PODS
 from collectors.facts.workload_keys import (
     BUILT_IN_KINDS,
     is_workload_key,
@@ -30,7 +31,7 @@ class KeysOfNames(Mapping[str, str]):
     def _kinds(self) -> Mapping[str, frozenset[str]]:
         owners = self._inventory.grouped(PODS, by_owner_of_pod)
         kinds = {parse_workload(owner).kind for owner in owners}
-        kinds |= {one.kind_in_keys for one in DEFAULT_KINDS}
+        kinds |= {one.kind_in_keys for one in watched.DEFAULT_KINDS}
         found: dict[str, set[str]] = {}
         for kind in kinds:
             found.setdefault(shown_kind(kind), set()).add(kind)

@@ -25,6 +25,7 @@ GROUPS = {
     "tests/commands/node/test_drain_servers.py": "kubernetes",
     "tests/commands/training/test_jobsets.py": "kubernetes",
     "tests/commands/training/test_real_kubernetes.py": "kubernetes",
+    "tests/commands/training/test_two_kinds_named_job.py": "kubernetes",
     "tests/commands/volume/test_freezing_servers.py": "kubernetes",
     "tests/demo/world/test_real_control_plane.py": "kubernetes",
     "tests/helm/test_on_a_real_cluster.py": "kubernetes",

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
 from bot.evaluation.rulebook import PATH as RULE_OBJECTS
-from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
+from collectors.cluster import kinds as watched
+from collectors.cluster.kinds import ResourceKind
 from commands.core.command import Command
 from commands.plans.rights import Right
 
@@ -30,14 +31,15 @@ class Rights(TypedDict):
     namespaces: dict[str, Rules]
 
 
-def look_rights(
-    commands: Sequence[Command[Any]], kinds: Iterable[ResourceKind[Any]] = DEFAULT_KINDS
-) -> Rights:
+def look_rights(commands: Sequence[Command[Any]], kinds: Iterable[ResourceKind[Any]] | None = None) -> Rights:
     """The rules of the `-look` role: what the cache watches, pod logs, and the rights that read commands declare.
 
     Raises ValueError when a read command declares a right to write.
     """
-    wishes: list[Wish] = [wish for kind in kinds for wish in _to_watch(kind)] + [_LOGS]
+    wishes: list[Wish] = [
+        wish for kind in (watched.DEFAULT_KINDS if kinds is None else kinds) for wish in _to_watch(kind)
+    ]
+    wishes.append(_LOGS)
     for command in commands:
         if command.read is None:
             continue
@@ -51,7 +53,9 @@ def look_rights(
 def kinds_of_resource(group: str, resource: str) -> tuple[str, ...]:
     """Return the names of the watched kinds that are read as this resource."""
     return tuple(
-        kind.name for kind in DEFAULT_KINDS if any(wish[1:3] == (group, resource) for wish in _to_watch(kind))
+        kind.name
+        for kind in watched.DEFAULT_KINDS
+        if any(wish[1:3] == (group, resource) for wish in _to_watch(kind))
     )
 
 

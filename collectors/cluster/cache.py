@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from collectors.cluster import kinds as catalogue
 from collectors.cluster.base import KubernetesObject
-from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
+from collectors.cluster.kinds import ResourceKind
 from collectors.cluster.object_store import ObjectChange, Snapshot
 from collectors.cluster.reflector import Reflector
 from collectors.cluster.reflector_state import ReflectorState, ReflectorTiming
@@ -52,7 +53,7 @@ class ClusterCache:
         source: KubernetesSource,
         *,
         clock: Clock,
-        kinds: Sequence[ResourceKind[Any]] = DEFAULT_KINDS,
+        kinds: Sequence[ResourceKind[Any]] | None = None,
         stale_after: timedelta = timedelta(seconds=90),
         name: str = "kubernetes",
         timing: ReflectorTiming | None = None,
@@ -71,7 +72,7 @@ class ClusterCache:
                 timing=timing,
                 errors=errors,
             )
-            for kind in kinds
+            for kind in (catalogue.DEFAULT_KINDS if kinds is None else kinds)
         }
         self._subscribers: list[Callable[[ObjectChange], None]] = []
 

@@ -7,6 +7,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from collectors.cluster import kinds
 from collectors.cluster.base import KubernetesObject, OwnerReference
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.gpu_claims import NO_CLAIMS, GpuClaims, gpu_devices
@@ -26,7 +27,6 @@ from collectors.cluster.indexes import (
 )
 from collectors.cluster.kinds import (
     DAEMONSETS,
-    DEFAULT_KINDS,
     NODES,
     PODS,
     RESOURCE_CLAIM_TEMPLATES,
@@ -34,6 +34,7 @@ from collectors.cluster.kinds import (
     RESOURCE_SLICES,
     STATEFULSETS,
     ResourceKind,
+    owner_kinds,
 )
 from collectors.cluster.memo import Memo
 from collectors.cluster.object_store import Snapshot
@@ -46,8 +47,7 @@ T = TypeVar("T", bound=KubernetesObject)
 
 _NONE: Mapping[str, Any] = MappingProxyType({})  # one object, so that what is derived from it is kept
 _DEEPEST = 8  # owners above a pod; a cycle of references ends here
-_OWNERS = {kind.kind_in_keys: kind for kind in DEFAULT_KINDS if by_owner in kind.indexes}
-_TOPS = {**_OWNERS, PODS.kind_in_keys: PODS, DAEMONSETS.kind_in_keys: DAEMONSETS}
+_OTHER_TOPS = {kind.kind_in_keys: kind for kind in (PODS, DAEMONSETS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,7 @@ class Inventory:
     snapshots: Mapping[str, Snapshot[Any]]  # by the kind's name
     missing: Mapping[str, str] = field(default_factory=dict)
     memo: Memo = field(default_factory=Memo)  # what others derive from it
+    owners: Mapping[str, ResourceKind[Any]] = field(default_factory=owner_kinds)
 
     @property
     def nodes(self) -> Mapping[str, Node]:
@@ -110,7 +111,7 @@ class Inventory:
         owners = [workload]
         led = self._led_by_pods(parse_workload(workload).namespace)
         for owner in owners:  # it grows
-            for kind in _OWNERS.values():
+            for kind in self.owners.values():
                 owned = (workload_of(one) for one in self.select(kind, by_owner, owner))
                 owners += [name for name in owned if name not in owners]
             for pod in self.select(PODS, by_owner_of_pod, owner) if led else ():
@@ -136,7 +137,7 @@ class Inventory:
     def top_of(self, workload: str) -> KubernetesObject | None:
         """Return the object of a workload by its key; None for one that is not cached."""
         key = parse_workload(workload)
-        found = _TOPS.get(key.kind)
+        found = self.owners.get(key.kind) or _OTHER_TOPS.get(key.kind)
         return self.all(found).get(key.object_key) if found is not None else None
 
     def gpus_on(self, node: str) -> NodeGpus | None:
@@ -205,7 +206,7 @@ def inventory_of(cache: ClusterCache, previous: Inventory | Blind | None = None)
     """
     snapshots: dict[str, Snapshot[Any]] = {}
     missing: dict[str, str] = {}
-    for kind in dict.fromkeys((*DEFAULT_KINDS, *cache.kinds)):
+    for kind in dict.fromkeys((*kinds.DEFAULT_KINDS, *cache.kinds)):
         snapshot = cache.snapshot(kind)
         if not isinstance(snapshot, Blind):
             snapshots[kind.name] = snapshot

@@ -199,4 +199,9 @@ DNS_AUTOSCALERS = tuple(
     )
 )
 
-DEFAULT_KINDS: tuple[ResourceKind[Any], ...] = tuple(_cached)
+DEFAULT_KINDS: tuple[ResourceKind[Any], ...] = tuple(_cached)  # ask for it when it is used, do not keep it
+
+
+def owner_kinds() -> dict[str, ResourceKind[Any]]:
+    """Return the kinds whose objects own others, by the kind as it stands in keys."""
+    return {kind.kind_in_keys: kind for kind in DEFAULT_KINDS if by_owner in kind.indexes}

@@ -1,6 +1,6 @@
 """Command declarations: click parameters that parse into a typed action, and its handler."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -126,7 +126,7 @@ class Command(Generic[Action]):
     for_everyone: bool = False  # everyone in the channel: help, incident views
     checks_permission_itself: bool = False  # open to everyone; the handler refuses actors itself
     table: type[Any] | None = None  # the type of the row that an argument names: it determines the cluster
-    rights: tuple[Right, ...] = ()
+    rights: Collection[Right] = ()
     shows: tuple[str, ...] = ()  # sources: one that cannot be seen now is named in the answer
     relieves: tuple[str, ...] = ()  # patterns of alert names: its effect explains why such an alert ends
     undoing: Undoing | None = (

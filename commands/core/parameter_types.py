@@ -89,7 +89,7 @@ class NumberType(click.ParamType[float]):
 class NameType(click.ParamType[str]):
     """A name of one of these kinds, as people copy it: with backticks, a comma or a full stop around it.
 
-    Kubernetes' names and our ids are in lower case, names of alerts are not.
+    Kubernetes' names and our ids are in lower case, names of alerts and the kinds in keys are not.
     """
 
     name = "text"
@@ -105,7 +105,12 @@ class NameType(click.ParamType[str]):
             self.fail("a name is missing", param, ctx)
         if len(bare) > MAX_NAME:
             self.fail(f"a name has at most {MAX_NAME} characters", param, ctx)
-        return bare if NameKind.ALERT in self.kinds else bare.lower()
+        return bare if NameKind.ALERT in self.kinds else in_lower_case(bare)
+
+
+def in_lower_case(name: str) -> str:
+    """Return a name in lower case; the key of a training as it is, for the kind in it has capitals."""
+    return name if name.count("/") > 1 else name.lower()
 
 
 class MatchersType(click.ParamType[str]):

@@ -11,7 +11,8 @@ from commands.gpu.unanswered import SettleReclaim, settle
 from commands.gpu.undo_rules import UNDOING
 from commands.models import ReclaimRequest
 from commands.plans.plan import Risk
-from commands.training.workload_steps import SUSPEND_RIGHTS
+from commands.plans.rights import RightsOfKinds
+from commands.training.workload_steps import suspend_rights
 
 _REQUEST = click.Argument(["request"], type=REQUEST)
 _REASON = click.Option(["--reason"], default="", metavar="TEXT", help="why, shown on the card")
@@ -126,7 +127,7 @@ COMMANDS = (
         risk=Risk.TOUCH,
         relieves=("GPUIdle",),
         checks_permission_itself=True,
-        rights=SUSPEND_RIGHTS,
+        rights=RightsOfKinds(suspend_rights),
         table=ReclaimRequest,
         example="gpu release c3f9a1b2",
     ),
@@ -139,7 +140,7 @@ COMMANDS = (
         plan=settle,
         risk=Risk.TOUCH,
         relieves=("GPUIdle",),
-        rights=SUSPEND_RIGHTS,
+        rights=RightsOfKinds(suspend_rights),
         undoing=UNDOING,
         table=ReclaimRequest,
         example="gpu settle c3f9a1b2",

@@ -135,12 +135,12 @@ def _selected(
 def _workload_named(name: str, found: tuple[TrainingGpus, ...]) -> TrainingGpus | None:
     """Return the workload that is no training by its name, alone, with its namespace, or as it is listed."""
     trainings = {
-        word
+        word.casefold()
         for one in found
         if one.training
         for word in (one.training.id, one.training.shown, one.training.name)
     }
-    others = [one for one in found if one.training is None] if name not in trainings else []
+    others = [one for one in found if one.training is None] if name.casefold() not in trainings else []
     return next((one for one in others if name.casefold() in {each.casefold() for each in one.names}), None)
 
 

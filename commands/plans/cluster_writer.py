@@ -4,14 +4,13 @@ from typing import Any
 
 import msgspec
 
-from collectors.cluster.kinds import DEFAULT_KINDS
+from collectors.cluster import kinds
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesError
 from commands.plans.object_refs import JsonValue, ObjectRef, ref_of
 
-# (apiVersion, kind) -> (plural, whether it is namespaced): the cached kinds, and others
-_KINDS: dict[tuple[str, str], tuple[str, bool]] = {
-    **{(one.api, one.kind): (one.path.rpartition("/")[2], one.is_namespaced) for one in DEFAULT_KINDS},
+# (apiVersion, kind) -> (plural, whether it is namespaced): what is written and not cached
+_NOT_CACHED: dict[tuple[str, str], tuple[str, bool]] = {
     ("v1", "Secret"): ("secrets", True),
     ("batch/v1", "CronJob"): ("cronjobs", True),
     ("autoscaling/v2", "HorizontalPodAutoscaler"): ("horizontalpodautoscalers", True),
@@ -20,17 +19,24 @@ _KINDS: dict[tuple[str, str], tuple[str, bool]] = {
 
 
 def collection(ref: ObjectRef) -> str:
-    """Return the path of the object's collection. Raises KeyError for a kind that is not in `_KINDS`.
+    """Return the path of the object's collection. Raises KeyError for a kind that is not known here.
 
     Without a namespace it is that of all namespaces.
     """
-    plural, is_namespaced = _KINDS[(ref.api, ref.kind)]
+    plural, is_namespaced = _collection(ref.api, ref.kind)
     root = "/api/v1" if ref.api == "v1" else f"/apis/{ref.api}"
     return (
         f"{root}/namespaces/{ref.namespace}/{plural}"
         if is_namespaced and ref.namespace
         else f"{root}/{plural}"
     )
+
+
+def _collection(api: str, kind: str) -> tuple[str, bool]:
+    for one in kinds.DEFAULT_KINDS:
+        if (one.api, one.kind) == (api, kind):
+            return one.path.rpartition("/")[2], one.is_namespaced
+    return _NOT_CACHED[(api, kind)]
 
 
 def address(ref: ObjectRef, subresource: str = "") -> str:

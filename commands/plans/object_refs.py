@@ -5,6 +5,9 @@ from typing import Any, Protocol
 
 import msgspec
 
+from collectors.cluster.indexes import kind_in_api
+from collectors.facts.workload_keys import shown_kind
+
 JsonValue = Any  # any JSON value
 
 
@@ -19,7 +22,12 @@ class ObjectRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __str__(self) -> str:
         where = f"{self.namespace}/" if self.namespace else ""
-        return f"{self.kind.lower()} {where}{self.name}"
+        return f"{self.kind_typed} {where}{self.name}"
+
+    @property
+    def kind_typed(self) -> str:
+        """The kind as kubectl takes it: with its group beside a built-in kind of its name, `job.batch.volcano.sh`."""
+        return shown_kind(kind_in_api(self.kind, self.api)).lower()
 
 
 def ref_of(manifest: Mapping[str, Any]) -> ObjectRef:

@@ -16,7 +16,7 @@ from commands.core.context import CommandContext
 from commands.core.parameter_types import TEAM, WholeNumberType
 from commands.core.parameter_types import TRAINING as TRAINING_NAME
 from commands.plans.plan import Risk
-from commands.plans.rights import Right
+from commands.plans.rights import Right, RightsOfKinds
 from commands.plans.steps import Delete
 from commands.training.details import training_details, training_table
 from commands.training.launch_command import LAUNCH
@@ -24,7 +24,7 @@ from commands.training.logs import ShowLogs, show_logs
 from commands.training.lookup import training_named
 from commands.training.stop import StopTraining, stop
 from commands.training.undo_rules import UNDOING
-from commands.training.workload_steps import DELETE_RIGHTS
+from commands.training.workload_steps import delete_rights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +98,12 @@ async def logs(action: ShowLogs, context: CommandContext) -> Answer:
 
 
 _TRAINING = click.Argument(["training"], type=TRAINING_NAME)
-_STOP_RIGHTS = (
-    *Delete.rights("", "namespaces", "services", "configmaps"),
-    Right(group="", resources=("services", "configmaps"), verbs=("list",)),
-    *DELETE_RIGHTS,
+_STOP_RIGHTS = RightsOfKinds(
+    lambda: (
+        *Delete.rights("", "namespaces", "services", "configmaps"),
+        Right(group="", resources=("services", "configmaps"), verbs=("list",)),
+        *delete_rights(),
+    )
 )
 
 COMMANDS = (

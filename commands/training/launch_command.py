@@ -5,10 +5,19 @@ import click
 from commands.core.command import Command
 from commands.core.parameter_types import DURATION, NumberType, WholeNumberType
 from commands.plans.plan import Risk
-from commands.plans.rights import Right
+from commands.plans.rights import Right, RightsOfKinds
 from commands.plans.steps import Create
 from commands.training.launch import LaunchTraining, launch
 from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND, KINDS
+
+
+class _KindType(click.Choice[str]):
+    """A kind of the catalogue, which is asked each time."""
+
+    def __init__(self) -> None:
+        super().__init__((), case_sensitive=False)
+        # Click only iterates over them.
+        self.choices = BY_OPTION.keys()  # type: ignore[assignment]
 
 
 def _option(flag: str, text_: str, **more: object) -> click.Option:
@@ -20,7 +29,7 @@ _OPTIONS = (
     _option(
         "--kind",
         f"the kind of training; default: {DEFAULT_KIND.option}",
-        type=click.Choice(tuple(BY_OPTION), case_sensitive=False),
+        type=_KindType(),
         default=DEFAULT_KIND.option,
     ),
     _option("--image", "the container image of every task", required=True, metavar="IMAGE"),
@@ -99,12 +108,17 @@ _OPTIONS = (
     _option("--wait", "launch it even if it does not fit now", is_flag=True),
 )
 
-_RIGHTS = (
-    *Create.rights("", "namespaces", "services", "configmaps"),
-    Right(group="", resources=("secrets",), verbs=("create",)),  # reading the copied one is granted by a Role
-    *(right for kind in KINDS.values() for right in kind.launch_rights),
-    Right(group="scheduling.k8s.io", resources=("priorityclasses",), verbs=("get",)),
-)
+
+def _rights() -> tuple[Right, ...]:
+    return (
+        *Create.rights("", "namespaces", "services", "configmaps"),
+        Right(
+            group="", resources=("secrets",), verbs=("create",)
+        ),  # reading the copied one is granted by a Role
+        *(right for kind in KINDS.values() for right in kind.launch_rights),
+        Right(group="scheduling.k8s.io", resources=("priorityclasses",), verbs=("get",)),
+    )
+
 
 LAUNCH = Command(
     noun="training",
@@ -114,7 +128,7 @@ LAUNCH = Command(
     parameters=_OPTIONS,
     plan=launch,
     risk=Risk.TOUCH,
-    rights=_RIGHTS,
+    rights=RightsOfKinds(_rights),
     example="training launch mnist --image registry.example/vision/mnist:7 --workers 4 --gpus 8 -- --epochs 90",
     details="The environment of each task has WORKER_HOSTS, PS_HOSTS, TASK_ROLE, TASK_INDEX, MASTER_ADDR and "
     "MASTER_PORT. The words after `--` are passed to the program unchanged, except that `$(NAME)` is replaced by "

@@ -13,11 +13,12 @@ from commands.training.manifests import MANAGED_BY, OURS, TRAINING_LABEL
 def training_named(name: str, trainings: Sequence[Training]) -> Training:
     """Return the training by `namespace/name`, by its name or namespace alone if only one matches, or by its key.
 
-    Raises UnusableError that says what to type for each match, or the closest names.
+    A key may be in upper or lower case. Raises UnusableError that says what to type for each match, or the closest
+    names.
     """
     key = name.partition("/")[2] if name.count("/") == 3 else name  # with its cluster
     for training in trainings:
-        if training.id == key:
+        if training.id.lower() == key.lower():
             return training
     matches = (
         [training for training in trainings if name == training.shown]

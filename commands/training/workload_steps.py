@@ -18,20 +18,28 @@ from commands.training.training_kinds import KINDS, writing_kind_of
 from commands.training.writing_kind import QUEUE_OF_KUEUE
 
 _SERVERS: dict[str, ResourceKind[Any]] = {one.kind_in_keys: one for one in (DEPLOYMENTS, STATEFULSETS)}
-_OBJECTS = {**_SERVERS, **{name: kind.objects for name, kind in KINDS.items()}}
 
-DELETE_RIGHTS: tuple[Right, ...] = (
-    *Delete.rights("apps", "deployments", "statefulsets"),
-    *(right for kind in KINDS.values() for right in kind.delete_rights),
-)
-HOLD_RIGHTS: tuple[Right, ...] = (
-    *Scale.rights("apps", "deployments", "statefulsets"),
-    *(right for kind in KINDS.values() for right in kind.suspend_rights),
-)
-SUSPEND_RIGHTS: tuple[Right, ...] = (
-    *HOLD_RIGHTS,
-    *(right for kind in KINDS.values() for right in kind.delete_rights),  # what Kueue would resume
-)
+
+def delete_rights() -> tuple[Right, ...]:
+    """Return what `stop_steps` needs."""
+    return (*Delete.rights("apps", "deployments", "statefulsets"), *_delete_rights())
+
+
+def hold_rights() -> tuple[Right, ...]:
+    """Return what it takes to suspend what Kueue does not manage."""
+    return (
+        *Scale.rights("apps", "deployments", "statefulsets"),
+        *(right for kind in KINDS.values() for right in kind.suspend_rights),
+    )
+
+
+def suspend_rights() -> tuple[Right, ...]:
+    """Return what `suspend_steps` needs: what Kueue would resume is deleted."""
+    return (*hold_rights(), *_delete_rights())
+
+
+def _delete_rights() -> tuple[Right, ...]:
+    return tuple(right for kind in KINDS.values() for right in kind.delete_rights)
 
 
 def stop_steps(
@@ -67,7 +75,7 @@ def suspend_steps(training: Training, inventory: Inventory) -> tuple[Step, ...]:
 
 def can_suspend(workload: str) -> bool:
     """Whether `suspended` knows the kind of this workload."""
-    return parse_workload(workload).kind in _OBJECTS
+    return _objects_of(parse_workload(workload).kind) is not None
 
 
 def suspended(workloads: Iterable[str], inventory: Inventory) -> tuple[Step, ...]:
@@ -112,12 +120,16 @@ def _suspension(ref: ObjectRef, found: KubernetesObject, inventory: Inventory) -
     return step
 
 
+def _objects_of(kind: str) -> ResourceKind[Any] | None:
+    return KINDS[kind].objects if kind in KINDS else _SERVERS.get(kind)
+
+
 def _objects(workloads: Iterable[str], inventory: Inventory) -> list[tuple[ObjectRef, KubernetesObject]]:
     """Return those of the workloads that exist, with references by uid."""
     found: list[tuple[ObjectRef, KubernetesObject]] = []
     for workload in workloads:
         namespace, kind, name = key = parse_workload(workload)
-        objects = _OBJECTS.get(kind)
+        objects = _objects_of(kind)
         if objects is not None and (one := inventory.all(objects).get(key.object_key)) is not None:
             ref = ObjectRef(
                 api=objects.api, kind=objects.kind, namespace=namespace, name=name, uid=one.metadata.uid

@@ -11,9 +11,9 @@ from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.parameter_types import DURATION, NODE, VOLUME
 from commands.plans.plan import Risk
-from commands.plans.rights import Right
+from commands.plans.rights import Right, RightsOfKinds
 from commands.plans.steps import Evict, Patch
-from commands.training.workload_steps import HOLD_RIGHTS
+from commands.training.workload_steps import hold_rights
 from commands.volume.freeze import FreezeVolume, freeze
 from commands.volume.volume_names import unseen_notes, volume_named
 
@@ -95,12 +95,14 @@ COMMANDS = (
         ),
         plan=freeze,
         risk=Risk.TOUCH,
-        rights=(
-            *Patch.rights("", "nodes"),
-            *Patch.rights("batch", "cronjobs"),
-            Right(group="batch", resources=("cronjobs",), verbs=("list",)),
-            *Evict.rights("", "pods"),
-            *HOLD_RIGHTS,
+        rights=RightsOfKinds(
+            lambda: (
+                *Patch.rights("", "nodes"),
+                *Patch.rights("batch", "cronjobs"),
+                Right(group="batch", resources=("cronjobs",), verbs=("list",)),
+                *Evict.rights("", "pods"),
+                *hold_rights(),
+            )
         ),
         example='volume freeze vision/checkpoints --node gpu-a04 --reason "its unmap failed"',
         details=(

@@ -8,14 +8,16 @@ from typing import Any
 
 from alerts.alert import Alert
 from alerts.cards.card_book import CardBook
-from alerts.cards.desired import desired_cards
+from alerts.cards.desired import desired_cards, desired_replies
 from alerts.cards.posted import PostedCard
 from alerts.incidents.book import REMEMBERED_FOR, Effects, IncidentBook
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext, acknowledge
 from alerts.lifecycle import AlertState
 from alerts.rules import ResolveWhen
+from collectors.facts.labels import Labels
 from collectors.facts.stepwise import result_of
-from collectors.facts.topology import Topology
+from collectors.facts.subjects import Subject
+from collectors.facts.topology import Topology, TrainingFacts
 from tests.support.rows import NOON, an_alert
 
 CLUSTER = an_alert().cluster
@@ -39,6 +41,13 @@ def store(book: IncidentBook, effects: Effects, numbers: Any = None) -> Effects:
 
 def resolved(alert: Alert, at: datetime) -> Alert:
     return replace(alert, life=replace(alert.life, state=AlertState.RESOLVED, resolved_at=at))
+
+
+def about(label: str, topology: Topology) -> Alert:
+    """Return an alert of our checks whose label `training` is this."""
+    own = Subject(cluster=CLUSTER, namespace="vision", training=label)
+    labels = Labels({"alertname": "TrainingFailed", "training": label, "severity": "warning"})
+    return replace(an_alert(), labels=labels, own_subject=own, subject=topology.complete(own))
 
 
 def test_a_proposal_changes_nothing_until_it_is_stored() -> None:
@@ -137,3 +146,31 @@ def test_an_incident_that_was_forgotten_does_not_come_back_without_its_cards() -
     card_book.apply(late)
     assert book.get(incident.id) is None
     assert card_book.cards_of(incident.id) == {}
+
+
+def test_an_alert_stays_in_its_incident_when_its_training_gets_a_namesake() -> None:
+    """Labels of a check get the key then: as of one alert that goes on, or as of another that fires for it."""
+    name, key = "vision/bert", "vision/Job/bert"
+    own = TrainingFacts(id=key, name=name)
+    alone = Topology(cluster=CLUSTER, trainings={key: own}, keys={name: key})
+    shared = Topology(cluster=CLUSTER, trainings={key: own, "vision/Job.batch.volcano.sh/bert": own})
+    before, after = about(name, alone), about(key, shared)
+    assert before.id != after.id
+
+    book, numbers = IncidentBook(CLUSTER), count(1)
+    card_book = CardBook(CLUSTER, book)
+    (opened,) = store(book, absorbed(book, [before]), numbers).incidents
+    card_book.apply({"cards": {card.id: card for card in desired_cards(opened, {})}})
+    assert opened.group_key == f"training/{key}"
+
+    goes_on = replace(before, own_subject=after.own_subject, subject=after.subject)
+    assert absorbed(book, [goes_on]).opened == ()
+    effects = absorbed(book, [goes_on, after, resolved(before, NOON)])
+    assert effects.opened == ()
+    assert [(one.id, missing) for one, missing in card_book.wanted(effects)] == [(opened.id, [])]
+    (incident,) = store(book, effects, numbers).incidents
+    assert (incident.is_open, incident.group_key) == (True, opened.group_key)
+    cards = tuple(card_book.cards_of(incident.id).values())
+    assert desired_replies(incident, cards) == desired_replies(opened, cards)
+    assert store(book, absorbed(book, [resolved(after, NOON)]), numbers).opened == ()
+    assert not list(book.open)

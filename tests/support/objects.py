@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from collectors.cluster import kinds
 from collectors.cluster.base import KubernetesObject
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
+from collectors.cluster.kinds import ResourceKind
 from collectors.cluster.object_store import snapshot_of
 from collectors.cluster.objects import Node, Pod
 
@@ -71,7 +72,7 @@ def inventory(*things: KubernetesObject, missing: dict[str, str] | None = None) 
 
     found = {
         kind.name: snapshot_of(kind, (thing for thing in things if type(thing) is kind.type), at=NOW)
-        for kind in DEFAULT_KINDS
+        for kind in kinds.DEFAULT_KINDS
         if kind.name not in (missing or {})
     }
     return Inventory(as_of=NOW, snapshots=found, missing=missing or {})

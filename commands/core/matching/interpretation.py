@@ -10,7 +10,7 @@ from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.matcher import match
 from commands.core.matching.tokens import is_same_word
-from commands.core.parameter_types import DECORATION, NameKind, NameType, kinds_of
+from commands.core.parameter_types import DECORATION, NameKind, NameType, in_lower_case, kinds_of
 
 FORM_OPTION = "--form"  # opens the command's form with what the line has
 _HELP = frozenset({"--help", "-h"})
@@ -148,7 +148,7 @@ def _cleaned(command: AnyCommand, words: Sequence[str]) -> list[str]:
     for at, word in enumerate(words):
         if at in places:
             bare = [one for piece in word.split(",") if (one := piece.strip(DECORATION))] or [word]
-            found += bare if has_capitals else [one.lower() for one in bare]
+            found += bare if has_capitals else [in_lower_case(one) for one in bare]
         else:
             found.append(word)
     return found

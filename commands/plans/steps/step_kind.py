@@ -108,7 +108,7 @@ class StepKind(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def kubectl_get(ref: ObjectRef) -> str:
     where = f" -n {ref.namespace}" if ref.namespace else ""
-    return f"kubectl get {ref.kind.lower()} {ref.name}{where} -o yaml"
+    return f"kubectl get {ref.kind_typed} {ref.name}{where} -o yaml"
 
 
 def namespaces_of_ref(ref: ObjectRef) -> tuple[str, ...]:

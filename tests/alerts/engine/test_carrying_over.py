@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 
 from alerts.engine import Known, RuleEvaluation, evaluate
+from alerts.incidents.group_keys import group_key_of
 from alerts.rules import Rule
 from collectors.facts.labels import Labels
-from collectors.facts.queries import PromQLQuery
+from collectors.facts.queries import CheckQuery, PromQLQuery
 from collectors.facts.results import Sample, Seen
 from collectors.facts.stepwise import result_of
+from collectors.facts.topology import Topology, TrainingFacts
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, minutes
 
 PACK = replace(a_rule(), query=PromQLQuery(expr="heat > 83", presence="heat", of_pack=True))
@@ -96,3 +98,38 @@ def test_an_alert_ends_when_its_subject_is_watched_by_other_labels() -> None:
     )
     assert evaluated(PACK, known=known, present=[{"Hostname": "gpu-a01", **GPU}]).alerts == {}
     assert set(evaluated(OWN, known=known, present=[{"Hostname": "gpu-a01", **GPU}]).alerts) == set(known)
+
+
+def test_an_alert_of_a_check_goes_on_when_its_training_gets_a_namesake() -> None:
+    """Its label is the name of the training, and the key while another one has the name too."""
+    name, key, other = "vision/bert", "vision/Job/bert", "vision/Job.batch.volcano.sh/bert"
+    rule = replace(a_rule(), query=CheckQuery(name="failed_trainings"))
+    both = {one: TrainingFacts(id=one, name=name) for one in (key, other)}
+    alone = Topology(cluster=CLUSTER, trainings={key: both[key]}, keys={name: key})
+    shared = Topology(cluster=CLUSTER, trainings=both)
+
+    def asked(topology: Topology, known: Known, at: int, *labels: str) -> RuleEvaluation:
+        samples = tuple(
+            Sample(labels=Labels({"namespace": "vision", "training": one}), value=1) for one in labels
+        )
+        return result_of(
+            evaluate(
+                rule,
+                known,
+                Seen(source="checks", at=NOON + minutes(at), samples=samples),
+                cluster=CLUSTER,
+                renderer=a_renderer(topology),
+                now=NOON + minutes(at),
+            )
+        )
+
+    first = asked(alone, {}, 0, name)
+    then = asked(shared, first.alerts, 1, key, other)
+    assert len(then.alerts) == 2
+    assert {change.alert.id for change in then.changes}.isdisjoint(one.id for one in first.alerts.values())
+    (own,) = (then.alerts[one] for one in first.alerts)
+    assert (own.subject.training, own.life.since) == (key, NOON)
+    (new,) = (one for one in then.alerts.values() if one.subject.training == other)
+    assert group_key_of(new) != group_key_of(own)
+    again = asked(alone, then.alerts, 2, name)
+    assert own.id in {one.id for one in again.alerts.values()}

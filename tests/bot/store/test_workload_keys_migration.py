@@ -1,6 +1,8 @@
 """Rows of before workloads and trainings had keys: they are found, and show what they did."""
 
 import sqlite3
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,11 +12,19 @@ from alembic.script import ScriptDirectory
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, card_id, reply_id
 from alerts.cards.text import text
 from alerts.incidents.incident import Impact, Incident
+from alerts.matching import Matcher, Operator
 from alerts.rules import Severity
+from alerts.silences import Silence
 from bot.store.migrate import MIGRATIONS
 from bot.store.sql_store import SqlStore
+from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
 from commands.models import Launch, ReclaimRequest
+from commands.plans.disruption import Disruption, worse_than_shown
+from commands.plans.object_refs import ObjectRef
+from commands.plans.plan import Origin, Plan, Risk, in_order
+from commands.plans.record_steps import record
+from commands.plans.steps import Delete, Record
 from tests.support.rows import NOON
 
 KEY = "mnist/Namespace/mnist"
@@ -74,6 +84,41 @@ INCIDENTS = (
     an_incident("2", Subject(training="vision/other"), "training/vision/other"),
     an_incident("3", Subject(workload="vision/JobSet/bert"), "workload/vision/JobSet/bert"),
 )
+SILENCE = Silence(
+    id="s1",
+    cluster="prod-a",
+    matchers=(
+        Matcher(name="training", operator=Operator.EQUAL, value="mnist/mnist"),
+        Matcher(name="workload", operator=Operator.MATCHES, value="vision/JobSet/.*"),
+    ),
+    starts_at=NOON,
+    ends_at=NOON + timedelta(hours=4),
+    by="slack:U1",
+    comment="a new data set",
+)
+JOBSET = ObjectRef(api="jobset.x-k8s.io/v1alpha2", kind="JobSet", namespace="vision", name="bert", uid="u1")
+PLAN = Plan(
+    id="p1",
+    cluster="prod-a",
+    line="training launch mnist",
+    command="training launch",
+    risk=Risk.TOUCH,
+    actor="slack:U1",
+    actor_name="Ana",
+    origin=Origin(via="slack", channel="C1"),
+    created_at=NOON,
+    expires_at=NOON + timedelta(hours=1),
+    title="Launch mnist/mnist",
+    stages=in_order(
+        record("launches", LAUNCH, text="report it", before=replace(LAUNCH, is_over=True)),
+        record("reclaim_requests", RECLAIM, text="request it"),
+        Delete(ref=JOBSET, description="delete jobset vision/bert"),
+    ),
+    disrupts=tuple(
+        Disruption(name=one, gpus=8)
+        for one in ("mnist/mnist", "vision/JobSet/bert", "vision/Deployment/api", "vision/other")
+    ),
+)
 
 
 @pytest.fixture
@@ -82,7 +127,7 @@ async def file(tmp_path: Path) -> Path:
     path = tmp_path / "yard.db"
     store = await SqlStore.open(f"sqlite+aiosqlite:///{path}")
     async with store.unit() as unit:
-        for row in (LAUNCH, RECLAIM, CARD, REPLY, *INCIDENTS):
+        for row in (LAUNCH, RECLAIM, CARD, REPLY, SILENCE, PLAN, *INCIDENTS):
             await unit.rows(type(row)).put(row)
     await store.close()
     config = Config()
@@ -144,4 +189,51 @@ async def test_a_workload_gets_its_group_and_a_training_of_unknown_kind_keeps_it
         assert jobset.group_key == "workload/vision/JobSet.jobset.x-k8s.io/bert"
         assert jobset.subject.workload == "vision/JobSet.jobset.x-k8s.io/bert"
         assert jobset.subject.words()["workload"] == "vision/JobSet/bert"
+    await store.close()
+
+
+async def test_a_silence_of_a_training_goes_on_since_labels_have_its_name(file: Path) -> None:
+    store = await SqlStore.open(f"sqlite+aiosqlite:///{file}")
+    async with store.read() as rows:
+        silence = await rows.rows(Silence).get("s1")
+        assert silence == SILENCE
+        own = Labels({"training": "mnist/mnist", "workload": "vision/JobSet/bert"})
+        assert silence.covers(own, NOON)
+        assert not silence.covers(Labels({**own, "training": "vision/other"}), NOON)
+    await store.close()
+
+
+async def test_a_plan_knows_what_it_disrupts_by_key_and_shows_what_it_did(file: Path) -> None:
+    store = await SqlStore.open(f"sqlite+aiosqlite:///{file}")
+    async with store.read() as rows:
+        plan = await rows.rows(Plan).get("p1")
+        assert plan is not None
+        assert [(one.name, str(one)) for one in plan.disrupts] == [
+            (KEY, "mnist/mnist: 8 GPUs"),
+            ("vision/JobSet.jobset.x-k8s.io/bert", "JobSet vision/bert: 8 GPUs"),
+            ("vision/Deployment/api", "Deployment vision/api: 8 GPUs"),
+            ("vision/other", "vision/other: 8 GPUs"),
+        ]
+        now = [Disruption(name=one, gpus=8) for one in (KEY, "vision/JobSet.jobset.x-k8s.io/bert")]
+        assert worse_than_shown(plan.disrupts, now) == []
+    await store.close()
+
+
+async def test_the_steps_of_a_plan_are_for_the_rows_that_have_keys_now(file: Path) -> None:
+    store = await SqlStore.open(f"sqlite+aiosqlite:///{file}")
+    async with store.read() as rows:
+        plan = await rows.rows(Plan).get("p1")
+        assert plan is not None
+        launch, reclaim, delete = plan.steps
+        assert isinstance(launch, Record)
+        assert isinstance(reclaim, Record)
+        stored = await rows.rows(Launch).get(launch.id)
+        assert stored is not None
+        for row in (launch.row, launch.before):
+            assert row is not None
+            assert (row["id"], row["training"], row["name"]) == (stored.id, KEY, "mnist/mnist")
+        assert reclaim.id == RECLAIM.id
+        assert reclaim.row is not None
+        assert (reclaim.row["training"], reclaim.row["name"]) == (KEY, "mnist/mnist")
+        assert delete == PLAN.steps[2]
     await store.close()
