@@ -189,7 +189,7 @@ async def test_run_on_the_store_of_a_newer_version_exits_with_one_line(tmp_path:
     raw.close()
     code, output = await run("run", "--config", str(settings_with(tmp_path, FINE)))
     assert code == 1
-    assert "run the newer Yardmaster, or restore the backup" in only_line(output)
+    assert "run the newer Yardmaster, or put the copy in place" in only_line(output)
 
 
 async def test_run_on_a_port_in_use_exits_with_one_line(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ class OverTime(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class ExpectedCard(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The one card: words of it, and the first of the offered command lines. `about`: fields of its subject."""
+    """The one card: words of it, and the first of the offered command lines. `about`: words of its subject."""
 
     about: dict[str, str]
     says: tuple[str, ...]
