@@ -93,20 +93,24 @@ class _Keys:
                     self._record(step, cluster)
 
     def card(self, row: StoredRow) -> None:
-        for launch, key in self._launches.items():
-            if (parent := row.document.get("parent")) and parent.startswith(f"launch/{launch}/"):
-                row.document["parent"] = parent.replace(launch, key, 1)
+        if parent := row.document.get("parent"):
+            row.document["parent"] = self._card(parent)
         if row.columns["kind"] != "launch" or (new := self._launches.get(row.columns["row_id"])) is None:
             return
-        old, row.columns["row_id"], row.document["row_id"] = row.columns["row_id"], new, new
-        row.id = row.document["id"] = row.id.replace(old, new, 1)
+        row.columns["row_id"] = row.document["row_id"] = new
+        row.id = row.document["id"] = self._card(row.id)
 
     def reply(self, row: StoredRow) -> None:
-        for old, new in self._launches.items():
-            if row.columns["card"].startswith(f"launch/{old}/"):
-                row.columns["card"] = row.document["card"] = row.columns["card"].replace(old, new, 1)
-                row.id = row.document["id"] = row.id.replace(old, new, 1)
-                return
+        old = row.columns["card"]
+        new = row.columns["card"] = row.document["card"] = self._card(old)
+        row.id = row.document["id"] = row.id.replace(old, new, 1)
+
+    def _card(self, id: str) -> str:
+        """Return the id of a card, `launch/cluster/namespace/name/channel` for one of a launch, with its key."""
+        kind, _, rest = id.partition("/")
+        launch = "/".join(rest.split("/", 3)[:3])
+        key = self._launches.get(launch) if kind == "launch" else None
+        return id if key is None else id.replace(launch, key, 1)
 
     def _record(self, step: dict[str, Any], cluster: str) -> None:
         for part in ("row", "before"):

@@ -1,12 +1,13 @@
 """Add the columns by which leases and reclaim requests are due, and what stored plans expect of their rows."""
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from alembic import op
-from sqlalchemy import Column, Text, column, select, table, update
+from sqlalchemy import Column, Text
+
+from bot.store.migrations.rewriting import StoredRow, rewrite
 
 revision = "0006"
 down_revision = "0005"
@@ -15,30 +16,22 @@ Document = dict[str, Any]
 
 
 def upgrade() -> None:
-    _add("leases", "remind_at", _of_lease)
-    _add("reclaim_requests", "remind_at", _of_request)
-    _add("reclaim_requests", "settle_at", _settlement)
-    plans = table("plans", column("id"), column("document"))
-    for id, document in _documents("plans"):
-        if _say_what_steps_expect(document):
-            text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-            op.get_bind().execute(update(plans).where(plans.c.id == id).values(document=text))
+    _add("leases", remind_at=_of_lease)
+    _add("reclaim_requests", remind_at=_of_request, settle_at=_settlement)
+    rewrite("plans", _say_what_steps_expect)
 
 
-def _add(name: str, moment: str, of: Callable[[Document], datetime | None]) -> None:
-    op.add_column(name, Column(moment, Text, nullable=False, server_default=""))
-    op.create_index(f"{name}_by_{moment}", name, [moment])
-    rows = table(name, column("id"), column(moment))
-    for id, document in _documents(name):
-        if (at := of(document)) is not None:
-            text = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-            op.get_bind().execute(update(rows).where(rows.c.id == id).values({moment: text}))
+def _add(name: str, **moments: Callable[[Document], datetime | None]) -> None:
+    for moment in moments:
+        op.add_column(name, Column(moment, Text, nullable=False, server_default=""))
+        op.create_index(f"{name}_by_{moment}", name, [moment])
 
+    def fill(row: StoredRow) -> None:
+        for moment, of in moments.items():
+            if (at := of(row.document)) is not None:
+                row.columns[moment] = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
-def _documents(name: str) -> Iterator[tuple[str, Document]]:
-    rows = table(name, column("id"), column("document"))
-    for id, document in op.get_bind().execute(select(rows.c.id, rows.c.document)).all():
-        yield id, json.loads(document)
+    rewrite(name, fill)
 
 
 def _of_lease(lease: Document) -> datetime | None:
@@ -64,21 +57,17 @@ def _moment(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-def _say_what_steps_expect(plan: Document) -> bool:
-    """Add to the steps of reclaim requests what the program knew of their table before. Return whether any was."""
-    found = False
-    for stage in plan.get("stages", ()):
+def _say_what_steps_expect(plan: StoredRow) -> None:
+    """Add to the steps of reclaim requests what the program knew of their table before."""
+    for stage in plan.document.get("stages", ()):
         for step in stage.get("steps", ()):
             if step.get("type") != "record":
                 continue
             if step["table"] == "reclaim_requests" and step.get("before") is not None:
-                found = True
                 row = step.get("row") or step["before"]
                 step["expects"] = f"request {step['id']} for {row.get('name') or row['training']}"
                 is_new = row.get("state", "asked") == "asked" and step["before"].get("state") == "void"
                 if is_new and step.get("row") is not None:
                     step["scope"] = [row["training"].partition("/")[0]]
             elif step["table"] == "agenda" and step["id"].startswith("reclaim/"):
-                found = True
                 step["goes_with"] = step["id"].removeprefix("reclaim/")
-    return found
