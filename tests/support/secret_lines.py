@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from hashlib import blake2b
 from pathlib import Path
 
 import yaml
@@ -26,16 +25,6 @@ class SecretForm:
     line: str
     secrets: tuple[str, ...]
     redacted: str
-
-    @property
-    def is_unseen(self) -> bool:
-        """Whether it was kept aside while the patterns were written."""
-        return is_unseen(self.line)
-
-
-def is_unseen(line: str) -> bool:
-    """Return whether a line belongs to the 30% that were kept aside while the patterns were written."""
-    return blake2b(line.encode(), digest_size=1).digest()[0] % 10 < 3
 
 
 @cache
