@@ -12,11 +12,11 @@ Item = TypeVar("Item")
 AT_ONCE = 250  # items of little work, a few milliseconds
 
 
-async def in_pieces(items: Iterable[Item]) -> AsyncIterator[Item]:
+async def in_pieces(items: Iterable[Item], at_once: int = AT_ONCE) -> AsyncIterator[Item]:
     """Yield the items, and give the event loop back every so many."""
     for number, item in enumerate(items, 1):
         yield item
-        if number % AT_ONCE == 0:
+        if number % at_once == 0:
             await asyncio.sleep(0)
 
 

@@ -1,6 +1,5 @@
 """Posting of incidents: which cards and replies a change calls for, stored in the unit that stores the change."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -13,6 +12,7 @@ from alerts.incidents.book import Effects, IncidentBook
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
 from alerts.store import Changed, Unit
+from bot.cooperative import in_pieces
 from commands.incident.card_context import active, silenced_until
 
 AT_ONCE = 100  # incidents, until others may run
@@ -49,9 +49,7 @@ class IncidentPosting:
         wanted = self._cards.wanted(effects)
         silenced = await self._silenced(unit, [incident for incident, _ in wanted], now)
         replies: list[ThreadReply] = []
-        for number, (incident, cards) in enumerate(wanted, 1):
-            if number % AT_ONCE == 0:
-                await asyncio.sleep(0)
+        async for incident, cards in in_pieces(wanted, AT_ONCE):
             if incident.id in silenced:
                 continue
             for card in cards:
