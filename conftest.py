@@ -20,7 +20,7 @@ settings.load_profile("default")
 
 pytest_plugins = ["tests.real.fixtures"]
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parent / "tests"
 STARTS_SERVERS = ("browser", "contract", "demo", "real", "recorded", "stories")
 
 
