@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from alerts.store import StoreSnapshot
-from bot.store.memory_store import MemoryStore
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.executor import PlanExecutor
 from commands.execution.object_refs import ObjectRef
@@ -17,6 +16,7 @@ from commands.execution.record_steps import record
 from commands.execution.steps import Create, Delete, Evict, Patch, Record, Running, Scale, Step, Wait
 from commands.models import CordonLease
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.memory_store import MemoryStore
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CLUSTER = "prod-a"

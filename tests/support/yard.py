@@ -12,7 +12,6 @@ from typing import Any
 from alerts.cards.message import Buttons, Context, Fields, Image, Message, Paragraph, Preformatted, Table
 from alerts.cards.text import plain
 from bot.live_cluster import LiveCluster
-from bot.store.memory_store import MemoryStore
 from collectors.cluster.cache import ClusterCache
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -32,6 +31,7 @@ from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Origin, Plan, PlanState, StepRecord
 from commands.execution.plan_journal import records_of
 from tests.support.cluster_cache import QUICK, until
+from tests.support.memory_store import MemoryStore
 from tests.support.routing import QuietSource
 from tests.support.step_rights import forgotten_rights
 from tests.support.tls import end_closed_connections

@@ -19,7 +19,6 @@ from alerts.store import Row, RowsRead, StoreSnapshot
 from bot.cards.card_catalogue import CARD_DEFINITIONS, CardCatalogue
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
 from bot.delivery.desired_state import DesiredState
-from bot.store.memory_store import MemoryStore
 from collectors.facts.topology import Topology
 from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Training, TrainingState
@@ -27,6 +26,7 @@ from commands.execution.plan import Origin, PlanState
 from commands.models import HandledRequest, Launch, ReclaimRequest, ReclaimState
 from tests.support.execution import plan_of
 from tests.support.grouping import add_alert
+from tests.support.memory_store import MemoryStore
 from tests.support.rows import NOON, a_card, a_handled_request, an_alert
 
 CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})

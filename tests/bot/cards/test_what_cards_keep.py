@@ -13,13 +13,13 @@ from alerts.rules import Severity
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext, Composed, Everywhere
 from bot.cards.launch_cards import LAUNCH_CARD
-from bot.store.memory_store import MemoryStore
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.execution.disruption import Disruption
 from commands.execution.plan import Origin, Plan, PlanState
 from commands.models import Launch
 from tests.support.execution import plan_of
 from tests.support.incidents import an_open_incident
+from tests.support.memory_store import MemoryStore
 from tests.support.rows import NOON, a_card
 
 FREED = replace(

@@ -17,10 +17,10 @@ from alerts.store import StoreSnapshot
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
 from bot.delivery.reconciler import Reconciler
-from bot.store.memory_store import MemoryStore
 from bot.store.sql_store import SqlStore
 from commands.models import Launch
 from tests.support.chat import START, FakeChat, LoopClock
+from tests.support.memory_store import MemoryStore
 from tests.support.rows import a_card, a_line
 
 

@@ -10,10 +10,10 @@ from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext, CardDefinition, Composed
 from bot.delivery.desired_state import DesiredState
 from bot.jobs.launch_watcher import LaunchWatcher
-from bot.store.memory_store import MemoryStore
 from collectors.facts.redaction import Redactor
 from collectors.internal_errors import InternalErrors
 from commands.models import ReclaimRequest, ReclaimState
+from tests.support.memory_store import MemoryStore
 from tests.support.yard import NOON, Hands
 
 CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})

@@ -17,11 +17,11 @@ from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.delivery.rate_limiter import RateLimit
 from bot.delivery.reconciler import Reconciler
 from bot.jobs.launch_watcher import LaunchWatcher
-from bot.store.memory_store import MemoryStore
 from collectors.facts.redaction import Redactor
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import Launch
 from tests.support.chat import START, FakeChat, LoopClock
+from tests.support.memory_store import MemoryStore
 
 pytestmark = pytest.mark.looptime
 

@@ -12,12 +12,12 @@ import pytest
 from bot.jobs.agenda import LONGEST_SLEEP, RETRY_AFTER, Agenda
 from bot.jobs.due_commands import DueCommands
 from bot.jobs.due_work import DueWork
-from bot.store.memory_store import MemoryStore
 from commands.core.command import Answer
 from commands.core.request import Request
 from commands.models import CordonLease, DueCommand
 from tests.support.alerting import CLUSTER
 from tests.support.chat import START, LoopClock
+from tests.support.memory_store import MemoryStore
 
 pytestmark = pytest.mark.looptime
 SECOND = timedelta(seconds=1)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from bot.store.memory_store import MemoryStore
 from collectors.facts.clock import SystemClock
 from commands.core.command import UnusableError
 from commands.core.confirmation import ProposalTimes, record_confirmation
@@ -16,6 +15,7 @@ from commands.execution.steps import Record
 from commands.models import CordonLease
 from tests.support.alerting import CLUSTER, NOON
 from tests.support.execution import plan_of
+from tests.support.memory_store import MemoryStore
 
 DANA = Actor(id="U_DANA", name="dana")
 LEASE = CordonLease(

@@ -5,7 +5,6 @@ from typing import Any, get_args
 
 import pytest
 
-from bot.store.memory_store import MemoryStore
 from collectors.facts.results import SourceError
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.plan import StepState
@@ -13,6 +12,7 @@ from commands.execution.steps import Evict, Patch, Record, Running, Scale, Step,
 from commands.execution.steps.step_kind import PARTS
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import EFFECTS, executor, furnished, journalled, plan_of
+from tests.support.memory_store import MemoryStore
 
 KINDS = get_args(Step)
 WITHOUT_A_WRITE = (Wait, Running, Record)  # nothing is sent to the cluster

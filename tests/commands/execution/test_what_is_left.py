@@ -12,11 +12,11 @@ from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.matching import parse_matchers
 from alerts.silences import Silence
-from bot.store.memory_store import MemoryStore
 from commands.incident.card_context import incident_context
 from commands.models import CordonLease
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.grouping import add_alert
+from tests.support.memory_store import MemoryStore
 
 HOT = an_alert(node="gpu-a01")
 OVER = NOON + minutes(9)

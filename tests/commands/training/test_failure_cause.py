@@ -8,7 +8,6 @@ from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
-from bot.store.memory_store import MemoryStore
 from collectors.trainings.training import Rank
 from commands.execution.plan import Plan
 from commands.models import Launch
@@ -17,6 +16,7 @@ from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.execution import plan_of
 from tests.support.grouping import add_alert
+from tests.support.memory_store import MemoryStore
 from tests.support.yard import ANA, Yard
 
 FAILED = Launch(

@@ -11,12 +11,12 @@ import pytest
 
 from bot.jobs.launch_watcher import LONGEST_SLEEP, LaunchWatcher
 from bot.live_cluster import SNAPSHOT_EVERY
-from bot.store.memory_store import MemoryStore
 from collectors.cluster.cache import ObjectChange
 from collectors.facts.redaction import Redactor
 from collectors.trainings.training import Training, TrainingState
 from commands.models import Launch
 from tests.support.alerting import CLUSTER, NOON
+from tests.support.memory_store import MemoryStore
 
 pytestmark = pytest.mark.looptime
 

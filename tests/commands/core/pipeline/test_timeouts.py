@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from alerts.store import StoreSnapshot
-from bot.store.memory_store import MemoryStore
 from commands.execution.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.memory_store import MemoryStore
 from tests.support.yard import Yard, a_node_tree, yard_before
 
 
