@@ -30,6 +30,7 @@ from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Origin, Plan, PlanState, StepRecord
 from commands.execution.plan_journal import records_of
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.cluster_cache import QUICK, until
 from tests.support.memory_store import MemoryStore
 from tests.support.routing import QuietSource
@@ -258,6 +259,15 @@ def text_of(message: Message) -> str:
             case Image():
                 lines.append(block.alt)
     return "\n".join(lines).replace("`", "")
+
+
+@asynccontextmanager
+async def lookalike_with(*nodes: str) -> AsyncGenerator[KubernetesLookalike]:
+    """Run a look-alike without controllers, with these ready nodes."""
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        for name in nodes:
+            kube.create(a_node_tree(name), keep_status=True)
+        yield kube
 
 
 def a_node_tree(

@@ -19,19 +19,12 @@ from commands.models import Launch
 from tests.support.alerting import CLUSTER, NOON
 from tests.support.memory_store import MemoryStore
 from tests.support.objects import inventory
+from tests.support.rows import a_launch
 
 CLOCK = SimpleNamespace(now=lambda: NOON, elapsed=timedelta)
 
 
-LAUNCH = Launch(
-    id="l1",
-    cluster=CLUSTER,
-    training="vision/detr",
-    by="U1",
-    by_name="ana",
-    at=NOON - timedelta(hours=1),
-    channel="C1",
-)
+LAUNCH = a_launch(NOON - timedelta(hours=1))
 
 
 class JobsUnseen(LiveCluster):
