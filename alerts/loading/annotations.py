@@ -11,7 +11,7 @@ from alerts.loading.promql import find_error
 from alerts.loading.resolve_conditions import read_resolving
 from alerts.loading.yaml_nodes import ScalarNode, YamlNode
 from alerts.rules import AlertTemplate, FileLocation, ImpactScope, Severity, Symbols
-from alerts.templates import TemplateError, parse
+from go_templates import TemplateError, parse
 
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
 OWN = (

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.channels.channel_catalogue import CHANNEL_KINDS, DIAGNOSES
-from bot.channels.slack.scopes import BOT_SCOPES
+from bot.channels.slack.slack_diagnosis import BOT_SCOPES
 from bot.cli import main
 from bot.doctor.examination import PartFinding, examine
 from bot.validation import validate
