@@ -48,14 +48,20 @@ def check(config: Path | None, connect: bool, output: str, is_json: bool) -> Non
     if connect and not errors:
         _diagnose(validated, as_json=as_json)
     rules = len(validated.rulebook.rules) if validated.rulebook else 0
+    warnings = validated.rulebook.warnings if validated.rulebook else ()
     if as_json:
         rows = [
             {"file": one.location.file, "line": one.location.line, "error": one.message} for one in errors
         ]
-        show_json({"errors": rows, "rules": rules})
-    elif errors:
-        print_errors(errors)
+        doubts = [
+            {"file": one.location.file, "line": one.location.line, "warning": one.message} for one in warnings
+        ]
+        show_json({"errors": rows, "warnings": doubts, "rules": rules})
     else:
+        for one in warnings:
+            click.echo(f"warning: {one}", err=True)
+        print_errors(errors)
+    if not errors and not as_json:
         click.echo(agreeing(f"The settings are valid; {rules} rules are in force."))
     sys.exit(1 if errors else 0)
 
