@@ -43,7 +43,7 @@ def _plain(schema: Any, known: Mapping[str, Sequence[str]]) -> Any:
         return [_plain(one, known) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {}
+    found: dict[str, Any] = {}
     for key, value in schema.items():
         if key in ("properties", "$defs"):
             found[key] = {name: _plain(one, known) for name, one in value.items()}
