@@ -262,6 +262,16 @@ def text_of(message: Message) -> str:
 
 
 @asynccontextmanager
+async def yard_on(folder: Path, *nodes: str) -> AsyncGenerator[Yard]:
+    """A pipeline before a look-alike with these ready nodes, for tests that do not look at it themselves."""
+    async with (
+        lookalike_with(*nodes) as kube,
+        yard_before(kube.kubeconfig(folder / "kubeconfig")) as yard,
+    ):
+        yield yard
+
+
+@asynccontextmanager
 async def lookalike_with(*nodes: str) -> AsyncGenerator[KubernetesLookalike]:
     """Run a look-alike without controllers, with these ready nodes."""
     async with KubernetesLookalike.running(controllers=False) as kube:

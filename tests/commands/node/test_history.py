@@ -10,7 +10,7 @@ from alerts.incidents.events import IncidentEventType
 from alerts.incidents.incident import Incident
 from tests.support.alerting import an_alert, minutes
 from tests.support.incidents import an_open_incident
-from tests.support.yard import Yard, lookalike_with, yard_before
+from tests.support.yard import Yard, yard_on
 
 
 def over(node: str, number: int, lasted: float) -> Incident:
@@ -22,10 +22,7 @@ def over(node: str, number: int, lasted: float) -> Incident:
 
 @pytest.fixture
 async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
-    async with (
-        lookalike_with("gpu-a01", "gpu-a02") as kube,
-        yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard,
-    ):
+    async with yard_on(tmp_path, "gpu-a01", "gpu-a02") as yard:
         yield yard
 
 

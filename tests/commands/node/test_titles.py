@@ -2,14 +2,11 @@
 
 from pathlib import Path
 
-from tests.support.yard import lookalike_with, yard_before
+from tests.support.yard import yard_on
 
 
 async def test_the_title_omits_unchanged_nodes(tmp_path: Path) -> None:
-    async with (
-        lookalike_with("gpu-a01", "gpu-a02") as kube,
-        yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard,
-    ):
+    async with yard_on(tmp_path, "gpu-a01", "gpu-a02") as yard:
         await yard.do("node cordon gpu-a01")
         await yard.seen(lambda: yard.cluster.inventory().nodes["gpu-a01"].spec.unschedulable)
         plan = await yard.plan("node cordon gpu-a01 gpu-a02")

@@ -11,15 +11,12 @@ from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext, Composed
 from bot.cards.plan_cards import PLAN_CARD_LIFETIME
 from commands.execution.plan import Plan
-from tests.support.yard import CLUSTER, NOON, Yard, lookalike_with, text_of, yard_before
+from tests.support.yard import CLUSTER, NOON, Yard, text_of, yard_on
 
 
 @pytest.fixture
 async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
-    async with (
-        lookalike_with("gpu-a01") as kube,
-        yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard,
-    ):
+    async with yard_on(tmp_path, "gpu-a01") as yard:
         yield yard
 
 

@@ -7,17 +7,14 @@ from pathlib import Path
 import pytest
 
 from commands.execution.plan import Plan, PlanState
-from tests.support.yard import Yard, lookalike_with, yard_before
+from tests.support.yard import Yard, yard_on
 
 LITTLE = timedelta(minutes=1)
 
 
 @pytest.fixture
 async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
-    async with (
-        lookalike_with("gpu-a01") as kube,
-        yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard,
-    ):
+    async with yard_on(tmp_path, "gpu-a01") as yard:
         yield yard
 
 

@@ -11,15 +11,12 @@ from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from commands.core.command import CommandOutcome
 from commands.execution.plan import Plan, PlanState
-from tests.support.yard import ANA, BO, DANA, Yard, lookalike_with, text_of, yard_before
+from tests.support.yard import ANA, BO, DANA, Yard, text_of, yard_on
 
 
 @pytest.fixture
 async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
-    async with (
-        lookalike_with("gpu-a01", "gpu-b03") as kube,
-        yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard,
-    ):
+    async with yard_on(tmp_path, "gpu-a01", "gpu-b03") as yard:
         yield yard
 
 

@@ -13,7 +13,7 @@ import pytest
 from alerts.store import StoreSnapshot
 from commands.execution.plan import Plan, PlanState
 from tests.support.memory_store import MemoryStore
-from tests.support.yard import Yard, lookalike_with, yard_before
+from tests.support.yard import Yard, yard_on
 
 
 class SlowStore:
@@ -37,10 +37,7 @@ class SlowStore:
 async def test_a_timeout_does_not_deny_a_confirmation_that_may_have_landed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with (
-        lookalike_with("gpu-a01") as kube,
-        yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard,
-    ):
+    async with yard_on(tmp_path, "gpu-a01") as yard:
         plan = await yard.plan("node cordon gpu-a01")
         monkeypatch.setattr("commands.core.pipeline.TIMEOUT", timedelta(seconds=0.3))
         yard.pipeline = replace(yard.pipeline, store=SlowStore(yard.store))
