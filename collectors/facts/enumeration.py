@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from collectors.facts.sentences import Listed, listed
 
-def some_of(names: Sequence[str], shown: int) -> str:
+
+def some_of(names: Sequence[str], shown: int) -> Listed:
     """Return the first of the names, and how many more there are."""
-    rest = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {rest} more" if rest > 0 else "")
+    return listed(names, most=shown)
