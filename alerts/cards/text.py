@@ -123,7 +123,10 @@ def printable_lines(lines: Iterable[str]) -> tuple[str, ...]:
 
 def printable_block(lines: Iterable[str]) -> tuple[str, ...]:
     """Return the lines of one text: a secret may have several, such as a private key."""
-    return tuple(redacted("\n".join(printable_lines(lines))).split("\n"))
+    shown = printable_lines(lines)
+    block = "\n".join(shown)
+    safe = redacted(block)
+    return shown if safe == block else tuple(safe.split("\n"))
 
 
 def markup(sentence: str) -> Text:

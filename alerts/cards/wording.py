@@ -118,7 +118,7 @@ def _argument(value: Argument, spec: str, wording: Wording) -> Text:
         case timedelta():
             return (Span(humanize(value)),)
         case datetime():
-            return (moment(value),)
+            return (Span(format(value, spec)) if spec else moment(value),)
         case int() | float():
             return (Span(format(value, spec)),)
         case Span():

@@ -20,6 +20,7 @@ _JOINTS: Final[Mapping[str, Mapping[Joint, tuple[str, str]]]] = {
         "and": ("、", " 和 "),
         "or": ("、", " 或 "),
         ";": ("；", "；"),
+        ":": ("：", "："),
         ".": ("", ""),
     }
 }

@@ -113,8 +113,9 @@ def _block(block: Block, book: Phrasebook) -> Block:
             return Buttons(buttons=tuple(_button(button, book) for button in block.buttons), menus=menus)
         case Image():
             return replace(block, alt=book.say(block.alt))
-        case Preformatted():
-            return block
+        case Preformatted():  # text from outside stays as it is
+            lines = (book.say(line) if isinstance(line, Sentence) else line for line in block.lines)
+            return Preformatted(lines=tuple(lines))
 
 
 def _button(button: Button, book: Phrasebook) -> Button:

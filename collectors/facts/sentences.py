@@ -14,12 +14,13 @@ from typing import Any, Final, Literal, Protocol
 
 from collectors.facts.clock import humanize
 
-Joint = Literal[",", "and", "or", ";", "."]  # "." puts whole sentences one after the other
+Joint = Literal[",", "and", "or", ";", ":", "."]  # "." puts whole sentences one after the other
 ENGLISH_JOINTS: Final[Mapping[Joint, tuple[str, str]]] = {  # between two items, and before the last
     ",": (", ", ", "),
     "and": (", ", " and "),
     "or": (", ", " or "),
     ";": ("; ", "; "),
+    ":": (": ", ": "),
     ".": (" ", " "),
 }
 ENGLISH_MORE: Final = "{items} and {count} more"
@@ -171,7 +172,7 @@ def plain_argument(value: Argument, spec: str = "") -> str:
         case timedelta():
             return humanize(value)
         case datetime():
-            return moment_words(value)
+            return format(value, spec) if spec else moment_words(value)
         case int() | float():
             return format(value, spec)
         case tuple():
