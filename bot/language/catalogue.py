@@ -56,9 +56,9 @@ class Catalogue:
         return found if whole == f"{said.form}." else whole.removesuffix(self._full_stop)
 
     def word(self, words: str, context: str = "") -> str | None:
-        """Return fixed words, with the space around them; None if they are not in the catalogue."""
+        """Return fixed words, with the space after them; None if they are not in the catalogue."""
         bare = words.strip()
-        if not bare:
+        if not bare or words[:1].isspace():
             return None
         found = self._translations.pgettext(context, bare) if context else bare
         if found == bare:

@@ -5,6 +5,7 @@ of is found again by its fixed words, and what stood in its holes is put into th
 as a name or a line from a log, stays as it is. A `Sentence` needs none of it: see `catalogue.py`.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -14,11 +15,15 @@ import yaml
 
 from bot.language.agreement import agreeing
 from bot.language.catalogue import Catalogue, entries
-from bot.language.phrase import Phrase
+from bot.language.phrase import WORD, Phrase
 from bot.language.po import Entry, translations_of
 from bot.language.readings import Readings
-from collectors.facts.sentences import Sentence, pieces
+from collectors.facts.sentences import Sentence, holes
 
+_HOLE = re.compile(r"\{(\w+)(?::[^{}]*)?\}")
+_LEAST = (
+    3  # words of a template that is also looked for in plain English, while some of the code still says it so
+)
 LONGEST = 1_000  # characters of a sentence that is looked up
 
 
@@ -73,19 +78,25 @@ def phrases_of(language: str) -> Mapping[str, str]:
                 raise ValueError(f"{path.name}: {english!r} is translated twice")
             phrases[english] = other
     for entry in entries(language).values():
-        if entry.id:
-            for english in filter(None, (entry.plural, entry.id)):
-                phrases.setdefault(_numbered(english, english), _numbered(entry.said[-1], english))
+        for english in filter(None, (entry.plural, entry.id)):
+            if (
+                english[0].isalpha()
+                or not holes(english)
+                or len(WORD.findall(_HOLE.sub("", english))) >= _LEAST
+            ):
+                phrases.setdefault(_HOLE.sub("{}", english), _numbered(entry.said[-1], english))
     return phrases
 
 
 def _numbered(words: str, english: str) -> str:
-    """Return a template with the numbers of its holes in the English one instead of their names."""
-    names = [name for _, name, _ in pieces(english) if name]
-    if words == english:
-        return "".join(text + ("" if name is None else "{}") for text, name, _ in pieces(english))
-    return "".join(
-        text + ("" if name is None else f"{{{names.index(name)}}}") for text, name, _ in pieces(words)
+    """Return a template with the numbers of its holes in the English one instead of their names; in code, without."""
+    names = [name for part in english.split("`")[::2] for name in _HOLE.findall(part)]
+
+    def number(found: re.Match[str]) -> str:
+        return f"{{{names.index(found[1])}}}"
+
+    return "`".join(
+        _HOLE.sub("{}" if place % 2 else number, part) for place, part in enumerate(words.split("`"))
     )
 
 

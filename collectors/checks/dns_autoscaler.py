@@ -12,7 +12,7 @@ from collectors.facts.dns_load import by_names
 from collectors.facts.labels import Labels
 from collectors.facts.proportional import LINEAR, Linear, read_config, unknown_keys
 from collectors.facts.results import Blind, Sample
-from collectors.facts.sentences import counted, listed, sentence, words_of
+from collectors.facts.sentences import counted, listed, said_by, sentence
 
 REJECTED, UNKNOWN_KEY = "rejected", "unknown-key"
 
@@ -91,7 +91,7 @@ def _problem_of(config: Mapping[str, str]) -> tuple[str, str]:
     try:
         read_config(config)
     except ValueError as error:
-        return REJECTED, sentence("{error}; the replicas stay as they are", error=words_of(error))
+        return REJECTED, sentence("{error}; the replicas stay as they are", error=said_by(error))
     unknown = unknown_keys(config[LINEAR])
     return (
         (UNKNOWN_KEY, sentence("the autoscaler ignores {unknown}", unknown=listed(unknown[:3])))

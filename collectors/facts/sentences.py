@@ -10,7 +10,7 @@ import string
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, Self
 
 from collectors.facts.clock import humanize
 
@@ -57,7 +57,7 @@ class Sentence(str):
         plural: str = "",
         arguments: Mapping[str, Argument] | None = None,
         context: str = "",
-    ) -> "Sentence":
+    ) -> Self:
         made = super().__new__(cls, finished)
         made.template, made.plural, made.context = template, plural, context
         made.arguments = arguments or {}
@@ -138,7 +138,7 @@ def headline_of(said: str) -> str:
     return said.rstrip(".") if said.endswith(".") else said
 
 
-def words_of(error: BaseException) -> str:
+def said_by(error: BaseException) -> str:
     """Return what an error says: the sentence that it was raised with, if it was."""
     said = error.args[0] if len(error.args) == 1 else None
     return said if isinstance(said, Sentence) and said == str(error) else str(error)
