@@ -5,11 +5,12 @@ Every text that comes in or is shown passes here, so a secret is redacted here, 
 """
 
 import re
+from collections.abc import Sequence
 from functools import partial
 from unicodedata import category
 
 from collectors.facts.redaction import redacted
-from collectors.facts.sentences import Sentence
+from collectors.facts.sentences import Listed, Sentence, listed
 
 NAME = 80  # characters of an owner, a role, a label of free text
 IDENTITY = 400  # of a name by which Kubernetes knows an object: namespace/Kind/name at its longest
@@ -68,3 +69,8 @@ def _visible(text: str) -> str:
         " " if one in _SPACES else "\ufffd" if category(one) in _INVISIBLE else one
         for one in _ANSI.sub("", text)
     )
+
+
+def some_of(names: Sequence[str], shown: int) -> Listed:
+    """Return the first of the names, and how many more there are."""
+    return listed(names, most=shown)
