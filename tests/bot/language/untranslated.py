@@ -53,10 +53,7 @@ def report(language: str = "zh") -> Iterator[str]:
     gone = stale(language)
     yield from (f"no code says: {entry.id}" for entry in gone)
     glued = fstrings()
-    yield from (
-        f"{place}: an f-string, so English in every language but by the old tables: {words}"
-        for words, place in glued.items()
-    )
+    yield from (f"{place}: an f-string, not a sentence: {words}" for words, place in glued.items())
     yield f"{len(missing)} without a translation, {len(gone)} that no code says, {len(glued)} f-strings."
 
 
