@@ -5,17 +5,16 @@ joins, and the labels of its result, which an alert is known by. A label of the 
 dialect.
 """
 
-import ast
 import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from collectors.sources.prometheus.dialects.selectors import LabelMatcher, Selector, selectors
+from collectors.facts.promql.selectors import Selector, possible_labels, selectors
+from collectors.facts.promql.tree import LabelMatcher
 
 AUXILIARY = "yardmaster_from_"  # begins the labels that a rewritten expression adds; no result keeps them
 _FIRST = ";*([^;]*).*"  # of joined values
-_WORD = re.compile(r"\w+")
 _LINEAR = ("", "avg_over_time", "max_over_time", "min_over_time", "last_over_time", "rate", "increase")
 
 
@@ -99,7 +98,7 @@ def rewritten(expr: str, forms: FormsOf) -> str:
         return expr
     parts: list[str] = []
     end = 0
-    named = frozenset(_WORD.findall(expr))
+    named = possible_labels(expr)
     for selector, form in found:
         needed = named if selector.is_aggregated else None
         parts += (expr[end : selector.start], _in_forms(selector, form, needed))
@@ -179,9 +178,8 @@ def _filtered(text: str, matcher: LabelMatcher, mark: str) -> str:
     """Return the part of the result that a matcher would select if it were a label of the series."""
     keeps = matcher.operator in ("=", "=~")
     word = "and" if keeps else "unless"
-    value = str(ast.literal_eval(matcher.value)) if matcher.value[0] != "`" else matcher.value[1:-1]
-    if not value:  # a result without labels has this one empty too
+    if not matcher.text:  # a result without labels has this one empty too
         return f"({text} {word} on ({matcher.label}) vector(1))"
-    pattern = value if "~" in matcher.operator else re.escape(value)
+    pattern = matcher.text if "~" in matcher.operator else re.escape(matcher.text)
     marked = f'label_replace({text}, "{mark}", "1", "{matcher.label}", {json.dumps(pattern)})'
     return f'({marked} {word} on ({mark}) label_replace(vector(1), "{mark}", "1", "", ""))'

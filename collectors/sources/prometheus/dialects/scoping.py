@@ -10,12 +10,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from collectors.facts.labels import Labels
+from collectors.facts.promql.selectors import selectors
+from collectors.facts.promql.tree import LabelMatcher
 from collectors.facts.results import Sample
 from collectors.sources.prometheus.dialects.families import KUBE_STATE_METRICS, NODE_LABELS
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
 from collectors.sources.prometheus.dialects.probing import any_of
-from collectors.sources.prometheus.dialects.selectors import LabelMatcher, selectors
 
 CLUSTERS = (
     *("cluster", "cluster_name", "clusterName", "cluster_id", "clusterID", "clustername"),

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from collectors.facts.labels import Labels
+from collectors.facts.promql.selectors import selectors
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Sample, Seen, Series
 from collectors.sources.prometheus.dialects.choosing import Overrides
@@ -20,7 +21,6 @@ from collectors.sources.prometheus.dialects.probing import signature, signature_
 from collectors.sources.prometheus.dialects.promql_rewriting import MetricForms, MetricName, rewritten
 from collectors.sources.prometheus.dialects.restoring import LabelRestorer
 from collectors.sources.prometheus.dialects.scope_watching import RunQuery, ScopeWatch
-from collectors.sources.prometheus.dialects.selectors import selectors
 from collectors.sources.prometheus.dialects.twice_scraped import NO_COPIES
 
 CHECK_EVERY = (
