@@ -1,5 +1,6 @@
 """What people ask of an expression: its selectors, to rewrite them in place, its metrics, and how far it looks back."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
@@ -61,6 +62,17 @@ def selectors(expr: str) -> tuple[Selector, ...]:
     return tuple(found)
 
 
+def with_selectors(expr: str, text_of: Callable[[Selector], str | None]) -> str:
+    """Return the expression with another text for each selector, or for its call; None leaves it as it is."""
+    parts: list[str] = []
+    end = 0
+    for selector in selectors(expr):
+        if (text := text_of(selector)) is not None:
+            parts += (expr[end : selector.start], text)
+            end = selector.end
+    return "".join((*parts, expr[end:]))
+
+
 def metric_names(expr: str) -> frozenset[str]:
     """Return the names of all metrics in an expression; none where it is no PromQL."""
     found = (node.metric for node, _ in _parts(expr) if isinstance(node, VectorSelector))
@@ -78,6 +90,7 @@ def _looks_back(node: Node, around: tuple[Node, ...]) -> timedelta:
     return sum((one.range for one in around if isinstance(one, Subquery)), own or timedelta())
 
 
+@lru_cache(maxsize=2_048)
 def possible_labels(expr: str) -> frozenset[str]:
     """Return the words and the strings of an expression: it cannot name any other label."""
     found = tokens(expr)

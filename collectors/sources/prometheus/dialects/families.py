@@ -74,6 +74,7 @@ def _own(job: str) -> str:
     return next(one.words for one in DEFAULT.exporters if one.is_own(job))
 
 
+INSTANCE = "instance"  # the target's address: it tells exporters apart where nothing names their nodes
 NODE_LABELS = (
     "node",
     "kubernetes_node",
