@@ -7,8 +7,8 @@ from functools import cache
 
 import promql_parser
 
-from collectors.facts.promql.parsing import parse
-from collectors.facts.promql.tokens import PromQLSyntaxError, TooComplexError, line_and_column, tokens
+from collectors.facts.promql.grammar import parse
+from collectors.facts.promql.tokenizing import PromQLSyntaxError, TooComplexError, line_and_column, tokens
 from collectors.facts.promql.tree import VectorSelector
 
 LONGEST = 64 * 1024  # characters

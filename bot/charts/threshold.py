@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from collectors.facts.promql.parsing import COMPARISONS, parse
-from collectors.facts.promql.tree import Binary, Call, Group, Node, Number
+from collectors.facts.promql.grammar import COMPARISONS, parse
+from collectors.facts.promql.tree import Binary, Call, Group, Part, Number
 
 _MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _CONDITIONS = ("and", "unless")  # what follows them chooses series and measures nothing
@@ -47,7 +47,7 @@ def drawn(expr: str) -> Drawn:
     return Drawn(expr=expr[whole.start : whole.end])  # without a comment at its end
 
 
-def _number(node: Node) -> float | None:
+def _number(node: Part) -> float | None:
     """Return the value of an expression of numbers alone, such as `5 * 60`."""
     match node:
         case Number(value=value):

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 
-from collectors.facts.promql.parsing import NAMED_ONLY, parse
-from collectors.facts.promql.tokens import Kind, PromQLSyntaxError, tokens, unquoted
-from collectors.facts.promql.tree import Call, LabelMatcher, Node, Subquery, VectorSelector
+from collectors.facts.promql.grammar import NAMED_ONLY, parse
+from collectors.facts.promql.tokenizing import Kind, PromQLSyntaxError, tokens, unquoted
+from collectors.facts.promql.tree import Call, LabelMatcher, Part, Subquery, VectorSelector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ def selectors(expr: str) -> tuple[Selector, ...]:
         calls = [one for one in around if isinstance(one, Call)]
         if node.range is not None and not calls:
             continue
-        vector: Node = node if node.range is None else calls[-1]
+        vector: Part = node if node.range is None else calls[-1]
         found.append(
             Selector(
                 metric=node.metric,
@@ -85,7 +85,7 @@ def look_back(expr: str) -> timedelta:
     return max((_looks_back(node, around) for node, around in _parts(expr)), default=timedelta())
 
 
-def _looks_back(node: Node, around: tuple[Node, ...]) -> timedelta:
+def _looks_back(node: Part, around: tuple[Part, ...]) -> timedelta:
     own = node.range if isinstance(node, VectorSelector | Subquery) else None
     return sum((one.range for one in around if isinstance(one, Subquery)), own or timedelta())
 
@@ -98,7 +98,7 @@ def possible_labels(expr: str) -> frozenset[str]:
     return frozenset(texts | {token.text for token in found if token.kind is Kind.NAME})
 
 
-def _parts(expr: str) -> list[tuple[Node, tuple[Node, ...]]]:
+def _parts(expr: str) -> list[tuple[Part, tuple[Part, ...]]]:
     try:
         return list(parse(expr).walk())
     except PromQLSyntaxError:

@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from collectors.facts.promql.tokens import unquoted
+from collectors.facts.promql.tokenizing import unquoted
 
 _PLAIN = re.compile(r"[a-zA-Z_]\w*", re.ASCII)  # Prometheus 3 has labels like "k8s.pod.name", too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Node:
-    """A part of an expression, from `start` to `end` of its text, and what it is made of. A string is a plain part."""
+class Part:
+    """A part of an expression, from `start` to `end` of its text, and the parts that it is made of."""
 
     start: int
     end: int
-    inner: tuple["Node", ...] = ()
+    inner: tuple["Part", ...] = ()
 
-    def walk(self, around: tuple["Node", ...] = ()) -> Iterator[tuple["Node", tuple["Node", ...]]]:
+    def walk(self, around: tuple["Part", ...] = ()) -> Iterator[tuple["Part", tuple["Part", ...]]]:
         """Yield this part and all in it in order, each with the calls and subqueries around it, outermost first."""
         waiting = [(self, around)]
         while waiting:
@@ -31,10 +31,17 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Number(Node):
+class Number(Part):
     """A number; a duration is one of seconds."""
 
     value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class String(Part):
+    """A string, as an argument: what it says."""
+
+    value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,7 @@ class LabelMatcher:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class VectorSelector(Node):
+class VectorSelector(Part):
     """A selector, with its range and its modifiers. `matched`: where its name and its matchers end.
 
     `metric` is empty where no matcher says the name. `range` is None for an instant vector.
@@ -70,7 +77,7 @@ class VectorSelector(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Subquery(Node):
+class Subquery(Part):
     """What is evaluated again and again over a range."""
 
     range: timedelta
@@ -78,23 +85,29 @@ class Subquery(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Call(Node):
+class Call(Part):
     """A function, or an aggregation, with its arguments. `grouping` is `by`, `without` or empty."""
 
     name: str
+    is_aggregation: bool
     grouping: str = ""
     labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Binary(Node):
-    """Two parts with an operator between them."""
+class Binary(Part):
+    """Two parts with an operator between them. `many`: the side (`left`, `right`) of which several match one, or empty.
+
+    `included` are the labels that the samples of that side get from the other.
+    """
 
     operator: str
+    many: str = ""
+    included: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Group(Node):
+class Group(Part):
     """A part in parentheses, or after a sign."""
 
     sign: str = ""

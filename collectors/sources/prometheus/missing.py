@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from collectors.facts.missing_metrics import MissingCause, MissingMetrics
-from collectors.facts.promql.parsing import parse
+from collectors.facts.promql.grammar import parse
 from collectors.facts.promql.selectors import metric_names
-from collectors.facts.promql.tokens import PromQLSyntaxError
-from collectors.facts.promql.tree import Binary, Call, Node, VectorSelector
+from collectors.facts.promql.tokenizing import PromQLSyntaxError
+from collectors.facts.promql.tree import Binary, Call, Part, VectorSelector
 from collectors.facts.results import Blind, QueryResult
 from collectors.sources.prometheus.dcgm_counters import counter_lines
 from collectors.sources.prometheus.exporters import MetricExporter, exporter_of
@@ -77,7 +77,7 @@ def missing_metrics(expr: str, present: Collection[str]) -> frozenset[str]:
         return frozenset()
 
 
-def _needed(node: Node, present: Collection[str]) -> frozenset[str]:
+def _needed(node: Part, present: Collection[str]) -> frozenset[str]:
     if isinstance(node, VectorSelector):
         return frozenset({node.metric} if node.metric and node.metric not in present else ())
     if isinstance(node, Call) and node.name.startswith("absent"):

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from math import floor
 
 from collectors.facts.clock import humanize
-from collectors.facts.enumeration import some_of
 from collectors.facts.findings import Finding, RuleHealth, warning
+from collectors.facts.one_line import some_of
 from collectors.facts.promql.selectors import selectors
 from collectors.facts.results import Blind
 from collectors.sources.prometheus.missing import InstantQuery
@@ -63,3 +63,14 @@ def _needed(expr: str, own: Collection[str]) -> timedelta:
     )
     found = (window / (_JITTER if function in _NEED_TWO else 1) for window, function in windows)
     return min(found, default=timedelta.max)
+
+
+WINDOW = timedelta(minutes=5)
+# The number of scrapes in that window, of the target that was scraped most often within the last hour.
+SCRAPES_QUERY = "max_over_time(max(count_over_time(up[5m]))[1h:5m])"
+_INTERVALS = 2
+
+
+def longest_gap(scrapes: float, stale_after: timedelta) -> timedelta:
+    """Return the longest time without a scrape that is no hole. `scrapes` answers SCRAPES_QUERY; 0: no answer."""
+    return min(stale_after, _INTERVALS * WINDOW / scrapes) if scrapes >= 1 else stale_after

@@ -10,7 +10,7 @@ from collectors.facts.promql.tree import LabelMatcher
 from collectors.sources.prometheus.dialects.families import INSTANCE, Family, Role
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.node_ranks import NO_NODES, NodeRanks, host_labels
-from collectors.sources.prometheus.dialects.rewriting import LabelSource, SeriesGroup
+from collectors.sources.prometheus.dialects.query_rewriting import LabelSource, SeriesGroup
 from collectors.sources.prometheus.dialects.same_nodes import NO_COPIES, Copies, copies_of
 
 _GENERATED = re.compile(

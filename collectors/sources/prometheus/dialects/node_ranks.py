@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.families import INSTANCE, TARGETS, Family, Role, RoleLabels
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.rewriting import LabelSource
+from collectors.sources.prometheus.dialects.query_rewriting import LabelSource
 
 NO_NODES = frozenset({"__name__", "job", "endpoint", "container", "service", "namespace", INSTANCE})
 _NODE = "node"  # the packs keep it beside the address

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from collectors.facts.results import Sample, Seen
 from collectors.sources.prometheus.dialects.families import TARGETS, Family, Role
-from collectors.sources.prometheus.dialects.rewriting import AUXILIARY
+from collectors.sources.prometheus.dialects.query_rewriting import AUXILIARY
 
 _PREFIX = r"(\w+_)?"  # without a colon: recorded series have labels of their own
 _NONE = json.dumps("")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.families import INSTANCE, TARGETS, Family, Role
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.rewriting import LabelSource, SeriesGroup
+from collectors.sources.prometheus.dialects.query_rewriting import LabelSource, SeriesGroup
 
 MOST_NODES = 500  # with another name than their own: the query has a function for each
 _JOB = "job"

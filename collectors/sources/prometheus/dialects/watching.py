@@ -15,7 +15,7 @@ from collectors.sources.prometheus.dialects.families import FAMILIES, TARGETS, F
 from collectors.sources.prometheus.dialects.family_look import Look, LookUp
 from collectors.sources.prometheus.dialects.node_names import LearnedAddresses, NodeNames, RunQuery
 from collectors.sources.prometheus.dialects.probing import Spelling, signature, signature_query
-from collectors.sources.prometheus.dialects.rewriting import (
+from collectors.sources.prometheus.dialects.query_rewriting import (
     LabelRestorer,
     MetricForms,
     MetricName,

@@ -4,8 +4,8 @@ from typing import Any
 
 import promql_parser
 
-from collectors.facts.promql.parsing import parse
-from collectors.facts.promql.tree import Binary, Call, Group, Node, Number, Subquery, VectorSelector
+from collectors.facts.promql.grammar import parse
+from collectors.facts.promql.tree import Binary, Call, Group, Part, Number, Subquery, VectorSelector
 
 _OPERATORS = {"Equal": "=", "NotEqual": "!=", "Re": "=~", "NotRe": "!~"}
 # What is wrong with the meaning of an expression whose grammar is right. Our reader knows the grammar alone.
@@ -99,7 +99,7 @@ def ours(expr: str) -> Any:
     return _of_ours(parse(expr), expr)
 
 
-def _of_ours(node: Node, expr: str) -> Any:
+def _of_ours(node: Part, expr: str) -> Any:
     inner = [_of_ours(one, expr) for one in node.inner]
     match node:
         case Number():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from collectors.facts.promql.tokens import PromQLSyntaxError, tokens
+from collectors.facts.promql.tokenizing import PromQLSyntaxError, tokens
 from tests.collectors.facts.promql.odd_expressions import ACCEPTED, REFUSED
 from tests.collectors.facts.promql.parser_tree import MeaninglessError, ours, theirs
 from tests.collectors.facts.promql.written_expressions import SHARED, of_packs, of_promqltest, of_rules

@@ -2,9 +2,9 @@
 
 import pytest
 
-from collectors.facts.promql.parsing import parse
+from collectors.facts.promql.grammar import parse
 from collectors.facts.promql.selectors import metric_names, selectors
-from collectors.facts.promql.tokens import (
+from collectors.facts.promql.tokenizing import (
     DEEPEST,
     MOST_OPERATORS,
     PromQLSyntaxError,

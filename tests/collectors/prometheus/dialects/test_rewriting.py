@@ -8,7 +8,7 @@ from bot.settings.schema import RulesSettings
 from collectors.facts.promql.selectors import metric_names
 from collectors.facts.promql.tree import LabelMatcher
 from collectors.facts.queries import PromQLQuery
-from collectors.sources.prometheus.dialects.rewriting import (
+from collectors.sources.prometheus.dialects.query_rewriting import (
     LabelSource,
     MetricForms,
     MetricName,

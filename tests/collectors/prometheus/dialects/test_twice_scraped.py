@@ -6,7 +6,7 @@ from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.choosing import Dialect, choose
 from collectors.sources.prometheus.dialects.families import DCGM, NODE_EXPORTER, TARGETS, Family
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.rewriting import MetricForms, MetricName, rewritten
+from collectors.sources.prometheus.dialects.query_rewriting import MetricForms, MetricName, rewritten
 from collectors.sources.prometheus.dialects.same_nodes import with_names
 from tests.support.gpu_dialects import TEN, topology_of
 
