@@ -1,7 +1,7 @@
 """Labels of what a PromQL expression returns, where its outermost aggregation says them."""
 
 from collectors.facts.promql.grammar import parse
-from collectors.facts.promql.tree import Binary, Call, Group, Part, Number, String
+from collectors.facts.promql.tree import Binary, Call, Group, Number, Part, String
 
 _LEFT = ("and", "unless")  # sets, of which the left side's samples are returned
 _KEEPING = frozenset(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from collectors.facts.promql.grammar import COMPARISONS, parse
-from collectors.facts.promql.tree import Binary, Call, Group, Part, Number
+from collectors.facts.promql.tree import Binary, Call, Group, Number, Part
 
 _MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _CONDITIONS = ("and", "unless")  # what follows them chooses series and measures nothing

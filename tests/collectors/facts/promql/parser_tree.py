@@ -5,7 +5,7 @@ from typing import Any
 import promql_parser
 
 from collectors.facts.promql.grammar import parse
-from collectors.facts.promql.tree import Binary, Call, Group, Part, Number, Subquery, VectorSelector
+from collectors.facts.promql.tree import Binary, Call, Group, Number, Part, Subquery, VectorSelector
 
 _OPERATORS = {"Equal": "=", "NotEqual": "!=", "Re": "=~", "NotRe": "!~"}
 # What is wrong with the meaning of an expression whose grammar is right. Our reader knows the grammar alone.
@@ -62,7 +62,7 @@ def _of_theirs(node: Any) -> Any:
         case promql_parser.UnaryExpr():
             return "-", _of_theirs(node.expr)
         case promql_parser.BinaryExpr():
-            return str(node.op).strip(), _of_theirs(node.lhs), _of_theirs(node.rhs)
+            return str(node.op).strip(), _matching(node.modifier), _of_theirs(node.lhs), _of_theirs(node.rhs)
         case promql_parser.VectorSelector():
             return _selector(node, None)
         case promql_parser.MatrixSelector():
@@ -81,6 +81,13 @@ def _of_theirs(node: Any) -> Any:
             return str(node.op), kind, labels, *map(_of_theirs, arguments)
         case _:
             raise NotImplementedError(type(node))
+
+
+def _matching(modifier: Any) -> Any:
+    card = promql_parser.VectorMatchCardinality
+    if modifier is None or modifier.card not in (card.ManyToOne, card.OneToMany):
+        return "", ()
+    return "left" if modifier.card == card.ManyToOne else "right", tuple(modifier.group_labels or ())
 
 
 def _selector(node: Any, window: float | None) -> Any:
@@ -111,7 +118,7 @@ def _of_ours(node: Part, expr: str) -> Any:
         case Group():  # the parser makes one number of a sign and a number
             return ("number", repr(-float(inner[0][1]))) if inner[0][0] == "number" else ("-", *inner)
         case Binary():
-            return node.operator, *inner
+            return node.operator, (node.many, node.included), *inner
         case VectorSelector():
             matchers = sorted((one.label, one.operator, one.text) for one in node.matchers)
             window = node.range.total_seconds() if node.range is not None else None
