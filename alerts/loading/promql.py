@@ -38,12 +38,10 @@ def find_error(expr: str) -> PromQLDiagnostic | None:
     except PromQLSyntaxError as error:
         what = _judged(expr)
         return _at(expr, error.place, str(error) if what in ("", _NO_DETAILS) else what)
-    if what := _judged(expr):
-        return _named(expr, what)
     for node, _ in tree.walk():
         if isinstance(node, VectorSelector) and node.range is not None and node.range <= timedelta():
             return _at(expr, node.matched, "duration must be greater than 0")
-    return None
+    return _named(expr, what) if (what := _judged(expr)) else None
 
 
 def _judged(expr: str) -> str:
