@@ -5,17 +5,19 @@ joins, and the labels of its result, which an alert is known by. A label of the 
 dialect.
 """
 
-import ast
 import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from collectors.sources.prometheus.dialects.selectors import LabelMatcher, Selector, selectors
+from collectors.facts.labels import Labels
+from collectors.facts.promql.selectors import Selector, possible_labels, with_selectors
+from collectors.facts.promql.tree import LabelMatcher
+from collectors.sources.prometheus.dialects.node_names import NodeNames
 
 AUXILIARY = "yardmaster_from_"  # begins the labels that a rewritten expression adds; no result keeps them
 _FIRST = ";*([^;]*).*"  # of joined values
-_WORD = re.compile(r"\w+")
+_DEVICE = re.compile(r"nvidia(\d+)")  # where an exporter gives no index
 _LINEAR = ("", "avg_over_time", "max_over_time", "min_over_time", "last_over_time", "rate", "increase")
 
 
@@ -94,17 +96,13 @@ FormsOf = Callable[[str], MetricForms | None]
 
 def rewritten(expr: str, forms: FormsOf) -> str:
     """Return the expression for these forms. `forms` gives those of a metric, None where it is as the packs name it."""
-    found = [(selector, form) for selector in selectors(expr) if (form := forms(selector.metric)) is not None]
-    if not found:
-        return expr
-    parts: list[str] = []
-    end = 0
-    named = frozenset(_WORD.findall(expr))
-    for selector, form in found:
-        needed = named if selector.is_aggregated else None
-        parts += (expr[end : selector.start], _in_forms(selector, form, needed))
-        end = selector.end
-    return "".join((*parts, expr[end:]))
+    named = possible_labels(expr)
+
+    def in_its_forms(selector: Selector) -> str | None:
+        form = forms(selector.metric)
+        return None if form is None else _in_forms(selector, form, named if selector.is_aggregated else None)
+
+    return with_selectors(expr, in_its_forms)
 
 
 def _in_forms(selector: Selector, forms: MetricForms, needed: Collection[str] | None) -> str:
@@ -179,9 +177,33 @@ def _filtered(text: str, matcher: LabelMatcher, mark: str) -> str:
     """Return the part of the result that a matcher would select if it were a label of the series."""
     keeps = matcher.operator in ("=", "=~")
     word = "and" if keeps else "unless"
-    value = str(ast.literal_eval(matcher.value)) if matcher.value[0] != "`" else matcher.value[1:-1]
-    if not value:  # a result without labels has this one empty too
+    if not matcher.text:  # a result without labels has this one empty too
         return f"({text} {word} on ({matcher.label}) vector(1))"
-    pattern = value if "~" in matcher.operator else re.escape(value)
+    pattern = matcher.text if "~" in matcher.operator else re.escape(matcher.text)
     marked = f'label_replace({text}, "{mark}", "1", "{matcher.label}", {json.dumps(pattern)})'
     return f'({marked} {word} on ({mark}) label_replace(vector(1), "{mark}", "1", "", ""))'
+
+
+class LabelRestorer:
+    """Restores the labels of one result."""
+
+    def __init__(self, node_labels: Collection[str], nodes: NodeNames | None) -> None:
+        self._node_labels = node_labels
+        self._nodes = nodes
+        self._named: dict[str, str] = {}
+
+    def __call__(self, labels: Labels) -> Labels:
+        added = [name for name, _ in labels.pairs if name.startswith(AUXILIARY)]
+        if added:
+            labels = labels.without(*added)
+        if device := _DEVICE.fullmatch(labels.get("gpu", "")):
+            labels = labels.with_(gpu=device[1])
+        for name in self._node_labels:
+            value = labels.get(name, "")
+            if value and self._nodes is not None:
+                node = self._named.get(value)
+                if node is None:
+                    node = self._named[value] = self._nodes.of(value) or value
+                if node != value:
+                    labels = labels.with_(**{name: node})
+        return labels
