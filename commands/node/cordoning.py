@@ -12,11 +12,17 @@ from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordons import BY, against_uncordoning, annotations_of, cordoned_by, lost_gpu
 from commands.core.dns_after_cordon import notes_on_cordon
-from commands.core.lookups import node_named
+from commands.core.lookups import read_node
 from commands.models import CordonLease
-from commands.node.cordon import cordon_steps, extension_steps, forgotten_steps, uncordon_step
+from commands.node.cordon import (
+    cordon_steps,
+    ended_step,
+    ended_without_node,
+    extension_steps,
+    forgotten_steps,
+    uncordon_step,
+)
 from commands.plans.plan import in_order
-from commands.plans.record_steps import forget
 from commands.plans.steps import Patch, Record
 from commands.training.stop import lost_work
 
@@ -38,7 +44,6 @@ async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
 
     With `--for`, the lease of a node that is cordoned already is extended, whoever has it.
     """
-    inventory = context.cluster.inventory()
     incidents = await open_incidents(context)
     new: list[Patch | Record] = []
     longer: list[Patch | Record] = []
@@ -47,7 +52,7 @@ async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
     newly: list[str] = []
     lasting = action.lasting if action.lasting is not None else context.defaults.cordon_for
     for name in dict.fromkeys(action.nodes):
-        node = node_named(name, inventory)
+        node = await read_node(name, context)
         if not node.spec.unschedulable:
             newly.append(name)
             new += cordon_steps(node, action.reason, context, lasting)
@@ -93,14 +98,17 @@ async def _lease_of(node: str, context: CommandContext) -> CordonLease | None:
 
 async def uncordon(action: UncordonNodes, context: CommandContext) -> PlanDraft:
     """Plan to lift cordons made by Yardmaster; others are left alone."""
-    inventory = context.cluster.inventory()
     steps: list[Patch | Record] = []
     already: list[str] = []
     incidents = await open_incidents(context)
     for name in dict.fromkeys(action.nodes):
-        node = node_named(name, inventory)
-        annotations = annotations_of(node)
         lease = await _lease_of(name, context)
+        if lease is not None and name not in context.cluster.inventory().nodes:
+            steps.append(ended_without_node(lease))
+            already.append(f"{name} is not in the cluster: only its lease is ended.")
+            continue
+        node = await read_node(name, context)
+        annotations = annotations_of(node)
         if not node.spec.unschedulable:
             if cleanup := forgotten_steps(node, lease):
                 steps += cleanup
@@ -117,9 +125,7 @@ async def uncordon(action: UncordonNodes, context: CommandContext) -> PlanDraft:
             already.append(f"Careful with {name}: {reason}.")
         steps.append(uncordon_step(node))
         if lease is not None:
-            steps.append(
-                forget("leases", lease, text=f"end the lease of {name}", undo_text=f"lease {name} again")
-            )
+            steps.append(ended_step(node, lease, has_inverse=True))
     if not steps:
         return PlanDraft(title="", nothing_to_do=" ".join(already))
     return PlanDraft(title=f"Uncordon {_nodes_of(steps)}", stages=in_order(*steps), notes=tuple(already))

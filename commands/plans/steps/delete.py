@@ -2,6 +2,7 @@
 
 from collectors.facts.results import SourceError
 from commands.plans.object_refs import ObjectReader, ObjectRef
+from commands.plans.object_state import ObjectState
 from commands.plans.outcomes import Done, Outcome, Refused, Waiting
 from commands.plans.rights import Right
 from commands.plans.steps.step_kind import Attempt, DryRun, StepKind, kubectl_get, namespaces_of_ref
@@ -22,6 +23,9 @@ class Delete(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="delet
     def inverse(self, uid: str) -> None:
         return None
 
+    def leaves(self) -> ObjectState:
+        return ObjectState(ref=self.ref, is_gone=True)
+
     def namespaces(self) -> tuple[str, ...]:
         return namespaces_of_ref(self.ref)
 
@@ -36,7 +40,9 @@ class Delete(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="delet
             is_gone = error.status == 404 or (error.status == 409 and await run.writer.read(self.ref) is None)
             if not is_gone:
                 raise
+            run.leave(self.ref, None)
             return Done(text="already gone")
+        run.leave(self.ref, None)
         return Done()
 
     async def apply(self, attempt: Attempt) -> Outcome:

@@ -2,6 +2,7 @@
 
 from collectors.facts.results import SourceError
 from commands.plans.object_refs import JsonValue, ObjectReader, ObjectRef
+from commands.plans.object_state import ObjectState
 from commands.plans.outcomes import Done, Outcome, Refused
 from commands.plans.preconditions import Precondition, contains, difference, facts_of
 from commands.plans.rights import Right
@@ -61,6 +62,12 @@ class Patch(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="patch"
     def promised(self) -> Running | None:
         return self.back
 
+    def leaves(self) -> ObjectState:
+        made = tuple(facts_of(self.body))
+        return ObjectState(
+            ref=self.ref, requires=made, subresource=self.subresource, if_exists=self.if_exists
+        )
+
     def namespaces(self) -> tuple[str, ...]:
         return namespaces_of_ref(self.ref)
 
@@ -80,10 +87,12 @@ class Patch(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="patch"
         if found is None:
             return Refused(reason=f"{self.ref} does not exist")
         if contains(found, self.body):
+            run.leave(self.ref, found, self.subresource)
             return Done()
         if reason := difference(found, self.requires, self.ref):
             return Refused(reason=reason)
-        await run.writer.patch(self.ref, self.body, subresource=self.subresource, dry_run=True)
+        left = await run.writer.patch(self.ref, self.body, subresource=self.subresource, dry_run=True)
+        run.leave(self.ref, left, self.subresource)
         return Done()
 
     async def apply(self, attempt: Attempt) -> Outcome:

@@ -1,7 +1,9 @@
 """Scale: set a replica count through the scale subresource."""
 
 from commands.plans.object_refs import ObjectReader, ObjectRef
+from commands.plans.object_state import ObjectState
 from commands.plans.outcomes import Done, Outcome, Refused
+from commands.plans.preconditions import Precondition
 from commands.plans.rights import Right
 from commands.plans.steps.running import WAITS_FOR
 from commands.plans.steps.step_kind import Attempt, DryRun, StepKind, kubectl_get, namespaces_of_ref
@@ -41,6 +43,10 @@ class Scale(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="scale"
             seconds=WAITS_FOR,
         )
 
+    def leaves(self) -> ObjectState:
+        is_so = Precondition(path=("spec", "replicas"), equals=self.replicas)
+        return ObjectState(ref=self.ref, requires=(is_so,), subresource="scale")
+
     def namespaces(self) -> tuple[str, ...]:
         return namespaces_of_ref(self.ref)
 
@@ -50,7 +56,7 @@ class Scale(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="scale"
         return (Right(group=group, resources=scales, verbs=("get", "patch"), namespace=namespace),)
 
     async def dry_run(self, run: DryRun) -> Outcome:
-        await run.writer.scale(self.ref, self.replicas, dry_run=True)
+        run.leave(self.ref, await run.writer.scale(self.ref, self.replicas, dry_run=True), "scale")
         return Done()
 
     async def apply(self, attempt: Attempt) -> Outcome:
