@@ -58,7 +58,7 @@ async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
             new += cordon_steps(node, action.reason, context, lasting)
             notes += await _training_notes(node, incidents, context)
         elif action.lasting is not None and BY in annotations_of(node):
-            lease = await _lease_of(name, context)
+            lease = await lease_of(name, context)
             longer += extension_steps(node, lease, action.reason, context, lasting)
         else:
             hint = f"; `node cordon {name} --for 4h` extends it" if BY in annotations_of(node) else ""
@@ -91,7 +91,7 @@ async def _training_notes(node: Node, incidents: Sequence[Incident], context: Co
     return notes
 
 
-async def _lease_of(node: str, context: CommandContext) -> CordonLease | None:
+async def lease_of(node: str, context: CommandContext) -> CordonLease | None:
     async with context.store.read() as snapshot:
         return await snapshot.rows(CordonLease).get(f"{context.cluster.name}/{node}")
 
@@ -102,7 +102,7 @@ async def uncordon(action: UncordonNodes, context: CommandContext) -> PlanDraft:
     already: list[str] = []
     incidents = await open_incidents(context)
     for name in dict.fromkeys(action.nodes):
-        lease = await _lease_of(name, context)
+        lease = await lease_of(name, context)
         if lease is not None and name not in context.cluster.inventory().nodes:
             steps.append(ended_without_node(lease))
             already.append(f"{name} is not in the cluster: only its lease is ended.")
@@ -115,6 +115,12 @@ async def uncordon(action: UncordonNodes, context: CommandContext) -> PlanDraft:
                 already.append(f"{name} is no longer cordoned: its lease and annotations are removed.")
             else:
                 already.append(f"{name} is not cordoned.")
+            continue
+        if BY not in annotations and lease is not None:
+            steps.append(ended_step(node, lease, has_inverse=False))
+            already.append(
+                f"The cordon of {name} is not ours any more: it stays, and only its lease is ended."
+            )
             continue
         if BY not in annotations:
             raise UnusableError(

@@ -52,13 +52,13 @@ async def _dry_run_apart(steps: Sequence[Step], run: DryRun) -> list[Waiting | R
         if any(belongs(steps, number, one) for one in refused):
             refused.add(number)
             continue
-        match outcome := await _dry_run_one(step, run):
-            case Waiting():
-                found.append(outcome)
-            case Refused():
-                refused.add(number)
-                first = first or outcome.reason
-                found.append(Refused(reason=f"{step.description} ({outcome.reason})"))
+        outcome = await _dry_run_one(step, run)
+        if isinstance(outcome, Waiting):
+            found.append(outcome)
+        elif isinstance(outcome, Refused):
+            refused.add(number)
+            first = first or outcome.reason
+            found.append(Refused(reason=f"{step.description} ({outcome.reason})"))
     if len(refused) == len(steps):
         raise DryRunError(first)
     return found

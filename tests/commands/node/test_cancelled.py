@@ -1,12 +1,13 @@
 """A cordon cancelled while it runs leaves no node without a lease."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from alerts.cards.posted import CardId, CardKind, PostedCard
-from bot.jobs.lease_reminder import reminded_cards
+from bot.jobs.lease_cards import cards_of, plan_of
 from commands.models import CordonLease
 from commands.plans.cluster_writer import ClusterWriter
 from commands.plans.plan import PlanState
@@ -39,9 +40,12 @@ async def test_a_cordoned_node_has_its_lease_and_the_rest_is_skipped(
             async with yard.store.unit() as unit:
                 await unit.rows(PostedCard).put(card)
                 (lease,) = await unit.rows(CordonLease).find()
-                assert await reminded_cards(lease, unit) == [card]  # the reminder goes there
-                monkeypatch.setattr("bot.jobs.lease_reminder.MAX_PLANS", 0)
-                assert await reminded_cards(lease, unit) == []
+                for named in (lease, replace(lease, plan="")):  # one from before leases named their plan
+                    assert await plan_of(named, unit) == plan.id
+                    assert await cards_of(named, plan.id, unit) == [card]  # the reminder goes there
+                monkeypatch.setattr("bot.jobs.lease_cards.MAX_PLANS", 0)
+                assert await plan_of(lease, unit) == plan.id
+                assert await plan_of(replace(lease, plan=""), unit) == ""
             assert [one.state.value for one in await yard.records(over)] == [
                 "done",
                 "done",
