@@ -7,11 +7,11 @@ from alerts.cards.message import Button
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
 from alerts.cards.text import Text
 from alerts.store import StoreSnapshot, Unit
+from commands.execution.plan import Plan, StepState
+from commands.execution.plan_journal import records_of
+from commands.execution.plan_outcome import reopen
+from commands.execution.steps import Record
 from commands.models import CordonLease
-from commands.plans.outcome import reopen
-from commands.plans.plan import Plan, StepState
-from commands.plans.plan_journal import records_of
-from commands.plans.steps import Record
 
 MAX_PLANS = 1_000  # the newest of its owner, among which that of a lease is searched that does not name it
 

@@ -18,9 +18,9 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind, SourceError
-from commands.core.cordons import against_uncordoning, is_node_of, stands
+from commands.core.cordoned_nodes import against_uncordoning, is_node_of, stands
+from commands.execution.object_refs import ObjectRef
 from commands.models import CordonLease
-from commands.plans.object_refs import ObjectRef
 
 AGAIN_WHEN_GONE = timedelta(minutes=1)  # the lease of a node that is gone ends, once a list shows it too
 AGAIN_WITHOUT_A_CARD = timedelta(hours=1)

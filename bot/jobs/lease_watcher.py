@@ -19,9 +19,9 @@ from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
-from commands.core.cordons import is_node_of, stands
+from commands.core.cordoned_nodes import is_node_of, stands
+from commands.execution.object_refs import ObjectRef
 from commands.models import CordonLease
-from commands.plans.object_refs import ObjectRef
 
 LONGEST_SLEEP = 15.0  # seconds: a cluster may be seen again without a change
 

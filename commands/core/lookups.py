@@ -11,7 +11,7 @@ from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
 from commands.core.command import UnknownNameError, UnusableError
 from commands.core.context import CommandContext
-from commands.plans.object_refs import ObjectRef
+from commands.execution.object_refs import ObjectRef
 
 
 def known_name(name: str, names: Iterable[str], what: str) -> str:

@@ -14,7 +14,7 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.cordons import state_of_cordon
+from commands.core.cordoned_nodes import state_of_cordon
 from commands.core.parameter_types import RACK
 from commands.models import CordonLease
 

@@ -19,15 +19,15 @@ from collectors.topology_builder import build_topology
 from commands.command_catalogue import LEXICON
 from commands.core.command import Answer
 from commands.core.context import Defaults
-from commands.core.cordons import BY, UNTIL
+from commands.core.cordoned_nodes import BY, UNTIL
 from commands.core.pipeline import Pipeline
 from commands.core.request import Actor, Request
+from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.executor import PlanExecutor
+from commands.execution.plan import Origin, Plan, PlanState, StepRecord, StepState
+from commands.execution.plan_journal import records_of
+from commands.execution.steps import Record
 from commands.models import CordonLease
-from commands.plans.cluster_writer import ClusterWriter
-from commands.plans.executor import PlanExecutor
-from commands.plans.plan import Origin, Plan, PlanState, StepRecord, StepState
-from commands.plans.plan_journal import records_of
-from commands.plans.steps import Record
 from tests.support.objects import inventory, read
 from tests.support.odd_api import Killed, OddApi
 from tests.support.yard import CLUSTER, EVERYTHING, NOON, Hands, a_node_tree, text_of

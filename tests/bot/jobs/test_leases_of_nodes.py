@@ -13,9 +13,9 @@ from alerts.cards.text import plain
 from bot.jobs.lease_reminder import LeaseReminder
 from bot.jobs.lease_watcher import LeaseWatcher
 from collectors.facts.results import Blind
-from commands.core.cordons import BY
+from commands.core.cordoned_nodes import BY
+from commands.execution.plan import Plan
 from commands.models import CordonLease
-from commands.plans.plan import Plan
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import CLUSTER, NOON, Hands, Yard, a_node_tree, yard_before
 

@@ -12,10 +12,10 @@ from typing import Any
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from commands.core.cordons import BY
+from commands.core.cordoned_nodes import BY
+from commands.execution.plan import Plan, PlanState
+from commands.execution.steps import Record
 from commands.models import CordonLease
-from commands.plans.plan import Plan, PlanState
-from commands.plans.steps import Record
 from tests.support.examples import share
 from tests.support.history import DANA, ELI, NODES, History, is_ours, stands, until_of
 from tests.support.odd_api import ODD

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from collectors.cluster.inventory import Inventory
-from commands.core.cordons import BY
+from commands.core.cordoned_nodes import BY
+from commands.execution.plan import PlanState, StepState
 from commands.models import CordonLease
-from commands.plans.plan import PlanState, StepState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import executor
 from tests.support.yard import Yard, a_node_tree, yard_before

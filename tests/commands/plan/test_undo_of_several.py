@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from commands.core.cordons import BY
+from commands.core.cordoned_nodes import BY
+from commands.execution.plan import PlanState, StepState
+from commands.execution.preview import card_of
 from commands.models import CordonLease
-from commands.plans.plan import PlanState, StepState
-from commands.plans.preview import card_of
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import Yard, a_node_tree, text_of, yard_before
 
