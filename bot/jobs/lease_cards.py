@@ -1,4 +1,4 @@
-"""Cards of a lease: where its owner is told about it, those of the plan that recorded it or of its incident."""
+"""Cards of a lease: where its owner is notified about it, those of the plan that recorded it or of its incident."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ from commands.models import CordonLease
 MAX_PLANS = 1_000  # the newest of its owner, among which that of a lease is searched that does not name it
 
 
-async def cards_of(lease: CordonLease, plan: str, snapshot: StoreSnapshot) -> Sequence[PostedCard]:
+async def cards_of_lease(lease: CordonLease, plan: str, snapshot: StoreSnapshot) -> Sequence[PostedCard]:
     """Return the cards of the plan that recorded the lease, else those of its incident."""
     found = await snapshot.rows(PostedCard).find(kind=CardKind.PLAN.value, row_id=plan) if plan else ()
     if found or not lease.incident:

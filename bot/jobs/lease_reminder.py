@@ -12,15 +12,16 @@ from alerts.cards.text import Text, code, moment, person, text
 from alerts.incidents.incident import Incident
 from alerts.store import Store
 from bot.jobs.due_work import DueWork
-from bot.jobs.lease_cards import cards_of, plan_of, reply
+from bot.jobs.lease_cards import cards_of_lease, plan_of, reply
 from bot.live_cluster import LiveCluster
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind, SourceError
-from commands.core.cordoned_nodes import against_uncordoning, is_node_of, stands
+from commands.core.cordoned_nodes import against_uncordoning, stands
 from commands.execution.object_refs import ObjectRef
 from commands.models import CordonLease
+from commands.node.cordon_state import is_node_of
 
 AGAIN_WHEN_GONE = timedelta(minutes=1)  # the lease of a node that is gone ends, once a list shows it too
 AGAIN_WITHOUT_A_CARD = timedelta(hours=1)
@@ -58,7 +59,7 @@ class LeaseReminder:
             lease = await unit.rows(CordonLease).get(due.id)
             if lease is None or lease.until is None or lease.remind_at is None or lease.remind_at > now:
                 return None
-            cards = await cards_of(lease, plan, unit)
+            cards = await cards_of_lease(lease, plan, unit)
             if not cards:
                 _log.warning("cordon is past its end, and it has no card", node=lease.node, owner=lease.owner)
                 return AGAIN_WITHOUT_A_CARD

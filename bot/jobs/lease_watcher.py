@@ -11,7 +11,7 @@ import structlog
 
 from alerts.cards.text import Text, code, person, text
 from alerts.store import Changed, Store
-from bot.jobs.lease_cards import cards_of, plan_of, reply
+from bot.jobs.lease_cards import cards_of_lease, plan_of, reply
 from bot.live_cluster import SNAPSHOT_EVERY, LiveCluster
 from collectors.cluster.cache import ObjectChange
 from collectors.cluster.kinds import NODES
@@ -19,9 +19,10 @@ from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
-from commands.core.cordoned_nodes import is_node_of, stands
+from commands.core.cordoned_nodes import stands
 from commands.execution.object_refs import ObjectRef
 from commands.models import CordonLease
+from commands.node.cordon_state import is_node_of
 
 LONGEST_SLEEP = 15.0  # seconds: a cluster may be seen again without a change
 
@@ -118,7 +119,7 @@ class LeaseWatcher:
                 return
             await unit.rows(CordonLease).delete(lease.id)
             event = f"lease/{lease.node}/gone/{now:%Y%m%d%H%M%S}"
-            cards = await cards_of(lease, plan, unit)
+            cards = await cards_of_lease(lease, plan, unit)
             await reply(cards, event, ended_text(lease, is_replaced=is_replaced), (), unit=unit, now=now)
         _log.info("lease ended, its node is gone", node=lease.node, cluster=lease.cluster)
 

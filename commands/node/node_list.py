@@ -14,9 +14,9 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.cordoned_nodes import state_of_cordon
 from commands.core.parameter_types import RACK
 from commands.models import CordonLease
+from commands.node.cordon_state import state_of_cordon
 
 SHOWN = 60
 FEW = 5  # nodes without trouble that are listed rather than counted

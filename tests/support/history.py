@@ -112,7 +112,7 @@ class History:
             self.api.put(plural, tree)
         self.cluster = LateCluster(self.api, self.clock)
         self.by_hand: set[str] = set()  # nodes that somebody changed without us
-        self.told: list[str] = []
+        self.answers: list[str] = []
         self._requests = 0
         self.start()
 
@@ -159,12 +159,12 @@ class History:
 
     async def proposed(self, line: str, actor: Actor) -> Plan | None:
         known = {plan.id for plan in await self.plans()}
-        self.told.append(await self.say(line, actor))
+        self.answers.append(await self.say(line, actor))
         return next((plan for plan in await self.plans() if plan.id not in known and plan.line == line), None)
 
     async def confirmed(self, plan: Plan, actor: Actor) -> Plan | None:
         """Return the plan if it could be confirmed. One that is shown again is left."""
-        self.told.append(await self.say(f"plan confirm {plan.id} --hash {plan.hash}", actor))
+        self.answers.append(await self.say(f"plan confirm {plan.id} --hash {plan.hash}", actor))
         found = await self.plan(plan.id)
         return found if found is not None and found.state is PlanState.CONFIRMED else None
 

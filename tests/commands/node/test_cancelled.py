@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from alerts.cards.posted import CardId, CardKind, PostedCard
-from bot.jobs.lease_cards import cards_of, plan_of
+from bot.jobs.lease_cards import cards_of_lease, plan_of
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.plan import PlanState
 from commands.models import CordonLease
@@ -42,7 +42,7 @@ async def test_a_cordoned_node_has_its_lease_and_the_rest_is_skipped(
                 (lease,) = await unit.rows(CordonLease).find()
                 for named in (lease, replace(lease, plan="")):  # one from before leases named their plan
                     assert await plan_of(named, unit) == plan.id
-                    assert await cards_of(named, plan.id, unit) == [card]  # the reminder goes there
+                    assert await cards_of_lease(named, plan.id, unit) == [card]  # the reminder goes there
                 monkeypatch.setattr("bot.jobs.lease_cards.MAX_PLANS", 0)
                 assert await plan_of(lease, unit) == plan.id
                 assert await plan_of(replace(lease, plan=""), unit) == ""

@@ -153,7 +153,7 @@ async def _read(history: History, kind: str, namespace: str, name: str) -> dict[
 
 
 async def _check(history: History) -> None:
-    told = await history.named_by_cards() | history.by_hand
+    excused = await history.named_by_cards() | history.by_hand
     listed = await history.say("node list --all", DANA)
     for name in NODES:
         node, lease = history.node(name), await history.lease(name)
@@ -165,10 +165,10 @@ async def _check(history: History) -> None:
         if lease is not None:
             assert lease.uid == node["metadata"]["uid"], "a lease of another node"
             assert (lease.lifted_at is None) is stands(node), "a lease that says what is not so"
-        if name not in told:
+        if name not in excused:
             assert stands(node) is (lease is not None)
             assert is_ours(node) is bool(node["spec"].get("unschedulable"))
-        if stands(node) and lease is not None and lease.until is not None and name not in told:
+        if stands(node) and lease is not None and lease.until is not None and name not in excused:
             assert until_of(node) == f"{lease.until:%Y-%m-%dT%H:%M:%SZ}", "the lease has another end"
         assert state == _state(node, lease)
 
