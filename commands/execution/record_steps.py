@@ -115,7 +115,15 @@ async def put_record(unit: Unit, step: Record, plan: str) -> None:
         raise ValueError(f"a plan may not write the table {table.name}")
     rows = unit.rows(table.row)
     if step.row is None:
-        await rows.delete(step.id)
+        stored = await rows.get(step.id)
+        if not _is_of_another(stored, step.before):
+            await rows.delete(step.id)
         return
     row = msgspec.convert(step.row, table.row)
     await rows.put(replace(row, plan=plan) if hasattr(row, "plan") else row)
+
+
+def _is_of_another(stored: Any, before: dict[str, JsonValue] | None) -> bool:
+    """Whether the row of this name is about another object by now: another node that has the name of the first."""
+    uids = {getattr(stored, "uid", ""), (before or {}).get("uid") or ""} - {""}
+    return len(uids) > 1

@@ -129,3 +129,17 @@ async def test_an_undo_ends_no_lease_before_its_cordon_is_lifted(
 
     assert undone.state is PlanState.FAILED
     assert (is_cordoned(kube), is_cordoned(kube, "gpu-a02"), await leases(yard)) == (True, False, [NODE])
+
+
+async def test_an_undo_about_a_node_that_is_gone_leaves_the_lease_of_its_successor(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    first = await yard.do(f"node cordon {NODE}")
+    kube.delete("nodes", "", NODE)
+    kube.create(a_node_tree(NODE), keep_status=True)
+    await yard.do(f"node cordon {NODE} --for 1h")
+
+    undone = await yard.do(f"plan undo {first.id}")
+
+    assert undone.state is PlanState.DONE, undone.error
+    assert (is_cordoned(kube), await leases(yard)) == (True, [NODE])
