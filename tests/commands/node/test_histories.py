@@ -146,7 +146,9 @@ async def _check_done(history: History, plan: Plan) -> None:
         for step in plan.steps:
             if isinstance(step, Record):
                 found = await snapshot.rows(CordonLease).get(step.id)
-                assert (found is None) is (step.row is None) or found.uid != step.about[0].ref.uid
+                is_as_written = (found is None) is (step.row is None)
+                is_of_another = found is not None and found.uid != step.about[0].ref.uid
+                assert is_as_written or is_of_another, step.description
 
 
 def _found(history: History, ref: ObjectRef) -> dict[str, Any] | None:
