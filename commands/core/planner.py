@@ -9,6 +9,7 @@ from alerts.cards.message import Button, Color, Message
 from alerts.cards.text import text
 from alerts.store import Store
 from collectors.facts.clock import Clock
+from collectors.facts.sentences import said_by
 from commands.core.command import Answer, AnyCommand, PlanDraft, UnusableError
 from commands.core.confirmation import (
     ProposalTimes,
@@ -109,7 +110,7 @@ class Planner:
         try:
             found = await dry_run(draft.stages, writer)
         except DryRunError as error:
-            raise UnusableError(str(error)) from error
+            raise UnusableError(said_by(error)) from error
         refused = [one for one in found if isinstance(one, Refused)]
         is_dry_run = not refused and any(not isinstance(step, WITHOUT_A_WRITE) for step in draft.steps)
         notes = tuple(f"This will not be done: {one.reason}. The other steps are." for one in refused)
