@@ -67,11 +67,13 @@ class Stage:
     """Steps of a plan that belong together. The next stage begins when all of them are done.
 
     With `at_once` above 1 they run side by side, so they must not depend on each other: one that fails does not stop
-    the others. Otherwise they run one after the other, and the first that fails ends the plan.
+    the others. Otherwise they run one after the other, and the first that fails ends the plan. In an `is_apart` stage
+    one that is refused stops only those about the same objects: each node of an undo is undone, or said to be not.
     """
 
     steps: tuple[Step, ...]
     at_once: int = 1
+    is_apart: bool = False
 
 
 def in_order(*steps: Step) -> tuple[Stage, ...]:
