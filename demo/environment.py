@@ -15,7 +15,7 @@ from alerts.incidents.incident import Incident
 from bot.settings.loading import read_settings
 from bot.wiring import Yardmaster, build
 from collectors.facts.clock import format_duration as written_span
-from demo.faster_rules import write_packs
+from demo.faster_rules import SHORTEST_WINDOW, write_packs
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.lookalikes.kubernetes import KubernetesLookalike, User
 from demo.lookalikes.kubernetes import Settings as ControllerSettings
@@ -134,7 +134,7 @@ async def start_environment(options: EnvironmentOptions) -> AsyncIterator[Enviro
                     elasticsearch_url=address,
                     past=options.past,
                     samples=samples,
-                    count_window=timedelta(minutes=5) * options.factor,
+                    count_window=max(timedelta(minutes=5) * options.factor, SHORTEST_WINDOW),
                     initial_faults=options.initial_faults,
                 )
             )
