@@ -15,7 +15,7 @@ from alerts.incidents.incident import Incident
 from bot.settings.loading import read_settings
 from bot.wiring import Yardmaster, build
 from collectors.facts.clock import format_duration as written_span
-from demo.faster_rules import SHORTEST_WINDOW, write_packs
+from demo.faster_rules import write_packs
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.lookalikes.kubernetes import KubernetesLookalike, User
 from demo.lookalikes.kubernetes import Settings as ControllerSettings
@@ -75,6 +75,7 @@ class EnvironmentOptions:
     slack_port: int = 0
     past: timedelta = timedelta(hours=2)
     factor: float = FACTOR
+    ends: float = FACTOR  # of the durations for which an alert stands after its fault
     strict_slack: bool = True
     idle_after: timedelta = timedelta(minutes=3)  # pods on a real control plane have no history
     # Faults that hold in the simulated history.
@@ -134,7 +135,7 @@ async def start_environment(options: EnvironmentOptions) -> AsyncIterator[Enviro
                     elasticsearch_url=address,
                     past=options.past,
                     samples=samples,
-                    count_window=max(timedelta(minutes=5) * options.factor, SHORTEST_WINDOW),
+                    count_window=timedelta(minutes=5) * options.factor,
                     initial_faults=options.initial_faults,
                 )
             )
@@ -215,7 +216,7 @@ def bot_settings(
         path = options.folder / f"{name}.token"
         path.touch(mode=0o600)
         path.write_text(value, encoding="utf-8")
-    rules = write_packs(options.folder / "rules", options.factor)
+    rules = write_packs(options.folder / "rules", options.factor, options.ends)
     owners = {str(name): slack.id(str(name)) for group in GROUPS.values() for name in group}
     trainings = ["training *", "gpu *", "alert *", "plan *"]
     written: dict[str, Any] = {

@@ -171,7 +171,8 @@ class ScenarioRunner:
             named = re.findall(r"plan `(p\d+)`", answer.said)
 
             async def confirm() -> None:
-                await slack.presses(act.user, answer, "Confirm")
+                if "[Confirm]" in answer.said:  # otherwise it was not lost
+                    await slack.presses(act.user, answer, "Confirm")
 
             await self._until_follows(
                 scenario,

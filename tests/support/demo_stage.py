@@ -6,18 +6,14 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
 from demo.environment import FACTOR, Environment, EnvironmentOptions, start_environment
 from demo.runner import Result, ScenarioRunner
-from demo.scenario import Scenario, load_scenarios
+from demo.scenario import load_scenarios
 from tests.support.tls import end_closed_connections
 
 STARTS_WITHIN = 240  # seconds
 STOPS_WITHIN = 60
-# Nobody reads along, so rules and faults are three times as fast as for people. No window gets shorter than the demo's
-# shortest, so most rules are the same.
-FASTER = 3
+ENDS = FACTOR / 3  # nobody reads along, so what is over may be told sooner
 
 
 @asynccontextmanager
@@ -26,7 +22,7 @@ async def demo_stage(options: EnvironmentOptions) -> AsyncIterator[Environment]:
     is_started: asyncio.Future[Environment] = asyncio.get_running_loop().create_future()
     over = asyncio.Event()
 
-    faster = replace(options, factor=FACTOR / FASTER)
+    faster = replace(options, ends=ENDS)
 
     async def run() -> None:
         async with start_environment(faster) as environment:
@@ -68,7 +64,7 @@ class ScenarioPlayer:
         if scenario.initial_faults:
             await self.close()
         runner = await self.started({fault.fault: fault.parameters for fault in scenario.initial_faults})
-        result = await runner.run(_hurried(scenario))
+        result = await runner.run(scenario)
         if not result.is_good:
             await self.close()
         return result
@@ -82,18 +78,3 @@ class ScenarioPlayer:
     async def close(self) -> None:
         self._runner = None
         await self._open.aclose()
-
-
-def _hurried(scenario: Scenario) -> Scenario:
-    """Return the scenario whose faults go on faster from step to step."""
-    faults = [
-        msgspec.structs.replace(
-            fault,
-            parameters={
-                name: value / FASTER if name in ("pace", "minutes") else value
-                for name, value in fault.parameters.items()
-            },
-        )
-        for fault in scenario.faults
-    ]
-    return msgspec.structs.replace(scenario, faults=faults)

@@ -28,7 +28,7 @@ from tests.alerts.packs.check_case import CheckCase, check_input
 from tests.alerts.packs.expected import Fired
 from tests.support.objects import NOW, inventory, read
 
-_FOLDER = Path(__file__).with_name("check-cases")
+CASES_FOLDER = Path(__file__).with_name("check-cases")
 _MOMENT = re.compile(r"<([+-])(\d\w*)>")
 _NUMBER = re.compile(r"<(n+)>")
 _TYPES: dict[str, type[KubernetesObject]] = {kind.type.__name__: kind.type for kind in DEFAULT_KINDS}
@@ -101,10 +101,10 @@ class _CaseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shared: Any = None
 
 
-def _cases() -> Iterator[CheckCase]:
-    for path in sorted(_FOLDER.glob("*.yaml")):
-        tree = _numbered(yaml.safe_load(_MOMENT.sub(_stamp, path.read_text(encoding="utf-8"))))
-        yield from (one.read() for one in msgspec.convert(tree, _CaseFile).cases)
+def cases_of(text: str) -> Iterator[CheckCase]:
+    """Return the cases that a file has."""
+    tree = _numbered(yaml.safe_load(_MOMENT.sub(_stamp, text)))
+    return (one.read() for one in msgspec.convert(tree, _CaseFile).cases)
 
 
 def _stamp(found: re.Match[str]) -> str:
@@ -131,4 +131,8 @@ def _each(entry: Any) -> Iterator[Any]:
         yield json.loads(_NUMBER.sub(lambda found, number=number: f"{number:0{len(found[1])}}", text))  # type: ignore[misc]
 
 
-CHECK_CASES: Sequence[CheckCase] = tuple(_cases())
+CHECK_CASES: Sequence[CheckCase] = tuple(
+    case
+    for path in sorted(CASES_FOLDER.glob("*.yaml"))
+    for case in cases_of(path.read_text(encoding="utf-8"))
+)
