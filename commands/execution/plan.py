@@ -131,6 +131,7 @@ class Plan:
     asked_of: tuple[str, ...] = ()  # the teams that the actor asked to confirm it
     is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
     relieves: tuple[str, ...] = ()  # patterns of alert names, as its command declares them
+    concerned: tuple[str, ...] = ()  # ids of the incidents about what it changes, open when it was confirmed
 
     @property
     def hash(self) -> str:
