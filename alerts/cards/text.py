@@ -1,6 +1,6 @@
 """Text: a tuple of spans, so that it is escaped once, where a channel renders it.
 
-A span of a `Sentence` is one that no language was chosen for yet: `wording.py` makes the
+A span of a `Sentence` is one that no language was chosen for yet: `sentence_spans.py` makes the
 spans that it consists of.
 Text from outside cannot become markup. Whatever a span is made of, it is one line: only a span of its own breaks lines.
 """

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import yaml
 
-from bot.language.catalogue import entries
+from bot.language.message_catalogue import entries
 from bot.language.phrasebook import phrases_of
-from bot.language.po import Entry
+from bot.language.po import Translation
 from tests.support.said_phrases import ROOT, all_strings, joined_phrases, said_phrases, shown_words
 from tests.support.templates import templates
 
@@ -31,7 +31,7 @@ def untranslated(root: Path = ROOT, language: str = "zh") -> Mapping[tuple[str, 
     return found
 
 
-def stale(language: str = "zh") -> list[Entry]:
+def stale(language: str = "zh") -> list[Translation]:
     """Return the entries that the code does not say any more. A template may be put together where it is used."""
     said = {form for forms in templates() for form in forms} | {words.strip() for words in all_strings()}
     verbs = {words.replace("{}", "{name}") for words in said_phrases()}

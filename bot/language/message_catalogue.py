@@ -9,9 +9,9 @@ from gettext import NullTranslations
 from pathlib import Path
 from typing import Final
 
+from alerts.cards.sentence_spans import spans_of
 from alerts.cards.text import plain
-from alerts.cards.wording import spans_of
-from bot.language.po import Entry, entries_of, translations_of
+from bot.language.po import Translation, entries_of, translations_of
 from collectors.facts.sentences import ENGLISH_JOINTS, ENGLISH_MORE, Joint, Sentence
 
 _JOINTS: Final[Mapping[str, Mapping[Joint, tuple[str, str]]]] = {
@@ -85,9 +85,9 @@ def _plural_number(count: object) -> int:
     return 2
 
 
-def entries(language: str) -> Mapping[str, Entry]:
+def entries(language: str) -> Mapping[str, Translation]:
     """Return the translations of a language, by gettext's key. Raises ValueError for two that differ."""
-    found: dict[str, Entry] = {}
+    found: dict[str, Translation] = {}
     for path in sorted((Path(__file__).parent / language).glob("*.po")):
         for entry in entries_of(path.read_text(encoding="utf-8")):
             if found.setdefault(entry.key, entry) != entry:
