@@ -44,7 +44,7 @@ _OTHERS: tuple[Command[Any], ...] = (
     *home.COMMANDS,
 )
 
-_SAID: Mapping[str, Mapping[str, Sequence[str]]] = yaml.safe_load(
+_SAID: Mapping[str, Any] = yaml.safe_load(
     (Path(__file__).parent / "synonyms.yaml").read_text(encoding="utf-8")
 )
 
@@ -54,4 +54,4 @@ def _with_synonyms(command: Command[Any]) -> Command[Any]:
 
 
 CATALOGUE: tuple[Command[Any], ...] = tuple(map(_with_synonyms, (*_OTHERS, help_command(_OTHERS))))
-LEXICON = Lexicon(CATALOGUE, _SAID["nouns"])
+LEXICON = Lexicon(CATALOGUE, _SAID["nouns"], [(one["said"], one["nearest"]) for one in _SAID["absent"]])

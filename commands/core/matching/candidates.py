@@ -1,14 +1,23 @@
 """Candidates: a command that a line may mean, and how much of the line it explains."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import click
 
 from commands.core.command import AnyCommand
 from commands.core.matching.lexicon import CommandPhrase
-from commands.core.matching.tokens import SHOWING, LineToken
-from commands.core.parameter_types import DurationType, MatchersType, NameKind, WholeNumberType, kinds_of
+from commands.core.matching.references import NO_THREAD, ThreadNames
+from commands.core.matching.tokens import SHOWING, LineToken, is_same_word
+from commands.core.parameter_types import (
+    PREFIXES,
+    DurationType,
+    MatchersType,
+    NameKind,
+    WholeNumberType,
+    kinds_of,
+    with_prefix,
+)
 
 # Words that ask rather than name something: beside a phrase or a name they add nothing.
 ASKING = SHOWING | {"which", "what", "who", "where", "how", "much", "many", "for", "then", "new"}
@@ -17,15 +26,27 @@ ASKING |= {"can", "could", "would", "should", "do", "did", "ok", "fine", "alive"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name:
-    """A word that names something, by kind; or a number or a duration, with no kind."""
+    """A word that names something, by kind; or a number, a duration or a person, with no kind.
+
+    `is_reference`: it says `it` or `that node`, and `kinds` are what the thread's incident concerns. `unit`: what a
+    number counts, as the words after it say.
+    """
 
     token: LineToken
-    kinds: dict[NameKind, str] = field(default_factory=dict)
+    kinds: Mapping[NameKind, str] = field(default_factory=dict)
     is_duration: bool = False
+    is_person: bool = False
+    is_reference: bool = False
+    unit: str = ""
 
     @property
     def is_number(self) -> bool:
         return self.token.key.isdecimal() and not self.is_duration
+
+    @property
+    def is_specific(self) -> bool:
+        """Whether it means one thing only: any name, and of references those with a noun, as `that node`."""
+        return not self.is_reference or len(self.kinds) == 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,15 +58,22 @@ class Candidate:
     missing: tuple[str, ...]  # required parameters without a value
     covered: int
     unexplained: int
+    referred: frozenset[NameKind] = frozenset()  # what the thread's incident gave
 
     @property
     def words(self) -> tuple[str, ...]:
         return (*self.command.name.split(), *self.arguments)
 
     @property
-    def rank(self) -> tuple[int, int, int, bool]:
-        """The best candidate has the lowest rank."""
-        return (self.unexplained, -self.covered, len(self.missing), self.command.changes_something)
+    def rank(self) -> tuple[int, int, int, bool, bool]:
+        """The best candidate has the lowest rank. In a thread, what shows the incident is better than what lists all."""
+        return (
+            self.unexplained,
+            -self.covered,
+            len(self.missing),
+            self.command.changes_something,
+            NameKind.INCIDENT not in self.referred,
+        )
 
 
 def candidate_of(
@@ -54,11 +82,13 @@ def candidate_of(
     parts: Sequence[LineToken | Name],
     options: Sequence[str],
     *,
+    thread: ThreadNames = NO_THREAD,
     needs_phrase: bool = True,
 ) -> Candidate | None:
     """Return the command as the line would mean it, or None if the line does not name it.
 
-    `parts` are the line's words and names in order, `options` its words from the first option on.
+    `parts` are the line's words and names in order, `options` its words from the first option on. What the command
+    needs and the line does not have, the `thread` gives.
     """
     reading = _Reading(command, list(parts), [*options])
     reading.take_phrases(phrases)
@@ -66,7 +96,10 @@ def candidate_of(
         return None
     reading.take_options()
     reading.take_names()
+    reading.take_references()
+    reading.take_from(thread)
     reading.take_rest()
+    reading.take_free()
     return reading.candidate()
 
 
@@ -81,7 +114,11 @@ class _Reading:
         self.covered = 0
         self.arguments: dict[str, list[str]] = {}  # of positional parameters, by name
         # `incident i3`, `alert GPUTemperatureHigh`: the noun says what the name is
-        self._kinds = {kind.value for part in parts if isinstance(part, Name) for kind in part.kinds}
+        self._is_corrected = any(isinstance(part, LineToken) and part.is_corrected for part in parts)
+        self.referred: set[NameKind] = set()
+        self._kinds = {
+            kind.value for part in parts if isinstance(part, Name) and part.is_specific for kind in part.kinds
+        }
         self._asked = [one for one in command.parameters if isinstance(one, click.Option)]
 
     def take_phrases(self, phrases: Sequence[CommandPhrase]) -> None:
@@ -96,8 +133,10 @@ class _Reading:
             self._add(phrase.options)
 
     def take_options(self) -> None:
-        """Take `for 2h`, `rank 3`, and the names of flags."""
+        """Take `for 2h`, `rank 3`, `4 workers`, `50 lines`, and the names of flags."""
         for at, part in enumerate(self.parts):
+            if isinstance(part, Name) and part.unit:
+                self._take_counted(at, part)
             if not isinstance(part, LineToken):
                 continue
             option = next((one for one in self._asked if f"--{part.key}" in one.opts), None)
@@ -111,11 +150,43 @@ class _Reading:
                 self._add((f"--{part.key}", self._value(option, following)))
                 self.parts[at] = self.parts[at + 1] = None
 
+    def _take_counted(self, at: int, number: Name) -> None:
+        """Take a number with the option that its unit names, or the unit in which an option counts."""
+        for option in self._asked:
+            names = (option.opts[0].lstrip("-"), (option.metavar or "").lower())
+            if option.is_flag or not any(is_same_word(number.unit, name) for name in names if name):
+                continue
+            self._add((option.opts[0], number.token.text))
+            self.parts[at] = None
+            for place in range(at + 1, len(self.parts)):
+                part = self.parts[place]
+                if isinstance(part, LineToken) and is_same_word(part.key, number.unit):
+                    self.parts[place] = None
+                    break
+            return
+
     def take_names(self) -> None:
         """Give each name to the parameter that it fits: first to an argument, then to an option."""
         for at, part in enumerate(self.parts):
-            if isinstance(part, Name) and self._take(part):
+            if isinstance(part, Name) and not part.is_reference and self._take(part):
                 self.parts[at] = None
+
+    def take_references(self) -> None:
+        """Give what `it` and `that node` mean to a parameter that has no value yet."""
+        for at, part in enumerate(self.parts):
+            if isinstance(part, Name) and part.is_reference:
+                if self._take(part) or not part.is_specific:
+                    self.parts[at] = None
+
+    def take_from(self, thread: ThreadNames) -> None:
+        """Give an argument that the line does not have what the thread's incident concerns."""
+        for parameter in self.command.parameters:
+            if not isinstance(parameter, click.Argument) or self.arguments.get(parameter.name or ""):
+                continue
+            kind = next((one for one in kinds_of(parameter) if one in thread), None)
+            if kind is not None and not isinstance(parameter.type, MatchersType):
+                self.arguments[parameter.name or ""] = [thread[kind]]
+                self.referred.add(kind)
 
     def take_rest(self) -> None:
         """Take what adds nothing beside the phrase: words that ask, and the command's own noun."""
@@ -124,12 +195,40 @@ class _Reading:
                 part.key in ASKING or part.key in self._kinds or self._is_own_noun(part.key)
             ):
                 self.parts[at] = None
+            elif isinstance(part, Name) and part.is_number and not self.command.changes_something:
+                if is_same_word(part.unit, self.command.noun):  # "are 8 gpus free?"
+                    self.parts[at] = None
+
+    def take_free(self) -> None:
+        """Take the one word that is left as the name of something new: `launch bert`."""
+        left = [at for at, part in enumerate(self.parts) if part is not None]
+        free = next(
+            (one for one in self.command.parameters if isinstance(one, click.Argument) and _is_free(one)),
+            None,
+        )
+        if (
+            not self.covered
+            or self._is_corrected
+            or free is None
+            or len(left) != 1
+            or self.arguments.get(free.name or "")
+        ):
+            return
+        part = self.parts[left[0]]
+        word = part.token.text if isinstance(part, Name) else part.text if part else ""
+        if word.isascii():
+            self.arguments[free.name or ""] = [word]
+            self.parts[left[0]] = None
 
     def _is_own_noun(self, word: str) -> bool:
         return word == self.command.noun or (self.command.verb != "show" and word == f"{self.command.noun}s")
 
     def candidate(self) -> Candidate:
-        positional = [word for words in self.arguments.values() for word in words]
+        positional = [
+            word
+            for parameter in self.command.parameters
+            for word in self.arguments.get(parameter.name or "", ())
+        ]
         given = {word.partition("=")[0] for word in (*self.options, *self.given) if word.startswith("--")}
         missing = [
             parameter.human_readable_name
@@ -147,6 +246,7 @@ class _Reading:
             missing=tuple(missing),
             covered=self.covered,
             unexplained=sum(part is not None for part in self.parts),
+            referred=frozenset(self.referred),
         )
 
     def _take(self, name: Name) -> bool:
@@ -156,13 +256,23 @@ class _Reading:
             value = self._value(parameter, name)
             if isinstance(parameter, click.Argument):
                 room = self.arguments.setdefault(parameter.name or "", [])
-                if parameter.nargs == -1 or not room:
+                if not room or (parameter.nargs == -1 and not name.is_reference):
                     room.append(value)
+                    self._note(parameter, name)
                     return True
-            elif not {*self.options, *self.given} & {parameter.opts[0]}:
+            elif (
+                name.is_specific
+                and not name.is_number
+                and not {*self.options, *self.given} & {parameter.opts[0]}
+            ):
                 self._add((parameter.opts[0], value))
+                self._note(parameter, name)
                 return True
         return False
+
+    def _note(self, parameter: click.Parameter, name: Name) -> None:
+        if name.is_reference:
+            self.referred |= {kind for kind in kinds_of(parameter) if kind in name.kinds}
 
     def _fits(self, parameter: click.Parameter, name: Name) -> bool:
         if isinstance(parameter, click.Option) and parameter.is_flag:
@@ -170,7 +280,10 @@ class _Reading:
         if isinstance(parameter.type, DurationType):
             return name.is_duration
         if kinds := kinds_of(parameter):
-            return any(kind in name.kinds for kind in kinds)
+            is_bare_id = name.is_number and isinstance(parameter, click.Argument)
+            return any(kind in name.kinds or (is_bare_id and kind in PREFIXES) for kind in kinds)
+        if "person" in (parameter.name, (parameter.metavar or "").lower()):
+            return name.is_person
         if isinstance(parameter.type, WholeNumberType):
             return name.is_number
         return isinstance(parameter, click.Option) and name.is_number and parameter.name == "rank"
@@ -181,8 +294,18 @@ class _Reading:
                 written = name.kinds[kind]
                 is_matcher = isinstance(parameter.type, MatchersType)
                 return f"{MatchersType.labels[kind]}={written}" if is_matcher else written
-        return name.token.text
+        return with_prefix(name.token.text, kinds_of(parameter))
 
     def _add(self, options: Sequence[str]) -> None:
         if options and options[0] not in (*self.options, *self.given):
             self.options += options
+
+
+def _is_free(parameter: click.Argument) -> bool:
+    """Return whether its value is a name that somebody makes up."""
+    return (
+        parameter.required
+        and parameter.nargs == 1
+        and parameter.type is click.STRING
+        and parameter.name == "name"
+    )

@@ -39,9 +39,9 @@ async def test_a_bare_name_shows_what_it_names(yard: Yard) -> None:
 
 
 async def test_a_guess_at_a_change_is_a_button_that_previews_it(yard: Yard) -> None:
-    answer = await yard.answer("cordon `gpu-b03`", DANA)
+    answer = await yard.answer("cordn `gpu-b03`", DANA)
     assert answer is not None
-    (button,) = buttons(answer.message)
+    button = buttons(answer.message)[0]
     assert answer.outcome is CommandOutcome.WRONG
     assert not await plans(yard)
     assert "Cordon gpu-b03?" in await yard.say(button.line, DANA)
