@@ -16,8 +16,14 @@ def permissions_of(settings: Settings) -> Permissions:
     """Return who may run which commands."""
 
     def grant(one: schema.TeamSettings | schema.AutomationSettings) -> Grant:
-        channel = one.channel if isinstance(one, schema.TeamSettings) else ""
-        return Grant(commands=one.commands, clusters=one.clusters, namespaces=one.namespaces, channel=channel)
+        is_team = isinstance(one, schema.TeamSettings)
+        return Grant(
+            commands=one.commands,
+            clusters=one.clusters,
+            namespaces=one.namespaces,
+            groups=one.slack_groups if is_team else (),
+            channel=one.channel if is_team else "",
+        )
 
     return Permissions(
         teams={name: grant(team) for name, team in settings.teams.items()},
