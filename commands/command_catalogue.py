@@ -1,6 +1,6 @@
 """The list of all commands, the source of help, docs, permissions and the chart's RBAC rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

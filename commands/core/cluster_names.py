@@ -12,7 +12,7 @@ from commands.core.parameter_types import NameKind
 
 
 def names_of(cluster: Cluster | None, rules: Mapping[str, Rule], teams: Iterable[str]) -> KnownNames:
-    """Return the names of nodes, racks, trainings, volumes, alerts, teams and runbooks. What cannot be seen has none."""
+    """Return the names of what lines are about, from nodes to runbooks. What cannot be seen has none."""
     return KnownNames(
         {
             NameKind.NODE: _nodes(cluster),

@@ -9,13 +9,12 @@ from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
 from commands.core.command import UnknownNameError
 
-
 FEW = 8  # names that are all told
 _LISTING = {"node": "node list --all", "training": "training list --all", "runbook": "runbook"}
 
 
 def known_name(name: str, names: Iterable[str], what: str) -> str:
-    """Return the name if it is among them. Otherwise raises UnknownNameError with the closest, or with what there is."""
+    """Return the name if it is among them. Raises UnknownNameError with the closest, or with what there is."""
     known = sorted(set(names))
     if name in known:
         return name

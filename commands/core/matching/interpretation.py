@@ -73,6 +73,12 @@ def named_command(words: Sequence[str], catalogue: Sequence[AnyCommand]) -> AnyC
     return None
 
 
+def changes_something(line: str, catalogue: Sequence[AnyCommand]) -> bool:
+    """Return whether a line begins with the name of a command that changes something, as *Confirm* does."""
+    command = named_command(line.split(maxsplit=2)[:2], catalogue)
+    return command is not None and command.changes_something
+
+
 def interpret(
     words: Sequence[str],
     lexicon: Lexicon,
@@ -133,7 +139,7 @@ def positional_words(command: AnyCommand, words: Sequence[str]) -> list[int]:
 
 
 def with_thread(command: AnyCommand, words: tuple[str, ...], thread: ThreadNames) -> tuple[str, ...]:
-    """Return the words of a named command with what the thread's incident gives for its first argument, if it has none."""
+    """Return the words of a named command; its first argument, if it has none, is what the thread concerns."""
     size = len(command.name.split())
     first = next((one for one in command.parameters if isinstance(one, click.Argument)), None)
     kind = next((one for one in (kinds_of(first) if first else ()) if one in thread), None)

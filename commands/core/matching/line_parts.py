@@ -1,7 +1,8 @@
 """Parts of a line: its words without fillers, its names, and what it refers to in a thread."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from commands.core.matching.candidates import Name
 from commands.core.matching.known_names import KnownNames
@@ -38,7 +39,7 @@ def parts_of(
     return [part for part in parts if not (_is_noun_of_a_name(part, named))]
 
 
-def _is_noun_of_a_name(part: LineToken | Name, named: Collection[NameKind]) -> bool:
+def _is_noun_of_a_name(part: LineToken | Name, named: AbstractSet[NameKind]) -> bool:
     """Return whether it is the noun before a name: `the node gpu-b03` is no node of the thread."""
     return (
         isinstance(part, Name) and part.is_reference and part.is_specific and not named.isdisjoint(part.kinds)

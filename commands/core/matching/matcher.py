@@ -8,12 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from commands.core.command import AnyCommand
-from commands.core.matching.candidates import ASKING, Candidate, Name, candidate_of
+from commands.core.matching.candidates import ASKING, Candidate, Name
+from commands.core.matching.command_reading import candidate_of
 from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.line_parts import parts_of
-from commands.core.matching.rewording import in_own_notation
 from commands.core.matching.references import NO_THREAD, ThreadNames
+from commands.core.matching.rewording import in_own_notation
 from commands.core.matching.spelling import meant_by
 from commands.core.matching.tokens import MAX_WORDS, LineToken, tokens_of
 from commands.core.parameter_types import kinds_of

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from commands.core.matching.tokens import LineToken
 from commands.core.parameter_types import NameKind
 
-# What the incident of a thread concerns, each by the name that a line gives it. Of what it concerns several there is no name.
+# What the incident of a thread concerns, by the names that a line gives it; of what it concerns several there is none.
 ThreadNames = Mapping[NameKind, str]
 NO_THREAD: ThreadNames = MappingProxyType({})
 

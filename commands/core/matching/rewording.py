@@ -1,4 +1,4 @@
-"""Rewording: what is one thing in several words, in the program's own: `for two hours` is `for 2h`, `tail -n 50` is `50 lines`. Pure."""
+"""Rewording: several words for one thing, as a command takes it: `two hours` is `2h`, `tail -n 50` is `50 lines`."""
 
 import re
 from collections.abc import Sequence

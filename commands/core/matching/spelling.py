@@ -1,4 +1,4 @@
-"""Spelling: which known word a mistyped one was meant to be. A word that only looks a little alike is another word. Pure."""
+"""Spelling: which known word a mistyped one was meant to be. One that only looks alike is another word. Pure."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""Lines typed in the thread of an incident, through the pipeline: `it`, `that node` and a bare verb mean the incident's."""
+"""Lines in the thread of an incident, through the pipeline: `it`, `that node` and a bare verb mean the incident's."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
