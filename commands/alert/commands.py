@@ -18,7 +18,7 @@ from alerts.cards.message import (
     Preformatted,
     Table,
 )
-from alerts.cards.text import Text, bold, code, moment, text
+from alerts.cards.text import Text, bold, code, markup, moment, moment_words, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import whole_ones
 from alerts.incidents.members import summary_of
@@ -119,7 +119,7 @@ async def reason(action: AlertName, context: CommandContext) -> Answer:
 def _resolved(incident: Incident) -> Answer:
     """Return that the incident is over, so that nothing fires, and a button that shows what it was."""
     assert incident.resolved_at is not None
-    title = text("Incident ", code(incident.id), " is resolved since ", moment(incident.resolved_at), ".")
+    title = markup(f"Incident `{incident.id}` was resolved {moment_words(incident.resolved_at)}.")
     show = Button(label="Show the incident", line=f"incident show {incident.id}")
     return Answer(message=Message(title=title, color=Color.GOOD, blocks=(Buttons(buttons=(show,)),)))
 

@@ -61,11 +61,11 @@ def absent(asked: Absent) -> Answer:
     """Return that no command does what the line asks for, and what comes nearest."""
     lines = [line_from_words(words) for words in asked.lines]
     buttons = tuple(Button(label=line, line=line) for line in lines if len(line) <= MAX_BUTTON_LINE)
-    title = text("No command can ", code(asked.verb), " yet. Nothing was done.")
+    title = markup(f"No command can `{asked.verb}` yet. Nothing was done.")
     nearest: tuple[Block, ...] = (
         (Context(text=text("What comes nearest:")), Buttons(buttons=buttons))
         if buttons
-        else (Context(text=text(code("help"), " lists the commands that there are.")),)
+        else (Context(text=markup("`help` lists the commands that there are.")),)
     )
     return Answer(
         message=Message(title=title, color=Color.QUIET, blocks=nearest), outcome=CommandOutcome.WRONG

@@ -155,7 +155,7 @@ async def test_why_of_a_resolved_incident_says_that_it_is_resolved(yard: Yard) -
     await an_incident(yard, id="i2", is_over=True)
     answer = await yard.answer("why i2")
     assert answer is not None
-    assert "Incident i2 is resolved" in text_of(answer.message)
+    assert "Incident i2 was resolved" in text_of(answer.message)
     assert lines(answer.message) == ["incident show i2"]
 
 
