@@ -16,7 +16,7 @@ from bot.metrics import Metrics
 from collectors.facts.clock import Clock
 from commands.core.command import Handler
 from commands.core.request import Request
-from commands.plans.plan import Origin
+from commands.execution.plan import Origin
 
 MAX_BODY = 1 << 20
 

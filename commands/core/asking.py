@@ -12,7 +12,7 @@ from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
 from commands.core.parsing import action_of
 from commands.core.planner import Planner
-from commands.plans.plan import Origin, Plan, PlanState, Risk
+from commands.execution.plan import Origin, Plan, PlanState, Risk
 
 
 async def ask_teams(

@@ -11,8 +11,8 @@ from alerts.store import StoreSnapshot
 from collectors.facts.subjects import Subject
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.parameter_types import NameKind
+from commands.execution.plan import OVER, Origin, Plan, PlanState
 from commands.models import OPEN_REQUEST, ReclaimRequest
-from commands.plans.plan import OVER, Origin, Plan, PlanState
 
 
 async def thread_names(origin: Origin, snapshot: StoreSnapshot, rules: Mapping[str, Rule]) -> ThreadNames:

@@ -9,10 +9,10 @@ from collectors.facts.results import SourceError
 from commands.core.command import EVERY_SOURCE, Answer, Command
 from commands.core.context import CommandContext
 from commands.core.ownership import owner_names
+from commands.execution.plan import Plan, PlanState
 from commands.gpu.reclaim_card import OPEN
 from commands.home.sections import leases_of, open_incident_blocks, trainings_of, waiting_for
 from commands.models import CordonLease, ReclaimRequest
-from commands.plans.plan import Plan, PlanState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

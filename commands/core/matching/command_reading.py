@@ -134,9 +134,10 @@ class _Reading:
     def take_rest(self) -> None:
         """Take what adds nothing beside the phrase: words that ask, and the command's own noun."""
         for at, part in enumerate(self.parts):
-            if (isinstance(part, LineToken) and (
-                part.key in ASKING or part.key in self._kinds or self._is_own_noun(part.key)
-            )) or (isinstance(part, Name) and self._is_count_of_what_is_listed(part)):
+            if (
+                isinstance(part, LineToken)
+                and (part.key in ASKING or part.key in self._kinds or self._is_own_noun(part.key))
+            ) or (isinstance(part, Name) and self._is_count_of_what_is_listed(part)):
                 self.parts[at] = None
 
     def _is_count_of_what_is_listed(self, part: Name) -> bool:

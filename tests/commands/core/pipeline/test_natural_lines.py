@@ -13,8 +13,8 @@ from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.channels.slack.blocks import render
 from commands.core.command import CommandOutcome
-from commands.plans.plan import Plan, PlanState
-from commands.plans.preview import preview
+from commands.execution.plan import Plan, PlanState
+from commands.execution.preview import preview
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import ANA, BO, DANA, Yard, a_node_tree, text_of, yard_before
 

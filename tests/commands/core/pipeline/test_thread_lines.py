@@ -12,7 +12,7 @@ from alerts.incidents.incident import Incident
 from alerts.silences import Silence
 from commands.core.command import Answer
 from commands.core.request import Actor, Request
-from commands.plans.plan import Origin, Plan, PlanState
+from commands.execution.plan import Origin, Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.alerting import an_alert
 from tests.support.incidents import an_open_incident, resolved
