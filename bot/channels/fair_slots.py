@@ -9,7 +9,7 @@ MOST = 64  # lines that run, of all people
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class SenderLane:
     """The lines of one person: those that read apart from those that change something, such as a confirmation."""
 
     person: str
@@ -20,16 +20,16 @@ class FairSlots:
     """The first line of each lane begins at once, as long as any can; further ones share what is left."""
 
     def __init__(self) -> None:
-        self._running: Counter[Lane] = Counter()
+        self._running: Counter[SenderLane] = Counter()
 
-    def may_begin(self, lane: Lane) -> bool:
+    def may_begin(self, lane: SenderLane) -> bool:
         own, total = self._running[lane], self._running.total()
         return total < MOST and (own == 0 or (own < SHARE and total < AT_ONCE))
 
-    def begin(self, lane: Lane) -> None:
+    def begin(self, lane: SenderLane) -> None:
         self._running[lane] += 1
 
-    def end(self, lane: Lane) -> None:
+    def end(self, lane: SenderLane) -> None:
         self._running[lane] -= 1
         if not self._running[lane]:
             del self._running[lane]

@@ -10,7 +10,7 @@ from typing import Protocol
 import structlog
 
 from alerts.store import Changed, Store
-from bot.channels.fair_slots import FairSlots, Lane
+from bot.channels.fair_slots import FairSlots, SenderLane
 from bot.channels.interaction import Interaction
 from bot.channels.origin import line_about, origin_of
 from bot.chat_accounts import People, UnknownPersonError
@@ -93,7 +93,7 @@ class Inbox:
 
     def _started(self, interaction: Interaction, group: asyncio.TaskGroup) -> bool:
         """Handle the interaction if there is a slot for it now, and return whether there is."""
-        lane = Lane(interaction.user_id, self._deps.changes(interaction.text))
+        lane = SenderLane(interaction.user_id, self._deps.changes(interaction.text))
         if not self._slots.may_begin(lane):
             return False
         self._running.add(interaction.id)
@@ -102,7 +102,7 @@ class Inbox:
         task.add_done_callback(partial(self._ended, lane))
         return True
 
-    def _ended(self, lane: Lane, _task: "asyncio.Task[None]") -> None:
+    def _ended(self, lane: SenderLane, _task: "asyncio.Task[None]") -> None:
         self._slots.end(lane)
         self._wake.set()
 

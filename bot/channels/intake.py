@@ -13,11 +13,11 @@ from commands.models import HandledRequest
 MAX_WAITING = 1_000  # interactions
 STORE_TIMEOUT = 2.0  # seconds; Slack waits three for the acknowledgement
 PENDING_AFTER = 1.0  # seconds more, after which the sender hears that it is not known yet
-MAX_REFUSED = 1_000  # interactions whose senders were told to send them again
+MAX_REFUSED = 1_000  # interactions whose senders were asked to send them again
 
 
-class Told(Enum):
-    """What the sender of an interaction is told that was not acknowledged in time."""
+class Receipt(Enum):
+    """What the sender of an interaction reads that was not acknowledged in time."""
 
     TAKEN = auto()
     NOT_TAKEN = auto()
@@ -51,7 +51,7 @@ class Intake:
     """Puts interactions into the store, where the inbox finds them.
 
     Its own task stores them, all that have arrived at once: a transaction that hangs could not be cancelled in time.
-    One that was refused stays so, also when it is delivered again: its sender was told to send it again.
+    One that was refused stays so, also when it is delivered again: its sender was asked to send it again.
     """
 
     def __init__(self, store: Store, *, max_waiting: int = MAX_WAITING) -> None:
@@ -82,12 +82,12 @@ class Intake:
                 raise NotYetStoredError(stored) from error
             stored.result()  # it was stored, or refused, while the process was too busy to say so
 
-    def follow(self, tell: Coroutine[Any, Any, None]) -> None:
+    def follow(self, report: Coroutine[Any, Any, None]) -> None:
         """Run this beside the intake, to its end or the intake's."""
         if self._group is None:
-            tell.close()
+            report.close()
         else:
-            self._group.create_task(tell)
+            self._group.create_task(report)
 
     async def run(self) -> None:
         """Store what arrives until cancelled."""
@@ -139,24 +139,26 @@ class Intake:
         return full
 
 
-async def tell_outcome(outcome: "asyncio.Future[None]", tell: Callable[["Told"], Awaitable[None]]) -> None:
+async def report_outcome(
+    outcome: "asyncio.Future[None]", report: Callable[["Receipt"], Awaitable[None]]
+) -> None:
     """Tell the sender what became of an interaction, once the store says it; before that, that it is not known yet."""
     try:
         async with asyncio.timeout(PENDING_AFTER):
             await asyncio.shield(outcome)
     except TimeoutError:
         if not outcome.done():
-            await tell(Told.PENDING)
+            await report(Receipt.PENDING)
     except Exception:
         pass
     try:
         await outcome
     except InboxFullError:
-        await tell(Told.FULL)
+        await report(Receipt.FULL)
     except Exception:
-        await tell(Told.NOT_TAKEN)
+        await report(Receipt.NOT_TAKEN)
     else:
-        await tell(Told.TAKEN)
+        await report(Receipt.TAKEN)
 
 
 def _seen(outcome: "asyncio.Future[None]") -> None:

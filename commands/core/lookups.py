@@ -9,7 +9,7 @@ from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
 from commands.core.command import UnknownNameError
 
-FEW = 8  # names that are all told
+FEW = 8  # names that are all shown
 _LISTING = {"node": "node list --all", "training": "training list --all", "runbook": "runbook"}
 
 

@@ -12,7 +12,6 @@ from collectors.facts.subjects import Subject
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.parameter_types import NameKind
 from commands.execution.plan import OVER, Origin, Plan, PlanState
-from commands.models import OPEN_REQUEST, ReclaimRequest
 
 
 async def thread_names(origin: Origin, snapshot: StoreSnapshot, rules: Mapping[str, Rule]) -> ThreadNames:
@@ -32,7 +31,6 @@ async def thread_names(origin: Origin, snapshot: StoreSnapshot, rules: Mapping[s
         NameKind.SILENCE: _only(
             one.id for one in silences if one.incident == incident.id and not one.expired_at
         ),
-        NameKind.REQUEST: await _request(incident, snapshot),
     }
     return {kind: name for kind, name in names.items() if name}
 
@@ -64,12 +62,3 @@ async def _plan(incident: Incident, snapshot: StoreSnapshot) -> str:
         done or [one for one in plans if one.state not in OVER], key=lambda one: one.created_at, default=None
     )
     return latest.id if latest else ""
-
-
-async def _request(incident: Incident, snapshot: StoreSnapshot) -> str:
-    """Return the open request for the idle GPUs of a training that the incident concerns."""
-    found = await snapshot.rows(ReclaimRequest).find(
-        cluster=incident.cluster, state=[state.value for state in OPEN_REQUEST]
-    )
-    trainings = {one.training for one in incident.impacts} | {incident.subject.training}
-    return _only(one.id for one in found if one.training in trainings)

@@ -41,7 +41,7 @@ async def by_http(stage: Light) -> AsyncIterator[None]:
     yield
 
 
-async def told(stage: Light, who: str, words: str) -> None:
+async def reads(stage: Light, who: str, words: str) -> None:
     """Wait until somebody reads these words."""
     await stage.slack.until(lambda: [one for one in stage.slack.ephemerals(who) if words in one.said], 30)
 
@@ -126,9 +126,9 @@ async def test_what_is_stored_late_is_not_acknowledged_and_the_person_hears_that
                 assert not stage.slack.envelopes[-1].acked
                 if through == "http":
                     assert stage.slack.envelopes[-1].deliveries[-1].reason == "http_error"
-                await told(stage, "dana", PENDING)
-            await told(stage, "dana", TAKEN)
-            await told(stage, "dana", "Cordon gpu-a01?")
+                await reads(stage, "dana", PENDING)
+            await reads(stage, "dana", TAKEN)
+            await reads(stage, "dana", "Cordon gpu-a01?")
             assert len(await stage.plans()) == 1
 
 
@@ -147,8 +147,8 @@ async def test_a_mention_that_was_stored_late_runs_once_when_slack_delivers_it_a
             await by_mention(stage)
             await stage.slack.until(lambda: stage.slack.envelopes and stage.slack.ephemerals("eli"))
         stage.slack.redeliver(stage.slack.envelopes[-1])
-        await told(stage, "eli", TAKEN)
-        await told(stage, "eli", "Cordon gpu-a01?")
+        await reads(stage, "eli", TAKEN)
+        await reads(stage, "eli", "Cordon gpu-a01?")
         assert len(await stage.plans()) == 1
 
 

@@ -9,7 +9,7 @@ import structlog
 from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from bot.channels.intake import InboxFullError, Intake, NotYetStoredError, Told, tell_outcome
+from bot.channels.intake import InboxFullError, Intake, NotYetStoredError, Receipt, report_outcome
 from bot.channels.interaction import Interaction
 from bot.channels.slack.directory import SlackDirectory
 from bot.channels.slack.elements import ACTION, PEOPLE
@@ -34,7 +34,7 @@ BUSY = "Too many commands are waiting. Nothing was done: try again in a moment."
 TAKEN = "Taken, whatever Slack says: it waits for its turn. Do not send it again."
 NOT_TAKEN = "Not taken: Yardmaster could not store it, and nothing was done. Send it again in a moment."
 PENDING = "It is not known yet whether this was taken. Do not send it again: you read here what became of it."
-_WORDS = {Told.TAKEN: TAKEN, Told.NOT_TAKEN: NOT_TAKEN, Told.FULL: BUSY, Told.PENDING: PENDING}
+_WORDS = {Receipt.TAKEN: TAKEN, Receipt.NOT_TAKEN: NOT_TAKEN, Receipt.FULL: BUSY, Receipt.PENDING: PENDING}
 TELL_TIMEOUT = 2.0  # seconds to send one of those answers
 
 
@@ -51,7 +51,7 @@ def listen(
 ) -> None:
     """Make `app` store every interaction meant for us. It must be one that processes before it responds.
 
-    An interaction that is not stored in time is not acknowledged, so that Slack shows an error, and the person is told
+    An interaction that is not stored in time is not acknowledged, so that Slack shows an error, and the person reads
     what became of it: from what was stored, never from a timeout. When too many are waiting, the person gets BUSY.
     """
     listeners = _Listeners(intake, answers, directory, forms, clock or SystemClock())
@@ -131,7 +131,7 @@ class _Listeners:
         except NotYetStoredError as late:
             log.warning("interaction not stored in time", interaction=interaction.id if interaction else "")
             if tells:
-                self._intake.follow(tell_outcome(late.outcome, partial(self._say, interaction)))
+                self._intake.follow(report_outcome(late.outcome, partial(self._say, interaction)))
             return BoltResponse(status=503)
         except Exception as error:
             log.warning("interaction not stored", error=repr(error)[:500])
@@ -141,8 +141,8 @@ class _Listeners:
         await ack()
         return None
 
-    async def _say(self, interaction: Interaction | None, told: Told) -> None:
-        await self._tell(interaction, _WORDS[told])
+    async def _say(self, interaction: Interaction | None, receipt: Receipt) -> None:
+        await self._tell(interaction, _WORDS[receipt])
 
     async def _tell(self, interaction: Interaction | None, reason: str) -> None:
         """Answer with the reason, except to an outsider. This runs in Bolt's task, so no error may leave it."""

@@ -1,4 +1,4 @@
-"""A sender learns whether a line was taken from what was stored: no timeout is told as an outcome."""
+"""A sender learns whether a line was taken from what was stored: no timeout is shown as an outcome."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -9,7 +9,7 @@ import pytest
 
 from alerts.store import Unit
 from bot.channels import intake as module
-from bot.channels.intake import InboxFullError, Intake, NotYetStoredError, Told, tell_outcome
+from bot.channels.intake import InboxFullError, Intake, NotYetStoredError, Receipt, report_outcome
 from bot.channels.interaction import Interaction
 from bot.store.memory_store import MemoryStore
 from tests.bot.channels.inbox.test_inbox import INTERACTION
@@ -58,19 +58,19 @@ async def stored(store: GatedStore) -> list[str]:
 
 
 class Sender:
-    """Records what they are told."""
+    """Records what they are shown."""
 
     def __init__(self) -> None:
-        self.told: list[Told] = []
+        self.receipts: list[Receipt] = []
         self._changed = asyncio.Event()
 
-    async def tell(self, told: Told) -> None:
-        self.told.append(told)
+    async def report(self, receipt: Receipt) -> None:
+        self.receipts.append(receipt)
         self._changed.set()
 
-    async def until(self, told: Told) -> None:
+    async def until(self, receipt: Receipt) -> None:
         async with asyncio.timeout(20):
-            while told not in self.told:
+            while receipt not in self.receipts:
                 self._changed.clear()
                 await self._changed.wait()
 
@@ -80,19 +80,19 @@ async def late(intake: Intake, line: Interaction = LINE) -> Sender:
     with pytest.raises(NotYetStoredError) as found:
         await intake.accept(line)
     sender = Sender()
-    intake.follow(tell_outcome(found.value.outcome, sender.tell))
+    intake.follow(report_outcome(found.value.outcome, sender.report))
     return sender
 
 
-async def test_a_line_that_is_stored_late_is_taken_and_its_sender_is_told(
+async def test_a_line_that_is_stored_late_is_taken_and_its_sender_reads_it(
     store: GatedStore, intake: Intake
 ) -> None:
     sender = await late(intake)
-    await sender.until(Told.PENDING)
+    await sender.until(Receipt.PENDING)
     assert await stored(store) == []
     store.gate.set()
-    await sender.until(Told.TAKEN)
-    assert sender.told == [Told.PENDING, Told.TAKEN]
+    await sender.until(Receipt.TAKEN)
+    assert sender.receipts == [Receipt.PENDING, Receipt.TAKEN]
     assert await stored(store) == [LINE.id]
 
 
@@ -102,8 +102,8 @@ async def test_a_line_that_is_not_stored_is_not_taken_also_when_it_is_delivered_
     sender = await late(intake)
     store.is_broken = True
     store.gate.set()
-    await sender.until(Told.NOT_TAKEN)
-    assert Told.TAKEN not in sender.told
+    await sender.until(Receipt.NOT_TAKEN)
+    assert Receipt.TAKEN not in sender.receipts
     store.is_broken = False
     await intake.accept(LINE)  # Slack delivers it again
     await intake.accept(replace(LINE, id="sent again"))
@@ -118,7 +118,7 @@ async def test_a_delivery_that_waited_behind_the_refused_one_is_not_taken_either
         await intake.accept(LINE)
     store.is_broken = True
     store.gate.set()
-    await sender.until(Told.NOT_TAKEN)
+    await sender.until(Receipt.NOT_TAKEN)
     store.is_broken = False
     await intake.accept(replace(LINE, id="another"))
     assert await stored(store) == ["another"]
@@ -141,7 +141,7 @@ async def test_a_line_that_was_stored_when_its_deadline_passed_is_taken(
     assert await stored(store) == [LINE.id]
 
 
-async def test_a_line_for_which_there_is_no_room_is_told_so(store: GatedStore, intake: Intake) -> None:
+async def test_a_line_for_which_there_is_no_room_says_so(store: GatedStore, intake: Intake) -> None:
     store.gate.set()
     for number in range(2):
         await intake.accept(replace(LINE, id=f"g{number}"))
@@ -150,7 +150,7 @@ async def test_a_line_for_which_there_is_no_room_is_told_so(store: GatedStore, i
     store.gate.clear()
     sender = await late(intake, replace(LINE, id="two too many"))
     store.gate.set()
-    await sender.until(Told.FULL)
+    await sender.until(Receipt.FULL)
 
 
 async def test_one_delivery_that_waits_is_stored_once(store: GatedStore, intake: Intake) -> None:
@@ -158,5 +158,5 @@ async def test_one_delivery_that_waits_is_stored_once(store: GatedStore, intake:
     with pytest.raises(NotYetStoredError):
         await intake.accept(LINE)
     store.gate.set()
-    await sender.until(Told.TAKEN)
+    await sender.until(Receipt.TAKEN)
     assert await stored(store) == [LINE.id]
