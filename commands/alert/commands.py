@@ -18,12 +18,13 @@ from alerts.cards.message import (
     Preformatted,
     Table,
 )
-from alerts.cards.text import Text, bold, code, markup, moment, moment_words, text
+from alerts.cards.text import Text, bold, code, markup, moment, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import whole_ones
 from alerts.incidents.members import summary_of
 from alerts.silences import Silence
 from collectors.facts.clock import humanize
+from collectors.facts.sentences import moment_words
 from commands.alert.acknowledging import COMMANDS as ACKNOWLEDGING
 from commands.alert.alert_groups import AlertGroup, grouped
 from commands.alert.query_text import query_lines

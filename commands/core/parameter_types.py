@@ -152,6 +152,14 @@ INCIDENT_OR_ITS_ALERT = NameType(NameKind.INCIDENT, keeps_case=True)
 ALERT_OR_INCIDENT = NameType(NameKind.ALERT, NameKind.INCIDENT)
 
 
+def reason_option(help: str) -> click.Option:
+    return click.Option(["--reason"], default="", metavar="TEXT", help=help)
+
+
+def lasting_option(help: str) -> click.Option:
+    return click.Option(["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help=help)
+
+
 def kinds_of(parameter: click.Parameter) -> tuple[NameKind, ...]:
     """Return what the parameter's value may name; nothing for a number, a text and the like."""
     if isinstance(parameter.type, NameType):

@@ -9,7 +9,6 @@ from bot.channels.fair_slots import MOST, SHARE
 from bot.channels.inbox import Inbox, InboxDependencies
 from bot.channels.interaction import Interaction
 from bot.live_cluster import LiveCluster
-from bot.store.memory_store import MemoryStore
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult, Seen
 from collectors.sources.cluster_sources import ClusterSources
@@ -18,6 +17,7 @@ from commands.core.command import Answer
 from commands.core.matching.interpretation import changes_something
 from commands.core.request import Request
 from tests.bot.channels.inbox.test_inbox import INTERACTION, Answers, EveryoneIsDana, FixedClock
+from tests.support.memory_store import MemoryStore
 from tests.support.routing import QuietSource, a_router
 
 SLOW = PromQLQuery(expr="slow")

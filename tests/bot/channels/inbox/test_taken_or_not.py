@@ -11,8 +11,8 @@ from alerts.store import Unit
 from bot.channels import intake as module
 from bot.channels.intake import InboxFullError, Intake, NotYetStoredError, Receipt, report_outcome
 from bot.channels.interaction import Interaction
-from bot.store.memory_store import MemoryStore
 from tests.bot.channels.inbox.test_inbox import INTERACTION
+from tests.support.memory_store import MemoryStore
 
 LINE = replace(INTERACTION, files=())
 
