@@ -14,7 +14,7 @@ INVALID = {
     "a typo in the verb": ("node cordn gpu-a01", ("cordn", "node cordon", "node cordon NODE")),
     "a verb of another noun": ("node launch x", ("launch", "node cordon")),
     "an unknown noun": ("frobnicate everything", ("frobnicate", "help")),
-    "words in the wrong order": ("cordon node", ("node cordon", "node cordon NODE")),
+    "words in the wrong order": ("cordn node gpu-a01", ("cordn", "node cordon NODE")),
     "a typo in an option": ("node cordon gpu-a01 --reson fan", ("--reson", "--reason", "node cordon NODE")),
     "an option of another command": ("node list --reason fan", ("--reason", "node list")),
     "an option without its value": ("node cordon gpu-a01 --reason", ("--reason", "node cordon NODE")),
