@@ -1,6 +1,7 @@
 """Wiring of the channels: delivery to all of them, and the inbox for what people write in one."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from alerts.cards.channel_id import kind_and_name
 from alerts.rules import Rule
@@ -22,7 +23,9 @@ from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from collectors.facts.queries import Query
 from collectors.trainings.training import Training
+from commands.command_catalogue import CATALOGUE
 from commands.core.command import Handler
+from commands.core.matching.interpretation import changes_something
 
 
 def conversation_of(opened: Mapping[str, OpenChannel]) -> Conversation | None:
@@ -97,6 +100,7 @@ def wire_conversation(
             responder=conversation.responder,
             clock=shared.clock,
             on_interaction=reconciler.retry_now,
+            changes=partial(changes_something, catalogue=CATALOGUE),
         )
     )
     shared.store.listen(inbox.wake)

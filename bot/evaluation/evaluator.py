@@ -80,7 +80,7 @@ class Evaluator:
         self.has_evaluated = False
         self._awake_at = 0.0
         self._failure_alarm = FailureAlarm()
-        self._gpu_users = GpuUsers(cluster, clock)
+        self._gpu_users = GpuUsers(cluster.sources, clock)
 
     async def run(self) -> None:
         """Run until cancelled."""

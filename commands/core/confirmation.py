@@ -91,6 +91,8 @@ class ProposalTimes:
 
 def check_open(plan: Plan, now: datetime) -> None:
     """Raise UnusableError unless the plan can still be confirmed."""
+    if plan.state is PlanState.CANCELLED and plan.error:
+        raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is already cancelled: {plan.error}.")
     if plan.state is not PlanState.PROPOSED:
         raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is already {plan.state.value}.")
     if now >= plan.expires_at:

@@ -73,8 +73,16 @@ class Planner:
         self.times.start(plan, self.clock)
 
     async def propose(self, plan: Plan, draft: PlanDraft) -> Answer:
-        """Store the plan, and return its preview."""
+        """Store the plan, and return its preview. It replaces an open one of the same person and line."""
         async with self.store.unit() as unit:
+            for older in await unit.rows(Plan).find(
+                cluster=plan.cluster, actor=plan.actor, state=PlanState.PROPOSED.value
+            ):
+                if older.line == plan.line and not older.asked_of and not older.is_fixed:
+                    reason = f"replaced by {plan.id}"
+                    await unit.rows(Plan).put(
+                        replace(older, state=PlanState.CANCELLED, error=reason, ended_at=plan.created_at)
+                    )
             await unit.rows(Plan).put(plan)
         self.times.start(plan, self.clock)
         return _previewed(plan, also=draft.alternatives)

@@ -129,6 +129,7 @@ class Plan:
     undo_of: str = ""
     undone_by: str = ""
     asked_of: tuple[str, ...] = ()  # the teams that the actor asked to confirm it
+    asked_groups: tuple[str, ...] = ()  # the chat's groups of these teams
     is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
     relieves: tuple[str, ...] = ()  # patterns of alert names, as its command declares them
     concerned: tuple[str, ...] = ()  # ids of the incidents about what it changes, open when it was confirmed

@@ -66,7 +66,9 @@ def waiting_for(
             who = text(" of ", person(plan.actor, plan.actor_name)) if is_for_another else ()
             said = text(bold(plan.title), who, " waits to be confirmed until ", moment(plan.expires_at), ".")
             blocks.append(Paragraph(text=said))
-            blocks.append(Buttons(buttons=(Button(label="Show the plan", line=f"plan show {plan.id}"),)))
+            show = Button(label="Show the plan", line=f"plan show {plan.id}")
+            cancel = Button(label="Cancel", line=f"plan cancel {plan.id}")
+            blocks.append(Buttons(buttons=(show,) if is_for_another else (show, cancel)))
     for lease in leases:
         blocks.append(Paragraph(text=_past_its_end(lease)))
         blocks.append(_uncordon(lease))

@@ -2,13 +2,14 @@
 
 import asyncio
 import re
+from functools import partial
 from typing import Any
 
 import structlog
 from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from bot.channels.intake import InboxFullError, Intake
+from bot.channels.intake import InboxFullError, Intake, NotYetStoredError, Receipt, report_outcome
 from bot.channels.interaction import Interaction
 from bot.channels.slack.directory import SlackDirectory
 from bot.channels.slack.elements import ACTION, PEOPLE
@@ -30,9 +31,10 @@ from commands.core.guidance import refused
 log = structlog.get_logger(__name__)
 
 BUSY = "Too many commands are waiting. Nothing was done: try again in a moment."
-NOT_STORED = (
-    "Yardmaster's store does not answer, this may be lost: if nothing follows, send or press it again."
-)
+TAKEN = "Taken, whatever Slack says: it waits for its turn. Do not send it again."
+NOT_TAKEN = "Not taken: Yardmaster could not store it, and nothing was done. Send it again in a moment."
+PENDING = "It is not known yet whether this was taken. Do not send it again: you read here what became of it."
+_WORDS = {Receipt.TAKEN: TAKEN, Receipt.NOT_TAKEN: NOT_TAKEN, Receipt.FULL: BUSY, Receipt.PENDING: PENDING}
 TELL_TIMEOUT = 2.0  # seconds to send one of those answers
 
 
@@ -49,8 +51,8 @@ def listen(
 ) -> None:
     """Make `app` store every interaction meant for us. It must be one that processes before it responds.
 
-    An interaction that is not stored is not acknowledged, so that Slack shows an error or delivers it again, and the
-    person gets NOT_STORED. When too many are waiting, the person gets BUSY.
+    An interaction that is not stored in time is not acknowledged, so that Slack shows an error, and the person reads
+    what became of it: from what was stored, never from a timeout. When too many are waiting, the person gets BUSY.
     """
     listeners = _Listeners(intake, answers, directory, forms, clock or SystemClock())
     app.command(command)(listeners.slash)
@@ -126,13 +128,21 @@ class _Listeners:
         except InboxFullError:
             log.warning("inbox is full", interaction=interaction.id if interaction else "")
             await self._tell(interaction, BUSY)
+        except NotYetStoredError as late:
+            log.warning("interaction not stored in time", interaction=interaction.id if interaction else "")
+            if tells:
+                self._intake.follow(report_outcome(late.outcome, partial(self._say, interaction)))
+            return BoltResponse(status=503)
         except Exception as error:
             log.warning("interaction not stored", error=repr(error)[:500])
             if tells:
-                await self._tell(interaction, NOT_STORED)
+                await self._tell(interaction, NOT_TAKEN)
             return BoltResponse(status=503)
         await ack()
         return None
+
+    async def _say(self, interaction: Interaction | None, receipt: Receipt) -> None:
+        await self._tell(interaction, _WORDS[receipt])
 
     async def _tell(self, interaction: Interaction | None, reason: str) -> None:
         """Answer with the reason, except to an outsider. This runs in Bolt's task, so no error may leave it."""

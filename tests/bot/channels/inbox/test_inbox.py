@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from bot.channels.inbox import CONCURRENCY, MAX_INTERRUPTED, Inbox, InboxDependencies
+from bot.channels.fair_slots import SHARE
+from bot.channels.inbox import MAX_INTERRUPTED, Inbox, InboxDependencies
 from bot.channels.interaction import Interaction, InteractionFile
 from collectors.facts.results import SourceError
 from commands.core.command import Answer
@@ -126,12 +127,12 @@ async def test_a_line_that_only_waited_is_not_interrupted() -> None:
         await asyncio.Event().wait()
         return None
 
-    first = [replace(INTERACTION, id=f"g{number}", files=()) for number in range(CONCURRENCY)]
+    first = [replace(INTERACTION, id=f"g{number}", files=()) for number in range(SHARE)]
     waiting = replace(INTERACTION, id="waits", files=())
     async with store.unit() as unit:
         for one in (*first, waiting):
             await unit.rows(Interaction).put(one)
-    await _run_until(_inbox(store, never_ends, answers), partial(_has, begun, CONCURRENCY))
+    await _run_until(_inbox(store, never_ends, answers), partial(_has, begun, SHARE))
     assert "waits" not in begun
     resumed: dict[str, bool] = {}
 
@@ -139,7 +140,7 @@ async def test_a_line_that_only_waited_is_not_interrupted() -> None:
         resumed[request.id] = request.is_resumed
         return None
 
-    await _run_until(_inbox(store, records, answers), partial(_has, resumed, CONCURRENCY + 1))
+    await _run_until(_inbox(store, records, answers), partial(_has, resumed, SHARE + 1))
     assert resumed == {**dict.fromkeys((one.id for one in first), True), "waits": False}
 
 
