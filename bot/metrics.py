@@ -124,6 +124,16 @@ class Metrics:
             ["source"],
             registry=self.registry,
         )
+        self.http_connections = Gauge(
+            "yardmaster_http_connections", "Open connections to the HTTP server.", registry=self.registry
+        )
+        self.http_connections_closed = Counter(
+            "yardmaster_http_connections_closed_total",
+            "Connections that were closed, by reason: crowded (the one that waited longest, as there were as many as "
+            "there may be), late (no whole request within 30 s).",
+            ["reason"],
+            registry=self.registry,
+        )
         self.rule_object_errors = Gauge(
             "yardmaster_rule_object_errors",
             "Errors in the cluster's PrometheusRule objects. Rules with errors are not evaluated.",

@@ -17,6 +17,7 @@ from bot.evaluation.cluster_view import ClusterView
 from bot.evaluation.evaluator import STALLED_AFTER, Evaluator
 from bot.evaluation.recorder import CardRouting
 from bot.evaluation.rulebook import read_rulebook
+from bot.http.connections import Connections
 from bot.http.senders import senders_of
 from bot.http.server import Endpoints, Server, application
 from bot.language.phrasebook import phrasebook
@@ -252,4 +253,5 @@ def _server(
         senders=senders_of(shared.settings, shared.persons),
         slack=conversation.receive if conversation else None,
     )
-    return Server(application(endpoints), shared.settings.http.listen)
+    connections = Connections(shared.metrics)
+    return Server(application(endpoints, connections), shared.settings.http.listen, connections)

@@ -1,14 +1,17 @@
 """The HTTP server: command lines from tokens, Slack's events, health, metrics."""
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import uuid4
 
 import msgspec
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from bot.http.connections import Connections
 from bot.http.line_answer import line_answer
 from bot.http.senders import Sender, actor_of
 from bot.language.phrasebook import ENGLISH, Phrasebook
@@ -19,6 +22,9 @@ from commands.core.request import Request
 from commands.plans.plan import Origin
 
 MAX_BODY = 1 << 20
+PROBES = ("/healthz", "/readyz", "/metrics")  # they are answered at once, however many requests are handled
+
+Respond = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
@@ -35,13 +41,26 @@ class Endpoints:
     metrics: Metrics
     not_ready: Callable[[], str]
     senders: Sequence[Sender] = ()
-    slack: Callable[[web.Request], Awaitable[web.StreamResponse]] | None = None
+    slack: Respond | None = None
     book: Phrasebook = ENGLISH
 
 
-def application(endpoints: Endpoints) -> web.Application:
+def application(endpoints: Endpoints, connections: Connections) -> web.Application:
     """Return the aiohttp application."""
-    app = web.Application(client_max_size=MAX_BODY)
+
+    @web.middleware
+    async def whole(request: web.Request, handler: Respond) -> web.StreamResponse:
+        """Read the whole request before anything handles it: until then its connection may be closed any time."""
+        try:
+            await request.read()
+        except ConnectionError as error:  # closed meanwhile: nobody reads the answer
+            raise web.HTTPBadRequest from error
+        if request.path in PROBES:
+            return await handler(request)
+        with connections.handling(request):
+            return await handler(request)
+
+    app = web.Application(client_max_size=MAX_BODY, middlewares=[whole])
 
     async def healthz(_: web.Request) -> web.Response:
         return web.Response(text="ok\n")
@@ -92,8 +111,10 @@ class ListenError(Exception):
 class Server:
     """Listens until stopped. `address` is set after the start, also for port 0."""
 
-    def __init__(self, app: web.Application, listen: str) -> None:
+    def __init__(self, app: web.Application, listen: str, connections: Connections) -> None:
         self._runner = web.AppRunner(app, access_log=None)
+        self._connections = connections
+        self._listener: asyncio.Server | None = None
         self._listen = listen
         self._host, _, port = listen.rpartition(":")
         self._port = int(port)
@@ -104,9 +125,14 @@ class Server:
         if self.address:
             return
         await self._runner.setup()
-        site = web.TCPSite(self._runner, self._host.strip("[]") or "0.0.0.0", self._port)
+        assert self._runner.server is not None
         try:
-            await site.start()
+            self._listener = await asyncio.get_running_loop().create_server(
+                partial(self._connections.protocol_of, self._runner.server),
+                self._host.strip("[]") or "0.0.0.0",
+                self._port,
+                backlog=self._connections.backlog,
+            )
         except OSError as error:
             await self._runner.cleanup()
             is_system = (error.errno or 0) > 0  # resolver errors have other numbers
@@ -115,9 +141,12 @@ class Server:
                 f"cannot listen on {self._listen}: {reason}: check whether another Yardmaster runs here, "
                 "or change http.listen"
             ) from error
-        host, port = self._runner.addresses[0][:2]
+        host, port = self._listener.sockets[0].getsockname()[:2]
         self.address = f"http://{host}:{port}"
 
     async def stop(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
         await self._runner.cleanup()
         self.address = ""
