@@ -134,6 +134,11 @@ class Metrics:
             ["reason"],
             registry=self.registry,
         )
+        self.log_lines_dropped = Counter(
+            "yardmaster_log_lines_dropped_total",
+            "Lines of the log that were dropped, because nobody read it and 4 MiB of it waited.",
+            registry=self.registry,
+        )
         self.rule_object_errors = Gauge(
             "yardmaster_rule_object_errors",
             "Errors in the cluster's PrometheusRule objects. Rules with errors are not evaluated.",
