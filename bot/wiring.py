@@ -113,7 +113,8 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
         }
         book = phrasebook(settings.language)
         opened = await open_channels(
-            settings, ChannelDependencies(store=store, clock=clock, stack=stack, book=book)
+            settings,
+            ChannelDependencies(store=store, clock=clock, stack=stack, book=book, errors=errors),
         )
         shared = SharedParts(
             settings=settings,
@@ -254,4 +255,4 @@ def _server(
         slack=conversation.receive if conversation else None,
     )
     connections = Connections(shared.metrics)
-    return Server(application(endpoints, connections), shared.settings.http.listen, connections)
+    return Server(application(endpoints), shared.settings.http.listen, connections, shared.errors)

@@ -56,19 +56,18 @@ class Connections:
         return connection
 
     @contextmanager
-    def handling(self, request: web.Request) -> Iterator[None]:
-        """Let its connection take as long as its handler does. Raises HTTPServiceUnavailable if too many do."""
+    def handling(self, request: web.Request) -> Iterator[bool]:
+        """Let its connection take as long as its handler does. Gives False if too many are handled."""
         connection = cast(Connection, request.protocol)
         if len(self._handled) >= MOST_HANDLED:
-            raise web.HTTPServiceUnavailable(
-                text="too many requests are being handled: try again in a moment\n"
-            )
+            yield False
+            return
         if self._waiting.pop(connection, None) is None:  # it was closed
-            yield
+            yield True
             return
         self._handled.add(connection)
         try:
-            yield
+            yield True
         finally:
             if connection in self._handled:
                 self._handled.remove(connection)

@@ -12,18 +12,18 @@ from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from bot.http.connections import Connections
+from bot.http.gate import guarded, refused
 from bot.http.line_answer import line_answer
 from bot.http.senders import Sender, actor_of
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.metrics import Metrics
 from collectors.facts.clock import Clock
+from collectors.internal_errors import InternalErrors
 from commands.core.command import Handler
 from commands.core.request import Request
 from commands.plans.plan import Origin
 
 MAX_BODY = 1 << 20
-PROBES = ("/healthz", "/readyz", "/metrics")  # they are answered at once, however many requests are handled
-
 Respond = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -45,22 +45,9 @@ class Endpoints:
     book: Phrasebook = ENGLISH
 
 
-def application(endpoints: Endpoints, connections: Connections) -> web.Application:
+def application(endpoints: Endpoints) -> web.Application:
     """Return the aiohttp application."""
-
-    @web.middleware
-    async def whole(request: web.Request, handler: Respond) -> web.StreamResponse:
-        """Read the whole request before anything handles it: until then its connection may be closed any time."""
-        try:
-            await request.read()
-        except ConnectionError as error:  # closed meanwhile: nobody reads the answer
-            raise web.HTTPBadRequest from error
-        if request.path in PROBES:
-            return await handler(request)
-        with connections.handling(request):
-            return await handler(request)
-
-    app = web.Application(client_max_size=MAX_BODY, middlewares=[whole])
+    app = web.Application(client_max_size=MAX_BODY)
 
     async def healthz(_: web.Request) -> web.Response:
         return web.Response(text="ok\n")
@@ -77,11 +64,11 @@ def application(endpoints: Endpoints, connections: Connections) -> web.Applicati
         given = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
         actor = actor_of(given, endpoints.senders)
         if actor is None:
-            return _refused(401, "send a token of http.auth.tokens as `Authorization: Bearer …`")
+            return refused(401, "send a token of http.auth.tokens as `Authorization: Bearer …`")
         try:
             body = msgspec.json.decode(await request.read(), type=_Line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            return _refused(400, f'the body must be {{"line": "node list"}}: {error}')
+            return refused(400, f'the body must be {{"line": "node list"}}: {error}')
         id = f"http/{actor.id}/{body.id or uuid4().hex}"
         command = Request(
             id=id, line=body.line, actor=actor, at=endpoints.clock.now(), origin=Origin(via="terminal")
@@ -98,12 +85,6 @@ def application(endpoints: Endpoints, connections: Connections) -> web.Applicati
     return app
 
 
-def _refused(status: int, reason: str) -> web.Response:
-    return web.Response(
-        body=msgspec.json.encode({"error": reason}), status=status, content_type="application/json"
-    )
-
-
 class ListenError(Exception):
     """Cannot listen on the address. The text says which, why, and what to do."""
 
@@ -111,9 +92,12 @@ class ListenError(Exception):
 class Server:
     """Listens until stopped. `address` is set after the start, also for port 0."""
 
-    def __init__(self, app: web.Application, listen: str, connections: Connections) -> None:
+    def __init__(
+        self, app: web.Application, listen: str, connections: Connections, errors: InternalErrors
+    ) -> None:
         self._runner = web.AppRunner(app, access_log=None)
         self._connections = connections
+        self._errors = errors
         self._listener: asyncio.Server | None = None
         self._listen = listen
         self._host, _, port = listen.rpartition(":")
@@ -125,10 +109,12 @@ class Server:
         if self.address:
             return
         await self._runner.setup()
-        assert self._runner.server is not None
+        server = self._runner.server
+        assert server is not None
+        server.request_handler = guarded(server.request_handler, self._connections, self._errors)
         try:
             self._listener = await asyncio.get_running_loop().create_server(
-                partial(self._connections.protocol_of, self._runner.server),
+                partial(self._connections.protocol_of, server),
                 self._host.strip("[]") or "0.0.0.0",
                 self._port,
                 backlog=self._connections.backlog,

@@ -12,6 +12,7 @@ from bot.http.connections import Connections
 from bot.http.server import Endpoints, Server, application
 from bot.metrics import Metrics
 from collectors.facts.clock import SystemClock
+from collectors.internal_errors import InternalErrors
 from commands.core.command import Answer
 from commands.core.request import Request
 
@@ -76,7 +77,7 @@ async def served(most: int) -> AsyncIterator[Served]:
     endpoints = Endpoints(
         take=takes, clock=SystemClock(), metrics=metrics, not_ready=lambda: "", senders=(), slack=slow
     )
-    server = Server(application(endpoints, connections), "127.0.0.1:0", connections)
+    server = Server(application(endpoints), "127.0.0.1:0", connections, InternalErrors())
     await server.start()
     stage = Served(server, metrics)
     try:
