@@ -34,7 +34,8 @@ class Metrics:
         )
         self.blind_rules = Gauge(
             "yardmaster_blind_rules",
-            "Rules whose query was not answered in the last evaluation cycle.",
+            "Rules in force that saw nothing when they were last due, as `rule doctor` counts them; not those of a "
+            "source that the settings do not have.",
             ["cluster"],
             registry=self.registry,
         )

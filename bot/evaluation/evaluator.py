@@ -230,6 +230,7 @@ class Evaluator:
             sources,
             alerts=self._scheduler.counts(),
             crowded=self._recorder.crowded,
+            blind_rules=len(self._view.blind_rules),
             took=asyncio.get_running_loop().time() - began,
         )
         self.has_evaluated = True
