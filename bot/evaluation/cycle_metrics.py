@@ -19,7 +19,10 @@ def export(
     blind_rules: int,
     took: float,
 ) -> None:
-    """Set them. `alerts`: how many there are in each state. `crowded`: incidents. `blind_rules`: those in force. `took`: seconds."""
+    """Set them. `alerts`: how many there are in each state. `crowded`: incidents. `blind_rules`: of those in force.
+
+    `took`: seconds.
+    """
     name = cluster.name
     for one in sources:
         metrics.source_up.labels(name, one.source).set(one.blind_for is None)
