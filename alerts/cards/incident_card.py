@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from alerts.cards.concerned import concerned
+from alerts.cards.event_words import earlier, not_known, repeated, resolution
 from alerts.cards.explanation import detail_of, many_alerts, other_alerts
 from alerts.cards.headline import headline
 from alerts.cards.incident_buttons import (
@@ -15,7 +16,6 @@ from alerts.cards.incident_buttons import (
     started_labels,
 )
 from alerts.cards.incident_context import NO_CONTEXT, Asked, IncidentAction, IncidentContext
-from alerts.cards.incident_events import earlier, not_known, repeated, resolution
 from alerts.cards.message import Block, Color, Context, Message, Paragraph, Preformatted
 from alerts.cards.proof_text import came_back, waits_for
 from alerts.cards.suggested_actions import fill, label_of, suggested_actions

@@ -5,7 +5,7 @@ from alerts.incidents.events import IncidentEvent
 from alerts.incidents.evidence import Proven
 from alerts.incidents.grouping import place_of
 from alerts.incidents.incident import Incident, Member
-from alerts.incidents.returning import WITHIN, Returned
+from alerts.incidents.recurring_faults import WITHIN, Returned
 from alerts.rules import Proof
 
 MAX_CONDITIONS = 3  # alerts that wait for different things are few, but for eight GPUs of a node

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from alerts.cards.desired import BROADCAST
+from alerts.cards.desired_cards import BROADCAST
+from alerts.cards.event_words import ended_before, event_text, repeated
 from alerts.cards.headline import headline
 from alerts.cards.incident_buttons import card_buttons
 from alerts.cards.incident_card import first_lines
 from alerts.cards.incident_context import IncidentContext
-from alerts.cards.incident_events import ended_before, event_text, repeated
 from alerts.cards.posted import ThreadReply
 from alerts.cards.text import Span, Text, joined, text
 from alerts.incidents.events import NOTIFYING, IncidentEvent, IncidentEventType

@@ -11,7 +11,7 @@ import structlog
 from alerts.store import Changed, Store
 from bot.channels.interaction import Interaction
 from bot.channels.origin import line_about, origin_of
-from bot.people import People, UnknownPersonError
+from bot.chat_accounts import People, UnknownPersonError
 from collectors.facts.clock import Clock, humanize
 from collectors.facts.results import SourceError
 from commands.core.command import Answer, Handler

@@ -21,7 +21,7 @@ from collectors.facts.clock import Clock
 from collectors.internal_errors import InternalErrors
 from commands.core.command import Handler
 from commands.core.request import Request
-from commands.plans.plan import Origin
+from commands.execution.plan import Origin
 
 MAX_BODY = 1 << 20
 Respond = Callable[[web.Request], Awaitable[web.StreamResponse]]

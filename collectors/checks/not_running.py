@@ -17,8 +17,8 @@ from collectors.cluster.kinds import EVENTS, PODS
 from collectors.cluster.objects import Event, Pod
 from collectors.cluster.pods import ContainerStateTerminated, ContainerStatus
 from collectors.cluster.resources import holds_resources
-from collectors.facts.enumeration import some_of
 from collectors.facts.labels import Labels
+from collectors.facts.one_line import some_of
 from collectors.facts.results import Blind, Sample
 from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.gpu_workloads import BARE_POD, asks_for_gpus, gpu_workload_of

@@ -5,6 +5,7 @@ Every text that comes in or is shown passes here, so a secret is redacted here, 
 """
 
 import re
+from collections.abc import Sequence
 from unicodedata import category
 
 from collectors.facts.redaction import redacted
@@ -62,3 +63,9 @@ def _visible(text: str) -> str:
         " " if one in _SPACES else "\ufffd" if category(one) in _INVISIBLE else one
         for one in _ANSI.sub("", text)
     )
+
+
+def some_of(names: Sequence[str], shown: int) -> str:
+    """Return the first of the names, and how many more there are."""
+    rest = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {rest} more" if rest > 0 else "")

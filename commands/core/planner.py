@@ -23,11 +23,11 @@ from commands.core.context import CommandContext
 from commands.core.parsing import action_of
 from commands.core.permissions import Permissions
 from commands.core.request import Actor
-from commands.plans.cluster_writer import ClusterWriter
-from commands.plans.dry_run import DryRunError, dry_run
-from commands.plans.plan import Plan, PlanState, Risk
-from commands.plans.preview import preview
-from commands.plans.steps import Record, Running, Wait
+from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.dry_run import DryRunError, dry_run
+from commands.execution.plan import Plan, PlanState, Risk
+from commands.execution.preview import preview
+from commands.execution.steps import Record, Running, Wait
 
 WITHOUT_A_WRITE = (Wait, Running, Record)  # steps that the API server has nothing to check of
 

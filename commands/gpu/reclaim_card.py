@@ -7,9 +7,9 @@ from alerts.cards.message import Block, Button, Buttons, ButtonStyle, Color, Con
 from alerts.cards.text import Text, bold, code, markup, moment, moment_words, person, text
 from commands.core.persons import automation_id
 from commands.core.request import Actor
+from commands.execution.record_steps import record
+from commands.execution.steps import Record
 from commands.models import OPEN_REQUEST, DueCommand, ReclaimRequest, ReclaimState
-from commands.plans.record_steps import record
-from commands.plans.steps import Record
 
 OPEN = OPEN_REQUEST
 KEEP_FOR = timedelta(hours=12)  # after an owner kept their GPUs there is no new request for this long

@@ -15,7 +15,7 @@ from alerts.rules import ResolveWhen
 from collectors.facts.stepwise import result_of
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.incidents import check_namespace, incident_named
+from commands.core.named_incident import check_namespace, incident_named
 from commands.core.parameter_types import INCIDENT
 
 

@@ -12,15 +12,15 @@ from collectors.facts.subjects import Subject
 from collectors.facts.topology import TrainingFacts
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
-from commands.core.cordons import BY, REASON, UNTIL, against_uncordoning, annotations_of
+from commands.core.cordoned_nodes import BY, REASON, UNTIL, against_uncordoning, annotations_of
 from commands.core.lookups import node_named
 from commands.core.parameter_types import DURATION, NODE
-from commands.node.cordoning import CordonNodes, UncordonNodes, cordon, open_incidents, uncordon
+from commands.execution.plan import Risk
+from commands.execution.steps import Patch
+from commands.node.cordon_commands import CordonNodes, UncordonNodes, cordon, open_incidents, uncordon
 from commands.node.drain import DRAIN
 from commands.node.history import HISTORY
 from commands.node.node_list import LIST, gpus_of, state_of
-from commands.plans.plan import Risk
-from commands.plans.steps import Patch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

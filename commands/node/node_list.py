@@ -14,7 +14,7 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.cordons import cordoned_by
+from commands.core.cordoned_nodes import cordoned_by
 from commands.core.parameter_types import RACK
 
 SHOWN = 60

@@ -12,7 +12,7 @@ from alerts.store import Unit
 from collectors.facts.clock import humanize
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.incidents import check_namespace
+from commands.core.named_incident import check_namespace
 from commands.core.parameter_types import SILENCE
 from commands.silence import making
 from commands.silence.existing import shown_matchers

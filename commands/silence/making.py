@@ -14,7 +14,7 @@ from alerts.silences import Silence
 from collectors.facts.clock import humanize
 from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.context import CommandContext
-from commands.core.incidents import check_namespace, incident_named
+from commands.core.named_incident import check_namespace, incident_named
 from commands.core.own_namespaces import are_within, matcher_of
 from commands.core.parameter_types import DURATION, MATCHERS
 from commands.silence.existing import already_text, check_names, extended, same_silence, shown_matchers

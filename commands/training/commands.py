@@ -15,9 +15,9 @@ from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import TEAM, WholeNumberType
 from commands.core.parameter_types import TRAINING as TRAINING_NAME
-from commands.plans.plan import Risk
-from commands.plans.rights import Right, RightsOfKinds
-from commands.plans.steps import Delete
+from commands.execution.plan import Risk
+from commands.execution.rights import Right, RightsOfKinds
+from commands.execution.steps import Delete
 from commands.training.details import training_details, training_table
 from commands.training.launch_command import LAUNCH
 from commands.training.logs import ShowLogs, show_logs

@@ -6,10 +6,10 @@ from collections import Counter
 from alerts.cards.message import Block, Button, Buttons, Paragraph
 from alerts.cards.text import joined, markup, text
 from alerts.incidents.incident import Incident
-from collectors.facts.enumeration import some_of
+from collectors.facts.one_line import some_of
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
-from commands.core.cordons import against_uncordoning, describe_cordon
+from commands.core.cordoned_nodes import against_uncordoning, describe_cordon
 from commands.core.parsing import words_of
 from commands.training.launch_steps import task_requests
 from commands.training.placement import Placement, node_capacities, place

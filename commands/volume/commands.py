@@ -10,9 +10,9 @@ from collectors.volume_use import VolumeUser
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.parameter_types import DURATION, NODE, VOLUME
-from commands.plans.plan import Risk
-from commands.plans.rights import Right, RightsOfKinds
-from commands.plans.steps import Evict, Patch
+from commands.execution.plan import Risk
+from commands.execution.rights import Right, RightsOfKinds
+from commands.execution.steps import Evict, Patch
 from commands.training.workload_steps import hold_rights
 from commands.volume.freeze import FreezeVolume, freeze
 from commands.volume.volume_names import unseen_notes, volume_named

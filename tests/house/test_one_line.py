@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import inspect
 
+from alerts.cards.event_words import event_text
 from alerts.cards.incident_card import incident_card
-from alerts.cards.incident_events import event_text
 from alerts.cards.message import Button, Fields, Message, Paragraph, Preformatted, Table
 from alerts.cards.text import bold, code, text
 from alerts.incidents.grouping import GroupingContext, open_incident
@@ -34,7 +34,7 @@ from commands.command_catalogue import LEXICON
 from commands.core.context import Defaults
 from commands.core.pipeline import Pipeline
 from commands.core.request import Request
-from commands.plans.plan import Origin
+from commands.execution.plan import Origin
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.alerting import a_rule, an_alert
 from tests.support.grouping import add_alert

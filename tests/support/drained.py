@@ -13,7 +13,7 @@ from typing import Any
 
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
-from commands.plans.cluster_writer import MERGE_PATCH
+from commands.execution.cluster_writer import MERGE_PATCH
 from tests.real.servers.kubernetes import RESERVED
 from tests.support.yard import closed
 

@@ -12,7 +12,7 @@ from alerts.routing import Route
 from alerts.rules import Proof, Rule
 from alerts.silences import Silence
 from bot.cards.card_kind import CardContext
-from bot.cards.thread_replies import compose_reply
+from bot.cards.incident_cards import compose_reply
 from bot.evaluation.proof_queries import proof_facts
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler

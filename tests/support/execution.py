@@ -7,15 +7,15 @@ from typing import Any
 
 from alerts.store import StoreSnapshot
 from bot.store.memory_store import MemoryStore
+from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.executor import PlanExecutor
+from commands.execution.object_refs import ObjectRef
+from commands.execution.plan import Origin, Plan, PlanState, Risk, StepRecord, in_order
+from commands.execution.plan_journal import records_of
+from commands.execution.preconditions import Precondition
+from commands.execution.record_steps import record
+from commands.execution.steps import Create, Delete, Evict, Patch, Record, Running, Scale, Step, Wait
 from commands.models import CordonLease
-from commands.plans.cluster_writer import ClusterWriter
-from commands.plans.executor import PlanExecutor
-from commands.plans.object_refs import ObjectRef
-from commands.plans.plan import Origin, Plan, PlanState, Risk, StepRecord, in_order
-from commands.plans.plan_journal import records_of
-from commands.plans.preconditions import Precondition
-from commands.plans.record_steps import record
-from commands.plans.steps import Create, Delete, Evict, Patch, Record, Running, Scale, Step, Wait
 from demo.lookalikes.kubernetes import KubernetesLookalike
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)

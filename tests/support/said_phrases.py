@@ -13,7 +13,6 @@ ROOT = Path(__file__).parents[2]
 OPERATORS = (
     "commands/core/matching",
     "alerts/loading",
-    "alerts/templates",
     "bot/backtest",
     "bot/channels/slack/slack_diagnosis.py",
     "bot/cli",

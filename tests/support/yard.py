@@ -27,10 +27,10 @@ from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.pipeline import Pipeline
 from commands.core.request import Actor, ActorKind, Request, Upload
-from commands.plans.cluster_writer import ClusterWriter
-from commands.plans.executor import PlanExecutor
-from commands.plans.plan import Origin, Plan, PlanState, StepRecord
-from commands.plans.plan_journal import records_of
+from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.executor import PlanExecutor
+from commands.execution.plan import Origin, Plan, PlanState, StepRecord
+from commands.execution.plan_journal import records_of
 from tests.support.cluster_cache import QUICK, until
 from tests.support.routing import QuietSource
 from tests.support.step_rights import forgotten_rights

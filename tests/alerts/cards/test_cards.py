@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.cards.desired import desired_cards
+from alerts.cards.desired_cards import desired_cards
+from alerts.cards.event_words import event_text
 from alerts.cards.incident_buttons import MAX_BUTTONS
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import IncidentAction, IncidentContext
-from alerts.cards.incident_events import event_text
 from alerts.cards.message import Buttons, Color, Context, Message, Paragraph, Preformatted
 from alerts.cards.posted import CardKind, PostedCard, card_id
 from alerts.cards.suggested_actions import fill, label_of, suggested_actions

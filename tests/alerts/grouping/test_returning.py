@@ -13,7 +13,7 @@ from alerts.cards.text import plain
 from alerts.incidents.evidence import Proven
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
-from alerts.incidents.returning import returned
+from alerts.incidents.recurring_faults import returned
 from alerts.rules import Proof, ResolveWhen
 from bot.store.memory_store import MemoryStore
 from commands.incident.card_context import incident_context

@@ -9,7 +9,6 @@ import pytest
 
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
-from alerts.templates import TemplateError, parse
 from bot.evaluation.rulebook import check_action
 from collectors.check import samples_in
 from collectors.check_catalogue import CHECKS
@@ -19,6 +18,7 @@ from collectors.facts.results import Sample
 from collectors.facts.subjects import WORDS
 from collectors.facts.topology import Topology
 from commands.command_catalogue import LEXICON
+from go_templates import TemplateError, parse
 from tests.alerts.packs.check_cases import CHECK_CASES
 from tests.alerts.packs.log_cases import LOG_CASES
 from tests.alerts.packs.shipped import PACKS, RUNBOOKS, loaded, pack_files, promtool_cases, shipped_rules

@@ -23,8 +23,8 @@ from bot.store.memory_store import MemoryStore
 from collectors.facts.topology import Topology
 from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Training, TrainingState
+from commands.execution.plan import Origin, PlanState
 from commands.models import HandledRequest, Launch, ReclaimRequest, ReclaimState
-from commands.plans.plan import Origin, PlanState
 from tests.support.execution import plan_of
 from tests.support.grouping import add_alert
 from tests.support.rows import NOON, a_card, a_handled_request, an_alert

@@ -15,9 +15,9 @@ from bot.cards.card_kind import CardContext, Composed, Everywhere
 from bot.cards.launch_cards import LAUNCH_CARD
 from bot.store.memory_store import MemoryStore
 from collectors.trainings.training import Rank, Training, TrainingState
+from commands.execution.disruption import Disruption
+from commands.execution.plan import Origin, Plan, PlanState
 from commands.models import Launch
-from commands.plans.disruption import Disruption
-from commands.plans.plan import Origin, Plan, PlanState
 from tests.support.execution import plan_of
 from tests.support.incidents import an_open_incident
 from tests.support.rows import NOON, a_card

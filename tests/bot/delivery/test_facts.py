@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from alerts.cards.desired import desired_cards
+from alerts.cards.desired_cards import desired_cards
 from alerts.cards.posted import PostedCard
 from alerts.incidents.grouping import REOPENS_WITHIN
 from alerts.incidents.incident import Incident

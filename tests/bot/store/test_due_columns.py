@@ -16,10 +16,10 @@ from alerts.store import Between
 from bot.store.dialects import make_engine, prepare
 from bot.store.migrate import MIGRATIONS
 from bot.store.sql_store import SqlStore
+from commands.execution.plan import Plan
+from commands.execution.steps import Record
 from commands.gpu.reclaim_card import request_step, settlement_step
 from commands.models import CordonLease, ReclaimRequest, ReclaimState
-from commands.plans.plan import Plan
-from commands.plans.steps import Record
 from tests.support.alerting import CLUSTER, NOON, minutes
 from tests.support.execution import plan_of
 

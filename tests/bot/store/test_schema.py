@@ -12,8 +12,8 @@ from alerts.store import TABLES
 from bot.store.dialects import make_engine
 from bot.store.errors import StoreError
 from bot.store.migrate import NewerSchemaError, migrate
+from bot.store.sql_schema import METADATA, sql_table
 from bot.store.sql_store import SqlStore
-from bot.store.sql_tables import METADATA, sql_table
 from commands.models import HandledRequest
 from tests.support.rows import a_handled_request
 

@@ -19,12 +19,12 @@ from bot.store.migrate import MIGRATIONS
 from bot.store.sql_store import SqlStore
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
+from commands.execution.disruption import Disruption, worse_than_shown
+from commands.execution.object_refs import ObjectRef
+from commands.execution.plan import Origin, Plan, Risk, in_order
+from commands.execution.record_steps import record
+from commands.execution.steps import Delete, Record
 from commands.models import Launch, ReclaimRequest
-from commands.plans.disruption import Disruption, worse_than_shown
-from commands.plans.object_refs import ObjectRef
-from commands.plans.plan import Origin, Plan, Risk, in_order
-from commands.plans.record_steps import record
-from commands.plans.steps import Delete, Record
 from tests.support.rows import NOON
 
 KEY = "mnist/Namespace/mnist"

@@ -7,9 +7,9 @@ import pytest
 
 from alerts.cards.posted import CardId, CardKind, PostedCard
 from bot.jobs.lease_reminder import reminded_cards
+from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.plan import PlanState
 from commands.models import CordonLease
-from commands.plans.cluster_writer import ClusterWriter
-from commands.plans.plan import PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.alerting import CLUSTER
 from tests.support.yard import DANA, a_node_tree, yard_before

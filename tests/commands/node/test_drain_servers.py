@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from commands.core.cordons import BY
-from commands.plans.plan import Plan, PlanState, StepState
-from commands.plans.preview import card_of
+from commands.core.cordoned_nodes import BY
+from commands.execution.plan import Plan, PlanState, StepState
+from commands.execution.preview import card_of
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.drained import Kubelets, kubelets, until
 from tests.support.yard import Yard, text_of, yard_before

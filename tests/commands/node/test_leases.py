@@ -10,9 +10,9 @@ import pytest
 from alerts.cards.text import plain
 from alerts.incidents.incident import Incident
 from bot.jobs.lease_reminder import node_now, reminder
-from commands.core.cordons import UNTIL, against_uncordoning
+from commands.core.cordoned_nodes import UNTIL, against_uncordoning
+from commands.execution.plan import PlanState
 from commands.models import CordonLease
-from commands.plans.plan import PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.incidents import an_open_incident
 from tests.support.objects import inventory, node

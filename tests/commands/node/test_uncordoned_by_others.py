@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from commands.execution.plan import PlanState
 from commands.models import CordonLease
-from commands.plans.plan import PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import a_node_tree, yard_before
 

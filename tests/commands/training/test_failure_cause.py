@@ -10,8 +10,8 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from bot.store.memory_store import MemoryStore
 from collectors.trainings.training import Rank
+from commands.execution.plan import Plan
 from commands.models import Launch
-from commands.plans.plan import Plan
 from commands.training.failure_cause import again_elsewhere, cause_of, cause_text, suspected_node
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from commands.plans.plan import PlanState
+from commands.execution.plan import PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.drained import Kubelets, kubelets
 from tests.support.yard import Yard, yard_before

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from alerts.alert import Alert
 from alerts.cards.channel_id import channel_id
-from alerts.cards.desired import desired_cards, desired_replies
+from alerts.cards.desired_cards import desired_cards, desired_replies
 from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.grouping import REOPENS_WITHIN

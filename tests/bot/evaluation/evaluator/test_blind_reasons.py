@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.blind_view import BlindView
+from bot.evaluation.cluster_view import BlindView
 from bot.evaluation.evaluator import Evaluator, RuleSources
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler

@@ -10,7 +10,7 @@ from alerts.cards.posted import CardKind, PostedCard, card_id
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext, Composed
 from bot.cards.plan_cards import PLAN_CARD_LIFETIME
-from commands.plans.plan import Plan
+from commands.execution.plan import Plan
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import CLUSTER, NOON, Yard, a_node_tree, text_of, yard_before
 

@@ -12,10 +12,10 @@ from alerts.cards.posted import PostedCard
 from alerts.incidents.grouping import open_incident
 from alerts.incidents.incident import Incident
 from bot.jobs.plan_runner import PlanRunner
+from commands.execution.executor import PlanExecutor
+from commands.execution.plan import Origin, Plan, PlanState, StepState, in_order
+from commands.execution.preview import card_of
 from commands.models import AuditEntry
-from commands.plans.executor import PlanExecutor
-from commands.plans.plan import Origin, Plan, PlanState, StepState, in_order
-from commands.plans.preview import card_of
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import Crash, DyingStore
 from tests.support.rows import an_alert

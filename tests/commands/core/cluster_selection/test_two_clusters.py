@@ -17,9 +17,9 @@ from commands.core.command import Answer
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.request import Request
+from commands.execution.executor import PlanExecutor
+from commands.execution.plan import Origin, PlanState
 from commands.models import ReclaimRequest
-from commands.plans.executor import PlanExecutor
-from commands.plans.plan import Origin, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.alerting import NOON, a_topology, an_alert
 from tests.support.grouping import add_alert

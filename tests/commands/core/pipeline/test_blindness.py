@@ -14,7 +14,7 @@ from commands.command_catalogue import LEXICON
 from commands.core.context import NOT_CONNECTED, Defaults
 from commands.core.pipeline import Pipeline
 from commands.core.request import Request
-from commands.plans.plan import Origin
+from commands.execution.plan import Origin
 from tests.support.yard import CLUSTER, DANA, EVERYTHING, NOON, Hands
 
 BLIND = {"prometheus": "it refuses the connection", "elasticsearch": NOT_CONNECTED}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.plans.plan import Plan, PlanState
+from commands.execution.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import Yard, a_node_tree, yard_before
 

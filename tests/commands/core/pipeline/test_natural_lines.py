@@ -10,7 +10,7 @@ from alerts.cards.posted import CardKind, PostedCard
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from commands.core.command import CommandOutcome
-from commands.plans.plan import Plan, PlanState
+from commands.execution.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import ANA, BO, DANA, Yard, a_node_tree, text_of, yard_before
 

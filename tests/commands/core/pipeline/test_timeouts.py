@@ -12,7 +12,7 @@ import pytest
 
 from alerts.store import StoreSnapshot
 from bot.store.memory_store import MemoryStore
-from commands.plans.plan import Plan, PlanState
+from commands.execution.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import Yard, a_node_tree, yard_before
 
