@@ -125,7 +125,9 @@ class Inbox:
         if interaction.is_about and not (line := await line_about(interaction, self._deps.store)):
             return refused("This is not a message about anything that Yardmaster knows. Try `incident list`.")
         request = await self._request(interaction, line, actor, uploads)
-        await self._begin(interaction)  # not before: what ends the process until here is not this line's doing
+        await self._begin(
+            interaction
+        )  # not before: what ends the process until here is not this line's doing
         return await self._deps.take(request)
 
     def _refused_once(self, user: str) -> Answer | None:
