@@ -12,7 +12,7 @@ from bot.http.server import ListenError
 from bot.jobs.garbage_collection import collect_in_small_parts
 from bot.settings.schema import Settings
 from bot.settings.secrets import SecretError
-from bot.store.errors import StoreError
+from bot.store.store_error import StoreError
 from bot.wiring import RulesRefusedError, build
 from collectors.facts.results import SourceError
 

@@ -14,7 +14,7 @@ class LogStream:
     """Takes lines at once, and writes them in their order to a file descriptor.
 
     When nobody reads them and MOST_BYTES wait, further lines are dropped. How many is written once there is room, and
-    told to the listener, who may be called from any thread.
+    reported to the listener, who may be called from any thread.
     """
 
     def __init__(self, descriptor: int, *, most: int = MOST_BYTES) -> None:

@@ -11,6 +11,7 @@ import msgspec
 from aiohttp import web
 
 from bot.http.connections import Connections
+from collectors.facts.sentences import english
 from collectors.internal_errors import InternalErrors
 
 PROBES = ("/healthz", "/readyz", "/metrics")  # they are answered at once, however many requests are handled
@@ -23,27 +24,29 @@ def guarded(handle: Handle, connections: Connections, errors: InternalErrors) ->
 
     async def through(request: web.Request) -> web.StreamResponse:
         if name := _undecodable(request):
-            return refused(400, f"the header {name} is not UTF-8")
+            return error_answer(400, f"the header {name} is not UTF-8")
         try:
             await request.read()  # until it is here its connection may be closed any time
         except web.HTTPException:  # it is too large
             raise
         except Exception as error:  # it is cut, is not compressed as it says, or the connection is gone
-            return refused(400, f"the body cannot be read ({type(error).__name__})")
+            return error_answer(400, f"the body cannot be read ({type(error).__name__})")
         if request.path in PROBES:
             return await _contained(request, handle, errors)
         with connections.handling(request) as is_handled:
             if not is_handled:
-                return refused(503, "too many requests are being handled: try again in a moment")
+                return error_answer(503, "too many requests are being handled: try again in a moment")
             return await _contained(request, handle, errors)
 
     return through
 
 
-def refused(status: int, reason: str) -> web.Response:
+def error_answer(status: int, reason: str) -> web.Response:
     """Return an answer with this reason, in JSON."""
     return web.Response(
-        body=msgspec.json.encode({"error": reason}), status=status, content_type="application/json"
+        body=msgspec.json.encode({"error": reason}, enc_hook=english),
+        status=status,
+        content_type="application/json",
     )
 
 
@@ -53,7 +56,7 @@ async def _contained(request: web.Request, handle: Handle, errors: InternalError
     except web.HTTPException:
         raise
     except Exception as error:
-        return refused(503, errors.contain(error, "http"))
+        return error_answer(503, errors.contain(error, "http"))
 
 
 def _undecodable(request: web.Request) -> str:

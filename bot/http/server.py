@@ -12,12 +12,13 @@ from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from bot.http.connections import Connections
-from bot.http.gate import guarded, refused
+from bot.http.gate import error_answer, guarded
 from bot.http.line_answer import line_answer
 from bot.http.senders import Sender, actor_of
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.metrics import Metrics
 from collectors.facts.clock import Clock
+from collectors.facts.sentences import english
 from collectors.internal_errors import InternalErrors
 from commands.core.command import Handler
 from commands.core.request import Request
@@ -64,17 +65,19 @@ def application(endpoints: Endpoints) -> web.Application:
         given = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
         actor = actor_of(given, endpoints.senders)
         if actor is None:
-            return refused(401, "send a token of http.auth.tokens as `Authorization: Bearer …`")
+            return error_answer(401, "send a token of http.auth.tokens as `Authorization: Bearer …`")
         try:
             body = msgspec.json.decode(await request.read(), type=_Line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            return refused(400, f'the body must be {{"line": "node list"}}: {error}')
+            return error_answer(400, f'the body must be {{"line": "node list"}}: {error}')
         id = f"http/{actor.id}/{body.id or uuid4().hex}"
         command = Request(
             id=id, line=body.line, actor=actor, at=endpoints.clock.now(), origin=Origin(via="terminal")
         )
         answer = line_answer(await endpoints.take(command), endpoints.book)
-        return web.Response(body=msgspec.json.encode(answer), content_type="application/json")
+        return web.Response(
+            body=msgspec.json.encode(answer, enc_hook=english), content_type="application/json"
+        )
 
     app.router.add_get("/healthz", healthz)
     app.router.add_get("/readyz", readyz)

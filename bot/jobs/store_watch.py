@@ -1,4 +1,4 @@
-"""The watch of the store's file: when it is gone, nothing can be stored, so people are told without the store."""
+"""The watch of the store's file: when it is gone, nothing can be stored, so people must hear of it without the store."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -28,7 +28,7 @@ class StoreWatch:
             await asyncio.sleep(LOOK_EVERY)
 
     async def look(self) -> None:
-        """Look at the file, and tell a change. What cannot be told is tried again."""
+        """Look at the file, and say what changed. What cannot be said is tried again."""
         reason = self._why_gone()
         if bool(reason) == self._is_gone:
             return
@@ -39,7 +39,7 @@ class StoreWatch:
         try:
             await self._tell(_gone() if reason else _back())
         except SendError as error:
-            _log.warning("what happened to the store was not told", reason=str(error))
+            _log.warning("nobody heard what happened to the store", reason=str(error))
             return
         self._is_gone = bool(reason)
 

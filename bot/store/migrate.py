@@ -13,9 +13,9 @@ from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.store.dialects import file_of, prepare
-from bot.store.errors import StoreError
 from bot.store.file_copy import copy_store, earlier_copies
 from bot.store.migrations.rewriting import RowError
+from bot.store.store_error import StoreError
 from collectors.facts.clock import Clock, SystemClock
 
 _log = structlog.get_logger()

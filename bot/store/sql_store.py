@@ -15,10 +15,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from alerts.store import TABLES, Changed, Listener, Row, StoreSnapshot, Unit, moment_text, table_of
 from bot.store.concurrency import ChangeSignal, WriteLock, uninterrupted
 from bot.store.dialects import file_of, insert_into, make_engine, one_of
-from bot.store.errors import StoreError
 from bot.store.migrate import migrate
 from bot.store.sql_rows import SqlRows
 from bot.store.sql_schema import NUMBERS, sql_table
+from bot.store.store_error import StoreError
 from bot.store.store_file import StoreFile, hold
 from collectors.internal_errors import InternalErrors
 

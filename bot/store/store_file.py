@@ -15,7 +15,7 @@ from typing import IO
 
 import structlog
 
-from bot.store.errors import StoreError
+from bot.store.store_error import StoreError
 from collectors.facts.clock import SystemClock
 
 HELD_FOR = timedelta(seconds=10)  # how long to wait for a process that is stopping

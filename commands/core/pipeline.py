@@ -15,6 +15,7 @@ from alerts.rules import Rule
 from alerts.store import Store
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by
 from commands.core.actor_rights import ActorRights
 from commands.core.asking import ask_teams
 from commands.core.blindness import with_blindness
@@ -123,7 +124,7 @@ class Pipeline:
             return self._with_cluster(near_names(error, progress.command, progress.words), progress.cluster)
         except UnusableError as error:
             progress.outcome = "invalid"
-            answer = refused(str(error), CommandOutcome.WRONG, blocks=error.blocks)
+            answer = refused(said_by(error), CommandOutcome.WRONG, blocks=error.blocks)
             return self._with_cluster(answer, progress.cluster)
         except SourceError as error:
             progress.outcome = "blind"

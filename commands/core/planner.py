@@ -9,6 +9,7 @@ from alerts.cards.message import Button, Color, Message
 from alerts.cards.text import text
 from alerts.store import Store
 from collectors.facts.clock import Clock
+from collectors.facts.sentences import said_by
 from commands.core.command import Answer, AnyCommand, PlanDraft, UnusableError
 from commands.core.confirmation import (
     ProposalTimes,
@@ -108,7 +109,7 @@ class Planner:
         try:
             waits = await dry_run(draft.stages, writer)
         except DryRunError as error:
-            raise UnusableError(str(error)) from error
+            raise UnusableError(said_by(error)) from error
         is_dry_run = any(not isinstance(step, WITHOUT_A_WRITE) for step in draft.steps)
         return with_waits(replace(draft, is_dry_run=is_dry_run), waits)
 

@@ -8,6 +8,7 @@ from hashlib import sha256
 import msgspec
 
 from alerts.store import stored
+from collectors.facts.sentences import english
 from commands.execution.disruption import Disruption
 from commands.execution.steps import Step
 
@@ -167,9 +168,11 @@ def plan_hash(stages: tuple[Stage, ...], decided: tuple[str, ...]) -> str:
 
     Steps are normalized as the store returns them, so that 3 and 3.0 replicas give the same hash.
     """
-    stored = msgspec.convert(msgspec.to_builtins(stages), tuple[Stage, ...])
+    stored = msgspec.convert(msgspec.to_builtins(stages, enc_hook=english), tuple[Stage, ...])
     meanings = [step.meaning() for stage in stored for step in stage.steps]
-    content = msgspec.json.encode([[one for one in meanings if one is not None], decided], order="sorted")
+    content = msgspec.json.encode(
+        [[one for one in meanings if one is not None], decided], order="sorted", enc_hook=english
+    )
     return sha256(content).hexdigest()[:12]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from alerts.store import TABLES, StoreSnapshot, Unit
+from collectors.facts.sentences import english
 from commands.execution.object_refs import JsonValue
 from commands.execution.steps import Record, Step
 
@@ -27,8 +28,8 @@ def record(
         table=table,
         id=row.id,
         description=text,
-        row=msgspec.to_builtins(row),
-        before=None if before is None else msgspec.to_builtins(before),
+        row=msgspec.to_builtins(row, enc_hook=english),
+        before=None if before is None else msgspec.to_builtins(before, enc_hook=english),
         has_inverse=has_inverse,
         undo_text=undo_text,
         expects=expects,
@@ -46,7 +47,7 @@ def forget(
         id=row.id,
         description=text,
         row=None,
-        before=msgspec.to_builtins(row),
+        before=msgspec.to_builtins(row, enc_hook=english),
         has_inverse=has_inverse,
         undo_text=undo_text,
         goes_with=goes_with,

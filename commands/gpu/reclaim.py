@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from alerts.cards.text import moment_words
 from collectors.facts.clock import humanize
 from collectors.facts.one_line import some_of
+from collectors.facts.sentences import moment_words
 from collectors.gpu_activity import SHORTEST, Activity, IdleSearch
 from collectors.trainings.training import Training
 from commands.core.command import DeniedError, PlanDraft, UnusableError

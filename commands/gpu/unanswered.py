@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from alerts.cards.text import moment_words
 from alerts.store import Unit
 from collectors.facts.clock import humanize
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import moment_words
 from collectors.gpu_activity import Activity
 from collectors.trainings.catalogue import unseen_kinds
 from collectors.trainings.training import Training, training_of_row

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from alerts.cards.text import moment_words
 from collectors.cluster.objects import Node
+from collectors.facts.sentences import moment_words
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import AT, BY, CORDON_INCIDENT, REASON, UNTIL, annotations_of
 from commands.execution.object_refs import ObjectRef

@@ -1,4 +1,4 @@
-"""The file of the store goes away under the bot: people are told, and it heals when it is back."""
+"""The file of the store goes away under the bot: people hear of it, and it heals when it is back."""
 
 import asyncio
 import sys
@@ -11,7 +11,7 @@ from bot.jobs import store_watch
 from tests.support.light import CHANNEL, light
 
 
-async def test_a_store_that_is_gone_is_told_and_heals_when_it_is_back(
+async def test_people_hear_of_a_store_that_is_gone_and_it_heals_when_it_is_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_watch, "LOOK_EVERY", 0.1)

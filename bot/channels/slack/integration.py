@@ -49,7 +49,7 @@ class SlackIntegration:
     async def receive(self, request: web.Request) -> web.StreamResponse:
         """Handle an HTTP request from Slack: Bolt checks its signature, and 200 says that it is stored."""
         if not _may_be_signed(request.headers):
-            return web.json_response({"error": "invalid request"}, status=401)
+            return web.Response(status=401, text="invalid request")
         try:
             received = AsyncBoltRequest(
                 body=(await request.read()).decode(),  # Slack signs UTF-8, whatever its Content-Type may say

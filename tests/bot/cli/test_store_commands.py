@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.cli.program import main
-from bot.store.errors import StoreError
 from bot.store.sql_store import SqlStore
+from bot.store.store_error import StoreError
 from commands.models import HandledRequest
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)

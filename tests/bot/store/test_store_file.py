@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.store import store_file
-from bot.store.errors import StoreError
 from bot.store.sql_store import SqlStore
+from bot.store.store_error import StoreError
 from bot.store.store_file import StoreGoneError
 from commands.models import HandledRequest
 
@@ -46,7 +46,7 @@ async def ids(store: SqlStore) -> list[str]:
         return [row.id for row in await snapshot.rows(HandledRequest).find()]
 
 
-async def test_a_second_process_is_refused_and_told_who_holds_the_store(
+async def test_a_second_process_is_refused_and_learns_who_holds_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_file, "HELD_FOR", timedelta(milliseconds=100))
