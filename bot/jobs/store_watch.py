@@ -1,4 +1,4 @@
-"""The watch of the store's file: when it is gone, nothing can be stored, so people must hear of it without the store."""
+"""The watch of the store's file: when it is gone, nothing can be stored, so people hear of it without the store."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -39,7 +39,7 @@ class StoreWatch:
         try:
             await self._tell(_gone() if reason else _back())
         except SendError as error:
-            _log.warning("nobody heard what happened to the store", reason=str(error))
+            _log.warning("what happened to the store was not posted", reason=str(error))
             return
         self._is_gone = bool(reason)
 

@@ -1,4 +1,6 @@
-"""The incident that a command names, and whether the sender may change it."""
+"""The incidents that a command is about: the open ones, the one that it names, and whether the sender may change it."""
+
+from collections.abc import Sequence
 
 from alerts.incidents.grouping import place_of
 from alerts.incidents.incident import Incident
@@ -25,6 +27,11 @@ async def incident_named(name: str, snapshot: StoreSnapshot, context: CommandCon
     if not matches:
         raise UnusableError(f"There is no open incident `{name}`. `incident list` shows the open ones.")
     return matches[0]
+
+
+async def open_incidents(context: CommandContext) -> Sequence[Incident]:
+    async with context.store.read() as snapshot:
+        return await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
 
 
 def check_namespace(command: str, incident: Incident, context: CommandContext) -> None:

@@ -3,7 +3,7 @@
 import click
 
 from commands.core.command import Command
-from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING
+from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING, reason_option
 from commands.execution.plan import Risk
 from commands.execution.rights import RightsOfKinds
 from commands.gpu.gpu_lists import ListGpus, ListIdleGpus, idle, listing
@@ -15,7 +15,7 @@ from commands.models import ReclaimRequest
 from commands.training.workload_steps import suspend_rights
 
 _REQUEST = click.Argument(["request"], type=REQUEST)
-_REASON = click.Option(["--reason"], default="", metavar="TEXT", help="why, shown on the card")
+_REASON = reason_option("why, shown on the card")
 _AFTER = click.Option(
     ["--after"],
     type=DURATION,

@@ -13,6 +13,7 @@ from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import BY, against_uncordoning, annotations_of, cordoned_by, lost_gpu
 from commands.core.dns_after_cordon import notes_on_cordon
 from commands.core.lookups import node_named
+from commands.core.named_incident import open_incidents
 from commands.execution.plan import in_order
 from commands.execution.record_steps import forget
 from commands.execution.steps import Patch, Record
@@ -123,11 +124,6 @@ async def uncordon(action: UncordonNodes, context: CommandContext) -> PlanDraft:
     if not steps:
         return PlanDraft(title="", nothing_to_do=" ".join(already))
     return PlanDraft(title=f"Uncordon {_nodes_of(steps)}", stages=in_order(*steps), notes=tuple(already))
-
-
-async def open_incidents(context: CommandContext) -> Sequence[Incident]:
-    async with context.store.read() as snapshot:
-        return await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
 
 
 async def _lost_work(training: str, context: CommandContext) -> str:

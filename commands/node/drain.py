@@ -17,7 +17,7 @@ from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import cordoned_by
 from commands.core.lookups import node_named
-from commands.core.parameter_types import DURATION, NODE
+from commands.core.parameter_types import NODE, lasting_option, reason_option
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Risk, Stage, in_order
@@ -190,14 +190,8 @@ DRAIN = Command(
     action=DrainNode,
     parameters=(
         click.Argument(["node"], type=NODE),
-        click.Option(["--reason"], default="", metavar="TEXT", help="why, shown with the cordon"),
-        click.Option(
-            ["--for", "lasting"],
-            type=DURATION,
-            default=None,
-            metavar="DURATION",
-            help="how long the lease lasts; default: 4h, or the settings",
-        ),
+        reason_option("why, shown with the cordon"),
+        lasting_option("how long the lease lasts; default: 4h, or the settings"),
     ),
     plan=drain,
     risk=Risk.TOUCH,

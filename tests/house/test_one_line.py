@@ -18,8 +18,6 @@ from alerts.cards.text import bold, code, text
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.rendering import RuleRenderer
 from bot.live_cluster import LiveCluster
-from bot.store.memory_store import MemoryStore
-from collectors.check import samples_in
 from collectors.check_catalogue import CHECKS
 from collectors.cluster.decoder import KindDecoder
 from collectors.cluster.kinds import ResourceKind
@@ -38,6 +36,8 @@ from commands.execution.plan import Origin
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.alerting import a_rule, an_alert
 from tests.support.grouping import add_alert
+from tests.support.memory_store import MemoryStore
+from tests.support.objects import samples_in
 from tests.support.shown import HOSTILE, assert_one_line_each
 from tests.support.yard import ANA, CLUSTER, DANA, EVERYTHING, NOON, Hands, Yard, a_node_tree, yard_before
 

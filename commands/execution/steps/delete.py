@@ -1,29 +1,20 @@
 """Delete: exactly one object, and then its dependants. There is no inverse."""
 
 from collectors.facts.results import SourceError
-from commands.execution.object_refs import ObjectReader, ObjectRef
+from commands.execution.object_refs import ObjectReader
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Waiting
-from commands.execution.steps.step_kind import Attempt, DryRun, StepKind, kubectl_get, namespaces_of_ref
+from commands.execution.steps.step_kind import Attempt, DryRun, ObjectStep
 
 
-class Delete(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="delete"):
+class Delete(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="delete"):
     """Delete the object with this uid and then its dependants. There is no inverse."""
-
-    ref: ObjectRef
-
-    @property
-    def how_to_check(self) -> str:
-        return kubectl_get(self.ref)
 
     def meaning(self) -> list[object]:
         return ["Delete", self.ref]
 
     def inverse(self, uid: str) -> None:
         return None
-
-    def namespaces(self) -> tuple[str, ...]:
-        return namespaces_of_ref(self.ref)
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:

@@ -3,40 +3,32 @@
 import re
 
 from collectors.sources.kubernetes.client import KubernetesError
-from commands.execution.object_refs import ObjectReader, ObjectRef
+from commands.execution.object_refs import ObjectReader
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Waiting
-from commands.execution.steps.step_kind import Attempt, DryRun, StepKind, kubectl_get, namespaces_of_ref
+from commands.execution.steps.step_kind import Attempt, DryRun, ObjectStep
 
 BLOCKED_FOR = 5.0  # seconds: an exhausted budget sends no Retry-After
 _BUDGET = re.compile(r"[Dd]isruption budget (\S+)")
 
 
-class Evict(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="evict"):
+class Evict(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="evict"):
     """Evict the pod with this uid and wait until it is gone. It has its own grace period. There is no inverse.
 
     A PodDisruptionBudget that allows no disruption now is waited for.
     """
 
-    ref: ObjectRef
     seconds: float = 3600  # from the first attempt until the pod is gone
 
     @property
     def limit(self) -> float:
         return self.seconds
 
-    @property
-    def how_to_check(self) -> str:
-        return kubectl_get(self.ref)
-
     def meaning(self) -> None:
         return None  # the node was decided, and pods come and go on it
 
     def inverse(self, uid: str) -> None:
         return None
-
-    def namespaces(self) -> tuple[str, ...]:
-        return namespaces_of_ref(self.ref)
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:

@@ -1,7 +1,7 @@
 """Patch: a merge patch of one object or subresource, guarded by preconditions."""
 
 from collectors.facts.results import SourceError
-from commands.execution.object_refs import JsonValue, ObjectReader, ObjectRef
+from commands.execution.object_refs import JsonValue, ObjectReader
 from commands.execution.preconditions import Precondition, contains, difference, facts_of
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused
@@ -9,23 +9,20 @@ from commands.execution.steps.running import Running
 from commands.execution.steps.step_kind import (
     Attempt,
     DryRun,
-    StepKind,
-    kubectl_get,
-    namespaces_of_ref,
+    ObjectStep,
     timeless,
 )
 
 MAX_CONFLICTS = 5  # another client writes the same object at the same time
 
 
-class Patch(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="patch"):
+class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patch"):
     """A merge patch of one object or subresource. `undo` is the merge patch that reverts it.
 
     What it requires and does not itself change, its inverse requires too: for example, who manages the object.
     With `if_exists` a missing object is no error: what is gone needs no restoring.
     """
 
-    ref: ObjectRef
     body: dict[str, JsonValue]
     requires: tuple[Precondition, ...] = ()
     undo: dict[str, JsonValue] | None = None
@@ -33,10 +30,6 @@ class Patch(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="patch"
     if_exists: bool = False
     back: Running | None = None  # what runs again after an undo
     undo_text: str = ""  # the undo's description
-
-    @property
-    def how_to_check(self) -> str:
-        return kubectl_get(self.ref)
 
     def meaning(self) -> list[object]:
         return ["Patch", self.ref, self.subresource, timeless(self.body), self.requires]
@@ -60,9 +53,6 @@ class Patch(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="patch"
 
     def promised(self) -> Running | None:
         return self.back
-
-    def namespaces(self) -> tuple[str, ...]:
-        return namespaces_of_ref(self.ref)
 
     @classmethod
     def rights(

@@ -10,17 +10,16 @@ from collectors.trainings.ranks import problem_of
 from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Waiting
-from commands.execution.steps.step_kind import Attempt, DryRun, StepKind, kubectl_get, namespaces_of_ref
+from commands.execution.steps.step_kind import Attempt, DryRun, ObjectStep
 
 WAITS_FOR = 300.0  # seconds: images are pulled again, and the nodes may have no room yet
 AGAIN_IN = 2.0  # seconds
 _FAILED, _ENDED = ("Failed", "FailureTarget"), ("Complete", "Completed", "SuccessCriteriaMet")
 
 
-class Running(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="running"):
+class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="running"):
     """Wait until `count` pods with this label run. It fails once the workload has failed or is suspended again."""
 
-    ref: ObjectRef
     label: str  # key=value
     count: int
     seconds: float = WAITS_FOR
@@ -29,18 +28,11 @@ class Running(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="runn
     def limit(self) -> float:
         return self.seconds
 
-    @property
-    def how_to_check(self) -> str:
-        return kubectl_get(self.ref)
-
     def meaning(self) -> list[object]:
         return ["Running", self.ref, self.label]  # not how many: pods come and go
 
     def inverse(self, uid: str) -> None:
         return None
-
-    def namespaces(self) -> tuple[str, ...]:
-        return namespaces_of_ref(self.ref)
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:

@@ -1,23 +1,18 @@
 """Scale: set a replica count through the scale subresource."""
 
-from commands.execution.object_refs import ObjectReader, ObjectRef
+from commands.execution.object_refs import ObjectReader
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused
 from commands.execution.steps.running import WAITS_FOR
-from commands.execution.steps.step_kind import Attempt, DryRun, StepKind, kubectl_get, namespaces_of_ref
+from commands.execution.steps.step_kind import Attempt, DryRun, ObjectStep
 from commands.execution.steps.wait import Wait
 
 
-class Scale(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="scale"):
+class Scale(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="scale"):
     """Set the replica count through the scale subresource, if it is still `expected`."""
 
-    ref: ObjectRef
     replicas: int
     expected: int
-
-    @property
-    def how_to_check(self) -> str:
-        return kubectl_get(self.ref)
 
     def meaning(self) -> list[object]:
         return ["Scale", self.ref, self.expected, self.replicas]
@@ -40,9 +35,6 @@ class Scale(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="scale"
             at_least=self.expected,
             seconds=WAITS_FOR,
         )
-
-    def namespaces(self) -> tuple[str, ...]:
-        return namespaces_of_ref(self.ref)
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:

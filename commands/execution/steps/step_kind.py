@@ -106,6 +106,19 @@ class StepKind(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         raise NotImplementedError
 
 
+class ObjectStep(StepKind, frozen=True, kw_only=True, omit_defaults=True):
+    """A step about the object `ref`."""
+
+    ref: ObjectRef
+
+    @property
+    def how_to_check(self) -> str:
+        return kubectl_get(self.ref)
+
+    def namespaces(self) -> tuple[str, ...]:
+        return namespaces_of_ref(self.ref)
+
+
 def kubectl_get(ref: ObjectRef) -> str:
     where = f" -n {ref.namespace}" if ref.namespace else ""
     return f"kubectl get {ref.kind_typed} {ref.name}{where} -o yaml"

@@ -2,17 +2,16 @@
 
 from typing import Any
 
-from commands.execution.object_refs import JsonValue, ObjectReader, ObjectRef
+from commands.execution.object_refs import JsonValue, ObjectReader
 from commands.execution.preconditions import value_at
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Waiting
-from commands.execution.steps.step_kind import Attempt, DryRun, StepKind, kubectl_get, namespaces_of_ref
+from commands.execution.steps.step_kind import Attempt, DryRun, ObjectStep
 
 
-class Wait(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="wait"):
+class Wait(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="wait"):
     """Wait until the value at `path` is `equals` or at least `at_least`, or until the object is gone."""
 
-    ref: ObjectRef
     path: tuple[str, ...] = ()
     equals: JsonValue = None
     at_least: float | None = None
@@ -23,18 +22,11 @@ class Wait(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="wait"):
     def limit(self) -> float:
         return self.seconds
 
-    @property
-    def how_to_check(self) -> str:
-        return kubectl_get(self.ref)
-
     def meaning(self) -> list[object]:
         return ["Wait", self.ref, self.path, self.equals, self.at_least, self.is_gone]
 
     def inverse(self, uid: str) -> None:
         return None
-
-    def namespaces(self) -> tuple[str, ...]:
-        return namespaces_of_ref(self.ref)
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:

@@ -25,12 +25,12 @@ from bot.metrics import Metrics
 from bot.settings.channels import SlackSettings
 from bot.settings.secrets import Secret
 from bot.store.documents import decode, encode
-from bot.store.memory_store import MemoryStore
 from collectors.facts.clock import SystemClock
 from collectors.internal_errors import InternalErrors
 from commands.core.command import Answer
 from commands.core.request import Actor, ActorKind, Request
 from tests.support.examples import share
+from tests.support.memory_store import MemoryStore
 
 SECRET = "signing-secret"
 NOW = round(SystemClock().now().timestamp())

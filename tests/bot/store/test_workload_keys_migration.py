@@ -25,28 +25,16 @@ from commands.execution.plan import Origin, Plan, Risk, in_order
 from commands.execution.record_steps import record
 from commands.execution.steps import Delete, Record
 from commands.models import Launch, ReclaimRequest
-from tests.support.rows import NOON
+from tests.support.rows import NOON, a_launch, a_request
 
 KEY = "mnist/Namespace/mnist"
-LAUNCH = Launch(
-    id="prod-a/mnist/mnist",
-    cluster="prod-a",
+LAUNCH = a_launch(NOON, id="prod-a/mnist/mnist", training="mnist/mnist", by="slack:U1", by_name="Ana")
+RECLAIM = a_request(
+    NOON,
     training="mnist/mnist",
-    by="slack:U1",
-    by_name="Ana",
-    at=NOON,
-    channel="C1",
-)
-RECLAIM = ReclaimRequest(
-    id="c1",
-    cluster="prod-a",
-    training="mnist/mnist",
-    owner="ana",
     owner_id="slack:U1",
-    gpus=8,
     asked_by="slack:U2",
     asked_by_name="Bo",
-    asked_at=NOON,
     grace_until=NOON,
 )
 CARD = PostedCard(

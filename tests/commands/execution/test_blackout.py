@@ -20,16 +20,14 @@ from commands.models import AuditEntry, CordonLease
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.blackout import blackout
 from tests.support.execution import executor
-from tests.support.yard import Yard, a_node_tree, text_of, yard_before
+from tests.support.yard import Yard, lookalike_with, text_of, yard_before
 
 NODE, OTHER = "gpu-a01", "gpu-a02"
 
 
 @pytest.fixture
 async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        for name in (NODE, OTHER):
-            kube.create(a_node_tree(name), keep_status=True)
+    async with lookalike_with(NODE, OTHER) as kube:
         yield kube
 
 

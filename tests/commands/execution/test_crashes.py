@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 from msgspec import structs
 
-from bot.store.memory_store import MemoryStore
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState, StepState, inverse_of
@@ -28,6 +27,7 @@ from tests.support.execution import (
     plan_of,
     stored,
 )
+from tests.support.memory_store import MemoryStore
 
 # The start, two per step, why the eviction waits, the recorded row, and the end.
 JOURNAL_WRITES = 2 * len(EFFECTS) + 4

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from bot.store.memory_store import MemoryStore
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient
 from commands.execution.cluster_writer import ClusterWriter
@@ -15,6 +14,7 @@ from commands.execution.step_runner import RETRY_AFTER
 from commands.models import CordonLease
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import EFFECTS, LEASE, NOON, Noon, executor, furnished, journalled, plan_of
+from tests.support.memory_store import MemoryStore
 
 WRITES = ("patch", "create", "delete", "scale", "evict")
 

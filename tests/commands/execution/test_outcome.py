@@ -9,7 +9,6 @@ from alerts.cards.posted import CardId, CardKind, PostedCard
 from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
-from bot.store.memory_store import MemoryStore
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Origin, Plan, PlanState, in_order
@@ -19,6 +18,7 @@ from commands.incident.card_context import incident_context
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.execution import plan_of
 from tests.support.grouping import add_alert
+from tests.support.memory_store import MemoryStore
 
 IDLE = an_alert("GPUIdle", namespace="vision", pod="detr-0")
 HOT = an_alert("GPUTemperatureHigh", node="gpu-a01")

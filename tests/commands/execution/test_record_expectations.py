@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from bot.store.memory_store import MemoryStore
 from collectors.facts.clock import SystemClock
 from commands.core.command import UnusableError
 from commands.core.confirmation import ProposalTimes, record_confirmation
@@ -14,19 +13,13 @@ from commands.execution.plan import Plan, PlanState
 from commands.execution.record_steps import changed_after, changed_before, record
 from commands.execution.steps import Record
 from commands.models import CordonLease
-from tests.support.alerting import CLUSTER, NOON
+from tests.support.alerting import NOON
 from tests.support.execution import plan_of
+from tests.support.memory_store import MemoryStore
+from tests.support.rows import a_lease
 
 DANA = Actor(id="U_DANA", name="dana")
-LEASE = CordonLease(
-    id="prod-a/gpu-a01",
-    cluster=CLUSTER,
-    node="gpu-a01",
-    owner="U_DANA",
-    owner_name="dana",
-    reason="hot",
-    since=NOON,
-)
+LEASE = a_lease(NOON)
 OURS = replace(LEASE, reason="too hot")
 OTHERS = replace(LEASE, owner="U_ANA")
 

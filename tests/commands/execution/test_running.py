@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from bot.store.memory_store import MemoryStore
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Plan, PlanState
 from commands.execution.steps import Running
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import Noon, executor, journalled, plan_of
+from tests.support.memory_store import MemoryStore
 
 JOB = ObjectRef(api="batch/v1", kind="Job", name="w", namespace="default")
 STEP = Running(

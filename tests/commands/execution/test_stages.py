@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from bot.store.memory_store import MemoryStore
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import PlanState, Stage, in_order
 from commands.execution.steps import Create, Evict, Scale
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import executor, journalled, plan_of
+from tests.support.memory_store import MemoryStore
 
 
 def a_config_map(name: str) -> Create:

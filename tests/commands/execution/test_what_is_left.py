@@ -12,23 +12,16 @@ from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.matching import parse_matchers
 from alerts.silences import Silence
-from bot.store.memory_store import MemoryStore
 from commands.incident.card_context import incident_context
-from commands.models import CordonLease
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.grouping import add_alert
+from tests.support.memory_store import MemoryStore
+from tests.support.rows import a_lease
 
 HOT = an_alert(node="gpu-a01")
 OVER = NOON + minutes(9)
-LEASE = CordonLease(
-    id=f"{CLUSTER}/gpu-a01",
-    cluster=CLUSTER,
-    node="gpu-a01",
-    owner="U1",
-    owner_name="Dana",
-    reason="GPU hot",
-    since=NOON + minutes(5),
-    until=NOON + timedelta(hours=4),
+LEASE = a_lease(
+    NOON + minutes(5), owner="U1", owner_name="Dana", reason="GPU hot", until=NOON + timedelta(hours=4)
 )
 SILENCE = Silence(
     id="s1",

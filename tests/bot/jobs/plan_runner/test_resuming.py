@@ -19,16 +19,14 @@ from commands.models import AuditEntry
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import Crash, DyingStore
 from tests.support.rows import an_alert
-from tests.support.yard import CLUSTER, DANA, NOON, Yard, a_node_tree, text_of, yard_before
+from tests.support.yard import CLUSTER, DANA, NOON, Yard, lookalike_with, text_of, yard_before
 
 JOURNAL_WRITES = 7  # the start, two for each of two steps, the recorded row, the end
 
 
 @pytest.fixture
 async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        for name in ("gpu-a01", "gpu-a02"):
-            kube.create(a_node_tree(name), keep_status=True)
+    async with lookalike_with("gpu-a01", "gpu-a02") as kube:
         yield kube
 
 

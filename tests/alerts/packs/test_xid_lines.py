@@ -5,9 +5,9 @@ import json
 import pytest
 
 from benchmarks.quality.measure import DATA
-from collectors.facts.kernel_lines import XidLine, recovery_of, xid_line
 from collectors.facts.topology import pci_address
-from collectors.facts.xid_catalogue import Recovery
+from collectors.facts.xid_catalogue import Recovery, recovery_of
+from tests.support.xid_lines import XidLine, xid_line
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The in-memory store, equivalent to the SQL store: for tests and benchmarks."""
+"""The in-memory store, equivalent to the SQL store."""
 
 import asyncio
 from collections import defaultdict
