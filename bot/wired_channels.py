@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from uuid import uuid4
 
 from alerts.cards.channel_id import kind_and_name
+from alerts.cards.text import Text
 from alerts.rules import Rule
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
@@ -17,6 +19,7 @@ from bot.chat_accounts import People
 from bot.delivery.measured_notifier import MeasuredNotifier
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.cluster_view import ClusterView
+from bot.jobs.store_watch import StoreWatch
 from bot.live_cluster import LiveCluster
 from bot.settings.mapping import owners_of
 from bot.shared_parts import SharedParts
@@ -112,6 +115,17 @@ def wire_conversation(
         shared.store.listen(tabs.wake)
         parts["home tabs"] = tabs.run
     return parts
+
+
+def wire_store_watch(shared: SharedParts, opened: Mapping[str, OpenChannel], channel: str) -> dict[str, Work]:
+    """Return the part that tells the channel, without the store, when the store's file is gone."""
+    kind, name = kind_and_name(channel)
+
+    async def tell(words: Text) -> None:
+        if kind in opened:
+            await opened[kind].notifier.post(name, words, nonce=uuid4().hex)
+
+    return {"store": StoreWatch(shared.store.why_gone, tell).run}
 
 
 def _card_context(

@@ -102,6 +102,9 @@ OPEN_REQUEST = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED})
     "training",
     "remind_at",
     "settle_at",
+    over=lambda reclaim: (
+        None if reclaim.state in OPEN_REQUEST else reclaim.answered_at or reclaim.grace_until
+    ),
     floats=lambda reclaim: (reclaim.gpus,),
     in_plans=True,
 )
@@ -146,7 +149,13 @@ class ReclaimRequest:
         return self.name or self.training
 
 
-@stored("launches", "cluster", "state", in_plans=True)
+@stored(
+    "launches",
+    "cluster",
+    "state",
+    over=lambda launch: (launch.reported_at or launch.at) if launch.is_over else None,
+    in_plans=True,
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
     """A training launched from chat, and what was last reported. `id` is the cluster and the key."""

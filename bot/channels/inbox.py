@@ -118,7 +118,6 @@ class Inbox:
 
     async def _handle(self, interaction: Interaction) -> None:
         try:
-            await self._begin(interaction)
             if (answer := await self._answer(interaction)) is not None:
                 await self._deps.responder.respond(interaction, answer)
         except Exception:
@@ -151,7 +150,11 @@ class Inbox:
         line = interaction.text or "help"
         if interaction.is_about and not (line := await line_about(interaction, self._deps.store)):
             return refused("This is not a message about anything that Yardmaster knows. Try `incident list`.")
-        return await self._deps.take(await self._request(interaction, line, actor, uploads))
+        request = await self._request(interaction, line, actor, uploads)
+        await self._begin(
+            interaction
+        )  # not before: what ends the process until here is not this line's doing
+        return await self._deps.take(request)
 
     def _refused_once(self, user: str) -> Answer | None:
         """Return that outsiders get no answer, the first time that somebody asks."""

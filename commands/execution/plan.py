@@ -91,12 +91,18 @@ class Origin:
     incident: str = ""
 
 
+def _over_at(plan: "Plan") -> datetime | None:
+    is_over = plan.is_over or plan.state is PlanState.PROPOSED
+    return (plan.ended_at or plan.expires_at) if is_over else None
+
+
 @stored(
     "plans",
     "cluster",
     "state",
     "incident",
     "actor",
+    over=_over_at,
     floats=lambda plan: (one.gpus for one in plan.disrupts),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -118,6 +118,29 @@ async def test_a_line_that_ends_every_process_is_given_up() -> None:
     assert "each time that it ran, Yardmaster ended" in text
 
 
+async def test_a_line_that_had_not_begun_to_run_is_not_given_up() -> None:
+    """Processes that end while they look somebody up have done nothing of the line."""
+    store, looked_up, taken = MemoryStore(), [], []
+    answers = Answers()
+
+    async def records(request: Request) -> Answer | None:
+        taken.append(request.is_resumed)
+        return None
+
+    async def never_answers(interaction: Interaction) -> tuple[Upload, ...]:
+        looked_up.append(interaction.id)
+        await asyncio.Event().wait()
+        return ()
+
+    await _put(store)
+    for ended in range(1, MAX_INTERRUPTED + 3):
+        slow = Answers()
+        slow.files = never_answers  # type: ignore[method-assign]
+        await _run_until(_inbox(store, records, slow), partial(_has, looked_up, ended))
+    await _run_until(_inbox(store, records, answers), partial(_is_empty, store))
+    assert (taken, answers.texts) == ([False], [])
+
+
 async def test_a_line_that_only_waited_is_not_interrupted() -> None:
     store, begun = MemoryStore(), []
     answers = Answers()
