@@ -1,6 +1,6 @@
 """Answers to reclaim requests: `gpu keep|snooze|release`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -10,6 +10,7 @@ from collectors.gpu_activity import SHORTEST
 from commands.core.command import Answer, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.execution.disruption import Disruption
+from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
 from commands.execution.record_steps import forget
 from commands.execution.steps import Delete, Record, Step
@@ -17,6 +18,7 @@ from commands.gpu.freeing_plan import freeing_plan
 from commands.gpu.reclaim import LONGEST_WAIT
 from commands.gpu.reclaim_card import (
     OPEN,
+    freed_step,
     is_owner,
     reclaim_card,
     request_step,
@@ -96,9 +98,9 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
         )
     freed = replace(_answered(reclaim, context), state=ReclaimState.FREED)
     records = (
-        request_step(
+        freed_step(
             freed,
-            text="record that the GPUs are free",
+            steps,
             before=reclaim,
             has_inverse=not any(isinstance(step, Delete) for step in steps),
         ),
@@ -123,7 +125,9 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
     )
 
 
-def keep_again(freed: ReclaimRequest, plan: str, context: CommandContext) -> Record:
+def keep_again(
+    freed: ReclaimRequest, plan: str, context: CommandContext, *, about: Iterable[ObjectState]
+) -> Record:
     """Return the step that records the answer of a person who undoes a plan that freed the GPUs: they are needed.
 
     It is no new question: the request does not open again.
@@ -131,7 +135,8 @@ def keep_again(freed: ReclaimRequest, plan: str, context: CommandContext) -> Rec
     reason = sentence("plan {plan}, which freed them, was undone", plan=plan)
     kept = replace(_answered(freed, context), state=ReclaimState.KEPT, keep_reason=reason)
     who = context.actor.name
-    return request_step(kept, text=sentence("record that {who} needs the GPUs", who=who), before=freed)
+    said = sentence("record that {who} needs the GPUs", who=who)
+    return request_step(kept, text=said, before=freed, about=about)
 
 
 def _loss(steps: Sequence[Step]) -> str:
