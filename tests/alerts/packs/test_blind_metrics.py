@@ -120,6 +120,7 @@ SAMPLES = {
     "KubeAPIRequestsRejected": {"flow_schema": "service-accounts"},
     "KubeObjectExplosion": {"resource": "services"},
     "etcdNoLeader": _HOST,
+    "etcdMemberWithoutLeader": _HOST,
     "etcdHighNumberOfLeaderChanges": _HOST,
     "etcdHighFsyncDurations": _HOST,
     "etcdVeryHighFsyncDurations": _HOST,
