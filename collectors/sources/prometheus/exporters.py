@@ -39,12 +39,10 @@ EXPORTERS: Sequence[MetricExporter] = (
         mend="install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)",
         jobs="dcgm|gpu-metrics|nvidia-gpu",
         steady=("DCGM_FI_", "dcgm_"),
-        always=(
+        always=(  # of NVIDIA's own default-counters.csv, without what some cards lack
             "DCGM_FI_DEV_GPU_TEMP",
             "DCGM_FI_DEV_GPU_UTIL",
             "DCGM_FI_DEV_PCIE_REPLAY_COUNTER",
-            "DCGM_FI_DEV_POWER_VIOLATION",
-            "DCGM_FI_DEV_THERMAL_VIOLATION",
             "DCGM_FI_DEV_XID_ERRORS",
         ),
     ),

@@ -1,6 +1,7 @@
 """Cases of the rules about metrics that rules need: gone, never there though the cluster shows them, and not missed."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from collectors.cluster.objects import PersistentVolume, Pod
@@ -99,6 +100,34 @@ METRICS_CHECK_CASES: Sequence[CheckCase] = (
             ],
         ),
         fired=_never("dcgm-exporter", 2),
+    ),
+    CheckCase(
+        rule="RuleMetricsNeverThere",
+        description="of what is not exported, only what every exporter gives counts",
+        inputs=check_input(
+            missing=[
+                replace(
+                    _missing(
+                        "dcgm-exporter",
+                        "DCGM_FI_DEV_THERMAL_VIOLATION",
+                        "DCGM_FI_DEV_XID_ERRORS",
+                        cause=MissingCause.NOT_EXPORTED,
+                        always=("DCGM_FI_DEV_XID_ERRORS",),
+                    ),
+                    needs=(("A", ("DCGM_FI_DEV_THERMAL_VIOLATION",)), ("B", ("DCGM_FI_DEV_XID_ERRORS",))),
+                )
+            ],
+        ),
+        fired=_never("dcgm-exporter", 1),
+    ),
+    CheckCase(
+        rule="RuleMetricsNeverThere",
+        description="what NVIDIA ships commented out is the doctor's to say",
+        inputs=check_input(
+            missing=[
+                _missing("dcgm-exporter", "DCGM_FI_DEV_THERMAL_VIOLATION", cause=MissingCause.NOT_EXPORTED)
+            ],
+        ),
     ),
     CheckCase(
         rule="RuleMetricsNeverThere",

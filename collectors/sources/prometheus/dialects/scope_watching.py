@@ -1,7 +1,7 @@
 """The scope of one Prometheus: looked up before the first query, and again each minute."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -17,6 +17,14 @@ from collectors.sources.prometheus.dialects.scoping import (
     given_scope,
     scope_from_evidence,
     several,
+    unclear,
+)
+from collectors.sources.prometheus.dialects.splitting import (
+    SAMPLED,
+    of_every_target,
+    sampled_query,
+    splitting,
+    targets_query,
 )
 
 RunQuery = Callable[[str, datetime], Awaitable[QueryResult]]
@@ -35,7 +43,7 @@ class ScopeWatch:
         self._lock = asyncio.Lock()
         self._looked: float | None = None  # by the loop's clock
         self._decided = 0.0
-        self._values: tuple[Mapping[str, frozenset[str]], bool] | None = None
+        self._values: tuple[Mapping[str, frozenset[str]], bool, tuple[str, ...]] | None = None
         self.scope = self._given
 
     async def follow(self, nodes: NodeNames | None, at: datetime) -> Blind | None:
@@ -49,35 +57,71 @@ class ScopeWatch:
             found = await self._ask(VALUES_QUERY, at)
             if isinstance(found, Blind):
                 return found if self._looked is None else None
-            values = several(found.samples, (*CLUSTERS, *COPIES)), knows
+            split = await self._splitting(nodes if knows else None, at)
+            if isinstance(split, Blind):
+                return split if self._looked is None else None
+            values = several(found.samples, (*CLUSTERS, *COPIES)), knows, split
             self._looked = now
             if values == self._values and now - self._decided < EVIDENCE_HOLDS:
                 return None
-            scope = await self._decide(values[0], nodes if knows else None, at)
+            scope = await self._decide(values[0], split, nodes if knows else None, at)
             if isinstance(scope, Blind):
                 return scope if self._values is None else None
             self.scope, self._values, self._decided = scope, values, now
             return None
 
+    async def _splitting(self, nodes: NodeNames | None, at: datetime) -> tuple[str, ...] | Blind:
+        """Return the labels of no list by which series of the cluster's nodes are there several times."""
+        if nodes is None or self._given.matchers:
+            return ()
+        found = await self._ask(sampled_query(nodes.some(SAMPLED), ""), at)
+        if isinstance(found, Blind):
+            return found
+        labels = splitting(found.samples)
+        if not labels:
+            return ()
+        targets = await self._ask(targets_query(labels, ""), at)
+        return targets if isinstance(targets, Blind) else of_every_target(labels, targets.samples)
+
     async def _decide(
-        self, values: Mapping[str, frozenset[str]], nodes: NodeNames | None, at: datetime
+        self,
+        values: Mapping[str, frozenset[str]],
+        split: Sequence[str],
+        nodes: NodeNames | None,
+        at: datetime,
     ) -> Scope | Blind:
         scope = self._given
-        for label in CLUSTERS if nodes is not None and not self._given.matchers else ():
-            if label not in values or scope.problem or nodes is None:
+        clusters = [name for name in CLUSTERS if name in values]
+        for label in (*clusters, *split) if nodes is not None and not self._given.matchers else ():
+            if scope.problem or nodes is None:
                 continue
             found = await self._ask(evidence_query(label), at)
             if isinstance(found, Blind):
                 return found
             one = scope_from_evidence(label, found.samples, nodes)
             scope = replace(scope, matchers=(*scope.matchers, *one.matchers), problem=one.problem)
-        names = tuple(name for name in COPIES if name in values)
-        if not names:
+        if scope.problem:
             return scope
+        copies = await self._copies([name for name in COPIES if name in values], scope, at)
+        if isinstance(copies, Blind):
+            return copies
+        for label in split if not scope.matchers else ():
+            more = await self._copies([*copies, label], scope, at)
+            if isinstance(more, Blind):
+                return more
+            if not more:
+                return replace(scope, problem=unclear(label))
+            copies = more
+        return replace(scope, copies=copies)
+
+    async def _copies(self, names: Sequence[str], scope: Scope, at: datetime) -> tuple[str, ...] | Blind:
+        """Return these labels if targets differ by them alone."""
+        if not names:
+            return ()
         remaining = await self._ask(copies_query(names, scope), at)
         if isinstance(remaining, Blind):
             return remaining
-        return replace(scope, copies=names) if _share(remaining.samples) <= _REMAINS else scope
+        return tuple(names) if _share(remaining.samples) <= _REMAINS else ()
 
 
 def _share(samples: tuple[Sample, ...]) -> float:

@@ -139,6 +139,11 @@ def scope_from_evidence(label: str, found: Iterable[Sample], nodes: NodeNames) -
     return Scope(matchers=(LabelMatcher(label, "!~", json.dumps("|".join(map(re.escape, others)))),))
 
 
+def unclear(label: str) -> str:
+    """Return the problem of a label that splits series of the same nodes, and of which nothing shows what it means."""
+    return f"series of the same nodes differ by their {label}: set prometheus.matchers"
+
+
 def _count(evidence: _Evidence, labels: Labels, nodes: NodeNames) -> None:
     evidence.rows += 1
     named = next((node for name in _NAMES if (node := nodes.of_host(labels.get(name, "")))), "")
