@@ -83,6 +83,22 @@ EXPORTERS: Sequence[MetricExporter] = (
         steady=("coredns_build_info", "coredns_dns_requests_total", "coredns_dns_request_duration_"),
     ),
     MetricExporter(
+        name="KubeDNS",
+        prefixes=("skydns_", "kubedns_"),
+        mend="let Prometheus scrape KubeDNS (port 10055) and its sidecar (port 10054)",
+        jobs="kube-?dns",
+        steady=("skydns_skydns_dns_request_count_total",),
+        is_optional=True,
+    ),
+    MetricExporter(
+        name="cert-manager",
+        prefixes=("certmanager_",),
+        mend="let Prometheus scrape cert-manager's controller (port 9402)",
+        jobs="cert-?manager",
+        steady=("certmanager_certificate_",),
+        is_optional=True,
+    ),
+    MetricExporter(
         name="cAdvisor",
         prefixes=("container_",),
         mend="let Prometheus scrape the kubelets' /metrics/cadvisor",

@@ -202,6 +202,13 @@ CALICO_CONTROLLERS = Family(
     roles={Role.NODE: _collides("node")},
 )
 
+CERT_MANAGER = Family(
+    name="cert-manager",
+    prefix="certmanager_",
+    probes=("certmanager_certificate_expiration_timestamp_seconds",),
+    roles={Role.NAMESPACE: _collides("namespace")},
+)
+
 TARGETS = Family(name="targets", prefix="up", probes=("up",), roles=_HOST, is_on_host=True)
 
 FAMILIES = (
@@ -216,5 +223,6 @@ FAMILIES = (
     ETCD,
     HADOOP,
     CALICO_CONTROLLERS,
+    CERT_MANAGER,
     TARGETS,
 )

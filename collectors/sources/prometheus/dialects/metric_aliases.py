@@ -50,6 +50,10 @@ _RENAMED: Mapping[str, tuple[MetricAlias, ...]] = {
     ),
     "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL": (MetricAlias(name="nvidia_smi_ecc_errors_uncorrected_volatile_total"),),
     "DCGM_FI_DEV_ROW_REMAP_FAILURE": (MetricAlias(name="DCGM_FI_DEV_ROW_REMAP_FAILED"),),
+    "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS": (
+        MetricAlias(name="DCGM_FI_DEV_CLOCKS_EVENT_REASONS"),
+        MetricAlias(name="DCGM_FI_DEV_CLOCKS_EVENT_REASON"),
+    ),
     "DCGM_FI_DEV_PCIE_REPLAY_COUNTER": (
         MetricAlias(name="dcgm_pcie_replay_counter"),
         MetricAlias(name="DCGM_FI_DEV_PCIE_REPLAY_TOTAL"),
