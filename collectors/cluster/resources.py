@@ -211,6 +211,15 @@ def node_gpus(
     return NodeGpus(node=node.metadata.name, counts=shares, unusable_reason=tuple(_unusable_reasons(node)))
 
 
+def gpu_resources_of(node: Node) -> tuple[str, ...]:
+    """Return the GPU resources of a node that it has some of."""
+    return tuple(
+        name
+        for name in node.status.capacity or {}
+        if gpu_resource(name) and _devices(node.status.capacity, name)
+    )
+
+
 def whole_gpus(node: Node) -> int:
     """Return the physical GPUs of a healthy node; with slices or sharing, as labelled by GPU feature discovery."""
     labels = node.metadata.labels or {}

@@ -47,6 +47,35 @@ _FIVE = tuple(_node(f"gpu-a0{number}") for number in range(1, 6))
 GPU_CHECK_CASES: Sequence[CheckCase] = (
     CheckCase(
         rule="GPUMetricsMissing",
+        description="GPUs of another make, which nothing measures",
+        inputs=check_input(
+            inventory(
+                _node("amd-1", resource="amd.com/gpu"),
+                _node("amd-2", resource="amd.com/gpu"),
+                _node("amd-3", resource="amd.com/gpu", ready=False),
+            ),
+            metrics=(),
+        ),
+        fired=(
+            Fired(
+                labels={"component": "amd.com", "severity": "warning"},
+                summary="Nothing is known of GPUs of 2 nodes: Prometheus has no such series.",
+            ),
+        ),
+    ),
+    CheckCase(
+        rule="GPUMetricsMissing",
+        description="GPUs of another make, of which some are measured",
+        inputs=check_input(
+            inventory(
+                _node("npu-1", resource="huawei.com/Ascend910"),
+                _node("npu-2", resource="huawei.com/Ascend910"),
+            ),
+            metrics=(_series(Hostname="npu-1"),),
+        ),
+    ),
+    CheckCase(
+        rule="GPUMetricsMissing",
         description="a node's exporter is gone; others are known by name, by address, and by the exporter's pod",
         inputs=check_input(
             inventory(*(_node(f"gpu-a0{number}") for number in range(1, 5)), _EXPORTER),
@@ -109,12 +138,11 @@ GPU_CHECK_CASES: Sequence[CheckCase] = (
     ),
     CheckCase(
         rule="GPUMetricsMissing",
-        description="a node without GPUs, one of another vendor, and one that is not ready",
+        description="a node without GPUs, and one that is not ready",
         inputs=check_input(
             inventory(
                 _node("gpu-a01"),
                 _node("gpu-a02", gpus=0),
-                _node("gpu-a03", resource="amd.com/gpu"),
                 _node("gpu-a04", ready=False),
             ),
             metrics=(_series(Hostname="gpu-a01"),),

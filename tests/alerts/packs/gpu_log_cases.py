@@ -82,7 +82,8 @@ GPU_LOG_CASES: Sequence[LogCase] = (
         rule="NVSwitchFabricFailed",
         description="it does not find the GPU of a request",
         events=_lines(
-            "[Sep 17 2024 06:01:46] [ERROR] [tid 1230079] failed to find the GPU handle 5410 in the multicast team request setup 613.",
+            "[Sep 17 2024 06:01:46] [ERROR] [tid 1230079] failed to find the GPU handle 5410 in the multicast "
+            "team request setup 613.",
             unit="nvidia-fabricmanager",
         ),
         fired=(_fired("critical", "The fabric manager of gpu-a01 found a fatal error."),),
@@ -144,7 +145,8 @@ GPU_LOG_CASES: Sequence[LogCase] = (
         rule="NCCLCrashLogged",
         description="a crash in the library",
         events=_lines(
-            "pt_main_thread[2536443]: segfault at 7f797fe00000 ip 00007f7c7ac69996 sp 00007f7c12fd7c30 error 4 in libnccl.so.2[7f7c7ac00000+d3d3000]",
+            "pt_main_thread[2536443]: segfault at 7f797fe00000 ip 00007f7c7ac69996 sp 00007f7c12fd7c30 error 4 in "
+            "libnccl.so.2[7f7c7ac00000+d3d3000]",
         ),
         fired=(_fired("warning", "A program on gpu-a01 crashed in NCCL."),),
     ),

@@ -133,7 +133,7 @@ STORAGE_LOG_CASES: tuple[LogCase, ...] = (
     ),
     *_cases(
         "NFSClientFailingLogged",
-        _on("The NFS client of gpu-a01 hangs on what it writes, or has lost its locks.", "warning"),
+        _on("The NFS client of gpu-a01 cannot write back, or has lost its locks.", "warning"),
         (
             ("its locks", LogEvent(text="nfs4_reclaim_open_state: Lock reclaim failed!")),
             ("a trace", LogEvent(text=" nfs_lock_and_join_requests+0x61/0x2b0 [nfs]")),

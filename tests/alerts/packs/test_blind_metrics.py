@@ -50,6 +50,8 @@ SAMPLES = {
             "GPUSpareMemorySpent",
             "GPUPagesRetired",
             "GPUClockThrottled",
+            "GPUReportedUnhealthy",
+            "GPUThermalResidencyHigh",
             "GPUECCCorrectableErrors",
             "GPUMemoryFull",
             "GPUPowerLimited",
