@@ -30,7 +30,7 @@ from collectors.sources.source_port import LogReader
 from collectors.topology_builder import build_topology
 from collectors.trainings.catalogue import each_training, read_trainings, unseen_kinds
 from collectors.trainings.training import Training, training_of_row
-from commands.plans.cluster_writer import ClusterWriter
+from commands.execution.cluster_writer import ClusterWriter
 
 STARTING = "its objects are being listed, and their trainings read"
 NO_KUBERNETES = "the settings give no access to Kubernetes for this cluster"

@@ -12,11 +12,11 @@ from bot.channels.inbox import Inbox, InboxDependencies
 from bot.channels.open_channel import Conversation, OpenChannel
 from bot.charts.chart_maker import ChartMaker
 from bot.charts.chart_renderer import ChartRenderer, can_render
+from bot.chat_accounts import People
 from bot.delivery.measured_notifier import MeasuredNotifier
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.cluster_view import ClusterView
 from bot.live_cluster import LiveCluster
-from bot.people import People
 from bot.settings.mapping import owners_of
 from bot.shared_parts import SharedParts
 from bot.supervise import Work

@@ -15,7 +15,7 @@ from bot.live_cluster import LiveCluster
 from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from commands.core.pipeline import Pipeline
-from commands.plans.executor import PlanExecutor
+from commands.execution.executor import PlanExecutor
 
 
 def wire_jobs(

@@ -12,6 +12,7 @@ from bot.channels.channel_catalogue import default_channel, open_channels
 from bot.channels.form_names import FormNames
 from bot.channels.heartbeats import HeartbeatSender
 from bot.channels.open_channel import ChannelDependencies, Conversation, OpenChannel
+from bot.chat_accounts import People
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.cluster_view import ClusterView
 from bot.evaluation.evaluator import STALLED_AFTER, Evaluator
@@ -22,7 +23,6 @@ from bot.http.server import Endpoints, Server, application
 from bot.language.phrasebook import phrasebook
 from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
-from bot.people import People
 from bot.person_book import CHAT, open_person_book
 from bot.settings.mapping import defaults_of, listed_persons, permissions_of, route_of
 from bot.settings.schema import Settings

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from collectors.check_catalogue import CHECKS
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NODES, PODS
-from collectors.facts.enumeration import some_of
 from collectors.facts.findings import Finding, blinding, broken
+from collectors.facts.one_line import some_of
 from collectors.facts.queries import CheckQuery, Query
 from collectors.facts.results import Blind
 

@@ -13,7 +13,7 @@ from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.incident import Incident
 from collectors.cluster.kinds import DEPLOYMENTS
 from collectors.trainings.training import TrainingState
-from commands.plans.plan import Plan, PlanState
+from commands.execution.plan import Plan, PlanState
 from demo.environment import CHANNELS, CLUSTER, Environment, describe_state
 from demo.lookalikes.slack import Message
 from demo.scenario import Action, Scenario

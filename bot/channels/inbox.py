@@ -11,9 +11,10 @@ import structlog
 from alerts.store import Changed, Store
 from bot.channels.interaction import Interaction
 from bot.channels.origin import line_about, origin_of
-from bot.people import People, UnknownPersonError
+from bot.chat_accounts import People, UnknownPersonError
 from collectors.facts.clock import Clock, humanize
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by
 from commands.core.command import Answer, Handler
 from commands.core.guidance import refused
 from commands.core.request import Actor, Request, Upload
@@ -112,7 +113,7 @@ class Inbox:
         try:
             actor = await self._deps.people.actor(interaction.user_id)
         except UnknownPersonError as error:
-            return refused(str(error)) if error.is_member else None
+            return refused(said_by(error)) if error.is_member else None
         if actor.is_guest:
             return self._refused_once(interaction.user_id)
         self._deps.on_interaction(interaction.channel)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from alerts.store import stored
-from commands.core.secrets_in_lines import line_without_secrets
+from commands.core.request import line_without_secrets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,9 @@ from bot.channels.form_names import Suggest
 from bot.channels.heartbeats import Heartbeat
 from bot.channels.home_tabs import HomePublisher
 from bot.channels.inbox import Responder
+from bot.chat_accounts import Directory
 from bot.delivery.notifier_protocol import Notifier
 from bot.language.phrasebook import ENGLISH, Phrasebook
-from bot.people import Directory
 from bot.supervise import Work
 from collectors.facts.clock import Clock
 

@@ -1,10 +1,10 @@
 """View of one cluster's evaluation: the rules in force, how each was last evaluated, and which sources are blind."""
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
 from alerts.rules import Rule
-from bot.evaluation.blind_view import BlindView
 from bot.evaluation.scheduler import RuleScheduler
 from collectors.check import SourceState
 from collectors.facts.clock import Clock
@@ -50,3 +50,31 @@ class ClusterView:
         """Follow the sources after a cycle. Return whether the cards have to show another reason."""
         self.blind = {one.source: one.reason for one in sources if one.blind_for is not None}
         return self._shown.follow(self.blind, self._clock.elapsed())
+
+
+REASON_PACE = timedelta(minutes=1)  # between two changes of a reason alone
+
+_AMOUNT = re.compile(r"\d[\d:.,]*(?: (?:d|h|min|s)\b)?(?: \d+ (?:h|min|s)\b)*")
+
+
+class BlindView:
+    """What the cards show. Another source counts at once, another reason once in a while: it may alternate."""
+
+    def __init__(self) -> None:
+        self._shown: Mapping[str, str] = {}
+        self._changed_at = timedelta()
+
+    def follow(self, blind: Mapping[str, str], elapsed: timedelta) -> bool:
+        """Return whether the cards have to show `blind` (source -> reason) instead of what they show."""
+        found = {source: blind_kind(reason) for source, reason in blind.items()}
+        if found == self._shown:
+            return False
+        if found.keys() == self._shown.keys() and elapsed - self._changed_at < REASON_PACE:
+            return False
+        self._shown, self._changed_at = found, elapsed
+        return True
+
+
+def blind_kind(reason: str) -> str:
+    """Return a reason without its numbers, times and durations: they may change in each cycle."""
+    return _AMOUNT.sub("…", reason)

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.alert_batch import AlertBatch, Update
-from alerts.incidents.book import REMEMBERED_FOR, Effects, IncidentBook
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext
 from alerts.incidents.incident import Incident
+from alerts.incidents.incident_book import REMEMBERED_FOR, Effects, IncidentBook
 from alerts.incidents.member_rows import MemberRow, rows_of, whole_ones, write_incident
 from alerts.lifecycle import AlertLife, AlertState
 from alerts.routing import Route, channels_of

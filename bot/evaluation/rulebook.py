@@ -26,10 +26,14 @@ SUFFIXES = (".yard.yaml", ".yaml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rulebook:
-    """The rule groups, and every error in what was read. With diagnostics the groups must not be used."""
+    """The rule groups, and every error in what was read. With diagnostics the groups must not be used.
+
+    `warnings`: what is valid, and probably not what was meant.
+    """
 
     groups: tuple[RuleGroup, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -82,7 +86,9 @@ def read_rulebook(settings: RulesSettings) -> Rulebook:
     whole = merge(loaded)
     changed = override(_with_interval(whole.groups, settings), _plain(settings.overrides))
     return Rulebook(
-        groups=changed.groups, diagnostics=(*diagnostics, *whole.diagnostics, *changed.diagnostics)
+        groups=changed.groups,
+        diagnostics=(*diagnostics, *whole.diagnostics, *changed.diagnostics),
+        warnings=whole.warnings,
     )
 
 

@@ -14,9 +14,10 @@ from bot.http.senders import Sender, actor_of
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.metrics import Metrics
 from collectors.facts.clock import Clock
+from collectors.facts.sentences import english
 from commands.core.command import Handler
 from commands.core.request import Request
-from commands.plans.plan import Origin
+from commands.execution.plan import Origin
 
 MAX_BODY = 1 << 20
 
@@ -68,7 +69,9 @@ def application(endpoints: Endpoints) -> web.Application:
             id=id, line=body.line, actor=actor, at=endpoints.clock.now(), origin=Origin(via="terminal")
         )
         answer = line_answer(await endpoints.take(command), endpoints.book)
-        return web.Response(body=msgspec.json.encode(answer), content_type="application/json")
+        return web.Response(
+            body=msgspec.json.encode(answer, enc_hook=english), content_type="application/json"
+        )
 
     app.router.add_get("/healthz", healthz)
     app.router.add_get("/readyz", readyz)
@@ -81,7 +84,9 @@ def application(endpoints: Endpoints) -> web.Application:
 
 def _refused(status: int, reason: str) -> web.Response:
     return web.Response(
-        body=msgspec.json.encode({"error": reason}), status=status, content_type="application/json"
+        body=msgspec.json.encode({"error": reason}, enc_hook=english),
+        status=status,
+        content_type="application/json",
     )
 
 

@@ -16,12 +16,12 @@ from bot.live_cluster import LiveCluster
 from collectors.cluster.inventory import Inventory
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind
-from commands.core.cordons import against_uncordoning
+from commands.core.cordoned_nodes import against_uncordoning
+from commands.execution.plan import Plan, StepState
+from commands.execution.plan_journal import records_of
+from commands.execution.plan_outcome import reopen
+from commands.execution.steps import Record
 from commands.models import CordonLease
-from commands.plans.outcome import reopen
-from commands.plans.plan import Plan, StepState
-from commands.plans.plan_journal import records_of
-from commands.plans.steps import Record
 
 MAX_PLANS = 1_000  # the newest of the cluster, among which the one that cordoned is searched
 

@@ -13,12 +13,11 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from alerts.store import TABLES, Changed, Listener, Row, StoreSnapshot, Unit, moment_text, table_of
-from bot.store.concurrency import ChangeSignal, WriteLock
+from bot.store.concurrency import ChangeSignal, WriteLock, uninterrupted
 from bot.store.dialects import insert_into, make_engine, one_of
 from bot.store.migrate import StoreError, migrate
 from bot.store.sql_rows import SqlRows
-from bot.store.sql_tables import NUMBERS, sql_table
-from bot.store.uninterrupted import uninterrupted
+from bot.store.sql_schema import NUMBERS, sql_table
 from collectors.internal_errors import InternalErrors
 
 PRUNED_AT_ONCE = 500  # rows per transaction, because other units wait for it

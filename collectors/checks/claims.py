@@ -15,9 +15,9 @@ from collectors.cluster.kinds import (
     STORAGE_CLASSES,
 )
 from collectors.cluster.objects import PersistentVolumeClaim, StorageClass
-from collectors.facts.enumeration import some_of
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import listed, sentence
 
 _WAITS = "WaitForFirstConsumer"
 _SELECTED = (
@@ -60,7 +60,9 @@ def claims_not_ending(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequ
         if deleted is None or deleted > before:
             continue
         pods = [pod.key for pod in inputs.inventory.select(PODS, by_claim, key)]
-        text = f"in use by {some_of(pods, _SHOWN)}" if pods else "no pod uses it: a finalizer keeps it"
+        text = sentence("no pod uses it: a finalizer keeps it")
+        if pods:
+            text = sentence("in use by {pods}", pods=listed(pods, ",", most=_SHOWN))
         seconds = (inputs.at - deleted).total_seconds()
         found.append(Sample(labels=_labels(claim), value=seconds, texts=(text,)))
     return found
@@ -75,7 +77,7 @@ def claims_lost(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[
         volume = volumes.get(claim.spec.volume_name)
         has_failed = volume is not None and volume.status.phase == "Failed"
         if claim.status.phase == "Lost" or has_failed:
-            reason = "its volume has failed" if has_failed else "its volume is gone"
+            reason = sentence("its volume has failed") if has_failed else sentence("its volume is gone")
             found.append(Sample(labels=_labels(claim), value=1, texts=(reason,)))
     return found
 

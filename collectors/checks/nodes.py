@@ -9,9 +9,10 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.resources import gpus_out_of_service, whole_gpus
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import counted, listed, sentence
 
 _LEASE = "yardmaster.io/cordoned-by"
-_COUNTED, _RESOURCE = "nvidia.com/gpu.count", "nvidia.com/gpu"
+_LABEL, _RESOURCE = "nvidia.com/gpu.count", "nvidia.com/gpu"
 
 
 def not_ready(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
@@ -28,7 +29,10 @@ def not_ready(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sa
             continue
         since = ready.last_transition_time
         seconds = (inputs.at - since).total_seconds() if since else 0
-        text = ": ".join(part for part in (f"Ready is {ready.status}", ready.reason, ready.message) if part)
+        text = listed(
+            filter(None, (sentence("Ready is {status}", status=ready.status), ready.reason, ready.message)),
+            ":",
+        )
         found.append(Sample(labels=Labels({"node": name}), value=seconds, texts=(text,)))
     return found
 
@@ -48,14 +52,22 @@ def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
             if usable < every:
                 yield _out(name, resource, every - usable, usable, every)
         if (count := _unregistered(name, inputs.inventory)) and is_node_ready(node):
-            text = (
-                f"none of its {count} GPUs by the label {_COUNTED} is registered: does its device plugin run?"
+            text = counted(
+                "none of its {count} GPU by the label {label} is registered: does its device plugin run?",
+                "none of its {count} GPUs by the label {label} is registered: does its device plugin run?",
+                count=count,
+                label=_LABEL,
             )
             yield Sample(labels=Labels({"node": name, "resource": _RESOURCE}), value=count, texts=(text,))
 
 
 def _out(node: str, resource: str, count: float, usable: float, every: float) -> Sample:
-    text = f"{usable:g} of {every:g} {resource} are allocatable"
+    text = sentence(
+        "{allocatable:g} of {capacity:g} {resource} are allocatable",
+        allocatable=usable,
+        capacity=every,
+        resource=resource,
+    )
     return Sample(labels=Labels({"node": node, "resource": resource}), value=count, texts=(text,))
 
 
@@ -72,14 +84,14 @@ def cordons_forgotten(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Fou
             continue
         if node.metadata.deletion_timestamp is None and (count := whole_gpus(node)):
             pods = sum(bool(inputs.inventory.gpus_of(pod)) for pod in inputs.inventory.pods_on(name))
-            text = f"{count} GPUs, and {pods} pods with GPUs"
+            text = sentence("{gpus} GPUs, and {pods} pods with GPUs", gpus=count, pods=pods)
             yield Sample(labels=Labels({"node": name}), value=count, texts=(text,))
 
 
 def _unregistered(name: str, inventory: Inventory) -> int:
     """Return how many GPUs GPU feature discovery found, if the kubelet knows none by any name."""
-    counted = (inventory.nodes[name].metadata.labels or {}).get(_COUNTED, "")
-    return int(counted) if counted.isdigit() and not inventory.nvidia_gpus_on(name) else 0
+    number = (inventory.nodes[name].metadata.labels or {}).get(_LABEL, "")
+    return int(number) if number.isdigit() and not inventory.nvidia_gpus_on(name) else 0
 
 
 CHECKS = (

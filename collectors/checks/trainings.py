@@ -8,6 +8,7 @@ from collectors.check import CheckInput, ClusterCheck
 from collectors.cluster.objects import Pod
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import counted, sentence
 from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.gpu_workloads import BARE_POD, pods_waiting_for_gpus
 from collectors.trainings.ranks import problem_of
@@ -35,7 +36,8 @@ def half_placed(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[
     for training in inputs.trainings:
         placed = sum(bool(rank.node) for rank in training.ranks)
         if training.state is TrainingState.STARTING and training.gpus and 0 < placed < training.wanted:
-            texts = (f"{placed} of {training.wanted} tasks have a node", training.reason)
+            having = sentence("{placed} of {wanted} tasks have a node", placed=placed, wanted=training.wanted)
+            texts = (having, training.reason)
             labels = Labels({"namespace": training.namespace, "training": training.typed})
             found.append(Sample(labels=labels, value=training.gpus, texts=tuple(filter(None, texts))))
     return found
@@ -65,10 +67,15 @@ def _first_failure(first: Rank | None) -> str:
     """Return what is known of the task that failed first: which, where, how and why."""
     if first is None:
         return ""
-    place = f" on {first.node}" if first.node else ""
-    code = f", exit code {first.exit_code}" if first.exit_code is not None else ""
-    why = f": {first.explanation}" if first.explanation else ""
-    return f"first {first.role} {first.index}{place}: {first.reason or 'Failed'}{code}{why}"
+    return sentence(
+        "first {role} {index} on {node}: {reason}, exit code {code}: {why}",
+        role=first.role,
+        index=first.index,
+        node=first.node or "-",
+        reason=first.reason or "Failed",
+        code="-" if first.exit_code is None else first.exit_code,
+        why=first.explanation or "-",
+    )
 
 
 def _waited(training: Training, at: datetime) -> float:
@@ -107,7 +114,7 @@ def workloads_pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Seq
 
 def _waiting_text(pods: Sequence[Pod]) -> str:
     """Return how many pods wait, and the first reason that is known."""
-    count = f"{len(pods)} pod{'s' if len(pods) != 1 else ''} without a node"
+    count = counted("{count} pod without a node", "{count} pods without a node", count=len(pods))
     problems = (problem_of(one) for one in pods)
     reason = next((": ".join(filter(None, problem)) for problem in problems if any(problem)), "")
     return f"{count}; {reason}" if reason else count

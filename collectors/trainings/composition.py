@@ -10,12 +10,13 @@ from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.indexes import by_namespace, controller_of, kind_of, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, NAMESPACES, STATEFULSETS
+from collectors.cluster.objects import Workload
 from collectors.facts.workload_keys import shown_kind, workload_key
-from collectors.trainings.ranks import failures_of, rank_of
-from collectors.trainings.reading_kind import Owned, ReadingKind, TrainingPart
-from collectors.trainings.servers import AUXILIARY_ROLES, server_part
+from collectors.trainings.ranks import failures_of, pods_by_index, rank_of
+from collectors.trainings.reading_kind import Owned, ReadingKind, RolePods, TrainingPart
 from collectors.trainings.training import (
     OWNER_KEYS,
+    ROLE_KEYS,
     TEAM_KEYS,
     TRAINING_KEYS,
     Rank,
@@ -184,3 +185,24 @@ def _state(
         reason += f"; {stuck.role} {stuck.index} is {stuck.reason}{explanation}"
     is_placed = any(rank.node for rank in counted)
     return (TrainingState.STARTING if is_placed else TrainingState.QUEUED), reason
+
+
+AUXILIARY_ROLES = ("tensorboard", "notebook")  # roles that do not take part in the computation
+
+
+def server_part(server: Workload, pods: Owned, claims: GpuClaims) -> TrainingPart:
+    """Return a server as a part of the training."""
+    tasks = RolePods(
+        role=_role_of(server),
+        replicas=1 if server.spec.replicas is None else server.spec.replicas,
+        gpus=sum(claims.of_spec(server.spec.template.spec).values()),
+        pods=pods_by_index(pods),
+    )
+    return TrainingPart(meta=server.metadata, workload=workload_of(server), roles=(tasks,), is_server=True)
+
+
+def _role_of(server: Workload) -> str:
+    """Return the annotated role; else `ps` for a server that is not auxiliary by its name."""
+    if role := annotation_of(server.metadata, ROLE_KEYS):
+        return role
+    return next((role for role in AUXILIARY_ROLES if role in server.metadata.name), "ps")

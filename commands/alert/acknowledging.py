@@ -5,17 +5,16 @@ from dataclasses import dataclass, replace
 
 import click
 
-from alerts.cards.desired import desired_replies
+from alerts.cards.desired_cards import desired_replies
 from alerts.cards.message import Message
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.cards.text import code, person, text
-from alerts.incidents.grouping import acknowledge
-from alerts.incidents.handing_over import give_back, hand_over
+from alerts.incidents.grouping import acknowledge, give_back, hand_over
 from alerts.incidents.incident import Incident
 from alerts.store import Unit
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.incidents import check_namespace, incident_named
+from commands.core.named_incident import check_namespace, incident_named
 from commands.core.parameter_types import ALERT_OR_INCIDENT
 
 _CHAT_ID = re.compile(r"[UW][A-Z0-9]{2,}")

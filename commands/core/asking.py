@@ -11,7 +11,7 @@ from commands.core.command import Answer, AnyCommand, DeniedError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.parsing import action_of
 from commands.core.planner import Planner
-from commands.plans.plan import Origin, Plan, PlanState
+from commands.execution.plan import Origin, Plan, PlanState
 
 
 async def ask_teams(

@@ -6,16 +6,16 @@ from datetime import datetime, timedelta
 
 from alerts.store import Unit
 from collectors.facts.clock import Clock
-from collectors.facts.enumeration import some_of
+from collectors.facts.one_line import some_of
 from commands.core.command import AnyCommand, DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.request import Actor
+from commands.execution.disruption import worse_than_shown
+from commands.execution.plan import Plan, PlanState, Risk, plan_hash
+from commands.execution.record_steps import changed_before
+from commands.execution.step_outcomes import Waiting
+from commands.execution.steps import Step
 from commands.models import AuditEntry
-from commands.plans.disruption import worse_than_shown
-from commands.plans.outcomes import Waiting
-from commands.plans.plan import Plan, PlanState, Risk, plan_hash
-from commands.plans.record_steps import changed_before
-from commands.plans.steps import Step
 
 SHOWN = 5  # disruptions that are named
 MAX_PROPOSALS = 10_000  # whose times are remembered

@@ -18,6 +18,7 @@ from alerts.cards.message import (
 )
 from alerts.cards.text import Text, code, joined, markup, text
 from collectors.facts.one_line import SENTENCE, one_line
+from collectors.facts.sentences import said_by
 from commands.core.cluster_selection import scoped
 from commands.core.command import (
     Answer,
@@ -87,7 +88,7 @@ def near_names(error: UnknownNameError, command: AnyCommand | None, words: Seque
     typed = [line_from_words(line) for line in lines if line != list(words)]
     buttons = tuple(Button(label=line, line=line) for line in typed if len(line) <= MAX_BUTTON_LINE)
     blocks: tuple[Block, ...] = (Buttons(buttons=buttons),) if buttons else ()
-    title = markup(f"{error} {hint}".strip())
+    title = text(markup(said_by(error)), text(" ", markup(hint)) if hint else ())
     return Answer(
         message=Message(title=title, color=Color.QUIET, blocks=blocks), outcome=CommandOutcome.WRONG
     )
@@ -101,7 +102,7 @@ def denied(error: DeniedError, words: Sequence[str]) -> Answer:
         who = " or ".join(error.teams)
         blocks = (Buttons(buttons=(Button(label=f"Ask {who} to do it", line=line),)),)
     return Answer(
-        message=Message(title=markup(str(error)), color=Color.QUIET, blocks=blocks),
+        message=Message(title=markup(said_by(error)), color=Color.QUIET, blocks=blocks),
         outcome=CommandOutcome.REFUSED,
     )
 

@@ -138,6 +138,14 @@ RULE = NameType(NameKind.ALERT)
 ALERT_OR_INCIDENT = NameType(NameKind.ALERT, NameKind.INCIDENT)
 
 
+def reason_option(help: str) -> click.Option:
+    return click.Option(["--reason"], default="", metavar="TEXT", help=help)
+
+
+def lasting_option(help: str) -> click.Option:
+    return click.Option(["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help=help)
+
+
 def kinds_of(parameter: click.Parameter) -> tuple[NameKind, ...]:
     """Return what the parameter's value may name; nothing for a number, a text and the like."""
     if isinstance(parameter.type, NameType):

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from commands.core.command import AnyCommand, DeniedError
 from commands.core.grant import Grant
 from commands.core.request import Actor, ActorKind
-from commands.plans.plan import Risk
+from commands.execution.plan import Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

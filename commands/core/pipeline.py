@@ -1,6 +1,6 @@
 """The command pipeline: parse, authorize, plan, confirm, record, answer.
 
-`planner.py` makes the plans. It ends by storing the confirmed plan; `commands/plans/executor.py` runs it.
+`planner.py` makes the plans. It ends by storing the confirmed plan; `commands/execution/executor.py` runs it.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from alerts.rules import Rule
 from alerts.store import Store
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by
 from commands.core.actor_rights import ActorRights
 from commands.core.asking import ask_teams
 from commands.core.blindness import with_blindness
@@ -33,16 +34,15 @@ from commands.core.context import Cluster, CommandContext, Defaults, Members
 from commands.core.guidance import denied, form_of, line_from_words, near_names, offered, refused
 from commands.core.matching.interpretation import Fill, Offer, Run, interpret
 from commands.core.matching.lexicon import Lexicon
-from commands.core.once import OnceStore
 from commands.core.parsing import action_of, find, words_of
 from commands.core.permissions import Permissions
 from commands.core.persons import EachTheirOwn, Persons
 from commands.core.planner import Planner
 from commands.core.request import Actor, ActorKind, Request
-from commands.core.request_journal import RequestJournal
+from commands.core.request_journal import OnceStore, RequestJournal
 from commands.core.rule_runs import RuleRun
-from commands.plans.cluster_writer import ClusterWriter
-from commands.plans.plan import Plan
+from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.plan import Plan
 
 TIMEOUT = timedelta(seconds=20)  # for one command's reads and dry run
 
@@ -124,7 +124,7 @@ class Pipeline:
             return self._with_cluster(near_names(error, progress.command, progress.words), progress.cluster)
         except UnusableError as error:
             progress.outcome = "invalid"
-            answer = refused(str(error), CommandOutcome.WRONG, blocks=error.blocks)
+            answer = refused(said_by(error), CommandOutcome.WRONG, blocks=error.blocks)
             return self._with_cluster(answer, progress.cluster)
         except SourceError as error:
             progress.outcome = "blind"

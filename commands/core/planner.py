@@ -9,6 +9,7 @@ from alerts.cards.message import Button, Color, Message
 from alerts.cards.text import text
 from alerts.store import Store
 from collectors.facts.clock import Clock
+from collectors.facts.sentences import said_by
 from commands.core.command import Answer, AnyCommand, PlanDraft, UnusableError
 from commands.core.confirmation import (
     ProposalTimes,
@@ -23,11 +24,11 @@ from commands.core.context import CommandContext
 from commands.core.parsing import action_of
 from commands.core.permissions import Permissions
 from commands.core.request import Actor
-from commands.plans.cluster_writer import ClusterWriter
-from commands.plans.dry_run import DryRunError, dry_run
-from commands.plans.plan import Plan, PlanState, Risk
-from commands.plans.preview import preview
-from commands.plans.steps import Record, Running, Wait
+from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.dry_run import DryRunError, dry_run
+from commands.execution.plan import Plan, PlanState, Risk
+from commands.execution.preview import preview
+from commands.execution.steps import Record, Running, Wait
 
 WITHOUT_A_WRITE = (Wait, Running, Record)  # steps that the API server has nothing to check of
 
@@ -108,7 +109,7 @@ class Planner:
         try:
             waits = await dry_run(draft.stages, writer)
         except DryRunError as error:
-            raise UnusableError(str(error)) from error
+            raise UnusableError(said_by(error)) from error
         is_dry_run = any(not isinstance(step, WITHOUT_A_WRITE) for step in draft.steps)
         return with_waits(replace(draft, is_dry_run=is_dry_run), waits)
 

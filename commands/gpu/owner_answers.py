@@ -9,6 +9,10 @@ from collectors.facts.clock import humanize
 from collectors.gpu_activity import SHORTEST
 from commands.core.command import Answer, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.execution.disruption import Disruption
+from commands.execution.plan import in_order
+from commands.execution.record_steps import forget
+from commands.execution.steps import Delete, Record, Step
 from commands.gpu.freeing_plan import freeing_plan
 from commands.gpu.reclaim import LONGEST_WAIT
 from commands.gpu.reclaim_card import (
@@ -21,10 +25,6 @@ from commands.gpu.reclaim_card import (
 )
 from commands.gpu.unanswered import running_plans, training_of
 from commands.models import DueCommand, ReclaimRequest, ReclaimState
-from commands.plans.disruption import Disruption
-from commands.plans.plan import in_order
-from commands.plans.record_steps import forget
-from commands.plans.steps import Delete, Record, Step
 from commands.training.workload_steps import suspend_steps
 
 

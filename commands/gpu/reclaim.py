@@ -3,13 +3,15 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from alerts.cards.text import moment_words
 from collectors.facts.clock import humanize
-from collectors.facts.enumeration import some_of
+from collectors.facts.one_line import some_of
+from collectors.facts.sentences import moment_words
 from collectors.gpu_activity import SHORTEST, Activity, IdleSearch
 from collectors.trainings.training import Training
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.execution.plan import in_order
+from commands.execution.steps import Delete, Record, Step
 from commands.gpu.idle_detection import find_idle
 from commands.gpu.idle_trainings import TrainingGpus, by_training, evidence, way_to_free, ways_to_free
 from commands.gpu.reclaim_card import (
@@ -24,8 +26,6 @@ from commands.gpu.reclaim_card import (
     settlement_step,
 )
 from commands.models import Launch, ReclaimRequest, ReclaimState
-from commands.plans.plan import in_order
-from commands.plans.steps import Delete, Record, Step
 from commands.training.lookup import training_named
 from commands.training.workload_steps import suspend_steps
 

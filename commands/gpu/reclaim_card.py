@@ -4,12 +4,13 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 
 from alerts.cards.message import Block, Button, Buttons, ButtonStyle, Color, Context, Message, Paragraph
-from alerts.cards.text import Text, bold, code, markup, moment, moment_words, person, text
+from alerts.cards.text import Text, bold, code, markup, moment, person, text
+from collectors.facts.sentences import moment_words
 from commands.core.persons import automation_id
 from commands.core.request import Actor
+from commands.execution.record_steps import record
+from commands.execution.steps import Record
 from commands.models import OPEN_REQUEST, DueCommand, ReclaimRequest, ReclaimState
-from commands.plans.record_steps import record
-from commands.plans.steps import Record
 
 OPEN = OPEN_REQUEST
 KEEP_FOR = timedelta(hours=12)  # after an owner kept their GPUs there is no new request for this long

@@ -3,12 +3,12 @@
 import msgspec
 
 from commands.core.context import CommandContext, Undoing
+from commands.execution.plan import Plan
+from commands.execution.steps import Record
 from commands.gpu.freeing_plan import requests_of
 from commands.gpu.owner_answers import keep_again
 from commands.gpu.reclaim_card import is_owner
 from commands.models import ReclaimRequest, ReclaimState
-from commands.plans.plan import Plan
-from commands.plans.steps import Record
 
 
 async def _is_own(plan: Plan, context: CommandContext) -> bool:

@@ -8,10 +8,10 @@ from alerts.incidents.incident import Incident
 from collectors.facts.results import SourceError
 from commands.core.command import EVERY_SOURCE, Answer, Command
 from commands.core.context import CommandContext
+from commands.execution.plan import Plan, PlanState
 from commands.gpu.reclaim_card import OPEN
 from commands.home.sections import leases_of, open_incident_blocks, trainings_of, waiting_for
 from commands.models import CordonLease, ReclaimRequest
-from commands.plans.plan import Plan, PlanState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

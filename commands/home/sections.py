@@ -9,9 +9,9 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from collectors.trainings.training import Training, TrainingState
 from commands.core.request import Actor
+from commands.execution.plan import Plan, Risk
 from commands.gpu.reclaim_card import answer_buttons
 from commands.models import CordonLease, ReclaimRequest
-from commands.plans.plan import Plan, Risk
 
 SHOWN = 5  # of each kind: the page of a chat has a limit
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}

@@ -10,12 +10,12 @@ from alerts.cards.message import Button
 from alerts.cards.text import code, moment, person, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import pages_of
-from alerts.incidents.returning import WITHIN, Returned, returned
+from alerts.incidents.recurring_faults import WITHIN, Returned, returned
 from alerts.rules import ImpactScope, Rule
 from alerts.silences import Silence
 from alerts.store import Between, StoreSnapshot
+from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
-from commands.plans.plan import Plan, PlanState, StepRecord, StepState
 
 
 async def incident_context(

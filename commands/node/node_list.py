@@ -14,7 +14,8 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.cordons import cordoned_by
+from commands.core.cordoned_nodes import cordoned_by
+from commands.core.named_incident import open_incidents
 from commands.core.parameter_types import RACK
 
 SHOWN = 60
@@ -51,8 +52,7 @@ class _Listed:
 async def listing(action: ListNodes, context: CommandContext) -> Answer:
     """Return the nodes that are not ready, have an open incident or are cordoned; the rest with `--all`."""
     inventory = context.cluster.inventory()
-    async with context.store.read() as snapshot:
-        open_ones = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
+    open_ones = await open_incidents(context)
     incidents: defaultdict[str, list[Incident]] = defaultdict(list)
     for incident in sorted(open_ones, key=lambda one: -one.severity.rank):
         incidents[incident.subject.node].append(incident)

@@ -1,16 +1,39 @@
 """Planning of an undo: the inverses of what a plan did, and what is waited for and what is not undone."""
 
 from collections.abc import Container, Sequence
+from dataclasses import dataclass
 
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
-from commands.plan.stored import PlanName, journal_of, stored_plan
-from commands.plans.plan import Plan, StepRecord, StepState, in_order, inverse_of
-from commands.plans.preview import can_undo
-from commands.plans.record_steps import changed_after
-from commands.plans.settling import settle_plan
-from commands.plans.steps import Create, Delete, Evict, Record, Running, Step, Wait
+from commands.execution.plan import Plan, StepRecord, StepState, in_order, inverse_of
+from commands.execution.plan_journal import records_of
+from commands.execution.preview import can_undo
+from commands.execution.record_steps import changed_after
+from commands.execution.settling import settle_plan
+from commands.execution.steps import Create, Delete, Evict, Record, Running, Step, Wait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanName:
+    plan: str
+    hash: str = ""
+
+
+async def stored_plan(named: PlanName, context: CommandContext) -> Plan:
+    async with context.store.read() as snapshot:
+        plan = await snapshot.rows(Plan).get(named.plan)
+    if plan is None:
+        raise UnusableError(
+            f"There is no plan `{named.plan}`. Plans are named p1, p2, …; `audit` lists the latest."
+        )
+    return plan
+
+
+async def journal_of(plan: Plan, context: CommandContext) -> tuple[StepRecord, ...]:
+    async with context.store.unit() as unit:
+        return await records_of(plan, unit)
+
 
 NAMED = 8  # steps that cannot be undone, in the notes of an undo
 

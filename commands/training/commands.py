@@ -7,17 +7,17 @@ import click
 from alerts.cards.headline import headline
 from alerts.cards.message import Block, Context, Message
 from alerts.cards.text import bold, text
-from alerts.incidents.incident import Incident
 from collectors.facts.redaction import Redactor
 from collectors.trainings.catalogue import unseen_kinds
 from collectors.trainings.training import Training
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
+from commands.core.named_incident import open_incidents
 from commands.core.parameter_types import TEAM, WholeNumberType
 from commands.core.parameter_types import TRAINING as TRAINING_NAME
-from commands.plans.plan import Risk
-from commands.plans.rights import Right, RightsOfKinds
-from commands.plans.steps import Delete
+from commands.execution.plan import Risk
+from commands.execution.rights import Right, RightsOfKinds
+from commands.execution.steps import Delete
 from commands.training.details import training_details, training_table
 from commands.training.launch_command import LAUNCH
 from commands.training.logs import ShowLogs, show_logs
@@ -66,8 +66,7 @@ def _none(team: str, context: CommandContext) -> str:
 
 async def show(action: ShowTraining, context: CommandContext) -> Answer:
     training = training_named(action.training, context.cluster.trainings())
-    async with context.store.read() as snapshot:
-        incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
+    incidents = await open_incidents(context)
     affecting = [
         (one.id, headline(one))
         for one in incidents

@@ -5,10 +5,10 @@ from datetime import datetime
 
 from collectors.cluster.resources import parse_quantity
 from collectors.trainings.training import TrainingState
+from commands.execution.object_refs import ObjectRef
+from commands.execution.record_steps import record
+from commands.execution.steps import Create, Step
 from commands.models import Launch
-from commands.plans.object_refs import ObjectRef
-from commands.plans.record_steps import record
-from commands.plans.steps import Create, Step
 from commands.training import manifests
 from commands.training.manifests import manifest_name
 from commands.training.placement import TaskRequest

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from collectors.cluster.inventory import Inventory
-from collectors.facts.enumeration import some_of
+from collectors.facts.one_line import some_of
 from collectors.volume_use import VolumeUse, VolumeUser
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
-from commands.core.cordons import cordoned_by
+from commands.core.cordoned_nodes import cordoned_by
 from commands.core.lookups import node_named
-from commands.node.cordon import cordon_steps
-from commands.plans.plan import Stage, in_order
-from commands.plans.steps import Patch, Record
+from commands.execution.plan import Stage, in_order
+from commands.execution.steps import Patch, Record
+from commands.node.cordon_steps import cordon_steps
 from commands.volume.volume_names import unseen_notes, volume_named
 from commands.volume.writers import hold_schedules, stop_writers
 

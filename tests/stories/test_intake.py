@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -11,9 +11,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from demo.lookalikes.slack.interactions.interaction import Interaction
 from tests.support.light import CHANNEL, Light, light
 from tests.support.process import Process
+from tests.support.ways_of_typing import EACH_WAY, Typing, by_mention
 
 CORDON = "node cordon gpu-a01 --reason fan"
 
@@ -40,31 +40,15 @@ async def by_http(stage: Light) -> AsyncIterator[None]:
     yield
 
 
-async def by_slash(stage: Light) -> Interaction:
-    return await stage.slack.types("eli", CHANNEL, f"/yard {CORDON}")
-
-
-async def by_mention(stage: Light) -> Interaction:
-    return await stage.slack.types("eli", CHANNEL, f"@yardmaster {CORDON}")
-
-
-async def by_direct_message(stage: Light) -> Interaction:
-    return await stage.slack.types("eli", "@yardmaster", CORDON)
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [by_slash, by_mention, by_direct_message],
-    ids=["a slash command", "a mention", "a direct message"],
-)
+@EACH_WAY
 async def test_a_line_that_was_acknowledged_before_a_kill_is_answered_after_the_restart(
-    tmp_path: Path, sent: Callable[[Light], Awaitable[Interaction]]
+    tmp_path: Path, typed: Typing
 ) -> None:
     async with light(tmp_path, start=False) as stage:
         stage.slack.lose_reply("users.info", hold=True)  # the work cannot begin
         first = await Process.begin(stage)
         try:
-            await sent(stage)
+            await typed(stage, "eli", CORDON)
             await stage.slack.until(lambda: stage.slack.envelopes and stage.slack.envelopes[-1].acked)
             await stage.slack.until(lambda: stage.slack.calls.of("users.info"))
         finally:
@@ -141,7 +125,7 @@ async def test_a_guest_gets_no_answer_when_their_line_was_not_stored(tmp_path: P
 async def test_a_mention_that_could_not_be_stored_runs_when_slack_delivers_it_again(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         with locked(stage):
-            await by_mention(stage)
+            await by_mention(stage, "eli", CORDON)
             await stage.slack.until(lambda: stage.slack.envelopes and stage.slack.ephemerals("eli"))
         stage.slack.redeliver(stage.slack.envelopes[-1])
         await stage.slack.until(

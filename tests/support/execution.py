@@ -6,29 +6,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from alerts.store import StoreSnapshot
-from bot.store.memory_store import MemoryStore
-from commands.models import CordonLease
-from commands.plans.cluster_writer import ClusterWriter
-from commands.plans.executor import PlanExecutor
-from commands.plans.object_refs import ObjectRef
-from commands.plans.plan import Origin, Plan, PlanState, Risk, StepRecord, in_order
-from commands.plans.plan_journal import records_of
-from commands.plans.preconditions import Precondition
-from commands.plans.record_steps import record
-from commands.plans.steps import Create, Delete, Evict, Patch, Record, Running, Scale, Step, Wait
+from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.executor import PlanExecutor
+from commands.execution.object_refs import ObjectRef
+from commands.execution.plan import Origin, Plan, PlanState, Risk, StepRecord, in_order
+from commands.execution.plan_journal import records_of
+from commands.execution.preconditions import Precondition
+from commands.execution.record_steps import record
+from commands.execution.steps import Create, Delete, Evict, Patch, Record, Running, Scale, Step, Wait
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.memory_store import MemoryStore
+from tests.support.rows import a_lease
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CLUSTER = "prod-a"
-LEASE = CordonLease(
-    id="prod-a/gpu-a01",
-    cluster=CLUSTER,
-    node="gpu-a01",
-    owner="U_DANA",
-    owner_name="dana",
-    reason="fan",
-    since=NOON,
-)
+LEASE = a_lease(NOON, reason="fan")
 
 
 class Noon:

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from collectors.facts.enumeration import some_of
 from collectors.facts.findings import Finding, blinding, broken, ok, warning
+from collectors.facts.one_line import some_of
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, SourceError
 from collectors.sources.elasticsearch.client import ElasticsearchClient

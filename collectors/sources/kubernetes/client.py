@@ -163,6 +163,12 @@ class KubernetesClient:
         return b"".join(parts)
 
 
+_NO_ACCOUNT = (
+    "this is no pod with a service account: set kubernetes.kubeconfig, "
+    "or write `kubernetes: null` to leave the cluster's API out"
+)
+
+
 async def _load(settings: KubernetesOptions, configuration: Configuration) -> None:
     if settings.kubeconfig and not _exists(settings.kubeconfig):
         raise SourceError(f"the kubeconfig {settings.kubeconfig} does not exist", temporary=False)
@@ -179,13 +185,12 @@ async def _load(settings: KubernetesOptions, configuration: Configuration) -> No
     except yaml.YAMLError as failure:
         raise SourceError(f"{_source_of(settings)} is not YAML: {failure}", temporary=False) from failure
     except (ConfigException, OSError, ValueError, KeyError, TypeError, AttributeError) as failure:
-        reason = str(failure) or type(failure).__name__
-        advice = (
-            "set kubernetes.kubeconfig, or run in a pod with a service account"
-            if not (settings.kubeconfig or settings.context)
-            else "check the file and the context's name"
-        )
-        raise SourceError(f"{_source_of(settings)}: {reason}; {advice}", temporary=False) from failure
+        if not (settings.kubeconfig or settings.context):
+            raise SourceError(_NO_ACCOUNT, temporary=False) from failure
+        reason = (str(failure) or type(failure).__name__).rstrip(".")
+        raise SourceError(
+            f"{_source_of(settings)}: {reason}; check the file and the context's name", temporary=False
+        ) from failure
 
 
 def _exists(kubeconfig: str) -> bool:

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 import msgspec
 
 from collectors.facts.clock import humanize
-from collectors.facts.enumeration import some_of
 from collectors.facts.findings import Finding, RuleHealth, blinding, broken, ok, warning
 from collectors.facts.missing_metrics import MissingCause, MissingMetrics
+from collectors.facts.one_line import some_of
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, SourceError
 from collectors.sources.prometheus.client import PrometheusClient

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from math import floor
 
 from collectors.facts.clock import duration, humanize
-from collectors.facts.enumeration import some_of
 from collectors.facts.findings import Finding, RuleHealth, warning
+from collectors.facts.one_line import some_of
 from collectors.facts.results import Blind
 from collectors.sources.prometheus.dialects.selectors import selectors
 from collectors.sources.prometheus.missing import InstantQuery
@@ -66,3 +66,14 @@ def _needed(expr: str, own: Collection[str]) -> timedelta:
         if window is not None:
             found.append(duration(window[1]) / (_JITTER if selector.function in _NEED_TWO else 1))
     return min(found)
+
+
+WINDOW = timedelta(minutes=5)
+# The number of scrapes in that window, of the target that was scraped most often within the last hour.
+SCRAPES_QUERY = "max_over_time(max(count_over_time(up[5m]))[1h:5m])"
+_INTERVALS = 2
+
+
+def longest_gap(scrapes: float, stale_after: timedelta) -> timedelta:
+    """Return the longest time without a scrape that is no hole. `scrapes` answers SCRAPES_QUERY; 0: no answer."""
+    return min(stale_after, _INTERVALS * WINDOW / scrapes) if scrapes >= 1 else stale_after

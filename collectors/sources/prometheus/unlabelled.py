@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from collectors.facts.enumeration import some_of
 from collectors.facts.findings import Finding, blinding, warning
+from collectors.facts.one_line import some_of
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind
 from collectors.sources.prometheus.dialects.families import FAMILIES, Role

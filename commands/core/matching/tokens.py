@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from commands.core.parameter_types import DECORATION
 
 MAX_WORDS = 40  # of a line that is not a command; who writes more is writing to somebody else
-_CHINESE = re.compile(r"[\u3400-\u9fff]")
 _RUNS = re.compile(r"[\u3400-\u9fff]|[^\u3400-\u9fff]+")
 _APART = re.compile(r"[,，、;；]+")
 _CONTRACTIONS = {
@@ -43,10 +42,6 @@ class LineToken:
 
     key: str
     text: str
-
-    @property
-    def is_chinese(self) -> bool:
-        return bool(_CHINESE.fullmatch(self.key))
 
 
 def tokens_of(words: Iterable[str]) -> list[LineToken]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from alerts.cards.incident_events import event_text
+from alerts.cards.event_words import event_text
 from alerts.cards.text import Span, Style, plain
 from alerts.incidents.events import IncidentEvent
 from commands.core.context import Defaults

@@ -29,7 +29,6 @@ class Dialect:
     groups: tuple[SeriesGroup, ...] = (SeriesGroup(),)
     copies: Copies = NO_COPIES
     problem: str = ""
-    doubts: tuple[str, ...] = ()
     labels: Mapping[Role, tuple[str, ...]] = field(default_factory=dict)  # in use, best first, for people
 
 

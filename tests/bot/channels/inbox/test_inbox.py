@@ -8,10 +8,10 @@ from functools import partial
 
 from bot.channels.inbox import CONCURRENCY, MAX_INTERRUPTED, Inbox, InboxDependencies
 from bot.channels.interaction import Interaction, InteractionFile
-from bot.store.memory_store import MemoryStore
 from collectors.facts.results import SourceError
 from commands.core.command import Answer
 from commands.core.request import Actor, Request, Upload
+from tests.support.memory_store import MemoryStore
 from tests.support.yard import DANA, text_of
 
 INTERACTION = Interaction(

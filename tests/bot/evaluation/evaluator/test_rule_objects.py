@@ -18,10 +18,10 @@ from bot.evaluation.evaluator import OBJECTS_EVERY, Evaluator, RuleSources
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
-from bot.store.memory_store import MemoryStore
 from collectors.facts.results import SourceError
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, a_topology
 from tests.support.evaluation import Canned, hot
+from tests.support.memory_store import MemoryStore
 from tests.support.routing import a_router
 
 

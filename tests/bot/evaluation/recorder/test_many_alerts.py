@@ -18,11 +18,11 @@ from alerts.incidents.proofs import NO_FACTS
 from alerts.incidents.shortening import KEPT
 from alerts.matching import parse_matchers
 from alerts.silences import Silence
-from bot.store.memory_store import MemoryStore
 from bot.store.sql_store import SqlStore
 from commands.incident.card_context import incident_context
 from tests.support.alerting import CLUSTER, NOON, a_rule, minutes
 from tests.support.evaluation import EVERY, Canned, EvaluationStage
+from tests.support.memory_store import MemoryStore
 
 MANY = KEPT + 150
 PLAIN = a_rule("DNSDown", labels={"component": "dns"})

@@ -10,18 +10,14 @@ from alerts.cards.posted import CardKind, PostedCard
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from commands.core.command import CommandOutcome
-from commands.plans.plan import Plan, PlanState
-from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import ANA, BO, DANA, Yard, a_node_tree, text_of, yard_before
+from commands.execution.plan import Plan, PlanState
+from tests.support.yard import ANA, BO, DANA, Yard, text_of, yard_on
 
 
 @pytest.fixture
 async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        kube.create(a_node_tree("gpu-a01"), keep_status=True)
-        kube.create(a_node_tree("gpu-b03"), keep_status=True)
-        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
-            yield yard
+    async with yard_on(tmp_path, "gpu-a01", "gpu-b03") as yard:
+        yield yard
 
 
 def buttons(message: Message) -> list[Button]:
