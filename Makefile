@@ -75,7 +75,7 @@ docs: $(BIN)/python  ## Generate the tables of the docs and the chart
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m helm.generate
 
-cases: $(BIN)/python  ## Write the annotations that the packs' cases expect, after a change of wording; needs promtool
+cases: $(BIN)/python  ## Write the annotations and summaries that cases of rules expect, after a change of wording; needs promtool
 	$(BIN)/python -m tests.alerts.packs.annotations
 
 untranslated: $(BIN)/python  ## List the sentences without a translation, as entries to paste

@@ -9,8 +9,8 @@ import re
 from dataclasses import replace
 
 from alerts.cards.message import Block, Context, Fields, Message, Paragraph, Preformatted, Table
+from alerts.cards.sentence_spans import expanded
 from alerts.cards.text import Style, Text
-from alerts.cards.wording import expanded
 
 _ANY = "#"  # stands for a figure
 _WORD = re.compile(r"\S+")

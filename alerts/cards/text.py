@@ -1,6 +1,6 @@
 """Text: a tuple of spans, so that it is escaped once, where a channel renders it.
 
-A span of a `Sentence` is one that no language was chosen for yet: `wording.py` makes the
+A span of a `Sentence` is one that no language was chosen for yet: `sentence_spans.py` makes the
 spans that it consists of.
 Text from outside cannot become markup. Whatever a span is made of, it is one line: only a span of its own breaks lines.
 """
@@ -30,6 +30,7 @@ class Style(StrEnum):
     BOLD = "bold"
     CODE = "code"
     LINK = "link"  # target is the URL
+    GROUP = "group"  # target is the id of the chat's group of people, text the name to show outside the chat
     PERSON = "person"  # target is the chat user's id, text the name to show outside the chat
     CHANNEL = "channel"
     MOMENT = "moment"  # target is an ISO time, text is shown where the channel has no date format
@@ -100,6 +101,11 @@ def person(id: str, name: str = "") -> Span:
     """Mention a person of a chat by their own id there; one that the chat does not know is shown by its name."""
     kind, own = kind_and_name(id)
     return Span(name or own, Style.PERSON, id if kind in _NOT_CHATS else own)
+
+
+def group(id: str, name: str) -> Span:
+    """Mention a group of people of a chat; one that the chat does not know is shown by its name."""
+    return Span(name, Style.GROUP, kind_and_name(id)[1])
 
 
 def channel(id: str) -> Span:

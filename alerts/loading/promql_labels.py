@@ -1,7 +1,7 @@
 """Labels of what a PromQL expression returns, where its outermost aggregation says them."""
 
-import promql_parser
-from promql_parser import AggModifierType, VectorMatchCardinality
+from collectors.facts.promql.grammar import parse
+from collectors.facts.promql.tree import Binary, Call, Group, Number, Part, String
 
 _LEFT = ("and", "unless")  # sets, of which the left side's samples are returned
 _KEEPING = frozenset(
@@ -12,47 +12,44 @@ _CHOOSING = ("topk", "bottomk", "limitk", "limit_ratio")  # aggregations that re
 
 def output_labels(expr: str) -> set[str] | None:
     """Return the labels that a valid expression's samples may have; None if the series that it reads decide that."""
-    return _of(promql_parser.parse(expr))
+    return _of(parse(expr))
 
 
-def _of(tree: promql_parser.Expr) -> set[str] | None:
-    match tree:
-        case promql_parser.ParenExpr() | promql_parser.UnaryExpr():
-            return _of(tree.expr)
-        case promql_parser.AggregateExpr():
-            return _of_aggregation(tree)
-        case promql_parser.BinaryExpr():
-            return _of_operation(tree)
-        case promql_parser.Call() if tree.func.name in _KEEPING:
-            return _of(tree.args[0])
+def _of(node: Part) -> set[str] | None:
+    match node:
+        case Group():
+            return _of(node.inner[0])
+        case Call() if node.is_aggregation:
+            return _of_aggregation(node)
+        case Binary():
+            return _of_operation(node)
+        case Call() if node.name in _KEEPING:
+            return _of(node.inner[0])
         case _:
             return None
 
 
-def _of_aggregation(tree: promql_parser.AggregateExpr) -> set[str] | None:
-    operation = str(tree.op)
-    if operation in _CHOOSING:
-        return _of(tree.expr)
-    added = {tree.param.val} if isinstance(tree.param, promql_parser.StringLiteral) else set()
-    if tree.modifier is None:
-        return added
-    if tree.modifier.type == AggModifierType.By:
-        return {*tree.modifier.labels, *added}
-    inner = _of(tree.expr)
-    return None if inner is None else (inner - set(tree.modifier.labels)) | added
+def _of_aggregation(node: Call) -> set[str] | None:
+    if node.name in _CHOOSING:
+        return _of(node.inner[-1])
+    added = {one.value for one in node.inner[:-1] if isinstance(one, String)}
+    if node.grouping != "without":
+        return {*node.labels, *added}
+    inner = _of(node.inner[-1])
+    return None if inner is None else (inner - set(node.labels)) | added
 
 
-def _of_operation(tree: promql_parser.BinaryExpr) -> set[str] | None:
-    left, right = _of(tree.lhs), _of(tree.rhs)
-    operation, modifier = str(tree.op), tree.modifier
-    if operation in _LEFT or isinstance(tree.rhs, promql_parser.NumberLiteral):
+def _of_operation(node: Binary) -> set[str] | None:
+    left, right = (_of(one) for one in node.inner)
+    if node.operator in _LEFT or _is_number(node.inner[1]):
         return left
-    if isinstance(tree.lhs, promql_parser.NumberLiteral):
+    if _is_number(node.inner[0]):
         return right
-    if operation == "or":
+    if node.operator == "or":
         return None if left is None or right is None else left | right
-    if modifier is not None and modifier.card == VectorMatchCardinality.OneToMany:
-        left = right
-    if left is None or modifier is None:
-        return left
-    return {*left, *(modifier.group_labels or ())}
+    many = right if node.many == "right" else left
+    return None if many is None else many | set(node.included)
+
+
+def _is_number(node: Part) -> bool:
+    return isinstance(node, Number) or (isinstance(node, Group) and _is_number(node.inner[0]))

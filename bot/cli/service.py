@@ -21,15 +21,17 @@ if TYPE_CHECKING:  # commands import what they need when they run, so `version` 
 @CONFIG
 def run(config: Path | None) -> None:
     """Run Yardmaster until it receives SIGTERM or SIGINT. What `check` refuses is not run."""
+    from bot.cli.log_setup import logs_of_the_service
     from bot.main import run_for_ever
     from bot.validation import validate
 
-    validated = asyncio.run(validate(config))
-    if validated.diagnostics or validated.settings is None:
-        print_errors(validated.diagnostics)
-        click.echo("Yardmaster cannot start with these settings.", err=True)
-        sys.exit(1)
-    asyncio.run(run_for_ever(validated.settings))
+    with logs_of_the_service() as log:
+        validated = asyncio.run(validate(config))
+        if validated.diagnostics or validated.settings is None:
+            print_errors(validated.diagnostics)
+            click.echo("Yardmaster cannot start with these settings.", err=True)
+            sys.exit(1)
+        asyncio.run(run_for_ever(validated.settings, listen_dropped=log.listen))
 
 
 @click.command()

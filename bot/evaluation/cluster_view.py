@@ -29,11 +29,24 @@ class ClusterView:
         return self.scheduler.rules
 
     @property
+    def blind_rules(self) -> Mapping[str, str]:
+        """Rule id -> why it saw nothing when it was last due: its own query, or its whole source.
+
+        A rule of a source that the settings do not have is none of them: it sees nothing on purpose.
+        """
+        alone: dict[str, str] = {}
+        for state in self.router.sources(at=self._clock.now()):
+            alone |= state.rules
+        found = {
+            id: alone.get(id) or self.blind.get(self.router.source_of(rule.query), "")
+            for id, rule in self.rules.items()
+        }
+        return {id: reason for id, reason in found.items() if reason}
+
+    @property
     def rule_runs(self) -> Mapping[str, RuleRun]:
         """How each rule was last evaluated, by its id; those that were not yet are left out."""
-        blind: dict[str, str] = {}
-        for state in self.router.sources(at=self._clock.now()):
-            blind |= state.rules
+        blind = self.blind_rules
         evaluated, took = self.scheduler.progress, self.router.took
         return {
             id: RuleRun(took=took.get(id, timedelta()), evaluated=evaluated.get(id), blind=blind.get(id, ""))

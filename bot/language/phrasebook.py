@@ -2,7 +2,7 @@
 
 The code and the store speak English. A sentence is translated where a channel renders it: the phrase that it was made
 of is found again by its fixed words, and what stood in its holes is put into the translation. What no phrase fits, such
-as a name or a line from a log, stays as it is. A `Sentence` needs none of it: see `catalogue.py`.
+as a name or a line from a log, stays as it is. A `Sentence` needs none of it: see `message_catalogue.py`.
 """
 
 import re
@@ -14,9 +14,9 @@ from typing import Final
 import yaml
 
 from bot.language.agreement import agreeing
-from bot.language.catalogue import Catalogue, entries
+from bot.language.message_catalogue import Catalogue, entries
 from bot.language.phrase import WORD, Phrase
-from bot.language.po import Entry, translations_of
+from bot.language.po import Translation, translations_of
 from bot.language.readings import Readings
 from collectors.facts.sentences import Sentence, holes
 
@@ -34,7 +34,7 @@ class Phrasebook:
     """
 
     def __init__(
-        self, phrases: Iterable[Phrase] = (), language: str = "en", entries: Iterable[Entry] = ()
+        self, phrases: Iterable[Phrase] = (), language: str = "en", entries: Iterable[Translation] = ()
     ) -> None:
         self._readings = Readings(phrases)
         known = tuple(entries)

@@ -16,7 +16,7 @@ _MAGIC = 0x950412DE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Translation:
     """A message and its translation, one per plural form. The entry of an empty id describes the catalogue."""
 
     id: str
@@ -30,9 +30,9 @@ class Entry:
         return f"{self.context}\x04{self.id}" if self.context else self.id
 
 
-def entries_of(content: str) -> list[Entry]:
+def entries_of(content: str) -> list[Translation]:
     """Return the entries of a `.po` file, without those that have no translation. Raises ValueError with the line."""
-    found: list[Entry] = []
+    found: list[Translation] = []
     for block in re.split(r"\n\s*\n", content):
         texts: dict[str, str] = {}
         word = ""
@@ -49,7 +49,7 @@ def entries_of(content: str) -> list[Entry]:
     return [one for one in found if all(one.said)]
 
 
-def translations_of(entries: Iterable[Entry]) -> GNUTranslations:
+def translations_of(entries: Iterable[Translation]) -> GNUTranslations:
     """Return the entries as gettext's translations. The plural rule is that of the entry with an empty id."""
     pairs = {f"{one.key}\0{one.plural}" if one.plural else one.key: "\0".join(one.said) for one in entries}
     ids, said = zip(*((id.encode(), pairs[id].encode()) for id in sorted(pairs)), strict=True)
@@ -63,13 +63,13 @@ def translations_of(entries: Iterable[Entry]) -> GNUTranslations:
     return GNUTranslations(BytesIO(head + b"".join(indexes) + b"".join(one + b"\0" for one in (*ids, *said))))
 
 
-def _entry(texts: dict[str, str]) -> Entry:
+def _entry(texts: dict[str, str]) -> Translation:
     forms = sorted(word for word in texts if word.startswith("msgstr"))
     if "msgid" not in texts or not forms:
         raise ValueError(f"an entry needs msgid and msgstr: {texts}")
     if ("msgid_plural" in texts) != (forms != ["msgstr"]):
         raise ValueError(f"msgid_plural and msgstr[0] go together: {texts['msgid']}")
-    return Entry(
+    return Translation(
         id=texts["msgid"],
         plural=texts.get("msgid_plural", ""),
         context=texts.get("msgctxt", ""),

@@ -18,8 +18,8 @@ from alerts.cards.message import (
     Preformatted,
     Table,
 )
+from alerts.cards.sentence_spans import expanded
 from alerts.cards.text import Span, Style, Text
-from alerts.cards.wording import expanded
 from bot.language.phrase import FIRST_TOKEN, LAST_TOKEN
 from bot.language.phrasebook import Phrasebook
 from collectors.facts.sentences import Sentence

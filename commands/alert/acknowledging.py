@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 import click
 
@@ -93,7 +94,12 @@ def _person(named: str, context: CommandContext) -> tuple[str, str]:
     if _CHAT_ID.fullmatch(word):
         to = context.persons.person_of(word)
         return to, next((name for name, id in owners.items() if id == to), "")
-    raise UnusableError(f"`{named}` is nobody that Yardmaster knows: mention the person with @.")
+    if close := get_close_matches(word, owners, n=3):
+        near = ", ".join(f"`@{name}`" for name in close)
+        raise UnusableError(f"Yardmaster does not know `{named}`. Did you mean {near}?")
+    raise UnusableError(
+        f"Yardmaster does not know `{named}`. Type @ and choose the person from the list that Slack shows."
+    )
 
 
 _INCIDENT = click.Argument(["name"], type=ALERT_OR_INCIDENT, metavar="INCIDENT")

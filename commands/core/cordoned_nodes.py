@@ -29,6 +29,11 @@ def annotations_of(node: Node) -> dict[str, str]:
     return node.metadata.annotations or {}
 
 
+def stands(node: Node) -> bool:
+    """Whether a cordon of ours stands on the node."""
+    return bool(node.spec.unschedulable) and BY in annotations_of(node)
+
+
 def cordoned_by(node: Node) -> str:
     return annotations_of(node).get(BY, "someone else")
 

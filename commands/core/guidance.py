@@ -28,7 +28,7 @@ from commands.core.command import (
     FormRequest,
     UnknownNameError,
 )
-from commands.core.matching.interpretation import FORM_OPTION, Fill, Offer, missing_arguments
+from commands.core.matching.interpretation import FORM_OPTION, Absent, Fill, Offer, missing_arguments
 from commands.core.usage_errors import quote_hint, rejoined
 
 MAX_BUTTON_LINE = 1_500  # characters; a longer line is not offered as a button
@@ -58,6 +58,21 @@ def offered(typed: str, offer: Offer) -> Answer:
     )
 
 
+def absent(asked: Absent) -> Answer:
+    """Return that no command does what the line asks for, and what comes nearest."""
+    lines = [line_from_words(words) for words in asked.lines]
+    buttons = tuple(Button(label=line, line=line) for line in lines if len(line) <= MAX_BUTTON_LINE)
+    title = markup(f"No command can `{asked.verb}` yet. Nothing was done.")
+    nearest: tuple[Block, ...] = (
+        (Context(text=text("What comes nearest:")), Buttons(buttons=buttons))
+        if buttons
+        else (Context(text=markup("`help` lists the commands that there are.")),)
+    )
+    return Answer(
+        message=Message(title=title, color=Color.QUIET, blocks=nearest), outcome=CommandOutcome.WRONG
+    )
+
+
 def form_of(fill: Fill, cluster: str) -> Answer:
     """Return what is missing, and the form to fill it in."""
     command, arguments = fill.command, fill.words[len(fill.command.name.split()) :]
@@ -78,7 +93,9 @@ def form_of(fill: Fill, cluster: str) -> Answer:
 
 def near_names(error: UnknownNameError, command: AnyCommand | None, words: Sequence[str]) -> Answer:
     """Return that the name is unknown, and the line as it was probably meant: with a near name, or with quotes."""
-    lines = [[near if word == error.name else word for word in words] for near in error.near]
+    lines = [
+        [near if word == error.name else word for word in words] for near in error.near if near not in words
+    ]
     hint = ""
     if command is not None:
         name = command.name.split()

@@ -45,7 +45,7 @@ class Permissions:
             return f"You may run `{command.name}`, but not on cluster {cluster}."
         for namespace in namespaces:
             if not any(_any(namespace, grant.namespaces) for grant in granted):
-                own = ", ".join(dict.fromkeys(name for grant in granted for name in grant.namespaces))
+                own = ", ".join(dict.fromkeys(f"`{name}`" for grant in granted for name in grant.namespaces))
                 return (
                     f"You may run `{command.name}`, but not in namespace {namespace}; yours: {own or 'none'}."
                 )

@@ -67,11 +67,13 @@ class Stage:
     """Steps of a plan that belong together. The next stage begins when all of them are done.
 
     With `at_once` above 1 they run side by side, so they must not depend on each other: one that fails does not stop
-    the others. Otherwise they run one after the other, and the first that fails ends the plan.
+    the others. Otherwise they run one after the other, and the first that fails ends the plan. In an `is_apart` stage
+    one that is refused stops only those about the same objects: each node of an undo is undone, or said to be not.
     """
 
     steps: tuple[Step, ...]
     at_once: int = 1
+    is_apart: bool = False
 
 
 def in_order(*steps: Step) -> tuple[Stage, ...]:
@@ -89,12 +91,18 @@ class Origin:
     incident: str = ""
 
 
+def _over_at(plan: "Plan") -> datetime | None:
+    is_over = plan.is_over or plan.state is PlanState.PROPOSED
+    return (plan.ended_at or plan.expires_at) if is_over else None
+
+
 @stored(
     "plans",
     "cluster",
     "state",
     "incident",
     "actor",
+    over=_over_at,
     floats=lambda plan: (one.gpus for one in plan.disrupts),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +135,10 @@ class Plan:
     undo_of: str = ""
     undone_by: str = ""
     asked_of: tuple[str, ...] = ()  # the teams that the actor asked to confirm it
+    asked_groups: tuple[str, ...] = ()  # the chat's groups of these teams
     is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
     relieves: tuple[str, ...] = ()  # patterns of alert names, as its command declares them
+    concerned: tuple[str, ...] = ()  # ids of the incidents about what it changes, open when it was confirmed
 
     @property
     def hash(self) -> str:

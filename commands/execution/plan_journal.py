@@ -5,9 +5,11 @@ from dataclasses import replace
 
 from alerts.store import Store, StoreSnapshot
 from collectors.facts.clock import Clock
+from commands.execution.object_refs import ObjectRef
+from commands.execution.object_state import name_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.execution.plan_outcome import record_outcome
-from commands.execution.steps import Record
+from commands.execution.steps import Record, Step
 
 
 async def records_of(plan: Plan, snapshot: StoreSnapshot) -> tuple[StepRecord, ...]:
@@ -29,13 +31,35 @@ def _may_be_recorded(plan: Plan, number: int, records: Sequence[StepRecord]) -> 
 
 
 def recorded_step(plan: Plan, number: int) -> int | None:
-    """Return the number of the step that a Record step records: the nearest one before it that is not a Record."""
-    steps = plan.steps
+    """Return the number of the step that a Record step records: the nearest before it that is not a Record.
+
+    One that is about an object records the nearest step that changes it.
+    """
+    return recorded_of(plan.steps, number)
+
+
+def recorded_of(steps: Sequence[Step], number: int) -> int | None:
+    """Return the same of steps that are no plan yet."""
     if not isinstance(steps[number], Record):
         return None
+    before = [one for one in range(number - 1, -1, -1) if not isinstance(steps[one], Record)]
+    about = objects_of(steps[number])
     return next(
-        (earlier for earlier in range(number, -1, -1) if not isinstance(steps[earlier], Record)), None
+        (one for one in before if not about.isdisjoint(objects_of(steps[one]))), next(iter(before), None)
     )
+
+
+def objects_of(step: Step) -> frozenset[ObjectRef]:
+    """Return the objects that a step changes, waits for or speaks of, without their uids."""
+    if isinstance(step, Record):
+        return frozenset(name_of(one.ref) for one in step.about)
+    return frozenset((name_of(step.ref),))
+
+
+def belongs(steps: Sequence[Step], number: int, earlier: int) -> bool:
+    """Whether a step is about an object of an earlier one, or records it."""
+    about = objects_of(steps[number])
+    return not about.isdisjoint(objects_of(steps[earlier])) or recorded_of(steps, number) == earlier
 
 
 class Journal:

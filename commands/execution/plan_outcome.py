@@ -56,21 +56,25 @@ async def record_outcome(unit: Unit, plan: Plan) -> None:
 async def _concerned(unit: Unit, plan: Plan) -> list[Incident]:
     """Return the incidents that the plan was run for: where it was pressed, and those about what it changed.
 
-    Whether a person typed it, pressed it or automation ran it makes no difference, if the incident was open then.
+    The latter were open when it was confirmed; one that was reopened since has begun after it.
+    Whether a person typed it, pressed it or automation ran it makes no difference.
     """
-    pressed = await unit.rows(Incident).get(plan.origin.incident) if plan.origin.incident else None
-    if plan.confirmed_at is None:
-        return [pressed] if pressed is not None else []
-    found = {pressed.id: pressed} if pressed is not None else {}
-    rows = await unit.rows(Incident).find(
-        cluster=plan.cluster, group_key=_changed_by(plan), newest=True, limit=50
-    )
-    for one in rows:
-        if one.began_at <= plan.confirmed_at and (
-            one.resolved_at is None or plan.confirmed_at <= one.resolved_at
-        ):
-            found.setdefault(one.id, one)
-    return list(found.values())
+    found = await unit.rows(Incident).get_all([id for id in (plan.origin.incident, *plan.concerned) if id])
+    return [
+        one
+        for one in found.values()
+        if one.id == plan.origin.incident or (plan.confirmed_at and one.began_at <= plan.confirmed_at)
+    ]
+
+
+async def open_incidents_about(unit: Unit, plan: Plan) -> tuple[str, ...]:
+    """Return the ids of the incidents about what the plan changes that are open, as the plan is being confirmed.
+
+    Their moments cannot tell it later: a cycle of the rules is dated when it begins, and looks at the cluster after it.
+    So an incident that a plan ends may have ended, by its date, before the plan was confirmed.
+    """
+    rows = await unit.rows(Incident).find(cluster=plan.cluster, group_key=_changed_by(plan), state="open")
+    return tuple(one.id for one in rows)
 
 
 def _changed_by(plan: Plan) -> list[str]:

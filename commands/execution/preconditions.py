@@ -34,13 +34,21 @@ def value_at(found: Any, path: tuple[str, ...]) -> Any:
 
 
 def contains(found: Any, body: Any) -> bool:
-    """Whether a merge patch would change nothing. The server omits a mapping that has become empty."""
+    """Whether a merge patch would change nothing. The server omits false, 0, and a mapping that has become empty."""
     if not isinstance(body, Mapping):
-        return bool(found == body)
+        return bool(found == body) or (found is None and body in (False, 0))
     found = {} if found is None else found
     return isinstance(found, Mapping) and all(
         found.get(key) is None if value is None else contains(found.get(key), value)
         for key, value in body.items()
+    )
+
+
+def first_missing(found: Any, body: Mapping[str, object]) -> Precondition | None:
+    """Return the first value of a merge patch that the object does not have; None if `contains`."""
+    return next(
+        (fact for fact in facts_of(body) if not contains(value_at(found, fact.path), fact.equals)),
+        None,
     )
 
 

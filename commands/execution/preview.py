@@ -15,7 +15,7 @@ from alerts.cards.message import (
     Paragraph,
     Preformatted,
 )
-from alerts.cards.text import Text, bold, code, joined, markup, moment, person, text
+from alerts.cards.text import Text, bold, code, group, joined, markup, moment, person, text
 from collectors.facts.clock import humanize
 from collectors.facts.one_line import some_of
 from commands.execution.disruption import Disruption
@@ -42,7 +42,9 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
     blocks: list[Block] = []
     if plan.asked_of:
         asker = person(plan.actor, plan.actor_name)
-        blocks.append(Paragraph(text=text(asker, f" asks {' or '.join(plan.asked_of)} to confirm this.")))
+        asked = text(asker, f" asks {' or '.join(plan.asked_of)} to confirm this.")
+        mentions = joined(" ", (group(id, f"@{id}") for id in plan.asked_groups))
+        blocks.append(Paragraph(text=text(asked, " ", mentions) if mentions else asked))
     if plan.disrupts:
         blocks.append(
             Paragraph(text=text(bold("Disrupts: "), some_of([str(one) for one in plan.disrupts], 8)))

@@ -1,6 +1,7 @@
 """Record steps: which tables they may write, with which row types, and whether a row still is as they expect."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -8,6 +9,7 @@ import msgspec
 from alerts.store import TABLES, StoreSnapshot, Unit
 from collectors.facts.sentences import english
 from commands.execution.object_refs import JsonValue
+from commands.execution.object_state import ObjectState
 from commands.execution.steps import Record, Step
 
 
@@ -22,8 +24,13 @@ def record(
     expects: str = "",
     goes_with: str = "",
     scope: tuple[str, ...] = (),
+    about: Iterable[ObjectState] = (),
+    about_undone: Iterable[ObjectState] = (),
 ) -> Record:
-    """Return a step that puts `row` into `table`; its inverse restores `before` or deletes the row."""
+    """Return a step that puts `row` into `table`; its inverse restores `before` or deletes the row.
+
+    `about` is what the row says of the cluster, `about_undone` what its absence says.
+    """
     return Record(
         table=table,
         id=row.id,
@@ -35,11 +42,21 @@ def record(
         expects=expects,
         goes_with=goes_with,
         scope=scope,
+        about=tuple(about),
+        about_undone=tuple(about_undone),
     )
 
 
 def forget(
-    table: str, row: Any, *, text: str, has_inverse: bool = True, undo_text: str = "", goes_with: str = ""
+    table: str,
+    row: Any,
+    *,
+    text: str,
+    has_inverse: bool = True,
+    undo_text: str = "",
+    goes_with: str = "",
+    about: Iterable[ObjectState] = (),
+    about_undone: Iterable[ObjectState] = (),
 ) -> Record:
     """Return a step that deletes a row; its inverse restores it."""
     return Record(
@@ -51,7 +68,19 @@ def forget(
         has_inverse=has_inverse,
         undo_text=undo_text,
         goes_with=goes_with,
+        about=tuple(about),
+        about_undone=tuple(about_undone),
     )
+
+
+def left_by(steps: Iterable[Step]) -> tuple[ObjectState, ...]:
+    """Return how the steps leave their objects, for a row that says that they were done."""
+    return tuple(left for step in steps if (left := step.leaves()) is not None)
+
+
+def left_undone(steps: Iterable[Step]) -> tuple[ObjectState, ...]:
+    """Return how an undo of the steps leaves their objects."""
+    return left_by(inverse for step in steps if (inverse := step.inverse("")) is not None)
 
 
 async def changed_before(snapshot: StoreSnapshot, steps: Iterable[Step]) -> str:
@@ -80,13 +109,22 @@ async def _other_state(snapshot: StoreSnapshot, step: Record, expected: dict[str
     return table.read(stored).get("state") or "changed"
 
 
-async def put_record(unit: Unit, step: Record) -> None:
-    """Run a Record step. Raises ValueError for a table that plans may not write."""
+async def put_record(unit: Unit, step: Record, plan: str) -> None:
+    """Run a Record step of a plan, whose id a row with a `plan` keeps. Raises ValueError for a table of others."""
     table = TABLES[step.table]
     if not table.in_plans:
         raise ValueError(f"a plan may not write the table {table.name}")
     rows = unit.rows(table.row)
     if step.row is None:
-        await rows.delete(step.id)
-    else:
-        await rows.put(msgspec.convert(step.row, table.row))
+        stored = await rows.get(step.id)
+        if not _is_of_another(stored, step.before):
+            await rows.delete(step.id)
+        return
+    row = msgspec.convert(step.row, table.row)
+    await rows.put(replace(row, plan=plan) if hasattr(row, "plan") else row)
+
+
+def _is_of_another(stored: Any, before: dict[str, JsonValue] | None) -> bool:
+    """Whether the row of this name is about another object by now: another node that has the name of the first."""
+    uids = {getattr(stored, "uid", ""), (before or {}).get("uid") or ""} - {""}
+    return len(uids) > 1

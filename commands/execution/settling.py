@@ -27,13 +27,20 @@ async def settle_plan(plan: Plan, reader: ObjectReader, store: Store, now: datet
     for record in records:
         if record.state is StepState.UNKNOWN:
             found[record.number] = await plan.steps[record.number].observe(reader, plan.id)
+    for number, step in enumerate(
+        plan.steps
+    ):  # the node may have changed since: then there is no lease of it
+        recorded = recorded_step(plan, number) if isinstance(step, Record) else None
+        if recorded is not None and number not in found and isinstance(found.get(recorded), Done):
+            found[number] = await step.observe(reader, plan.id)
     if not any(isinstance(outcome, Done | Refused) for outcome in found.values()):
         return plan
     async with store.unit() as unit:
         stored = await unit.rows(Plan).get(plan.id) or plan
         records = await records_of(stored, unit)  # another look may have been faster
+        unknown = {one.number for one in records if one.state is StepState.UNKNOWN}
         for number, outcome in found.items():
-            if records[number].state is StepState.UNKNOWN:
+            if number in unknown or recorded_step(stored, number) in unknown:
                 await _store_outcome(stored, records[number], outcome, unit, now)
         settled = _judged(stored, await records_of(stored, unit), now)
         if settled != stored:
@@ -47,18 +54,13 @@ async def settle_plan(plan: Plan, reader: ObjectReader, store: Store, now: datet
 async def _store_outcome(plan: Plan, record: StepRecord, outcome: Outcome, unit: Unit, now: datetime) -> None:
     match outcome:
         case Done():
-            done = replace(
-                record,
-                state=StepState.DONE,
-                uid=outcome.uid,
-                outcome="it was done, as was seen later",
-                ended_at=now,
+            step = plan.steps[record.number]
+            if isinstance(step, Record):
+                await put_record(unit, step, plan.id)
+            seen = "recorded" if isinstance(step, Record) else "it was done, as was seen later"
+            await unit.rows(StepRecord).put(
+                replace(record, state=StepState.DONE, uid=outcome.uid, outcome=seen, ended_at=now)
             )
-            await unit.rows(StepRecord).put(done)
-            for number, step in enumerate(plan.steps):
-                if isinstance(step, Record) and recorded_step(plan, number) == record.number:
-                    await put_record(unit, step)
-                    await unit.rows(StepRecord).put(replace(done, number=number, uid="", outcome="recorded"))
         case Refused():
             not_done = f"it was not done, as was seen later: {outcome.reason}"
             await unit.rows(StepRecord).put(

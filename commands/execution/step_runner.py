@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 
 from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
-from commands.execution.step_outcomes import Outcome, Refused, Unknown, Waiting
+from commands.execution.cluster_writer import NotAsWrittenError
+from commands.execution.step_outcomes import Done, Outcome, Refused, Unknown, Waiting
 from commands.execution.steps import Step
 from commands.execution.steps.step_kind import Attempt
 
@@ -15,6 +16,14 @@ RETRY_AFTER = (1.0, 2.0, 5.0, 10.0, 20.0)  # seconds between retries while the c
 Pause = Callable[[float], Awaitable[None]]
 Monotonic = Callable[[], float]  # seconds; a clock that people may set would end waits too early or never
 IsCancelled = Callable[[str], Awaitable[bool]]  # gets the reason why the step waits
+
+
+class NotRecordedError(Exception):
+    """A row could not be written, for the store's error, which may pass."""
+
+    def __init__(self, why: Exception) -> None:
+        super().__init__(str(why))
+        self.why = why
 
 
 class StepRunner:
@@ -74,10 +83,30 @@ class StepRunner:
             case _:
                 return found
 
+    async def _looked(self, step: Step, attempt: Attempt, error: NotAsWrittenError) -> Outcome:
+        """Return what came of a write whose answer is not to be believed: what stands at the API server counts."""
+        try:
+            found = await step.observe(attempt.writer, attempt.plan)
+        except SourceError:
+            return ended(step, attempt, str(error))
+        match found:
+            case Refused(reason=reason):
+                return Refused(
+                    reason=f"{error}. Looked at again, {reason}. What else the step wrote may stand."
+                )
+            case Done():
+                return found
+            case _:
+                return ended(step, attempt, str(error))
+
     async def _try(self, step: Step, attempt: Attempt, unanswered: int) -> tuple[Outcome, bool]:
         """Return the outcome of one try, and whether the cluster answered."""
         try:
             return await step.apply(attempt), True
+        except NotRecordedError:
+            raise
+        except NotAsWrittenError as error:
+            return await self._looked(step, attempt, error), True
         except SourceError as error:
             if error.temporary:
                 pause = RETRY_AFTER[min(unanswered, len(RETRY_AFTER) - 1)]

@@ -17,7 +17,14 @@ from commands.execution.plan import Plan, PlanState, StepRecord, StepState, in_o
 from commands.execution.steps import Delete, Record
 from commands.gpu.idle_trainings import by_training, evidence
 from commands.gpu.reclaim import MAX_WINDOW, find_idle_now
-from commands.gpu.reclaim_card import OPEN, SETTLEMENT, request_step, settlement_of, settlement_step
+from commands.gpu.reclaim_card import (
+    OPEN,
+    SETTLEMENT,
+    freed_step,
+    request_step,
+    settlement_of,
+    settlement_step,
+)
 from commands.models import DueCommand, HandledRequest, ReclaimRequest, ReclaimState
 from commands.training.workload_steps import suspend_steps
 
@@ -75,9 +82,9 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
         return _void(reclaim, "it is already suspended")
     if any(isinstance(step, Delete) for step in steps) and not reclaim.is_for_good:
         return _void(reclaim, "Kueue manages it by now, so that it could only be deleted")
-    freed = request_step(
+    freed = freed_step(
         replace(reclaim, state=ReclaimState.FREED),
-        text="record that the GPUs are free",
+        steps,
         before=reclaim,
         has_inverse=not reclaim.is_for_good,
     )

@@ -25,7 +25,9 @@ def _instead(step: Record, plan: Plan, context: CommandContext) -> Record | None
     if step.table != "reclaim_requests" or step.row is None:
         return None
     reclaim = msgspec.convert(step.row, ReclaimRequest)
-    return keep_again(reclaim, plan.id, context) if reclaim.state is ReclaimState.FREED else None
+    if reclaim.state is not ReclaimState.FREED:
+        return None
+    return keep_again(reclaim, plan.id, context, about=step.about_undone)
 
 
 UNDOING = Undoing(is_own=_is_own, instead=_instead)

@@ -130,6 +130,12 @@ async def _leases(incident: Incident, snapshot: StoreSnapshot) -> list[CordonLea
 
 
 def still_cordoned(lease: CordonLease) -> StillOpen:
+    """Return what is left of a cordon: the cordon, or only its lease if somebody else lifted it."""
+    if lease.lifted_at is not None:
+        return StillOpen(
+            text=text("Somebody else lifted the cordon of ", code(lease.node), ", and its lease is left."),
+            button=Button(label="Remove its record", line=f"node uncordon {lease.node}"),
+        )
     until = text(" until ", moment(lease.until)) if lease.until else ()
     who = person(lease.owner, lease.owner_name)
     return StillOpen(

@@ -12,13 +12,19 @@ from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import BY, against_uncordoning, annotations_of, cordoned_by, lost_gpu
 from commands.core.dns_after_cordon import notes_on_cordon
-from commands.core.lookups import node_named
+from commands.core.lookups import read_node
 from commands.core.named_incident import open_incidents
 from commands.execution.plan import in_order
-from commands.execution.record_steps import forget
 from commands.execution.steps import Patch, Record
 from commands.models import CordonLease
-from commands.node.cordon_steps import cordon_steps, extension_steps, forgotten_steps, uncordon_step
+from commands.node.cordon_steps import (
+    cordon_steps,
+    ended_step,
+    ended_without_node,
+    extension_steps,
+    forgotten_steps,
+    uncordon_step,
+)
 from commands.training.stop import lost_work
 
 
@@ -39,7 +45,6 @@ async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
 
     With `--for`, the lease of a node that is cordoned already is extended, whoever has it.
     """
-    inventory = context.cluster.inventory()
     incidents = await open_incidents(context)
     new: list[Patch | Record] = []
     longer: list[Patch | Record] = []
@@ -48,13 +53,13 @@ async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
     newly: list[str] = []
     lasting = action.lasting if action.lasting is not None else context.defaults.cordon_for
     for name in dict.fromkeys(action.nodes):
-        node = node_named(name, inventory)
+        node = await read_node(name, context)
         if not node.spec.unschedulable:
             newly.append(name)
             new += cordon_steps(node, action.reason, context, lasting)
             notes += await _training_notes(node, incidents, context)
         elif action.lasting is not None and BY in annotations_of(node):
-            lease = await _lease_of(name, context)
+            lease = await lease_of(name, context)
             longer += extension_steps(node, lease, action.reason, context, lasting)
         else:
             hint = f"; `node cordon {name} --for 4h` extends it" if BY in annotations_of(node) else ""
@@ -87,27 +92,36 @@ async def _training_notes(node: Node, incidents: Sequence[Incident], context: Co
     return notes
 
 
-async def _lease_of(node: str, context: CommandContext) -> CordonLease | None:
+async def lease_of(node: str, context: CommandContext) -> CordonLease | None:
     async with context.store.read() as snapshot:
         return await snapshot.rows(CordonLease).get(f"{context.cluster.name}/{node}")
 
 
 async def uncordon(action: UncordonNodes, context: CommandContext) -> PlanDraft:
     """Plan to lift cordons made by Yardmaster; others are left alone."""
-    inventory = context.cluster.inventory()
     steps: list[Patch | Record] = []
     already: list[str] = []
     incidents = await open_incidents(context)
     for name in dict.fromkeys(action.nodes):
-        node = node_named(name, inventory)
+        lease = await lease_of(name, context)
+        if lease is not None and name not in context.cluster.inventory().nodes:
+            steps.append(ended_without_node(lease))
+            already.append(f"{name} is not in the cluster: only its lease is ended.")
+            continue
+        node = await read_node(name, context)
         annotations = annotations_of(node)
-        lease = await _lease_of(name, context)
         if not node.spec.unschedulable:
             if cleanup := forgotten_steps(node, lease):
                 steps += cleanup
                 already.append(f"{name} is no longer cordoned: its lease and annotations are removed.")
             else:
                 already.append(f"{name} is not cordoned.")
+            continue
+        if BY not in annotations and lease is not None:
+            steps.append(ended_step(node, lease, has_inverse=False))
+            already.append(
+                f"The cordon of {name} is not ours any more: it stays, and only its lease is ended."
+            )
             continue
         if BY not in annotations:
             raise UnusableError(
@@ -118,9 +132,7 @@ async def uncordon(action: UncordonNodes, context: CommandContext) -> PlanDraft:
             already.append(f"Careful with {name}: {reason}.")
         steps.append(uncordon_step(node))
         if lease is not None:
-            steps.append(
-                forget("leases", lease, text=f"end the lease of {name}", undo_text=f"lease {name} again")
-            )
+            steps.append(ended_step(node, lease, has_inverse=True))
     if not steps:
         return PlanDraft(title="", nothing_to_do=" ".join(already))
     return PlanDraft(title=f"Uncordon {_nodes_of(steps)}", stages=in_order(*steps), notes=tuple(already))

@@ -16,7 +16,7 @@ from collectors.facts.workload_keys import workload_key
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import cordoned_by
-from commands.core.lookups import node_named
+from commands.core.lookups import read_node
 from commands.core.parameter_types import NODE, lasting_option, reason_option
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
@@ -42,7 +42,7 @@ class DrainNode:
 
 async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
     """Plan to cordon the node and to evict its pods. Those of DaemonSets, static and finished ones are left."""
-    node = node_named(action.node, context.cluster.inventory())
+    node = await read_node(action.node, context)
     name = node.metadata.name
     if (reader := context.cluster.reader) is None:
         raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")

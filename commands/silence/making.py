@@ -16,7 +16,7 @@ from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_incident import check_namespace, incident_named
 from commands.core.own_namespaces import are_within, matcher_of
-from commands.core.parameter_types import DURATION, MATCHERS
+from commands.core.parameter_types import DURATION, INCIDENT_OR_ITS_ALERT, MATCHERS
 from commands.silence.existing import already_text, check_names, extended, same_silence, shown_matchers
 
 LONGEST = timedelta(days=30)
@@ -189,7 +189,7 @@ COMMANDS = (
         summary="Mute an incident for a while, or until it is over; not when it becomes worse.",
         action=SilenceIncident,
         parameters=(
-            click.Argument(["name"], metavar="INCIDENT"),
+            click.Argument(["name"], type=INCIDENT_OR_ITS_ALERT, metavar="INCIDENT"),
             click.Option(
                 ["--for", "lasting"],
                 type=DURATION,

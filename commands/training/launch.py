@@ -65,6 +65,7 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     steps = (
         *launch_steps(kind, spec, has_namespace=has_namespace, has_secret=has_secret),
         note_launch(
+            kind,
             spec,
             cluster=context.cluster.name,
             now=context.now,

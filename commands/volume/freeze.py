@@ -10,7 +10,7 @@ from collectors.volume_use import VolumeUse, VolumeUser
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import cordoned_by
-from commands.core.lookups import node_named
+from commands.core.lookups import read_node
 from commands.execution.plan import Stage, in_order
 from commands.execution.steps import Patch, Record
 from commands.node.cordon_steps import cordon_steps
@@ -38,7 +38,7 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
     inventory = context.cluster.inventory()
     use = volume_named(action.volume, inventory)
     name = _name(use)
-    cordons, notes = _cordons(action, use, inventory, context)
+    cordons, notes = await _cordons(action, use, inventory, context)
     schedules, unknown = await hold_schedules(use, context)
     writers = await stop_writers(use, context)
     stages = [
@@ -72,7 +72,7 @@ def _name(use: VolumeUse) -> str:
     return ", ".join(use.claims) or use.image
 
 
-def _cordons(
+async def _cordons(
     action: FreezeVolume, use: VolumeUse, inventory: Inventory, context: CommandContext
 ) -> tuple[list[Patch | Record], list[str]]:
     """Return the cordons of the nodes where a writer is, or that hold the image without a pod, and notes on them."""
@@ -91,7 +91,7 @@ def _cordons(
     for name in dict.fromkeys(named):
         if name not in inventory.nodes and name not in action.nodes:
             continue  # it was removed, and its attachment was not
-        node = node_named(name, inventory)
+        node = await read_node(name, context)
         if node.spec.unschedulable:
             notes.append(
                 f"{name} is already cordoned by {cordoned_by(node)}: that stays, also after an undo."

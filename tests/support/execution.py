@@ -20,7 +20,7 @@ from tests.support.rows import a_lease
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CLUSTER = "prod-a"
-LEASE = a_lease(NOON, reason="fan")
+LEASE = a_lease(NOON, reason="fan", plan="p1")
 
 
 class Noon:
@@ -115,14 +115,15 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
     )
     dns = ObjectRef(api="apps/v1", kind="Deployment", name="dns", namespace="default")
     fresh = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new", "namespace": "default"}}
+    cordon = Patch(
+        ref=ObjectRef(api="v1", kind="Node", name="gpu-a01", uid=node["metadata"]["uid"]),
+        description="cordon",
+        body={"spec": {"unschedulable": True}},
+        requires=(Precondition(path=("spec", "unschedulable")),),
+        undo={"spec": {"unschedulable": None}},
+    )
     return (
-        Patch(
-            ref=ObjectRef(api="v1", kind="Node", name="gpu-a01", uid=node["metadata"]["uid"]),
-            description="cordon",
-            body={"spec": {"unschedulable": True}},
-            requires=(Precondition(path=("spec", "unschedulable")),),
-            undo={"spec": {"unschedulable": None}},
-        ),
+        cordon,
         Create(manifest=fresh, description="create new"),
         Delete(
             ref=ObjectRef(
@@ -139,7 +140,7 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
         ),
         Wait(ref=dns, description="wait", path=("spec", "replicas"), at_least=3, seconds=5),
         Running(ref=dns, description="wait for its pods", label="app=dns", count=0, seconds=5),
-        record("leases", LEASE, text="record the lease"),
+        record("leases", LEASE, text="record the lease", about=(cordon.leaves(),)),
     )
 
 

@@ -16,7 +16,7 @@ from collectors.sources.prometheus import wire
 from collectors.sources.prometheus.client import PrometheusClient
 from collectors.sources.prometheus.diagnosis import diagnose_prometheus, missing
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.promql_rewriting import AUXILIARY
+from collectors.sources.prometheus.dialects.query_rewriting import AUXILIARY
 from collectors.sources.prometheus.dialects.watching import Dialects, Prepared
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.ranges import RangeReader

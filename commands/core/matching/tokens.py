@@ -17,6 +17,10 @@ _CONTRACTIONS = {
     "wheres": ("where", "is"),
     "oncall": ("on", "call"),
     "on-call": ("on", "call"),
+    "i'm": ("i", "am"),
+    "im": ("i", "am"),
+    "i've": ("i", "have"),
+    "i'll": ("i",),
 }
 # They carry no meaning of their own. A phrase loses them as a line does, so that both are compared without them.
 _FILLERS = frozenset(
@@ -42,6 +46,7 @@ class LineToken:
 
     key: str
     text: str
+    is_corrected: bool = False  # `key` is what was probably meant
 
 
 def tokens_of(words: Iterable[str]) -> list[LineToken]:

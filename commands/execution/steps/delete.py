@@ -2,6 +2,7 @@
 
 from collectors.facts.results import SourceError
 from commands.execution.object_refs import ObjectReader
+from commands.execution.object_state import ObjectState
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Waiting
 from commands.execution.steps.step_kind import Attempt, DryRun, ObjectStep
@@ -16,6 +17,9 @@ class Delete(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="del
     def inverse(self, uid: str) -> None:
         return None
 
+    def leaves(self) -> ObjectState:
+        return ObjectState(ref=self.ref, is_gone=True)
+
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:
         return (Right(group=group, resources=resources, verbs=("get", "delete"), namespace=namespace),)
@@ -27,7 +31,9 @@ class Delete(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="del
             is_gone = error.status == 404 or (error.status == 409 and await run.writer.read(self.ref) is None)
             if not is_gone:
                 raise
+            run.leave(self.ref, None)
             return Done(text="already gone")
+        run.leave(self.ref, None)
         return Done()
 
     async def apply(self, attempt: Attempt) -> Outcome:

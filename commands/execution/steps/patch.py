@@ -2,6 +2,7 @@
 
 from collectors.facts.results import SourceError
 from commands.execution.object_refs import JsonValue, ObjectReader
+from commands.execution.object_state import ObjectState
 from commands.execution.preconditions import Precondition, contains, difference, facts_of
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused
@@ -54,6 +55,12 @@ class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patc
     def promised(self) -> Running | None:
         return self.back
 
+    def leaves(self) -> ObjectState:
+        made = tuple(facts_of(self.body))
+        return ObjectState(
+            ref=self.ref, requires=made, subresource=self.subresource, if_exists=self.if_exists
+        )
+
     @classmethod
     def rights(
         cls, group: str, *resources: str, namespace: str = "", names: tuple[str, ...] = ()
@@ -70,10 +77,12 @@ class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patc
         if found is None:
             return Refused(reason=f"{self.ref} does not exist")
         if contains(found, self.body):
+            run.leave(self.ref, found, self.subresource)
             return Done()
         if reason := difference(found, self.requires, self.ref):
             return Refused(reason=reason)
-        await run.writer.patch(self.ref, self.body, subresource=self.subresource, dry_run=True)
+        left = await run.writer.patch(self.ref, self.body, subresource=self.subresource, dry_run=True)
+        run.leave(self.ref, left, self.subresource)
         return Done()
 
     async def apply(self, attempt: Attempt) -> Outcome:

@@ -1,6 +1,8 @@
 """Scale: set a replica count through the scale subresource."""
 
 from commands.execution.object_refs import ObjectReader
+from commands.execution.object_state import ObjectState
+from commands.execution.preconditions import Precondition
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused
 from commands.execution.steps.running import WAITS_FOR
@@ -36,13 +38,17 @@ class Scale(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="scal
             seconds=WAITS_FOR,
         )
 
+    def leaves(self) -> ObjectState:
+        is_so = Precondition(path=("spec", "replicas"), equals=self.replicas)
+        return ObjectState(ref=self.ref, requires=(is_so,), subresource="scale")
+
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:
         scales = tuple(f"{resource}/scale" for resource in resources)
         return (Right(group=group, resources=scales, verbs=("get", "patch"), namespace=namespace),)
 
     async def dry_run(self, run: DryRun) -> Outcome:
-        await run.writer.scale(self.ref, self.replicas, dry_run=True)
+        run.leave(self.ref, await run.writer.scale(self.ref, self.replicas, dry_run=True), "scale")
         return Done()
 
     async def apply(self, attempt: Attempt) -> Outcome:

@@ -1,5 +1,6 @@
 """The port of a step kind: the parts that each kind in this folder defines, and what it is tried with."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -8,6 +9,7 @@ import msgspec
 from collectors.facts.results import SourceError
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.object_refs import ObjectReader, ObjectRef
+from commands.execution.object_state import ObjectState, name_of
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Outcome
 
@@ -21,12 +23,19 @@ class Attempt:
     """What a step is tried with. `was_sent`: a write that may have taken effect was sent, now or before a crash."""
 
     def __init__(
-        self, writer: ClusterWriter, *, plan: str, put: Callable[[Any], Awaitable[None]], was_sent: bool
+        self,
+        writer: ClusterWriter,
+        *,
+        plan: str,
+        put: Callable[[Any], Awaitable[None]],
+        was_sent: bool,
+        alone: asyncio.Lock | None = None,
     ) -> None:
         self.writer = writer
         self.plan = plan
         self.put = put  # writes the row of a Record step
         self.was_sent = was_sent
+        self.alone = alone or asyncio.Lock()  # held while a row is compared with its objects, and written
 
     async def send(self, write: Awaitable[T]) -> T:
         """Await a write. Every write of a step goes through here: from now on, an error leaves its outcome unknown.
@@ -43,11 +52,27 @@ class Attempt:
 
 
 class DryRun:
-    """What a plan's dry run knows: the writer, and the objects that earlier steps create, which are not there yet."""
+    """What a plan's dry run knows: the writer, and the objects as earlier steps would leave them.
+
+    `made` are those that they create, which are not there yet.
+    """
 
     def __init__(self, writer: ClusterWriter) -> None:
         self.writer = writer
         self.made: set[ObjectRef] = set()
+        self._left: dict[tuple[ObjectRef, str], dict[str, Any] | None] = {}
+
+    def leave(self, ref: ObjectRef, found: dict[str, Any] | None, subresource: str = "") -> None:
+        """Remember an object as a step would leave it, by the server's answer to its dry run. None: gone."""
+        self._left[(name_of(ref), subresource)] = found
+
+    async def read(self, ref: ObjectRef, subresource: str = "") -> dict[str, Any] | None:
+        """Return the object as the steps before would leave it. Raises SourceError."""
+        key = (name_of(ref), subresource)
+        if key not in self._left:
+            return await self.writer.read(ref, subresource)
+        found = self._left[key]
+        return None if found is None or (ref.uid and found["metadata"].get("uid") != ref.uid) else found
 
 
 class StepKind(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -79,6 +104,10 @@ class StepKind(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def promised(self) -> "StepKind | None":
         """Return the step that waits until what an undo of this one promises stands. None: its inverse shows it."""
+        return None
+
+    def leaves(self) -> ObjectState | None:
+        """Return how the object is once the step is done, for a row that speaks of it. None: nothing can be said."""
         return None
 
     def namespaces(self) -> tuple[str, ...]:

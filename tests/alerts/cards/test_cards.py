@@ -13,9 +13,9 @@ from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import IncidentAction, IncidentContext
 from alerts.cards.message import Buttons, Color, Context, Message, Paragraph, Preformatted
 from alerts.cards.posted import CardKind, PostedCard, card_id
+from alerts.cards.sentence_spans import expanded
 from alerts.cards.suggested_actions import fill, label_of, suggested_actions
 from alerts.cards.text import Span, Style, plain
-from alerts.cards.wording import expanded
 from alerts.incidents.events import IncidentEvent, IncidentEventType
 from alerts.incidents.grouping import GroupingContext, acknowledge, open_incident, resolve_if_over
 from alerts.incidents.incident import Incident

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from alerts.cards.message import Message, Paragraph, Table
+from alerts.cards.sentence_spans import expanded, spans_of
 from alerts.cards.text import Span, Style, bold, code, person, plain, text
-from alerts.cards.wording import expanded, spans_of
 from bot.channels.slack.markup import mrkdwn
-from bot.language.catalogue import Catalogue, catalogue, entries
+from bot.language.message_catalogue import Catalogue, catalogue, entries
 from bot.language.phrasebook import phrasebook
-from bot.language.po import Entry, entries_of, translations_of
+from bot.language.po import Translation, entries_of, translations_of
 from bot.language.translation import translated
 from collectors.facts.sentences import Sentence, counted, holes, listed, sentence, word
 from tests.bot.language.untranslated import untranslated
@@ -35,8 +35,8 @@ msgstr "{what} 于 {at} 结束，历时 {lasting}。"
 msgid "run `node cordon {node}` first"
 msgstr "先运行 `node cordon {node}`"
 
-msgid "{a} was told: {b}"
-msgstr "已通知 {a} ：{b}"
+msgid "{a} was asked: {b}"
+msgstr "已询问 {a} ：{b}"
 
 msgid "nobody"
 msgstr "没有人"
@@ -83,9 +83,9 @@ def test_a_count_has_the_right_plural(count: float, english: str, chinese: str) 
 
 
 def test_a_sentence_within_another_is_translated_too_and_names_are_not() -> None:
-    said = sentence("{a} was told: {b}", a=sentence("nobody"), b="nobody")
-    assert said == "nobody was told: nobody"
-    assert CHINESE.say(said) == "已通知没有人：nobody"  # no space between wide characters
+    said = sentence("{a} was asked: {b}", a=sentence("nobody"), b="nobody")
+    assert said == "nobody was asked: nobody"
+    assert CHINESE.say(said) == "已询问没有人：nobody"  # no space between wide characters
 
 
 def test_moments_and_durations_are_arguments() -> None:
@@ -123,10 +123,10 @@ def test_a_list_says_how_many_it_leaves_out() -> None:
     "name", ["{node}", "{", "`x`", "{{0}}", "%s", "<!channel>", "*b*", "nobody", "a\u202eb"]
 )
 def test_a_hostile_argument_is_only_a_name(name: str) -> None:
-    said = sentence("{a} was told: {b}", a=name, b="x")
+    said = sentence("{a} was asked: {b}", a=name, b="x")
     shown = name.replace("\u202e", "\ufffd")
     (span,) = expanded(text(said), CHINESE)
-    assert span == Span(f"已通知 {shown} ：x")
+    assert span == Span(f"已询问 {shown} ：x")
     assert "<!channel>" not in mrkdwn((span,))
     assert "`x`" not in mrkdwn((span,))
 
@@ -137,14 +137,14 @@ def test_code_is_what_the_template_marks() -> None:
 
 
 def test_people_and_bold_words_keep_their_style() -> None:
-    said = sentence("{a} was told: {b}", a=person("U1", "dana"), b=bold(sentence("nobody")))
+    said = sentence("{a} was asked: {b}", a=person("U1", "dana"), b=bold(sentence("nobody")))
     assert spans_of(said, CHINESE) == (
-        Span("已通知 "),
+        Span("已询问 "),
         Span("dana", Style.PERSON, "U1"),
         Span(" ："),
         Span("没有人", Style.BOLD),
     )
-    assert plain(text(said)) == "dana was told: nobody"
+    assert plain(text(said)) == "dana was asked: nobody"
 
 
 def test_what_is_not_translated_is_shown_in_english() -> None:
@@ -181,7 +181,7 @@ def test_a_new_sentence_needs_no_translation(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("entry", [one for one in entries("zh").values() if one.id], ids=lambda one: one.id)
-def test_each_translation_has_the_holes_of_its_template(entry: Entry) -> None:
+def test_each_translation_has_the_holes_of_its_template(entry: Translation) -> None:
     for said in entry.said:
         assert holes(said) == holes(entry.plural or entry.id)
         assert said.count("`") == entry.id.count("`")
@@ -204,7 +204,7 @@ def test_a_broken_catalogue_is_refused(broken: str) -> None:
 
 
 def test_the_catalogue_of_english_is_empty() -> None:
-    said = sentence("{a} was told: {b}", a="x", b="y")
+    said = sentence("{a} was asked: {b}", a="x", b="y")
     assert catalogue("en").say(said) == said
     assert type(phrasebook("en").say(said)) is str
     assert not isinstance(phrasebook("zh").say(said), Sentence)

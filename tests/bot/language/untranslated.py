@@ -9,9 +9,9 @@ from pathlib import Path
 
 import yaml
 
-from bot.language.catalogue import entries
+from bot.language.message_catalogue import entries
 from bot.language.phrasebook import phrases_of
-from bot.language.po import Entry
+from bot.language.po import Translation
 from tests.support.said_phrases import ROOT, all_strings, joined_phrases, said_phrases, shown_words
 from tests.support.templates import templates
 
@@ -31,7 +31,7 @@ def untranslated(root: Path = ROOT, language: str = "zh") -> Mapping[tuple[str, 
     return found
 
 
-def stale(language: str = "zh") -> list[Entry]:
+def stale(language: str = "zh") -> list[Translation]:
     """Return the entries that the code does not say any more. A template may be put together where it is used."""
     said = {form for forms in templates() for form in forms} | {words.strip() for words in all_strings()}
     verbs = {words.replace("{}", "{name}") for words in said_phrases()}
@@ -53,10 +53,7 @@ def report(language: str = "zh") -> Iterator[str]:
     gone = stale(language)
     yield from (f"no code says: {entry.id}" for entry in gone)
     glued = fstrings()
-    yield from (
-        f"{place}: an f-string, so English in every language but by the old tables: {words}"
-        for words, place in glued.items()
-    )
+    yield from (f"{place}: an f-string, not a sentence: {words}" for words, place in glued.items())
     yield f"{len(missing)} without a translation, {len(gone)} that no code says, {len(glued)} f-strings."
 
 

@@ -1,12 +1,13 @@
 """A cordon cancelled while it runs leaves no node without a lease."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from alerts.cards.posted import CardId, CardKind, PostedCard
-from bot.jobs.lease_reminder import reminded_cards
+from bot.jobs.lease_cards import cards_of_lease, plan_of
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.plan import PlanState
 from commands.models import CordonLease
@@ -36,9 +37,12 @@ async def test_a_cordoned_node_has_its_lease_and_the_rest_is_skipped(
         async with yard.store.unit() as unit:
             await unit.rows(PostedCard).put(card)
             (lease,) = await unit.rows(CordonLease).find()
-            assert await reminded_cards(lease, unit) == [card]  # the reminder goes there
-            monkeypatch.setattr("bot.jobs.lease_reminder.MAX_PLANS", 0)
-            assert await reminded_cards(lease, unit) == []
+            for named in (lease, replace(lease, plan="")):  # one from before leases named their plan
+                assert await plan_of(named, unit) == plan.id
+                assert await cards_of_lease(named, plan.id, unit) == [card]  # the reminder goes there
+            monkeypatch.setattr("bot.jobs.lease_cards.MAX_PLANS", 0)
+            assert await plan_of(lease, unit) == plan.id
+            assert await plan_of(replace(lease, plan=""), unit) == ""
         assert [one.state.value for one in await yard.records(over)] == [
             "done",
             "done",

@@ -141,7 +141,11 @@ def test_what_speaks_against_lifting_a_cordon(
     assert reason in found
     assert bool(found) == bool(reason)
     lease = a_lease(NOON, "gpu-a04", id="c/gpu-a04", cluster="c", owner="U", reason="r", until=NOON)
-    words, buttons = reminder(lease, node_now("gpu-a04", inventory(seen), incidents))
+    words, buttons = reminder(lease, node_now(seen, inventory(seen), incidents))
+    if not annotations:
+        assert [button.line for button in buttons] == ["node uncordon gpu-a04 --cluster c"]
+        assert "somebody else removed it" in plain(words)
+        return
     assert [button.line for button in buttons] == [
         *([] if reason else ["node uncordon gpu-a04 --cluster c"]),
         "node cordon gpu-a04 --for 4h --cluster c",

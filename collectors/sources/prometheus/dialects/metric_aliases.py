@@ -16,9 +16,13 @@ class MetricAlias:
     factor: float = 1
 
 
+def _named(*names: str, factor: float = 1) -> tuple[MetricAlias, ...]:
+    return tuple(MetricAlias(name=name, factor=factor) for name in names)
+
+
 def _amd(*names: str) -> tuple[MetricAlias, ...]:
     """Return metrics of AMD's device-metrics-exporter: its configuration may put `amd_` before all of them."""
-    return tuple(MetricAlias(name=f"{prefix}{name}") for name in names for prefix in ("", "amd_"))
+    return _named(*(f"{prefix}{name}" for name in names for prefix in ("", "amd_")))
 
 
 # Exporter 1.x, the next names of DCGM itself, and exporters that ask nvidia-smi or NVML instead, as telegraf does. Then
@@ -27,75 +31,60 @@ def _amd(*names: str) -> tuple[MetricAlias, ...]:
 # API" of MindCluster) and gpu-manager (tkestack/gpu-manager, docs/faq.md).
 _RENAMED: Mapping[str, tuple[MetricAlias, ...]] = {
     "DCGM_FI_DEV_GPU_TEMP": (
-        MetricAlias(name="dcgm_gpu_temp"),
-        MetricAlias(name="nvidia_smi_temperature_gpu"),
-        MetricAlias(name="nvidia_gpu_temperature_celsius"),
-        MetricAlias(name="dcgm_temperature"),  # Datadog's
+        *_named("dcgm_gpu_temp", "nvidia_smi_temperature_gpu", "nvidia_gpu_temperature_celsius"),
+        *_named("dcgm_temperature"),  # Datadog's
         *_amd("gpu_junction_temperature", "gpu_edge_temperature"),
-        MetricAlias(name="npu_chip_info_temperature"),
+        *_named("npu_chip_info_temperature"),
     ),
     "DCGM_FI_DEV_GPU_UTIL": (
-        MetricAlias(name="dcgm_gpu_utilization"),
-        MetricAlias(name="DCGM_FI_DEV_GPU_UTIL_RATIO", factor=100),
-        MetricAlias(name="nvidia_smi_utilization_gpu_ratio", factor=100),
-        MetricAlias(name="nvidia_gpu_duty_cycle"),
-        MetricAlias(name="nvidia_smi_utilization_gpu"),
+        *_named("dcgm_gpu_utilization"),
+        *_named("DCGM_FI_DEV_GPU_UTIL_RATIO", "nvidia_smi_utilization_gpu_ratio", factor=100),
+        *_named("nvidia_gpu_duty_cycle", "nvidia_smi_utilization_gpu"),
         *_amd("gpu_gfx_activity"),
-        MetricAlias(name="npu_chip_info_utilization"),
-        MetricAlias(name="container_gpu_utilization"),
+        *_named("npu_chip_info_utilization", "container_gpu_utilization"),
     ),
-    "DCGM_FI_DEV_XID_ERRORS": (
-        MetricAlias(name="dcgm_xid_errors"),
-        MetricAlias(name="DCGM_FI_DEV_XID_ERROR"),
-    ),
-    "DCGM_FI_DEV_THERMAL_VIOLATION": (MetricAlias(name="dcgm_thermal_violation"),),
+    "DCGM_FI_DEV_XID_ERRORS": _named("dcgm_xid_errors", "DCGM_FI_DEV_XID_ERROR"),
+    "DCGM_FI_DEV_THERMAL_VIOLATION": _named("dcgm_thermal_violation"),
     "DCGM_FI_DEV_FB_USED": (
-        MetricAlias(name="dcgm_fb_used"),
-        MetricAlias(name="nvidia_smi_memory_used_bytes", factor=1 / _MIB),
-        MetricAlias(name="nvidia_gpu_memory_used_bytes", factor=1 / _MIB),
-        MetricAlias(name="nvidia_smi_memory_used"),
+        *_named("dcgm_fb_used"),
+        *_named("nvidia_smi_memory_used_bytes", "nvidia_gpu_memory_used_bytes", factor=1 / _MIB),
+        *_named("nvidia_smi_memory_used"),
         *_amd("gpu_used_vram"),
-        MetricAlias(name="npu_chip_info_hbm_used_memory"),
+        *_named("npu_chip_info_hbm_used_memory"),
     ),
     "DCGM_FI_DEV_FB_FREE": (
-        MetricAlias(name="dcgm_fb_free"),
-        MetricAlias(name="nvidia_smi_memory_free_bytes", factor=1 / _MIB),
-        MetricAlias(name="nvidia_smi_memory_free"),
+        *_named("dcgm_fb_free"),
+        *_named("nvidia_smi_memory_free_bytes", factor=1 / _MIB),
+        *_named("nvidia_smi_memory_free"),
         *_amd("gpu_free_vram"),
     ),
     "DCGM_FI_DEV_POWER_USAGE": (
-        MetricAlias(name="dcgm_power_usage"),
-        MetricAlias(name="nvidia_smi_power_draw_watts"),
-        MetricAlias(name="nvidia_gpu_power_usage_milliwatts", factor=1e-3),
-        MetricAlias(name="nvidia_smi_power_draw"),
+        *_named("dcgm_power_usage", "nvidia_smi_power_draw_watts"),
+        *_named("nvidia_gpu_power_usage_milliwatts", factor=1e-3),
+        *_named("nvidia_smi_power_draw"),
         *_amd("gpu_package_power", "gpu_average_package_power", "gpu_power_usage"),
-        MetricAlias(name="npu_chip_info_power"),
+        *_named("npu_chip_info_power"),
     ),
     "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL": (
-        MetricAlias(name="nvidia_smi_ecc_errors_uncorrected_volatile_total"),
+        *_named("nvidia_smi_ecc_errors_uncorrected_volatile_total"),
         *_amd("gpu_ecc_uncorrect_total"),
-        MetricAlias(name="npu_chip_info_hbm_ecc_double_bit_error_cnt"),
+        *_named("npu_chip_info_hbm_ecc_double_bit_error_cnt"),
     ),
     "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL": (
         *_amd("gpu_ecc_correct_total"),
-        MetricAlias(name="npu_chip_info_hbm_ecc_single_bit_error_cnt"),
+        *_named("npu_chip_info_hbm_ecc_single_bit_error_cnt"),
     ),
-    "DCGM_FI_DEV_SM_CLOCK": (
-        MetricAlias(name="nvidia_smi_clocks_current_sm"),
-        MetricAlias(name="npu_chip_info_aicore_current_freq"),
+    "DCGM_FI_DEV_SM_CLOCK": _named("nvidia_smi_clocks_current_sm", "npu_chip_info_aicore_current_freq"),
+    "gpu_health": _named("amd_gpu_health", "npu_chip_info_health_status"),
+    "gpu_violation_socket_thermal_residency_percentage": _named(
+        "amd_gpu_violation_socket_thermal_residency_percentage"
     ),
-    "gpu_health": (MetricAlias(name="amd_gpu_health"), MetricAlias(name="npu_chip_info_health_status")),
-    "gpu_violation_socket_thermal_residency_percentage": (
-        MetricAlias(name="amd_gpu_violation_socket_thermal_residency_percentage"),
-    ),
-    "DCGM_FI_DEV_ROW_REMAP_FAILURE": (MetricAlias(name="DCGM_FI_DEV_ROW_REMAP_FAILED"),),
-    "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS": (
-        MetricAlias(name="DCGM_FI_DEV_CLOCKS_EVENT_REASONS"),
-        MetricAlias(name="DCGM_FI_DEV_CLOCKS_EVENT_REASON"),
+    "DCGM_FI_DEV_ROW_REMAP_FAILURE": _named("DCGM_FI_DEV_ROW_REMAP_FAILED"),
+    "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS": _named(
+        "DCGM_FI_DEV_CLOCKS_EVENT_REASONS", "DCGM_FI_DEV_CLOCKS_EVENT_REASON"
     ),
     "DCGM_FI_DEV_PCIE_REPLAY_COUNTER": (
-        MetricAlias(name="dcgm_pcie_replay_counter"),
-        MetricAlias(name="DCGM_FI_DEV_PCIE_REPLAY_TOTAL"),
+        *_named("dcgm_pcie_replay_counter", "DCGM_FI_DEV_PCIE_REPLAY_TOTAL"),
         *_amd("pcie_replay_count"),
     ),
 }

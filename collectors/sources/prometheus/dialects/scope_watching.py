@@ -1,12 +1,12 @@
 """The scope of one Prometheus: looked up before the first query, and again each minute."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from collectors.facts.results import Blind, QueryResult, Sample
-from collectors.sources.prometheus.dialects.node_names import NodeNames
+from collectors.facts.results import Blind, Sample
+from collectors.sources.prometheus.dialects.node_names import NodeNames, RunQuery
 from collectors.sources.prometheus.dialects.scoping import (
     CLUSTERS,
     COPIES,
@@ -26,8 +26,6 @@ from collectors.sources.prometheus.dialects.splitting import (
     splitting,
     targets_query,
 )
-
-RunQuery = Callable[[str, datetime], Awaitable[QueryResult]]
 
 LOOK_EVERY = 60.0  # seconds
 EVIDENCE_HOLDS = 2 * 3600.0  # seconds, while the values are the same

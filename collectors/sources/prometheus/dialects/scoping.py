@@ -1,7 +1,8 @@
-"""Which series of a store are this cluster's, and which are there twice. Pure, but for what it asks.
+"""Which series of a store are this cluster's, and which are there twice.
 
 A store for many clusters, such as Thanos or Mimir, has a label for them. The nodes that series name show which of its
-values are this cluster's. Where several Prometheus scrape the same targets, their copies differ by a label.
+values are this cluster's. Where several Prometheus scrape the same targets, their copies differ by a label. Both are
+looked up before the first query, and again each minute.
 """
 
 import json
@@ -10,12 +11,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from collectors.facts.labels import Labels
+from collectors.facts.promql.selectors import Selector, with_selectors
+from collectors.facts.promql.tree import LabelMatcher
 from collectors.facts.results import Sample
-from collectors.sources.prometheus.dialects.families import KUBE_STATE_METRICS, NODE_LABELS
+from collectors.sources.prometheus.dialects.families import INSTANCE, KUBE_STATE_METRICS, NODE_LABELS
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
 from collectors.sources.prometheus.dialects.probing import any_of
-from collectors.sources.prometheus.dialects.selectors import LabelMatcher, selectors
 
 CLUSTERS = (
     *("cluster", "cluster_name", "clusterName", "cluster_id", "clusterID", "clustername"),
@@ -43,15 +44,11 @@ class Scope:
         """Return the expression for these series, each of them once."""
         if not self.matchers and not self.copies:
             return expr
-        parts: list[str] = []
-        end = 0
-        for selector in selectors(expr):
-            text = selector.with_(selector.metric, (*selector.matchers, *self.matchers))
-            if self.copies:
-                text = f"max without ({', '.join(self.copies)}) ({text})"
-            parts += (expr[end : selector.start], text)
-            end = selector.end
-        return "".join((*parts, expr[end:]))
+        return with_selectors(expr, self._of_selector)
+
+    def _of_selector(self, selector: Selector) -> str:
+        text = selector.with_(selector.metric, (*selector.matchers, *self.matchers))
+        return f"max without ({', '.join(self.copies)}) ({text})" if self.copies else text
 
     @property
     def inner(self) -> str:
