@@ -7,13 +7,14 @@ from datetime import datetime
 from alerts.alert import Alert
 from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
 from alerts.cards.message import Button
-from alerts.cards.text import code, moment, person, text
+from alerts.cards.text import person, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import pages_of
 from alerts.incidents.recurring_faults import WITHIN, Returned, returned
 from alerts.rules import ImpactScope, Rule
 from alerts.silences import Silence
 from alerts.store import Between, StoreSnapshot
+from collectors.facts.sentences import sentence
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
 
@@ -133,21 +134,37 @@ def still_cordoned(lease: CordonLease) -> StillOpen:
     """Return what is left of a cordon: the cordon, or only its lease if somebody else lifted it."""
     if lease.lifted_at is not None:
         return StillOpen(
-            text=text("Somebody else lifted the cordon of ", code(lease.node), ", and its lease is left."),
+            text=text(
+                sentence(
+                    "Somebody else lifted the cordon of `{node}`, and its lease is left.", node=lease.node
+                )
+            ),
             button=Button(label="Remove its record", line=f"node uncordon {lease.node}"),
         )
-    until = text(" until ", moment(lease.until)) if lease.until else ()
-    who = person(lease.owner, lease.owner_name)
+    node, why, who = lease.node, lease.reason, person(lease.owner, lease.owner_name)
+    said = (
+        sentence(
+            "`{node}` is still cordoned until {at}: {reason}, by {who}.",
+            node=node,
+            at=lease.until,
+            reason=why,
+            who=who,
+        )
+        if lease.until
+        else sentence("`{node}` is still cordoned: {reason}, by {who}.", node=node, reason=why, who=who)
+    )
     return StillOpen(
-        text=text(code(lease.node), " is still cordoned", until, f": {lease.reason}, by ", who, "."),
-        button=Button(label=f"Uncordon {lease.node}", line=f"node uncordon {lease.node}"),
+        text=text(said),
+        button=Button(label=sentence("Uncordon {node}", node=lease.node), line=f"node uncordon {lease.node}"),
     )
 
 
 def still_suspended(training: str, plan: str) -> StillOpen:
     return StillOpen(
-        text=text(code(training), " is still suspended by plan ", code(plan), "."),
-        button=Button(label=f"Start {training} again", line=f"plan undo {plan}"),
+        text=text(
+            sentence("`{training}` is still suspended by plan `{plan}`.", training=training, plan=plan)
+        ),
+        button=Button(label=sentence("Start {training} again", training=training), line=f"plan undo {plan}"),
     )
 
 
@@ -160,8 +177,14 @@ def still_silenced(
     """
     return [
         StillOpen(
-            text=text("Its alerts are still silenced until ", moment(one.ends_at), ": ", code(one.id), "."),
-            button=Button(label=f"End silence {one.id}", line=f"silence expire {one.id}"),
+            text=text(
+                sentence(
+                    "Its alerts are still silenced until {at}: `{silence}`.", at=one.ends_at, silence=one.id
+                )
+            ),
+            button=Button(
+                label=sentence("End silence {silence}", silence=one.id), line=f"silence expire {one.id}"
+            ),
         )
         for one in silences
         if not one.is_until_over
