@@ -11,7 +11,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from alerts.cards.text import Span, Style
-from collectors.facts.sentences import Argument, Listed, Marked, Sentence, counted, listed, sentence, word
+from collectors.facts.sentences import (
+    Argument,
+    Listed,
+    Marked,
+    Sentence,
+    counted,
+    in_context,
+    listed,
+    sentence,
+)
 
 
 def stored_sentence(said: Sentence) -> dict[str, Any]:
@@ -20,7 +29,7 @@ def stored_sentence(said: Sentence) -> dict[str, Any]:
         return {"items": list(map(_stored, said.items)), "joint": said.joint, "more": said.more}
     arguments = {name: _stored(value) for name, value in said.arguments.items()}
     parts = {
-        "template": said.template,
+        "template": said.template if said.template != said or arguments or not said.context else "",
         "plural": said.plural,
         "context": said.context,
         "arguments": arguments,
@@ -33,7 +42,7 @@ def sentences_of(document: Any) -> dict[str, Sentence]:
     found: dict[str, Sentence] = {}
     for english, parts in document.items() if isinstance(document, dict) else ():
         with suppress(ArithmeticError, AssertionError, AttributeError, KeyError, TypeError, ValueError):
-            if (said := _read(parts)) == english:
+            if (said := _read(parts, english)) == english:
                 found[english] = said
     return found
 
@@ -94,12 +103,12 @@ def _stored_span(value: Marked) -> list[Any]:
     return [_stored(value.text), Style.PLAIN.value, ""]
 
 
-def _read(parts: Any) -> Sentence:
+def _read(parts: Any, english: str = "") -> Sentence:
     if "items" in parts:
         return listed(map(_argument, parts["items"]), parts["joint"], more=parts["more"])
     arguments = {name: _argument(value) for name, value in parts.get("arguments", {}).items()}
     if "context" in parts:
-        return word(parts["template"].replace("{{", "{").replace("}}", "}"), parts["context"])
+        return in_context(parts["context"], parts.get("template", english), arguments)
     if "plural" in parts:
         count = arguments.pop("count")
         assert isinstance(count, int | float)
