@@ -8,9 +8,11 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 from alerts.cards.text import Span, Style
+from collectors.facts.labels import Labels
 from collectors.facts.sentences import (
     Argument,
     Listed,
@@ -21,6 +23,10 @@ from collectors.facts.sentences import (
     listed,
     sentence,
 )
+
+_BARE: Final = frozenset(
+    {bool, int, float, type(None), datetime, timedelta, Labels}
+)  # no sentence is in these
 
 
 def stored_sentence(said: Sentence) -> dict[str, Any]:
@@ -49,6 +55,8 @@ def sentences_of(document: Any) -> dict[str, Sentence]:
 
 def restored(value: Any, said: Mapping[str, Sentence]) -> Any:
     """Return a row, or a part of one, with the sentences in the place of their English."""
+    if type(value) in _BARE:
+        return value
     match value:
         case str():
             return said.get(value, value) if type(value) is str else value
@@ -64,7 +72,7 @@ def restored(value: Any, said: Mapping[str, Sentence]) -> Any:
 
 
 def _restored_row(row: Any, said: Mapping[str, Sentence]) -> Any:
-    names = [field.name for field in fields(row)]
+    names = _names(type(row))
     before = [getattr(row, name) for name in names]
     after = [restored(value, said) for value in before]
     if not _differ(before, after):
@@ -73,6 +81,11 @@ def _restored_row(row: Any, said: Mapping[str, Sentence]) -> Any:
     for name, value in zip(names, after, strict=True):
         object.__setattr__(again, name, value)
     return again
+
+
+@lru_cache(maxsize=256)
+def _names(row: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(row))
 
 
 def _differ(before: Sequence[Any], after: Sequence[Any]) -> bool:
