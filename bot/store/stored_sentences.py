@@ -8,7 +8,6 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any, Final
 
 from alerts.cards.text import Span, Style
@@ -72,7 +71,7 @@ def restored(value: Any, said: Mapping[str, Sentence]) -> Any:
 
 
 def _restored_row(row: Any, said: Mapping[str, Sentence]) -> Any:
-    names = _names(type(row))
+    names = [field.name for field in fields(row)]
     before = [getattr(row, name) for name in names]
     after = [restored(value, said) for value in before]
     if not _differ(before, after):
@@ -81,11 +80,6 @@ def _restored_row(row: Any, said: Mapping[str, Sentence]) -> Any:
     for name, value in zip(names, after, strict=True):
         object.__setattr__(again, name, value)
     return again
-
-
-@lru_cache(maxsize=256)
-def _names(row: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(row))
 
 
 def _differ(before: Sequence[Any], after: Sequence[Any]) -> bool:
