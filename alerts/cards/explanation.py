@@ -19,7 +19,8 @@ def detail_of(incident: Incident) -> Text:
         says = (
             "The same XID on every node is a fault of the training or of what it shares, not of so many GPUs."
         )
-    parts = [text(" ".join(says.split()))] if says else []
+    line = " ".join(says.split())
+    parts = [text(says if line == says else line)] if says else []
     if lead.is_worse and (names := named_by_logs(incident)):
         named = listed(text(f"{label} ", code(it)) for label, it in names.items())
         parts.append(text(sentence("Logged {at}: {named}.", at=lead.since, named=named)))

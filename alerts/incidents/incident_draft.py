@@ -17,6 +17,7 @@ from alerts.incidents.proofs import carried
 from alerts.incidents.standing_alerts import StandingAlerts
 from alerts.incidents.volumes import names_volume, with_volume
 from alerts.rules import ImpactScope, ResolveWhen, Rule, Severity
+from collectors.facts.sentences import listed, word
 
 MAX_MEMBERS = 50_000  # per incident: resolved ones make room for firing ones, less severe for more severe
 
@@ -226,7 +227,7 @@ class IncidentDraft:
             self._record(IncidentEventType.REOPENED, now, member.summary)
         elif member.is_firing and (became_worse or not was_firing):
             if member.is_worse or member.severity.rank > self._severity.rank:
-                said = f"{member.severity.value}: {member.summary}"
+                said = listed([word(member.severity.value), member.summary], ":")
                 self._record(IncidentEventType.SEVERITY_RAISED, now, said)
             elif not is_first:
                 self._record(IncidentEventType.ALERT_ADDED, now, member.summary)

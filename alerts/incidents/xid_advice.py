@@ -41,12 +41,9 @@ def with_advice(member: Member, labels: Mapping[str, str]) -> Member:
     if not number:
         return member
     recovery = recovery_of(number, class_=labels.get("class", ""), action=labels.get("recovery", ""))
-    said = (
-        sentence("XID {number}: {meaning}.", number=number, meaning=xid_of(number).meaning),
-        word(_ADVICE[recovery]),
-        *([word(note)] if (note := _NOTES.get(number)) else ()),
-    )
-    description = member.description or listed(said, ".")
+    meaning = sentence("XID {xid}: {meaning}.", xid=number, meaning=xid_of(number).meaning)
+    notes = [word(_NOTES[number])] if number in _NOTES else []
+    description = member.description or listed([meaning, word(_ADVICE[recovery]), *notes], ".")
     return replace(member, xid=number, recovery=recovery, description=description)
 
 
