@@ -12,12 +12,12 @@ from alerts.cards.incident_buttons import (
     runbook_address,
     runbook_of,
     shipped_runbook,
-    started_labels,
 )
 from alerts.cards.incident_context import NO_CONTEXT, Asked, IncidentContext
 from alerts.cards.message import Block, Color, Context, Message, Paragraph, Preformatted
+from alerts.cards.offers import offers
 from alerts.cards.proof_text import came_back, waits_for
-from alerts.cards.suggested_actions import fill, label_of, suggested_actions
+from alerts.cards.suggested_actions import fill, label_of
 from alerts.cards.text import Text, bold, code, link, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Incident
@@ -90,8 +90,7 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
     if any(action.explains(incident) for action in done):
         return _waiting(incident, line)
     waits = is_closed_by_acknowledging(incident)
-    started = started_labels(context)
-    left = [one for one in suggested_actions(incident, context.rules) if label_of(one) not in started]
+    left = offers(incident, context)
     if waits and not left:
         return text(
             line,
