@@ -35,9 +35,11 @@ def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, 
     blocks: list[Block] = [Paragraph(text=line) for line in first_lines(incident, context)]
     if reason := _unseen(incident, context):
         blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), reason)))
-    blocks += [Paragraph(text=part) for part in (detail_of(incident), other_alerts(incident)) if part]
-    if context.returned is not None and incident.is_open:
-        blocks.append(Paragraph(text=came_back(context.returned)))
+    returned = context.returned if incident.is_open else None
+    details = (detail_of(incident, is_advised=returned is not None), other_alerts(incident))
+    blocks += [Paragraph(text=part) for part in details if part]
+    if returned is not None:
+        blocks.append(Paragraph(text=came_back(returned)))
     if waiting := waits_for(incident):
         blocks.append(Paragraph(text=waiting))
     if many := many_alerts(incident):
