@@ -152,7 +152,10 @@ INCIDENT_OR_ITS_ALERT = NameType(NameKind.INCIDENT, keeps_case=True)
 ALERT_OR_INCIDENT = NameType(NameKind.ALERT, NameKind.INCIDENT)
 
 
-def reason_option(help: str) -> click.Option:
+def reason_option(help: str, *, required: bool = False) -> click.Option:
+    """Return the option. A required one has no default: without it the line opens its form."""
+    if required:
+        return click.Option(["--reason"], required=True, metavar="TEXT", help=help)
     return click.Option(["--reason"], default="", metavar="TEXT", help=help)
 
 
