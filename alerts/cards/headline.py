@@ -41,7 +41,8 @@ def alike_of(incident: Incident) -> tuple[Member, ...]:
         for member in incident.members
         if not incident.is_open and (member.resolved_at or member.since) >= incident.began_at
     )
-    return tuple(one for one in incident.standing or recent if one.name == lead.name) or (lead,)
+    alike = (one for one in incident.standing or recent if one.name == lead.name)
+    return tuple(one for one in alike if one.gravity == lead.gravity or not lead.is_worse) or (lead,)
 
 
 def group_headline(

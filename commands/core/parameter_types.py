@@ -173,7 +173,10 @@ class ExplainedOption(click.Option):
         self.help = help
 
 
-def reason_option(help: str) -> click.Option:
+def reason_option(help: str, *, required: bool = False) -> click.Option:
+    """Return the option. A required one has no default: without it the line opens its form."""
+    if required:
+        return click.Option(["--reason"], required=True, metavar="TEXT", help=help)
     return click.Option(["--reason"], default="", metavar="TEXT", help=help)
 
 

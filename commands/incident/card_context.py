@@ -5,8 +5,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from alerts.alert import Alert
+from alerts.cards.cluster_now import ClusterNow
 from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
 from alerts.cards.message import Button
+from alerts.cards.suggested_actions import suggestions
 from alerts.cards.text import person, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import pages_of
@@ -16,11 +18,17 @@ from alerts.silences import Silence
 from alerts.store import Between, StoreSnapshot
 from collectors.facts.sentences import sentence
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
+from commands.incident.cluster_now import SeenCluster, cluster_now
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
 
 
 async def incident_context(
-    incident: Incident, snapshot: StoreSnapshot, *, rules: Mapping[str, Rule], now: datetime
+    incident: Incident,
+    snapshot: StoreSnapshot,
+    *,
+    rules: Mapping[str, Rule],
+    now: datetime,
+    cluster: SeenCluster | None = None,
 ) -> IncidentContext:
     """Return the confirmed plans for the incident, until when all of it is silenced, and what they left behind."""
     silences = active(await snapshot.rows(Silence).find(cluster=incident.cluster), now)
@@ -28,7 +36,7 @@ async def incident_context(
         await snapshot.rows(Alert).get_all(member.alert for member in incident.members) if silences else {}
     )
     plans = await plans_of([incident], snapshot)
-    context = await context_of(incident, plans[incident.id], snapshot, rules=rules)
+    context = await context_of(incident, plans[incident.id], snapshot, rules=rules, cluster=cluster)
     left = (
         *(still_cordoned(lease) for lease in await _leases(incident, snapshot)),
         *still_silenced(incident, alerts, silences, now=now),
@@ -111,7 +119,12 @@ async def plans_of(incidents: Collection[Incident], snapshot: StoreSnapshot) -> 
 
 
 async def context_of(
-    incident: Incident, plans: Iterable[Plan], snapshot: StoreSnapshot, *, rules: Mapping[str, Rule]
+    incident: Incident,
+    plans: Iterable[Plan],
+    snapshot: StoreSnapshot,
+    *,
+    rules: Mapping[str, Rule],
+    cluster: SeenCluster | None = None,
 ) -> IncidentContext:
     """Return the context of an incident that is not silenced, with the plans confirmed since it began."""
     confirmed = [
@@ -120,14 +133,23 @@ async def context_of(
     failed = [plan.id for plan in confirmed if plan.state is PlanState.FAILED]
     steps = snapshot.rows(StepRecord)
     unknown = {row.plan for row in await steps.find(plan=failed, state=StepState.UNKNOWN)} if failed else ()
-    return IncidentContext(rules=rules, actions=tuple(_action(plan, unknown) for plan in confirmed))
+    suggested = suggestions(incident, rules) if incident.is_open else ()
+    return IncidentContext(
+        rules=rules,
+        actions=tuple(_action(plan, unknown) for plan in confirmed),
+        cluster=await cluster_now(incident.cluster, suggested, snapshot, cluster)
+        if suggested
+        else ClusterNow(),
+    )
 
 
 async def _leases(incident: Incident, snapshot: StoreSnapshot) -> list[CordonLease]:
-    """Return the cordons of the incident's node that were made since it began."""
-    node = incident.subject.node
-    found = await snapshot.rows(CordonLease).find(cluster=incident.cluster, node=node) if node else ()
-    return [lease for lease in found if lease.since >= incident.began_at or lease.incident == incident.id]
+    """Return the cordons of ours that stand on the incident's nodes, also those made for an earlier incident."""
+    nodes = {incident.subject.node, *(member.subject.node for member in incident.members)} - {""}
+    found = (
+        await snapshot.rows(CordonLease).find(cluster=incident.cluster, node=sorted(nodes)) if nodes else ()
+    )
+    return sorted(found, key=lambda lease: lease.node)
 
 
 def still_cordoned(lease: CordonLease) -> StillOpen:

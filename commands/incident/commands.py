@@ -82,7 +82,9 @@ async def show(action: ShowIncident, context: CommandContext) -> Answer:
             )
         if action.page:
             return await alert_page(incident, action.page, snapshot, context)
-        stored = await incident_context(incident, snapshot, rules=context.rules, now=context.now)
+        stored = await incident_context(
+            incident, snapshot, rules=context.rules, now=context.now, cluster=context.cluster
+        )
     card_context = replace(stored, people=context.defaults.owners)
     card = incident_card(incident, context=card_context, now=context.now)
     history = tuple(

@@ -66,7 +66,7 @@ COMMANDS = (
         action=ResolveIncident,
         parameters=(
             click.Argument(["incident"], type=INCIDENT),
-            reason_option("what was done, shown on the card"),
+            reason_option("what was done, shown on the card", required=True),
         ),
         record=resolve,
         table=Incident,
