@@ -5,6 +5,7 @@ RUN python -m venv /opt/yardmaster
 COPY requirements-charts.lock ./
 RUN /opt/yardmaster/bin/pip install --no-cache-dir --require-hashes -r requirements-charts.lock
 COPY pyproject.toml README.md LICENSE ./
+COPY go_templates go_templates
 COPY collectors collectors
 COPY alerts alerts
 COPY commands commands

@@ -8,7 +8,7 @@ LINTS := lint-types lint-format lint-rules lint-layers
 # More processes than cores, as tests of real servers wait; what runs beside what is in tests/distribution.py.
 PROCESSES := 3
 
-.PHONY: help setup parts demo test test-times lint $(LINTS) quick fix bench bench-quality soak packaging docs cases lock
+.PHONY: help setup parts demo test test-times lint $(LINTS) quick fix bench bench-quality soak packaging docs cases untranslated lock
 
 help:  ## Show the recipes
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -75,8 +75,11 @@ docs: $(BIN)/python  ## Generate the tables of the docs and the chart
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m helm.generate
 
-cases: $(BIN)/python  ## Write the annotations that the packs' cases expect, after a change of wording; needs promtool
+cases: $(BIN)/python  ## Write the annotations and summaries that cases of rules expect, after a change of wording; needs promtool
 	$(BIN)/python -m tests.alerts.packs.annotations
+
+untranslated: $(BIN)/python  ## List the sentences without a translation, as entries to paste
+	@$(BIN)/python -m tests.bot.language.untranslated
 
 lock:  ## Compile the lock files anew: hashes, but no registry address
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml --output-file requirements.lock

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from alerts.alert import Alert
-from alerts.carrying_over import carried_over, is_among, renamed_trainings
 from alerts.lifecycle import AlertState, Verdict, advance
 from alerts.present_series import PresentSeries
+from alerts.relabelled_series import carried_over, is_among, renamed_trainings
 from alerts.rules import Rule
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.queries import CheckQuery, PromQLQuery

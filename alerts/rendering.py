@@ -5,13 +5,13 @@ from dataclasses import replace
 from functools import lru_cache
 
 from alerts.rules import Rule
-from alerts.templates import Template, parse
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.one_line import SENTENCE, one_line
 from collectors.facts.results import Sample
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
+from go_templates import Template, parse
 
 
 class RuleRenderer:

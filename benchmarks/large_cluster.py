@@ -33,7 +33,7 @@ from collectors.facts.clock import SystemClock
 from collectors.facts.queries import PromQLQuery
 from collectors.sources.prometheus.dialects.families import FAMILIES
 from collectors.sources.prometheus.dialects.probing import any_of, signature_query
-from collectors.sources.prometheus.dialects.promql_rewriting import AUXILIARY
+from collectors.sources.prometheus.dialects.query_rewriting import AUXILIARY
 
 EVERY = 0.01  # seconds between two changes of pods
 PRESENCE = "max by (Hostname, gpu, UUID) (DCGM_FI_DEV_GPU_TEMP)"  # one series per GPU

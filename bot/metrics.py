@@ -34,7 +34,8 @@ class Metrics:
         )
         self.blind_rules = Gauge(
             "yardmaster_blind_rules",
-            "Rules whose query was not answered in the last evaluation cycle.",
+            "Rules in force that saw nothing when they were last due, as `rule doctor` counts them; not those of a "
+            "source that the settings do not have.",
             ["cluster"],
             registry=self.registry,
         )
@@ -122,6 +123,21 @@ class Metrics:
             "yardmaster_unreadable_items_total",
             "Items of a source's answers that could not be read and were skipped; each reason is in the log once.",
             ["source"],
+            registry=self.registry,
+        )
+        self.http_connections = Gauge(
+            "yardmaster_http_connections", "Open connections to the HTTP server.", registry=self.registry
+        )
+        self.http_connections_closed = Counter(
+            "yardmaster_http_connections_closed_total",
+            "Connections that were closed, by reason: crowded (the one that waited longest, as there were as many as "
+            "there may be), late (no whole request within 30 s).",
+            ["reason"],
+            registry=self.registry,
+        )
+        self.log_lines_dropped = Counter(
+            "yardmaster_log_lines_dropped_total",
+            "Lines of the log that were dropped, because nobody read it and 4 MiB of it waited.",
             registry=self.registry,
         )
         self.rule_object_errors = Gauge(

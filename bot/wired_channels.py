@@ -1,8 +1,11 @@
 """Wiring of the channels: delivery to all of them, and the inbox for what people write in one."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from uuid import uuid4
 
 from alerts.cards.channel_id import kind_and_name
+from alerts.cards.text import Text
 from alerts.rules import Rule
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
@@ -12,17 +15,20 @@ from bot.channels.inbox import Inbox, InboxDependencies
 from bot.channels.open_channel import Conversation, OpenChannel
 from bot.charts.chart_maker import ChartMaker
 from bot.charts.chart_renderer import ChartRenderer, can_render
+from bot.chat_accounts import People
 from bot.delivery.measured_notifier import MeasuredNotifier
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.cluster_view import ClusterView
+from bot.jobs.store_watch import StoreWatch
 from bot.live_cluster import LiveCluster
-from bot.people import People
 from bot.settings.mapping import owners_of
 from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from collectors.facts.queries import Query
 from collectors.trainings.training import Training
+from commands.command_catalogue import CATALOGUE
 from commands.core.command import Handler
+from commands.core.matching.interpretation import changes_something
 
 
 def conversation_of(opened: Mapping[str, OpenChannel]) -> Conversation | None:
@@ -97,6 +103,7 @@ def wire_conversation(
             responder=conversation.responder,
             clock=shared.clock,
             on_interaction=reconciler.retry_now,
+            changes=partial(changes_something, catalogue=CATALOGUE),
         )
     )
     shared.store.listen(inbox.wake)
@@ -108,6 +115,17 @@ def wire_conversation(
         shared.store.listen(tabs.wake)
         parts["home tabs"] = tabs.run
     return parts
+
+
+def wire_store_watch(shared: SharedParts, opened: Mapping[str, OpenChannel], channel: str) -> dict[str, Work]:
+    """Return the part that tells the channel, without the store, when the store's file is gone."""
+    kind, name = kind_and_name(channel)
+
+    async def tell(words: Text) -> None:
+        if kind in opened:
+            await opened[kind].notifier.post(name, words, nonce=uuid4().hex)
+
+    return {"store": StoreWatch(shared.store.why_gone, tell).run}
 
 
 def _card_context(

@@ -8,6 +8,7 @@ from bot.jobs.agenda import Agenda
 from bot.jobs.due_catalogue import due_works
 from bot.jobs.event_loop_lag import EventLoopLag
 from bot.jobs.launch_watcher import LaunchWatcher
+from bot.jobs.lease_watcher import LeaseWatcher
 from bot.jobs.plan_runner import PlanRunner
 from bot.jobs.retention import Retention
 from bot.jobs.unknown_steps import UnknownSteps
@@ -15,7 +16,7 @@ from bot.live_cluster import LiveCluster
 from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from commands.core.pipeline import Pipeline
-from commands.plans.executor import PlanExecutor
+from commands.execution.executor import PlanExecutor
 
 
 def wire_jobs(
@@ -47,13 +48,15 @@ def wire_jobs(
         errors=shared.errors,
         reaches_people=reaches_people,
     )
-    for listener in (plans.wake, unknown.wake, agenda.wake, launches.wake):
+    leases = LeaseWatcher(store, clusters, clock, errors=shared.errors)
+    for listener in (plans.wake, unknown.wake, agenda.wake, launches.wake, leases.wake):
         store.listen(listener)
     return {
         "plans": plans.run,
         "unknown steps": unknown.run,
         "agenda": agenda.run,
         "launches": launches.run,
+        "leases": leases.run,
         "event loop lag": EventLoopLag(shared.metrics.event_loop_lag.observe).run,
         "garbage collection": garbage_collection.collect_periodically,
         "retention": Retention(store, clock, timezone=shared.settings.timezone).run,

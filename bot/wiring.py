@@ -12,17 +12,18 @@ from bot.channels.channel_catalogue import default_channel, open_channels
 from bot.channels.form_names import FormNames
 from bot.channels.heartbeats import HeartbeatSender
 from bot.channels.open_channel import ChannelDependencies, Conversation, OpenChannel
+from bot.chat_accounts import People
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.cluster_view import ClusterView
 from bot.evaluation.evaluator import STALLED_AFTER, Evaluator
 from bot.evaluation.recorder import CardRouting
 from bot.evaluation.rulebook import read_rulebook
+from bot.http.connections import Connections
 from bot.http.senders import senders_of
 from bot.http.server import Endpoints, Server, application
 from bot.language.phrasebook import phrasebook
 from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
-from bot.people import People
 from bot.person_book import CHAT, open_person_book
 from bot.settings.mapping import defaults_of, listed_persons, permissions_of, route_of
 from bot.settings.schema import Settings
@@ -35,6 +36,7 @@ from bot.wired_channels import (
     wire_charts,
     wire_conversation,
     wire_delivery,
+    wire_store_watch,
 )
 from bot.wired_evaluation import wire_evaluator, wire_view
 from bot.wired_jobs import wire_jobs
@@ -96,7 +98,9 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
     unreadable = UnreadableItems(lambda source: metrics.unreadable_items.labels(source).inc())
     async with AsyncExitStack() as stack:
         stack.callback(use_redactor, use_redactor(redact))
-        store = await SqlStore.open(settings.store.url, on_commit=metrics.note_commit, errors=errors)
+        store = await SqlStore.open(
+            settings.store.url, on_commit=metrics.note_commit, errors=errors, alone=True
+        )
         stack.push_async_callback(store.close)
         parts = SourceParts(redact=redact, errors=errors, unreadable=unreadable)
         persons = await open_person_book(store, listed_persons(settings))
@@ -112,7 +116,8 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
         }
         book = phrasebook(settings.language)
         opened = await open_channels(
-            settings, ChannelDependencies(store=store, clock=clock, stack=stack, book=book)
+            settings,
+            ChannelDependencies(store=store, clock=clock, stack=stack, book=book, errors=errors),
         )
         shared = SharedParts(
             settings=settings,
@@ -147,7 +152,7 @@ def _assemble(
         )
         for name, cluster in clusters.items()
     }
-    not_ready = partial(_why_not_ready, evaluators)
+    not_ready = partial(_why_not_ready, shared.store, evaluators)
     parts = wire_jobs(
         shared,
         clusters,
@@ -155,6 +160,7 @@ def _assemble(
         channel=channel,
         reaches_people=lambda kind: kind in opened and opened[kind].notifier.capabilities.direct,
     )
+    parts |= wire_store_watch(shared, opened, channel)
     parts |= {"delivery": reconciler.run, **wire_charts(shared, opened, clusters, rules)}
     parts |= {
         f"heartbeat {one.channel}": HeartbeatSender(one, not_ready).run
@@ -228,8 +234,10 @@ def _pipeline(
     )
 
 
-def _why_not_ready(evaluators: Mapping[str, Evaluator]) -> str:
-    """Return which clusters are not evaluated; empty if all are."""
+def _why_not_ready(store: SqlStore, evaluators: Mapping[str, Evaluator]) -> str:
+    """Return why nothing can be stored, or which clusters are not evaluated; empty if all is well."""
+    if gone := store.why_gone():
+        return gone
     late = [name for name, evaluator in evaluators.items() if not evaluator.has_evaluated]
     if late:
         return f"not evaluated yet: {', '.join(late)}"
@@ -252,4 +260,5 @@ def _server(
         senders=senders_of(shared.settings, shared.persons),
         slack=conversation.receive if conversation else None,
     )
-    return Server(application(endpoints), shared.settings.http.listen)
+    connections = Connections(shared.metrics)
+    return Server(application(endpoints), shared.settings.http.listen, connections, shared.errors)

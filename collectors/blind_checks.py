@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from collectors.check_catalogue import CHECKS
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NODES, PODS
-from collectors.facts.enumeration import some_of
 from collectors.facts.findings import Finding, blinding, broken
+from collectors.facts.one_line import some_of
 from collectors.facts.queries import CheckQuery, Query
 from collectors.facts.results import Blind
+from collectors.facts.sentences import sentence
 
 _RIGHTS = "`yardmaster doctor` says which right is missing, with the line of the role"
 _SHOWN = 6
@@ -24,7 +25,9 @@ def blind_checks(queries: Mapping[str, Query], inventory: Inventory | Blind) -> 
     found = []
     for kind, reason in sorted(inventory.missing.items()):
         if rules := rules_without(queries, kind):
-            found.append(_finding(rules, f"{kind} cannot be seen: {reason}"))
+            found.append(
+                _finding(rules, sentence("{kind} cannot be seen: {reason}", kind=kind, reason=reason))
+            )
     return found
 
 
@@ -42,5 +45,5 @@ def rules_without(queries: Mapping[str, Query], kind: str = "") -> Sequence[str]
 
 def _finding(rules: Sequence[str], cause: str) -> Finding:
     names = sorted(rules)
-    text = f"{some_of(names, _SHOWN)} can see nothing: {cause}"
+    text = sentence("{names} can see nothing: {cause}", names=some_of(names, _SHOWN), cause=cause)
     return blinding(broken(text, _RIGHTS), names, cause)

@@ -83,8 +83,3 @@ class ClusterCheck:
     def queries(self) -> tuple[PromQLQuery | LogQuery, ...]:
         """The queries whose results it needs: `metrics`, then `logs`."""
         return (*((self.metrics,) if self.metrics is not None else ()), *self.logs)
-
-
-def samples_in(found: Found) -> tuple[Sample, ...]:
-    """Return the samples of a check, all at once."""
-    return tuple(one for one in found if one is not None)

@@ -11,6 +11,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
+from collectors.facts.sentences import sentence
 from collectors.internal_errors import InternalErrors
 
 KUBERNETES = "kubernetes"
@@ -76,7 +77,9 @@ class CheckRunner:
         """
         check = self._checks.get(query.name)
         if check is None:
-            return Blind(source="check", at=at, reason=f"there is no check `{query.name}`")
+            return Blind(
+                source="check", at=at, reason=sentence("there is no check `{query}`", query=query.name)
+            )
         inputs = self._inputs(at, sources)
         if isinstance(inputs, Blind):
             return inputs
@@ -88,8 +91,10 @@ class CheckRunner:
                 return value
         if not isinstance(inputs.inventory, Blind):
             for kind in sorted(check.kinds & inputs.inventory.missing.keys()):
-                reason = f"{kind} cannot be seen: {inputs.inventory.missing[kind]}"
-                return Blind(source=KUBERNETES, at=at, reason=reason)
+                missing_kind = sentence(
+                    "{kind} cannot be seen: {missing}", kind=kind, missing=inputs.inventory.missing[kind]
+                )
+                return Blind(source=KUBERNETES, at=at, reason=missing_kind)
         try:
             samples = await _in_slices(check.run(inputs, {**check.parameters, **query.parameters}))
         except Exception as error:

@@ -16,6 +16,7 @@ from collectors.cluster.resources import gpu_resource, holds_resources
 from collectors.facts.clock import format_duration
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult, Sample, Seen
+from collectors.facts.sentences import counted
 from collectors.facts.topology import PodKey
 
 UTIL, ENGINE, MEMORY = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_DEV_FB_USED"
@@ -174,10 +175,21 @@ def _activity(
         return Activity.BUSY, ""
     wanted = ceil(sum(gpus.values()))
     if len(devices) < wanted:
-        return Activity.UNKNOWN, f"{len(devices)} of {wanted} GPUs report {measured.metric}"
+        return Activity.UNKNOWN, counted(
+            "{devices} of {count} GPU reports {metric}",
+            "{devices} of {count} GPUs report {metric}",
+            devices=len(devices),
+            count=wanted,
+            metric=measured.metric,
+        )
     gaps = sum(measured.seen.get(device, 0) < STEPS - 1 for device in devices)
     if gaps:
-        return Activity.UNKNOWN, f"{gaps} of {len(devices)} GPUs have gaps in their samples"
+        return Activity.UNKNOWN, counted(
+            "{gaps} of {count} GPU has gaps in their samples",
+            "{gaps} of {count} GPUs have gaps in their samples",
+            gaps=gaps,
+            count=len(devices),
+        )
     return Activity.IDLE, ""
 
 

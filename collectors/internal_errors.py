@@ -7,6 +7,8 @@ from traceback import extract_tb
 
 import structlog
 
+from collectors.facts.sentences import sentence
+
 LOGGED_AGAIN_AFTER = 600.0  # seconds: the same error may come back in every cycle
 _MAX_LOGGED = 1_000  # references that are remembered
 
@@ -42,4 +44,8 @@ class InternalErrors:
                 self._logged.clear()
             self._logged[reference] = now
             _log.error("internal error", component=component, reference=reference, exc_info=error, **about)
-        return f"internal error {kind}; find `{reference}` in the log of Yardmaster"
+        return sentence(
+            "internal error {kind}; find `{reference}` in the log of Yardmaster",
+            kind=kind,
+            reference=reference,
+        )

@@ -17,6 +17,7 @@ from collectors.cluster.resources import (
     holds_resources,
     whole_gpus,
 )
+from collectors.facts.sentences import listed, sentence
 from collectors.facts.topology import NodeFacts, PodFacts, PodKey, Topology, TrainingFacts
 from collectors.gpu_workloads import GpuWorkloads
 from collectors.keys_of_names import KeysOfNames
@@ -248,6 +249,11 @@ def _training(training: Training) -> TrainingFacts:
 
 
 def _failure(rank: Rank) -> str:
-    parts = [f"exit code {rank.exit_code}"] if rank.exit_code is not None else []
-    parts += [rank.explanation or rank.reason] if rank.explanation or rank.reason else []
-    return f"{rank.role} {rank.index} failed" + (f", {': '.join(parts)}" if parts else "")
+    parts = [rank.explanation or rank.reason] if rank.explanation or rank.reason else []
+    if rank.exit_code is not None:
+        parts.insert(0, sentence("exit code {exit_code}", exit_code=rank.exit_code))
+    if not parts:
+        return sentence("{role} {rank} failed", role=rank.role, rank=str(rank.index))
+    return sentence(
+        "{role} {rank} failed, {reason}", role=rank.role, rank=str(rank.index), reason=listed(parts, ":")
+    )

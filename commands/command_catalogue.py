@@ -1,6 +1,6 @@
 """The list of all commands, the source of help, docs, permissions and the chart's RBAC rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ _OTHERS: tuple[Command[Any], ...] = (
     *home.COMMANDS,
 )
 
-_SAID: Mapping[str, Mapping[str, Sequence[str]]] = yaml.safe_load(
+_SAID: Mapping[str, Any] = yaml.safe_load(
     (Path(__file__).parent / "synonyms.yaml").read_text(encoding="utf-8")
 )
 
@@ -54,4 +54,4 @@ def _with_synonyms(command: Command[Any]) -> Command[Any]:
 
 
 CATALOGUE: tuple[Command[Any], ...] = tuple(map(_with_synonyms, (*_OTHERS, help_command(_OTHERS))))
-LEXICON = Lexicon(CATALOGUE, _SAID["nouns"])
+LEXICON = Lexicon(CATALOGUE, _SAID["nouns"], [(one["said"], one["nearest"]) for one in _SAID["absent"]])

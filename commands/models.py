@@ -59,7 +59,10 @@ class DueCommand:
 @stored("leases", "cluster", "node", "remind_at", in_plans=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CordonLease:
-    """A cordon made by us. Reaching `until` only reminds; proof of health ends it. `id` is cluster/node."""
+    """A cordon made by us. Reaching `until` only reminds; proof of health ends it. `id` is cluster/node.
+
+    It also ends when its node has left the cluster: another one of that name has another `uid`.
+    """
 
     id: str
     cluster: str
@@ -71,6 +74,9 @@ class CordonLease:
     until: datetime | None = None
     incident: str = ""
     reminded_at: datetime | None = None
+    uid: str = ""  # of the node; empty in leases from before it was kept
+    plan: str = ""  # the last that recorded it
+    lifted_at: datetime | None = None  # when somebody else was seen to have lifted the cordon
 
     @property
     def remind_at(self) -> datetime | None:
@@ -96,6 +102,9 @@ OPEN_REQUEST = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED})
     "training",
     "remind_at",
     "settle_at",
+    over=lambda reclaim: (
+        None if reclaim.state in OPEN_REQUEST else reclaim.answered_at or reclaim.grace_until
+    ),
     floats=lambda reclaim: (reclaim.gpus,),
     in_plans=True,
 )
@@ -140,7 +149,13 @@ class ReclaimRequest:
         return self.name or self.training
 
 
-@stored("launches", "cluster", "state", in_plans=True)
+@stored(
+    "launches",
+    "cluster",
+    "state",
+    over=lambda launch: (launch.reported_at or launch.at) if launch.is_over else None,
+    in_plans=True,
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
     """A training launched from chat, and what was last reported. `id` is the cluster and the key."""

@@ -75,6 +75,7 @@ class EnvironmentOptions:
     slack_port: int = 0
     past: timedelta = timedelta(hours=2)
     factor: float = FACTOR
+    ends: float = FACTOR  # of the durations for which an alert stands after its fault
     strict_slack: bool = True
     idle_after: timedelta = timedelta(minutes=3)  # pods on a real control plane have no history
     # Faults that hold in the simulated history.
@@ -215,7 +216,7 @@ def bot_settings(
         path = options.folder / f"{name}.token"
         path.touch(mode=0o600)
         path.write_text(value, encoding="utf-8")
-    rules = write_packs(options.folder / "rules", options.factor)
+    rules = write_packs(options.folder / "rules", options.factor, options.ends)
     owners = {str(name): slack.id(str(name)) for group in GROUPS.values() for name in group}
     trainings = ["training *", "gpu *", "alert *", "plan *"]
     written: dict[str, Any] = {

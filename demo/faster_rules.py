@@ -11,21 +11,27 @@ from pathlib import Path
 from collectors.facts.clock import duration, format_duration
 
 _SPAN = r"\d+(?:h|m|s)"
-_DURATIONS = (
+_BEGINS = (
     re.compile(rf"(?<=\[)({_SPAN})(?=[\]:])"),  # [5m] and [10m:30s]
     re.compile(rf"(?<=:)({_SPAN})(?=\])"),
     re.compile(rf"(?<=offset )({_SPAN})\b"),
     re.compile(rf"(?<=\bfor: )({_SPAN})\b"),
+)
+_ENDS = (  # how long an alert stands after its fault
     re.compile(rf"(?<=\bkeep_firing_for: )({_SPAN})\b"),
     re.compile(rf"(?<=\bover: )({_SPAN})\b"),
 )
 SHORTEST_WINDOW = duration("6s")  # at least two scrapes of the demo
 
 
-def speed_up(text: str, factor: float) -> str:
-    """Return the rule file with its durations and windows multiplied by `factor`."""
-    for pattern in _DURATIONS:
-        text = pattern.sub(lambda found: _shorter(found[1], factor), text)
+def speed_up(text: str, factor: float, ends: float | None = None) -> str:
+    """Return the rule file with its durations and windows multiplied by `factor`.
+
+    Those for which an alert stands after its fault are multiplied by `ends`, if it is given.
+    """
+    for patterns, by in ((_BEGINS, factor), (_ENDS, factor if ends is None else ends)):
+        for pattern in patterns:
+            text = pattern.sub(lambda found, by=by: _shorter(found[1], by), text)  # type: ignore[misc]
     return text
 
 
@@ -34,13 +40,13 @@ def _shorter(span: str, factor: float) -> str:
     return format_duration(type(short)(seconds=round(short.total_seconds())))
 
 
-def write_packs(folder: Path, factor: float) -> list[Path]:
-    """Write all shipped packs, with durations multiplied by `factor`, into `folder` and return their paths."""
+def write_packs(folder: Path, factor: float, ends: float | None = None) -> list[Path]:
+    """Write all shipped packs, with shorter durations, into `folder` and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for pack in resources.files("alerts.packs").iterdir():
         if pack.name.endswith(".yaml") and ".test." not in pack.name:
             path = folder / pack.name
-            path.write_text(speed_up(pack.read_text(encoding="utf-8"), factor), encoding="utf-8")
+            path.write_text(speed_up(pack.read_text(encoding="utf-8"), factor, ends), encoding="utf-8")
             paths.append(path)
     return sorted(paths)

@@ -13,7 +13,7 @@ from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.incident import Incident
 from collectors.cluster.kinds import DEPLOYMENTS
 from collectors.trainings.training import TrainingState
-from commands.plans.plan import Plan, PlanState
+from commands.execution.plan import Plan, PlanState
 from demo.environment import CHANNELS, CLUSTER, Environment, describe_state
 from demo.lookalikes.slack import Message
 from demo.scenario import Action, Scenario
@@ -143,19 +143,24 @@ class ScenarioRunner:
         slack = self._environment.slack
         where = act.channel or scenario.card.channels[0]
         known = {message.ts for message in slack.ephemerals(act.user)}
-        if act.type:
-            await slack.types(act.user, where, act.type)
-        else:
+        if not act.type:
             on = await self._until(
                 scenario, f"a button `{act.press}` in {where}", lambda: self._button(where, act.press)
             )
-            await slack.presses(act.user, on, act.press)
+
+        async def send() -> None:
+            if act.type:
+                await slack.types(act.user, where, act.type)
+            else:
+                await slack.presses(act.user, on, act.press)
 
         async def answered() -> Message | None:
             found = [message for message in slack.ephemerals(act.user) if message.ts not in known]
-            return found[-1] if found else None
+            return found[-1] if found and not _asks_again(found[-1]) else None
 
-        answer = await self._until(scenario, f"an answer to {act.type or act.press}", answered)
+        answer = await self._until_follows(
+            scenario, f"an answer to {act.type or act.press}", act.user, send, answered
+        )
         if act.refused:
             if act.refused not in answer.said:
                 raise FailedError(f"`{act.type}` was not refused with `{act.refused}`: {answer.said[:300]}")
@@ -164,8 +169,44 @@ class ScenarioRunner:
             if "Confirm" not in answer.said:
                 raise FailedError(f"no preview of {act.type or act.press}; the answer: {answer.said[:300]}")
             named = re.findall(r"plan `(p\d+)`", answer.said)
-            await slack.presses(act.user, answer, "Confirm")
-            await self._until(scenario, f"the end of plan {named[-1]}", lambda: self._is_plan_done(named[-1]))
+
+            async def confirm() -> None:
+                if "[Confirm]" in answer.said:  # otherwise it was not lost
+                    await slack.presses(act.user, answer, "Confirm")
+
+            await self._until_follows(
+                scenario,
+                f"the end of plan {named[-1]}",
+                act.user,
+                confirm,
+                lambda: self._is_plan_done(named[-1]),
+            )
+
+    async def _until_follows(
+        self,
+        scenario: Scenario,
+        what: str,
+        user: str,
+        send: Callable[[], Awaitable[None]],
+        check: Callable[[], Awaitable[T | None]],
+    ) -> T:
+        """Send what a person does, and again when the bot says that it may be lost, until `check` is true."""
+
+        def asked_again() -> int:
+            return sum(map(_asks_again, self._environment.slack.ephemerals(user)))
+
+        asked = asked_again()
+        await send()
+
+        async def follows() -> T | None:
+            nonlocal asked
+            if (found := await check()) or asked_again() == asked:
+                return found
+            asked = asked_again()
+            await send()
+            return None
+
+        return await self._until(scenario, what, follows)
 
     async def _is_plan_done(self, id: str) -> bool:
         async with self._environment.yard.store.unit() as unit:
@@ -269,3 +310,8 @@ class ScenarioRunner:
 
     def _elapsed(self) -> float:
         return monotonic() - self._start
+
+
+def _asks_again(message: Message) -> bool:
+    """Whether the bot says that what the person sent may be lost: on a slow machine the store does not answer."""
+    return "may be lost" in message.said

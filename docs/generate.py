@@ -12,6 +12,7 @@ from pathlib import Path
 
 from docs.catalogue_tables import checks_part, commands_part, metrics_part, rules_part, trainings_part
 from docs.coverage_table import coverage_part
+from docs.neighbours import twice_part, without_logs_part
 from docs.settings_table import settings_table
 
 DOCS = Path(__file__).parent
@@ -23,6 +24,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "checks": checks_part,
     "metrics": metrics_part,
     "trainings": trainings_part,
+    "twice": twice_part,
+    "without_logs": without_logs_part,
 }
 _PART = re.compile(r"(<!-- generated: (?P<name>\w+) -->\n).*?(<!-- /generated -->)", re.DOTALL)
 

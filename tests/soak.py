@@ -48,7 +48,7 @@ def main(tests: tuple[str, ...], seed: int | None, record: bool) -> None:
     tally, started = Tally(), time.monotonic()
     exit_code = pytest.main(
         [
-            *(tests or (str(ROOT / "tests"),)),
+            *(tests or (str(ROOT / "tests"), str(ROOT / "go_templates" / "tests"))),
             *("-q", "-m", "hypothesis or soak"),
             *("--hypothesis-profile=soak", f"--hypothesis-seed={seed}"),
         ],

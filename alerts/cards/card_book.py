@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from alerts.cards.desired import desired_cards
+from alerts.cards.desired_cards import desired_cards
 from alerts.cards.posted import CardId, CardKind, PostedCard
-from alerts.incidents.book import Effects, IncidentBook
 from alerts.incidents.incident import Incident
+from alerts.incidents.incident_book import Effects, IncidentBook
 from alerts.silences import Silence
 from alerts.store import Changed
 

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from alerts.cards.headline import headline
 from alerts.cards.incident_context import IncidentContext
-from alerts.cards.text import Text, bold, code, joined, moment, person, text
+from alerts.cards.text import Text, bold, code, joined, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Impact, Incident
 from alerts.rules import ImpactScope
+from collectors.facts.sentences import Sentence, counted, listed, sentence
 
 SHOWN = 2  # trainings: a line on a phone
 
@@ -30,8 +31,7 @@ def _who(incident: Incident, context: IncidentContext) -> Text:
     affects = bold("Affects: ") if is_open else bold("Affected: ")
     if ImpactScope.CLUSTER in scopes:
         everybody = bold("Affects everybody: ") if is_open else bold("Affected everybody: ")
-        ran = "trainings run in this cluster" if is_open else "trainings ran in this cluster"
-        return text(everybody, f"{incident.dependants} {ran}")
+        return text(everybody, _in_cluster(incident.dependants, is_open=is_open))
     if found := _of(incident, ImpactScope.SUBJECT):
         if all(impact.is_on_gpu is not None for impact in found):
             return _by_gpu(found, context)
@@ -68,13 +68,33 @@ def _of(incident: Incident, scope: ImpactScope) -> list[Impact]:
 def _named(impacts: Sequence[Impact], context: IncidentContext) -> Text:
     """Return the trainings: those that died first, then as they come."""
     ordered = sorted(impacts, key=lambda impact: impact.failed_at is None)
-    shown = joined("; ", (_impact(impact, context) for impact in ordered[:SHOWN]))
-    return text(shown, f" and {len(impacts) - SHOWN} more" if len(impacts) > SHOWN else "")
+    return text(listed((_impact(impact, context) for impact in ordered), ";", most=SHOWN))
 
 
-def _impact(impact: Impact, context: IncidentContext) -> Text:
+def _in_cluster(trainings: int, *, is_open: bool) -> Sentence:
+    if is_open:
+        return counted(
+            "{count} training runs in this cluster", "{count} trainings run in this cluster", count=trainings
+        )
+    return counted(
+        "{count} training ran in this cluster", "{count} trainings ran in this cluster", count=trainings
+    )
+
+
+def _impact(impact: Impact, context: IncidentContext) -> Sentence:
     """One training, short enough for a line on a phone."""
-    amount = f"{impact.gpus:g} GPUs, " if impact.gpus else ""
-    owner = person(context.people.get(impact.owner, ""), impact.owner) if impact.owner else "owner unknown"
-    died = text(", died ", moment(impact.failed_at)) if impact.failed_at else ()
-    return text(code(impact.shown), f" {amount}", owner, died)
+    owner = (
+        person(context.people.get(impact.owner, ""), impact.owner)
+        if impact.owner
+        else sentence("owner unknown")
+    )
+    said = sentence("`{training}` {owner}", training=impact.shown, owner=owner)
+    if impact.gpus:
+        said = counted(
+            "`{training}` {count:g} GPU, {owner}",
+            "`{training}` {count:g} GPUs, {owner}",
+            training=impact.shown,
+            count=impact.gpus,
+            owner=owner,
+        )
+    return sentence("{training}, died {at}", training=said, at=impact.failed_at) if impact.failed_at else said

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from alerts.cards.headline import group_headline
-from alerts.cards.text import Text, bold, code, joined, moment, text
+from alerts.cards.text import Text, bold, code, joined, text
 from alerts.incidents.incident import Incident, Member
 from alerts.incidents.totals import Totals
+from collectors.facts.sentences import Sentence, counted, headline_of, listed, sentence
 
 MEMBERS_SHOWN = 5
 
@@ -20,10 +21,10 @@ def detail_of(incident: Incident) -> Text:
         )
     parts = [text(" ".join(says.split()))] if says else []
     if lead.is_worse and (names := named_by_logs(incident)):
-        named = joined(", ", (text(f"{word} ", code(it)) for word, it in names.items()))
-        parts.append(text("Logged ", moment(lead.since), ": ", named, "."))
+        named = listed(text(f"{label} ", code(it)) for label, it in names.items())
+        parts.append(text(sentence("Logged {at}: {named}.", at=lead.since, named=named)))
     elif incident.is_open and lead.is_logged and not lead.is_firing:
-        parts.append(text("Logged ", moment(lead.since), "; nothing shows that it is over."))
+        parts.append(text(sentence("Logged {at}; nothing shows that it is over.", at=lead.since)))
     return joined(" ", parts)
 
 
@@ -60,8 +61,12 @@ def other_alerts(incident: Incident) -> Text:
     if not by_rule:
         return ()
     shown = [_rule_example(incident, members) for members in list(by_rule.values())[:MEMBERS_SHOWN]]
-    more = f"; and {len(by_rule) - len(shown)} more rules" if len(by_rule) > len(shown) else ""
-    return text(bold("Also: "), joined("; ", shown), more)
+    said: Sentence = listed(shown, ";")
+    if more := len(by_rule) - len(shown):
+        said = counted(
+            "{rules}; and {count} more rule", "{rules}; and {count} more rules", rules=said, count=more
+        )
+    return text(bold("Also: "), said)
 
 
 def many_alerts(incident: Incident) -> Text:
@@ -69,10 +74,15 @@ def many_alerts(incident: Incident) -> Text:
     if incident.totals is None:
         return ()
     count = incident.totals.members
-    said = text(f"It has {count} alerts: ", code(f"incident show {incident.id} --page 1"), " lists them.")
+    said = counted(
+        "It has {count} alert: `incident show {incident} --page 1` lists it.",
+        "It has {count} alerts: `incident show {incident} --page 1` lists them.",
+        count=count,
+        incident=incident.id,
+    )
     if not incident.is_crowded:
-        return said
-    return text(said, " More cannot be kept, so others are left out.")
+        return text(said)
+    return text(listed([said, sentence("More cannot be kept, so others are left out.")], "."))
 
 
 def _measures_the_same(member: Member, lead: Member) -> bool:
@@ -81,20 +91,27 @@ def _measures_the_same(member: Member, lead: Member) -> bool:
     return is_alike and member.value == lead.value and not float(member.value).is_integer()
 
 
-def _rule_example(incident: Incident, members: list[Member]) -> Text:
+def _rule_example(incident: Incident, members: list[Member]) -> str:
+    first, said = members[0], _example(incident, members)
+    if not incident.is_open or first.is_firing:
+        return said
+    if not incident.stands(first):
+        return sentence("✓ {alert}", alert=said)
+    if first.is_logged:
+        return sentence("logged {at}: {alert}", at=first.since, alert=said)
+    return sentence("not proven over, since {at}: {alert}", at=first.since, alert=said)
+
+
+def _example(incident: Incident, members: list[Member]) -> str:
     first = members[0]
-    mark: Text = ()
-    if incident.is_open and not first.is_firing:
-        word = "logged " if first.is_logged else "not proven over, since "
-        mark = text(word, moment(first.since), ": ") if incident.stands(first) else text("✓ ")
     alike = [one for one in members if one.is_firing == first.is_firing]
     every = incident.totals
     totals = (every.firing if first.is_firing else every.over).get(first.name) if every is not None else None
     if (said := group_headline(incident, alike, totals)) is not None:
-        return text(mark, said)
+        return said
     count = len(members) if every is None else _count(every, first.name)
-    more = f" (and {count - 1} more)" if count > 1 else ""
-    return text(mark, first.summary.rstrip("."), more)
+    summary = headline_of(first.summary)
+    return sentence("{alert} (and {count} more)", alert=summary, count=count - 1) if count > 1 else summary
 
 
 def _count(totals: Totals, name: str) -> int:

@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 
 from alerts.cards.message import Block, Context, Fields, Message, Paragraph, Preformatted, Table
+from alerts.cards.sentence_spans import expanded
 from alerts.cards.text import Style, Text
 
 _ANY = "#"  # stands for a figure
@@ -44,7 +45,9 @@ def _block(block: Block) -> Block:
 
 
 def _text(text: Text) -> Text:
-    return tuple(replace(span, text=_words(span.text)) if span.style in _RUNNING else span for span in text)
+    return tuple(
+        replace(span, text=_words(span.text)) if span.style in _RUNNING else span for span in expanded(text)
+    )
 
 
 def _words(words: str) -> str:

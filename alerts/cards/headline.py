@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from alerts.incidents.grouping import place_of, shared_by
 from alerts.incidents.incident import Incident, Member
 from alerts.incidents.totals import GroupTotals
+from collectors.facts.sentences import counted, headline_of, sentence
 
 _PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
 
@@ -14,18 +15,20 @@ def headline(incident: Incident) -> str:
     """Return what is wrong in one sentence without its full stop, or what was wrong."""
     alike = alike_of(incident)
     if incident.crash_of and incident.lead.xid:
-        return (
-            f"{incident.crash_of} crashed: XID {incident.lead.xid} on all of its nodes"
+        crashed = (
+            "{training} crashed: XID {xid} on all of its nodes"
             if incident.is_open
-            else f"{incident.crash_of} had crashed: XID {incident.lead.xid} on all of its nodes"
+            else "{training} had crashed: XID {xid} on all of its nodes"
         )
+        return sentence(crashed, training=incident.crash_of, xid=incident.lead.xid)
     totals = incident.totals.alike if incident.totals is not None else None
     if (said := group_headline(incident, alike, totals)) is not None:
         return said
     count = totals.count if totals else len(alike)
-    more = f" (+{count - 1} more)" if count > 1 else ""
-    said = f"{incident.lead.summary.rstrip('.')}{more}"
-    return said if incident.is_open or incident.lead.is_worse else f"Over: {said}"
+    said = headline_of(incident.lead.summary)
+    if count > 1:
+        said = sentence("{alert} (+{count} more)", alert=said, count=count - 1)
+    return said if incident.is_open or incident.lead.is_worse else sentence("Over: {alert}", alert=said)
 
 
 def alike_of(incident: Incident) -> tuple[Member, ...]:
@@ -49,7 +52,7 @@ def group_headline(
     worst = max(alike, key=lambda member: member.value if member.value == member.value else float("-inf"))
     template = worst.headline if incident.is_open else worst.resolved_headline
     said = filled(template, group_words(incident, alike, totals)) if template else None
-    return said.rstrip(".") if said else None
+    return headline_of(said) if said else None
 
 
 def group_words(
@@ -70,14 +73,18 @@ def group_words(
 def _gpus(incident: Incident, known: Sequence[str], count: int) -> str:
     """Return `GPU 3`, or `8 of 8 GPUs` of the node; empty if the alerts are not about GPUs."""
     if count == 1:
-        return f"GPU {known[0]}"
+        return sentence("GPU {known}", known=known[0])
     if not count:
         return ""
-    return f"{count} of {incident.gpus} GPUs" if incident.gpus >= count else f"{count} GPUs"
+    return (
+        counted("{number} of {count} GPU", "{number} of {count} GPUs", number=count, count=incident.gpus)
+        if incident.gpus >= count
+        else counted("{count} GPU", "{count} GPUs", count=count)
+    )
 
 
-def filled(sentence: str, words: Mapping[str, str]) -> str | None:
-    """Return the sentence with its {placeholders} filled, or None if one is not known."""
-    if any(not words.get(name) for name in _PLACEHOLDER.findall(sentence)):
+def filled(template: str, words: Mapping[str, str]) -> str | None:
+    """Return the template with its {placeholders} filled, or None if one is not known."""
+    if any(not words.get(name) for name in _PLACEHOLDER.findall(template)):
         return None
-    return _PLACEHOLDER.sub(lambda found: words[found[1]], sentence)
+    return _PLACEHOLDER.sub(lambda found: words[found[1]], template)

@@ -1,9 +1,9 @@
 """The card of an incident: what, where, who is affected and what to do, in the first three lines. Pure."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from alerts.cards.concerned import concerned
+from alerts.cards.event_words import done_by, earlier, not_known, repeated, resolution
 from alerts.cards.explanation import detail_of, many_alerts, other_alerts
 from alerts.cards.headline import headline
 from alerts.cards.incident_buttons import (
@@ -14,15 +14,15 @@ from alerts.cards.incident_buttons import (
     shipped_runbook,
     started_labels,
 )
-from alerts.cards.incident_context import NO_CONTEXT, Asked, IncidentAction, IncidentContext
-from alerts.cards.incident_events import earlier, not_known, repeated, resolution
+from alerts.cards.incident_context import NO_CONTEXT, Asked, IncidentContext
 from alerts.cards.message import Block, Color, Context, Message, Paragraph, Preformatted
 from alerts.cards.proof_text import came_back, waits_for
 from alerts.cards.suggested_actions import fill, label_of, suggested_actions
-from alerts.cards.text import Text, bold, code, joined, link, moment, person, text
+from alerts.cards.text import Text, bold, code, link, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
+from collectors.facts.sentences import Sentence, listed, sentence, word
 
 EVIDENCE_LINES = 4
 _COLORS = {Severity.CRITICAL: Color.CRITICAL, Severity.WARNING: Color.WARNING, Severity.INFO: Color.INFO}
@@ -77,15 +77,18 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
         return resolution(incident, context)
     if running := [action for action in context.actions if action.state in ("confirmed", "running")]:
         action = running[-1]
-        return text(bold("In progress: "), code(action.line), ", by ", person(action.who, action.who_name))
+        who = person(action.who, action.who_name)
+        return text(bold("In progress: "), sentence("`{line}`, by {who}", line=action.line, who=who))
     if unknown := [action for action in context.actions if action.state == "unknown"]:
-        return text(*not_known(unknown[-1]), "; Yardmaster looks again once the cluster answers")
+        return text(
+            sentence("{said}; Yardmaster looks again once the cluster answers", said=not_known(unknown[-1]))
+        )
     if context.asked:
-        return text(bold("Asked: "), joined(", ", (_asked(one) for one in context.asked)))
+        return text(bold("Asked: "), listed(map(_asked, context.asked)))
     done = [action for action in context.actions if action.state == "done"]
-    line = text(bold("Done: "), _done(done[-2:])) if done else ()
+    line = text(bold("Done: "), listed(map(done_by, done[-2:]))) if done else ()
     if any(action.explains(incident) for action in done):
-        return text(line, _waiting(incident))
+        return _waiting(incident, line)
     waits = is_closed_by_acknowledging(incident)
     started = started_labels(context)
     left = [one for one in suggested_actions(incident, context.rules) if label_of(one) not in started]
@@ -101,28 +104,31 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
             line, " · " if line else (), bold("Next: "), bold(label_of(left[0])), _runbook(incident, context)
         )
     if line:
-        return text(line, _waiting(incident), _runbook(incident, context))
+        return text(_waiting(incident, line), _runbook(incident, context))
     if shipped := shipped_runbook(incident, context):
-        return text(bold("Next: "), "read ", code(f"runbook {shipped}"))
-    return text(
-        bold("Next: "), "investigate", _runbook(incident, context) or text("; no action is suggested")
-    )
+        return text(bold("Next: "), sentence("read `runbook {page}`", page=shipped))
+    if page := _runbook(incident, context):
+        return text(bold("Next: "), sentence("investigate"), page)
+    return text(bold("Next: "), sentence("investigate; no action is suggested"))
 
 
-def _waiting(incident: Incident) -> str:
+def _waiting(incident: Incident, done: Text) -> Text:
     """For what the incident waits once something was done; a line of the card says which proof."""
-    return "; waiting for a proof" if incident.is_only_unproven else "; waiting for the alerts to resolve"
-
-
-def _asked(asked: Asked) -> Text:
-    owner = person(asked.owner_id, asked.owner) if asked.owner_id else text(asked.owner or "unknown owner")
-    return text(owner, " until ", moment(asked.until))
-
-
-def _done(actions: Sequence[IncidentAction]) -> Text:
-    return joined(
-        ", ", (text(code(action.line), " by ", person(action.who, action.who_name)) for action in actions)
+    template = (
+        "{done}; waiting for a proof"
+        if incident.is_only_unproven
+        else "{done}; waiting for the alerts to resolve"
     )
+    return text(sentence(template, done=done))
+
+
+def _asked(asked: Asked) -> Sentence:
+    owner = (
+        person(asked.owner_id, asked.owner)
+        if asked.owner_id
+        else text(asked.owner or sentence("unknown owner"))
+    )
+    return sentence("{owner} until {at}", owner=owner, at=asked.until)
 
 
 def _runbook(incident: Incident, context: IncidentContext) -> Text:
@@ -131,7 +137,7 @@ def _runbook(incident: Incident, context: IncidentContext) -> Text:
     if shipped_runbook(incident, context):
         return ()  # the menu has it
     page = runbook_of(incident, context)
-    return text(f" · runbook {page}") if page else ()
+    return text(" · ", sentence("runbook {page}", page=page)) if page else ()
 
 
 def _unseen(incident: Incident, context: IncidentContext) -> Text:
@@ -143,25 +149,26 @@ def _unseen(incident: Incident, context: IncidentContext) -> Text:
     since = [member.unseen_since for member in incident.firing if member.unseen_since]
     if not since or len(since) < len(incident.firing):
         return ()
-    return text("no data since ", moment(max(since)))
+    return text(sentence("no data since {at}", at=max(since)))
 
 
 def _foot(incident: Incident, context: IncidentContext) -> Text:
     subject = shared_subject(incident)
     rack = f"{subject.rack}, " if subject.rack and subject.rack != place_of(subject) else ""
-    parts = text(code(incident.id), f" · {rack}{incident.cluster} · since ", moment(incident.began_at))
+    parts = text(
+        code(incident.id), f" · {rack}{incident.cluster} · ", sentence("since {at}", at=incident.began_at)
+    )
     if incident.is_open and (again := repeated(incident)):
-        parts = text(parts, f" · {again}")
+        parts = text(parts, " · ", again)
     if before := earlier(incident):
         parts = text(parts, " · ", before)
     if incident.acknowledged_by:
-        parts = text(
-            parts, " · acknowledged by ", person(incident.acknowledged_by, incident.acknowledged_by_name)
-        )
+        who = person(incident.acknowledged_by, incident.acknowledged_by_name)
+        parts = text(parts, " · ", sentence("acknowledged by {who}", who=who))
     if context.is_silenced_until_over and incident.is_open:
-        parts = text(parts, " · silenced until it is over")
+        parts = text(parts, " · ", sentence("silenced until it is over"))
     elif context.silenced_until and incident.is_open:
-        parts = text(parts, " · silenced until ", moment(context.silenced_until))
+        parts = text(parts, " · ", sentence("silenced until {at}", at=context.silenced_until))
     for name, address in context.links.items():
         if (filled_in := fill(address, incident.subject)) is not None:
             parts = text(parts, " · ", link(filled_in, name))
@@ -170,5 +177,5 @@ def _foot(incident: Incident, context: IncidentContext) -> Text:
 
 def _summary(incident: Incident) -> str:
     if not incident.is_open:
-        return f"Resolved: {headline(incident)}"
-    return f"{incident.severity.value.upper()}: {headline(incident)}"
+        return sentence("Resolved: {headline}", headline=headline(incident))
+    return listed([word(incident.severity.value.upper()), headline(incident)], ":")

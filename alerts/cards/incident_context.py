@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from alerts.cards.message import Button
 from alerts.cards.text import Text
 from alerts.incidents.incident import Incident
-from alerts.incidents.returning import Returned
+from alerts.incidents.recurring_faults import Returned
 from alerts.rules import Rule
 
 

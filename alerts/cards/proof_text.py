@@ -1,12 +1,13 @@
 """What an incident waits for that time does not heal, and what proved that it is over, in words. Pure."""
 
-from alerts.cards.text import Text, bold, code, joined, moment, person, text
+from alerts.cards.text import Text, bold, joined, person, text
 from alerts.incidents.events import IncidentEvent
 from alerts.incidents.evidence import Proven
 from alerts.incidents.grouping import place_of
 from alerts.incidents.incident import Incident, Member
-from alerts.incidents.returning import WITHIN, Returned
+from alerts.incidents.recurring_faults import WITHIN, Returned
 from alerts.rules import Proof
+from collectors.facts.sentences import Sentence, counted, listed, sentence
 
 MAX_CONDITIONS = 3  # alerts that wait for different things are few, but for eight GPUs of a node
 
@@ -18,23 +19,31 @@ def waits_for(incident: Incident) -> Text:
     ]
     if not unproven:
         return ()
-    word = text("somebody says ", code(f"incident resolve {incident.id}"), ".")
+    word = sentence("somebody says `incident resolve {incident}`.", incident=incident.id)
     if not all(unproven):  # nothing that is seen ends one of them
         return text(bold("Stays open until "), word)
-    conditions = [joined(" or ", proofs) for proofs in dict.fromkeys(unproven)]
-    more = len(conditions) - MAX_CONDITIONS
-    shown = joined(", and until ", conditions[:MAX_CONDITIONS])
-    rest = text(f", and so on for {more} more") if more > 0 else ()
-    return text(bold("Stays open until "), shown, rest, ", or ", word)
+    first, *others = [listed(proofs, "or") for proofs in dict.fromkeys(unproven)]
+    said: Sentence = first
+    for other in others[: MAX_CONDITIONS - 1]:
+        said = sentence("{first}, and until {second}", first=said, second=other)
+    if (more := len(others) + 1 - MAX_CONDITIONS) > 0:
+        said = sentence("{conditions}, and so on for {count} more", conditions=said, count=more)
+    return text(bold("Stays open until "), sentence("{conditions}, or {word}", conditions=said, word=word))
 
 
 def came_back(returned: Returned) -> Text:
     """Return that the fault was repaired before, and that it is the vendor's now."""
-    place = place_of(returned.member.subject)
-    return text(
-        bold(f"Repaired {returned.repairs} times in {WITHIN.days} days, and back: "),
-        f"do not reset or restart again; keep {place} out of use, and have the part replaced by the vendor.",
+    repaired = counted(
+        "Repaired {count} time in {days} days, and back:",
+        "Repaired {count} times in {days} days, and back:",
+        count=returned.repairs,
+        days=WITHIN.days,
     )
+    advice = sentence(
+        "do not reset or restart again; keep {place} out of use, and have the part replaced by the vendor.",
+        place=place_of(returned.member.subject),
+    )
+    return text(bold(repaired), " ", advice)
 
 
 def what_proved(incident: Incident) -> Text:
@@ -58,22 +67,25 @@ def _seen_ones(member: Member) -> list[Proof]:
     return [proof for proof in member.proofs if proof is not Proof.WORD]
 
 
-def _condition(member: Member, proof: Proof) -> Text:
+def _condition(member: Member, proof: Proof) -> str:
     node = member.subject.node or place_of(member.subject)
     match proof:
         case Proof.GPUS_ALLOCATABLE:
-            known = member.evidence.gpus if member.evidence else 0
-            if known:
-                return text(f"all {known} GPUs of {node} are allocatable again")
-            return text(f"all GPUs of {node} are allocatable again")
+            return _gpus_allocatable(member.evidence.gpus if member.evidence else 0, node)
         case Proof.NODE_REBOOTED:
-            return text(f"{node} was rebooted and is ready")
+            return sentence("{node} was rebooted and is ready", node=node)
         case Proof.VOLUME_MOUNTED:
-            return text("a pod runs that waited for the volume")
+            return sentence("a pod runs that waited for the volume")
         case Proof.METRIC:
-            return text(f"the metrics of {place_of(member.subject)} are well again")
+            return sentence("the metrics of {place} are well again", place=place_of(member.subject))
         case Proof.WORD:
-            return ()
+            return ""
+
+
+def _gpus_allocatable(gpus: int, node: str) -> Sentence:
+    if gpus:
+        return sentence("all {gpus} GPUs of {node} are allocatable again", gpus=gpus, node=node)
+    return sentence("all GPUs of {node} are allocatable again", node=node)
 
 
 def _ended(incident: Incident, member: Member) -> bool:
@@ -86,28 +98,35 @@ def _proved(member: Member) -> Text:
         return ()
     if proven.who:
         return _word(proven.who, proven.who_name, proven.reason)
-    return text(_seen(member, proven), " since ", moment(proven.since or proven.at))
+    said = sentence("{proof} since {at}", proof=_seen(member, proven), at=proven.since or proven.at)
+    return text(said)
 
 
 def _word(who: str, who_name: str, reason: str) -> Text:
-    said = text(person(who, who_name), " says that it is over")
-    return text(said, f": {reason}") if reason else said
+    by = person(who, who_name)
+    if reason:
+        return text(sentence("{who} says that it is over: {reason}", who=by, reason=reason))
+    return text(sentence("{who} says that it is over", who=by))
 
 
-def _seen(member: Member, proven: Proven) -> Text:
+def _seen(member: Member, proven: Proven) -> str:
     node = member.subject.node or place_of(member.subject)
     if proven.is_gone:
-        return text(f"{node} is no longer in the cluster")
+        return sentence("{node} is no longer in the cluster", node=node)
     match proven.proof:
         case Proof.GPUS_ALLOCATABLE:
             if proven.is_rebooted:
-                return text(f"all {proven.gpus} GPUs of {node} are allocatable again after a reboot")
-            return text(f"all {proven.gpus} GPUs of {node} are allocatable again")
+                return sentence(
+                    "all {gpus} GPUs of {node} are allocatable again after a reboot",
+                    gpus=proven.gpus,
+                    node=node,
+                )
+            return sentence("all {gpus} GPUs of {node} are allocatable again", gpus=proven.gpus, node=node)
         case Proof.NODE_REBOOTED:
-            return text(f"{node} was rebooted and is ready")
+            return sentence("{node} was rebooted and is ready", node=node)
         case Proof.VOLUME_MOUNTED:
-            return text(f"{proven.pod}, which waited for the volume, runs")
+            return sentence("{pod}, which waited for the volume, runs", pod=proven.pod)
         case Proof.METRIC:
-            return text(f"the metrics of {place_of(member.subject)} are well again")
+            return sentence("the metrics of {place} are well again", place=place_of(member.subject))
         case Proof.WORD:
-            return ()
+            return ""

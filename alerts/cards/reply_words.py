@@ -2,16 +2,17 @@
 
 from dataclasses import replace
 
-from alerts.cards.desired import BROADCAST
+from alerts.cards.desired_cards import BROADCAST
+from alerts.cards.event_words import ended_before, event_text, repeated
 from alerts.cards.headline import headline
 from alerts.cards.incident_buttons import card_buttons
 from alerts.cards.incident_card import first_lines
 from alerts.cards.incident_context import IncidentContext
-from alerts.cards.incident_events import ended_before, event_text, repeated
 from alerts.cards.posted import ThreadReply
 from alerts.cards.text import Span, Text, joined, text
 from alerts.incidents.events import NOTIFYING, IncidentEvent, IncidentEventType
 from alerts.incidents.incident import Incident
+from collectors.facts.sentences import listed, sentence, word
 
 REPLY_BUTTONS = 3  # the rest is on the card
 
@@ -43,11 +44,16 @@ def _is_reopened_after(incident: Incident, event: IncidentEvent) -> bool:
 def _broadcast(incident: Incident, event: IncidentEvent, context: IncidentContext) -> Text:
     said = event_text(incident, replace(event, text=_of_all(incident, event)), context=context)
     again = repeated(incident)
-    lines = (text(said, f" ({again})" if again else ""), *first_lines(incident, context))
+    lines = (
+        text(sentence("{said} ({again})", said=said, again=again)) if again else said,
+        *first_lines(incident, context),
+    )
     return joined(Span("\n"), lines)
 
 
 def _of_all(incident: Incident, event: IncidentEvent) -> str:
     """Return the event's text for the whole incident, as its card says it, instead of for one alert."""
     said = headline(incident)
-    return f"{incident.severity.value}: {said}" if event.type is IncidentEventType.SEVERITY_RAISED else said
+    if event.type is IncidentEventType.SEVERITY_RAISED:
+        return listed([word(incident.severity.value), said], ":")
+    return said

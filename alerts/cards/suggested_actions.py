@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from alerts.incidents.incident import Incident
 from alerts.incidents.xid_advice import keeps_node
 from alerts.rules import Rule
+from collectors.facts.sentences import sentence
 from collectors.facts.subjects import WORDS, Subject
 
 _PLACEHOLDER = re.compile(rf"\{{({'|'.join(WORDS)})\}}")
 _NOUNS = {"dns": "DNS", "gpu": "GPUs"}  # as people write them
 _EMPTIES = "node cordon "  # what begins so keeps work away from a node
+_LABEL = 60  # characters
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*", re.ASCII)
 
 
@@ -46,4 +48,7 @@ def label_of(line: str) -> str:
     verb = words[1] if len(words) > 1 else words[0]
     rest = [word for word in words[2:3] if not word.startswith("-")]
     noun = "" if rest else f" {_NOUNS.get(words[0], words[0] + 's' * (verb == 'list'))}"
-    return f"{verb.capitalize()}{noun}{' ' + rest[0] if rest else ''}"[:60]
+    label = f"{verb.capitalize()}{noun}{' ' + rest[0] if rest else ''}"
+    if not rest or len(label) > _LABEL:
+        return label[:_LABEL]
+    return sentence(f"{verb.capitalize()} {{name}}", name=rest[0])

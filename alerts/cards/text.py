@@ -1,5 +1,7 @@
 """Text: a tuple of spans, so that it is escaped once, where a channel renders it.
 
+A span of a `Sentence` is one that no language was chosen for yet: `sentence_spans.py` makes the
+spans that it consists of.
 Text from outside cannot become markup. Whatever a span is made of, it is one line: only a span of its own breaks lines.
 """
 
@@ -12,9 +14,9 @@ from enum import StrEnum
 from alerts.cards.channel_id import kind_and_name
 from collectors.facts.one_line import LONGEST, printable
 from collectors.facts.redaction import redacted
+from collectors.facts.sentences import MOMENT, Sentence, moment_words, unmarked
 
 _NOT_CHATS = frozenset({"token", "automation"})  # kinds of persons that no chat can mention
-_MOMENT_WORDS = "%Y-%m-%d %H:%M UTC"
 
 
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -28,6 +30,7 @@ class Style(StrEnum):
     BOLD = "bold"
     CODE = "code"
     LINK = "link"  # target is the URL
+    GROUP = "group"  # target is the id of the chat's group of people, text the name to show outside the chat
     PERSON = "person"  # target is the chat user's id, text the name to show outside the chat
     CHANNEL = "channel"
     MOMENT = "moment"  # target is an ISO time, text is shown where the channel has no date format
@@ -100,6 +103,11 @@ def person(id: str, name: str = "") -> Span:
     return Span(name or own, Style.PERSON, id if kind in _NOT_CHATS else own)
 
 
+def group(id: str, name: str) -> Span:
+    """Mention a group of people of a chat; one that the chat does not know is shown by its name."""
+    return Span(name, Style.GROUP, kind_and_name(id)[1])
+
+
 def channel(id: str) -> Span:
     """Link a channel; where it cannot be linked its own id is shown."""
     name = kind_and_name(id)[1]
@@ -112,7 +120,7 @@ def moment(at: datetime, words: str = "") -> Span:
 
 def plain(spans: Text) -> str:
     """Return the text without markup, for terminals, notifications and tests."""
-    return "".join(span.text for span in spans)
+    return "".join(unmarked(span.text) for span in spans)
 
 
 def printable_lines(lines: Iterable[str]) -> tuple[str, ...]:
@@ -121,19 +129,19 @@ def printable_lines(lines: Iterable[str]) -> tuple[str, ...]:
 
 def printable_block(lines: Iterable[str]) -> tuple[str, ...]:
     """Return the lines of one text: a secret may have several, such as a private key."""
-    return tuple(redacted("\n".join(printable_lines(lines))).split("\n"))
-
-
-def moment_words(at: datetime) -> str:
-    """Return the moment for a stored sentence, in which `markup` finds it again."""
-    return at.astimezone(UTC).strftime(_MOMENT_WORDS)
+    shown = printable_lines(lines)
+    block = "\n".join(shown)
+    safe = redacted(block)
+    return shown if safe == block else tuple(safe.split("\n"))
 
 
 def markup(sentence: str) -> Text:
     """Return the sentence with its backticked words as code, and its moments in the reader's time.
 
-    Nothing else becomes markup, whatever its source.
+    Nothing else becomes markup, whatever its source. A `Sentence` knows by itself what of it is code.
     """
+    if isinstance(sentence, Sentence):
+        return text(sentence)
     parts = _CODE.split(sentence)
     return text(*(code(part) if number % 2 else with_moments(part) for number, part in enumerate(parts)))
 
@@ -146,6 +154,6 @@ def with_moments(words: str) -> Text:
 
 def _moment_of(words: str) -> str | Span:
     try:
-        return moment(datetime.strptime(words, _MOMENT_WORDS).replace(tzinfo=UTC))
+        return moment(datetime.strptime(words, MOMENT).replace(tzinfo=UTC))
     except ValueError:  # such as the 31st of February
         return words

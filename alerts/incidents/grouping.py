@@ -1,4 +1,4 @@
-"""Grouping of alerts about one object into an incident, and resolution of the incident. Pure."""
+"""Grouping of alerts about one object into an incident, who works on it, and its resolution. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -143,3 +143,20 @@ def place_of(subject: Subject) -> str:
         or subject.namespace
         or subject.cluster
     )
+
+
+def hand_over(incident: Incident, *, to: str, to_name: str, by_name: str, now: datetime) -> Incident:
+    """Return the incident as acknowledged by another person, to whom somebody handed it."""
+    handed = replace(
+        incident,
+        acknowledged_by=to,
+        acknowledged_by_name=to_name,
+        acknowledged_at=incident.acknowledged_at or now,
+    )
+    return handed.with_event(IncidentEventType.HANDED_OVER, now, text=by_name, who=to, who_name=to_name)
+
+
+def give_back(incident: Incident, *, who: str, who_name: str, now: datetime) -> Incident:
+    """Return the incident as acknowledged by nobody."""
+    returned = replace(incident, acknowledged_by="", acknowledged_by_name="", acknowledged_at=None)
+    return returned.with_event(IncidentEventType.GIVEN_BACK, now, who=who, who_name=who_name)

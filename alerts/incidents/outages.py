@@ -1,6 +1,6 @@
 """How often nodes broke and how long each stood broken, as their incidents have it. Pure."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,10 +24,6 @@ class Outage:
     incident: str
     began: datetime
     ended: datetime | None
-
-    def stood_at(self, moment: datetime) -> bool:
-        """Whether it stood then. What begins at that moment stands, what ends then does not."""
-        return self.began <= moment and (self.ended is None or moment < self.ended)
 
 
 def outages_of(incidents: Iterable[Incident]) -> list[Outage]:
@@ -62,21 +58,6 @@ def _outage(incident: Incident, began: datetime, ended: datetime | None) -> Outa
     return Outage(
         node=incident.subject.node, name=incident.lead.name, incident=incident.id, began=began, ended=ended
     )
-
-
-def nodes_down(outages: Iterable[Outage], at: datetime) -> frozenset[str]:
-    """Return the nodes that were broken then."""
-    return frozenset(one.node for one in outages if one.stood_at(at))
-
-
-def repeat_offenders(outages: Iterable[Outage], *, often: int = OFTEN) -> Mapping[str, int]:
-    """Return how often each node broke that broke at least so often, the worst first."""
-    counts = Counter(one.node for one in outages)
-    return {
-        node: count
-        for node, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        if count >= often
-    }
 
 
 def median_repairs(outages: Iterable[Outage]) -> Mapping[str, timedelta]:

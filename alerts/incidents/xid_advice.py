@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from alerts.incidents.incident import Incident, Member
-from collectors.facts.kernel_lines import recovery_of
-from collectors.facts.xid_catalogue import Recovery, xid_of
+from collectors.facts.xid_catalogue import Recovery, recovery_of, xid_of
 
 DRIVER_SAYS = 154  # a summary of other XIDs, with the driver's own recovery action
 _ADVICE: Mapping[Recovery, str] = {

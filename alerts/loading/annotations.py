@@ -11,7 +11,7 @@ from alerts.loading.promql import find_error
 from alerts.loading.resolve_conditions import read_resolving
 from alerts.loading.yaml_nodes import ScalarNode, YamlNode
 from alerts.rules import AlertTemplate, FileLocation, ImpactScope, Severity, Symbols
-from alerts.templates import TemplateError, parse
+from go_templates import TemplateError, parse
 
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
 OWN = (
@@ -134,22 +134,32 @@ def _own(
 def _check_runbook(reader: NodeReader, entry: tuple[str, YamlNode], before: str, symbols: Symbols) -> None:
     """Find a misspelled page of ours. Another name may be a page of the user's own."""
     name, node = entry[0].strip(), entry[1]
-    near = get_close_matches(name, symbols.runbooks, n=1, cutoff=0.8)
-    if name not in symbols.runbooks and near:
+    if name in symbols.runbooks:
+        return
+    if near := get_close_matches(name, symbols.runbooks, n=1, cutoff=0.8):
         reader.error(node, f"{before}runbook: there is no page `{name}`; did you mean `{near[0]}`?")
+    elif symbols.runbooks and not name.startswith(("http://", "https://")):
+        reader.warn(
+            node,
+            f"{before}runbook: there is no shipped page `{name[:40]}`, only one below the setting `runbooks`",
+        )
 
 
-def check_severity(reader: NodeReader, fields: Mapping[str, YamlNode], before: str) -> None:
-    """Find a severity that is not one of ours, unless a template makes it."""
+def check_severity(reader: NodeReader, fields: Mapping[str, YamlNode], before: str, *, is_yard: bool) -> None:
+    """Find a severity that is not one of ours, unless a template makes it. Prometheus' files may have others."""
     levels = [level.value for level in Severity]
     entry = label_set(reader, fields.get("labels"), before=before).get("severity")
-    if entry is not None and "{{" not in entry[0] and entry[0] not in levels:
-        near = did_you_mean(entry[0], levels)
-        reader.error(entry[1], f"{before}severity: `{entry[0][:40]}` is not a severity{near}")
+    if entry is None or "{{" in entry[0] or entry[0] in levels:
+        return
+    word = entry[0][:40]
+    if is_yard:
+        reader.error(entry[1], f"{before}severity: `{word}` is not a severity{did_you_mean(word, levels)}")
+    else:
+        reader.warn(entry[1], f"{before}severity: `{word}` is taken for {Severity.of(entry[0]).value}")
 
 
 def check_labels_used(
-    reader: NodeReader, fields: Mapping[str, YamlNode], known: Collection[str], before: str
+    reader: NodeReader, fields: Mapping[str, YamlNode], known: Collection[str], before: str, *, is_yard: bool
 ) -> None:
     """Find a label in templates that the query does not give: it would always be empty."""
     for part in ("labels", "annotations"):
@@ -157,7 +167,10 @@ def check_labels_used(
             for label in _LABEL_USED.findall(text):
                 if label not in known:
                     near = did_you_mean(label, known)
-                    reader.error(node, f"{before}`$labels.{label}` is not a label of the search{near}")
+                    if is_yard:
+                        reader.error(node, f"{before}`$labels.{label}` is not a label of the search{near}")
+                    else:
+                        reader.warn(node, f"{before}`$labels.{label}` is not a label of the query{near}")
 
 
 def _lines(reader: NodeReader, entry: tuple[str, YamlNode] | None) -> list[tuple[FileLocation, str]]:

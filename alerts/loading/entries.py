@@ -15,6 +15,7 @@ from alerts.loading.annotations import (
 )
 from alerts.loading.node_reader import NodeReader, did_you_mean, is_null
 from alerts.loading.promql import find_error
+from alerts.loading.promql_labels import output_labels
 from alerts.loading.text_positions import location_within
 from alerts.loading.yaml_nodes import ScalarNode, YamlNode
 from alerts.rules import RecordingRule, Rule, Timing
@@ -52,10 +53,9 @@ def read_entry(
         recording = _recording(reader, fields, record, query, timing, before, context)
         return recording if len(reader.found) + reader.more == known else None
     parsed = read_annotations(reader, fields, context, before=before, has_templates=bool(alert))
-    if context.is_yard:
-        check_severity(reader, fields, before)
-    if isinstance(query, LogQuery):
-        check_labels_used(reader, fields, _labels_of(query), before)
+    check_severity(reader, fields, before, is_yard=context.is_yard)
+    if (labels := _labels_of(query)) is not None:
+        check_labels_used(reader, fields, labels | context.labels.keys(), before, is_yard=context.is_yard)
     if parsed.presence is not None:
         if isinstance(query, PromQLQuery):
             query = replace(query, presence=parsed.presence)
@@ -77,8 +77,12 @@ def read_entry(
     )
 
 
-def _labels_of(query: LogQuery) -> set[str]:
-    """Return the labels of a log search's samples."""
+def _labels_of(query: Query | None) -> set[str] | None:
+    """Return the labels of a query's samples; None if it does not show which they have."""
+    if isinstance(query, PromQLQuery):
+        return output_labels(query.expr)
+    if not isinstance(query, LogQuery):
+        return None
     extracted = re.findall(r"\(\?P?<(\w+)>", query.extract or "")
     return {*query.by, *extracted, *(["pattern"] if query.novel is not None else [])}
 

@@ -86,9 +86,14 @@ def query_summary(query: Query) -> str:
 
 
 def check_report(file: str, loaded: Loaded) -> list[str]:
-    """Return what `rules check` prints for a file, as promtool does: the number of rules, or every diagnostic."""
-    lines = [f"Checking {file}"]
+    """Return what `rules check` prints for a file, as promtool does: the number of rules, or every diagnostic.
+
+    Warnings come first: with them a file is as good as without.
+    """
+    lines = [f"Checking {file}", *(f"  warning: {warning}" for warning in loaded.warnings)]
     if loaded.diagnostics:
         return [*lines, "  FAILED:", *(str(diagnostic) for diagnostic in loaded.diagnostics)]
     count = sum(len(group.rules) + len(group.recording_rules) for group in loaded.groups)
+    if not count:
+        lines.append("  warning: the file has no rules")
     return [*lines, f"  SUCCESS: {count} rules found"]

@@ -3,7 +3,7 @@
 import binascii
 import re
 from base64 import b64decode
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import timedelta
 from difflib import get_close_matches
 
@@ -23,19 +23,23 @@ class NodeReader:
         self.file = file
         self.lines = text.split("\n")
         self.found: list[Diagnostic] = []
+        self.doubtful: list[Diagnostic] = []
         self.more = 0
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The diagnostics in file order."""
-        found = sorted(
-            self.found, key=lambda diagnostic: (diagnostic.location.line, diagnostic.location.column)
-        )
+        found = _in_order(self.found)
         if self.more:
             found.append(
                 Diagnostic(location=FileLocation(file=self.file), message=f"and {self.more} more diagnostics")
             )
         return tuple(found)
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What is valid, and probably not what was meant, in file order."""
+        return tuple(_in_order(self.doubtful))
 
     def location(self, node: YamlNode) -> FileLocation:
         return FileLocation(file=self.file, line=node.line, column=node.column)
@@ -50,6 +54,12 @@ class NodeReader:
         diagnostic = Diagnostic(location=location, message=what)
         if diagnostic not in self.found[-5:]:  # an aliased node is read once per use
             self.found.append(diagnostic)
+
+    def warn(self, node: YamlNode, what: str) -> None:
+        """Note what the rules can be used with all the same, as in promtool."""
+        warning = Diagnostic(location=self.location(node), message=what)
+        if len(self.doubtful) < MAX_DIAGNOSTICS and warning not in self.doubtful[-5:]:
+            self.doubtful.append(warning)
 
     def pairs(self, node: YamlNode, what: str) -> list[tuple[str, YamlNode, YamlNode]]:
         """Return name, key and value of each entry of a mapping, with merges expanded; nothing for null."""
@@ -228,3 +238,7 @@ def did_you_mean(word: str, known: Collection[str]) -> str:
     if near := get_close_matches(word, known, n=1):
         return f"; did you mean `{near[0]}`?"
     return f"; must be one of {', '.join(sorted(known))}" if known and len(known) <= 12 else ""
+
+
+def _in_order(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    return sorted(found, key=lambda diagnostic: (diagnostic.location.line, diagnostic.location.column))

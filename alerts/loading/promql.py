@@ -1,4 +1,4 @@
-"""Errors in PromQL and where they are: promql-parser, with fixes for its known gaps against Prometheus."""
+"""Errors in PromQL and where they are: promql-parser judges, with fixes for its known gaps, and our reader locates."""
 
 import re
 from dataclasses import dataclass
@@ -7,16 +7,12 @@ from functools import cache
 
 import promql_parser
 
+from collectors.facts.promql.grammar import parse
+from collectors.facts.promql.tokenizing import PromQLSyntaxError, TooComplexError, line_and_column, tokens
+from collectors.facts.promql.tree import VectorSelector
+
 LONGEST = 64 * 1024  # characters
-DEEPEST = 150  # nested brackets; the parser is recursive, and overflowing its stack would end the process
-MOST_OPERATORS = 400  # for the same reason
-_PIECE = re.compile(
-    r"""#[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`|[a-zA-Z_:][\w:]*|[-+*/%^<>=!]=?|[()\[\]{}]|\s+|.""",
-    re.S,
-)
-_OPERATOR_WORDS = ("and", "or", "unless", "atan2")
-_OPENING = {")": "(", "]": "[", "}": "{"}
-_NUMBER = re.compile(r"bad number or duration syntax: (\S+)")
+_NO_DETAILS = "invalid promql query"
 _NAME = re.compile(r"'([^']+)'")
 
 
@@ -32,36 +28,34 @@ class PromQLDiagnostic:
 def find_error(expr: str) -> PromQLDiagnostic | None:
     """Return the error that Prometheus would report for an expression, or None."""
     if not expr.strip():
-        return PromQLDiagnostic(what="no expression found in input", line=1, column=1)
+        return _at(expr, 0, "no expression found in input")
     if len(expr) > LONGEST:
         return PromQLDiagnostic(what=f"longer than {LONGEST} characters")
-    if too_large := _beyond_limits(expr):
-        return too_large
+    try:
+        tree = parse(expr)
+    except TooComplexError as error:
+        return _at(expr, error.place, str(error))
+    except PromQLSyntaxError as error:
+        what = _judged(expr)
+        return _at(expr, error.place, str(error) if what in ("", _NO_DETAILS) else what)
+    for node, _ in tree.walk():
+        if isinstance(node, VectorSelector) and node.range is not None and node.range <= timedelta():
+            return _at(expr, node.matched, "duration must be greater than 0")
+    return _named(expr, what) if (what := _judged(expr)) else None
+
+
+def _judged(expr: str) -> str:
+    """Return what the parser says against an expression; empty if it accepts it."""
     _register_older_functions()
     try:
-        tree = promql_parser.parse(expr)
+        promql_parser.parse(expr)
     except ValueError as error:
-        message = str(error)
-        if message == "invalid promql query":  # the parser gives no details
-            message = "unexpected token, or the expression ends too early"
-        return _locate(expr, message)
+        return str(error)
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # the parser is Rust: its panics are not an Exception
             raise
-        return PromQLDiagnostic(what="the parser fails on this expression")
-    return _empty_range(tree)
-
-
-def _beyond_limits(expr: str) -> PromQLDiagnostic | None:
-    depth = operators = 0
-    for piece in _PIECE.finditer(expr):
-        text = piece.group()
-        depth += (text in "([{") - (text in ")]}")
-        operators += text[0] in "-+*/%^<>=!" or text.lower() in _OPERATOR_WORDS
-        if depth > DEEPEST or operators > MOST_OPERATORS:
-            limit = f"{DEEPEST} brackets deep" if depth > DEEPEST else f"{MOST_OPERATORS} operators"
-            return _at(expr, piece.start(), f"more than {limit}: split it into recording rules")
-    return None
+        return "the parser fails on this expression"
+    return ""
 
 
 @cache
@@ -72,49 +66,13 @@ def _register_older_functions() -> None:
     promql_parser.register_extra_functions([promql_parser.Function("holt_winters", takes, kinds.Vector)])
 
 
-def _empty_range(tree: promql_parser.Expr) -> PromQLDiagnostic | None:
-    """Find an empty range (`x[0]`), which Prometheus rejects and the parser accepts."""
-    found: list[PromQLDiagnostic] = []
-
-    def visit(node: promql_parser.Expr) -> None:
-        if isinstance(node, promql_parser.MatrixSelector) and node.range <= timedelta():
-            found.append(PromQLDiagnostic(what="duration must be greater than 0"))
-
-    promql_parser.walk(tree, pre_visit=visit)
-    return found[0] if found else None
-
-
-def _locate(expr: str, what: str) -> PromQLDiagnostic:
+def _named(expr: str, what: str) -> PromQLDiagnostic:
     """Find where the error is: the parser does not report it, but its message often names the token."""
-    if "parenthesis" in what or "bracket" in what or "brace" in what:
-        return _unbalanced(expr, what)
-    if number := _NUMBER.search(what):
-        location = expr.find(number[1])
-        return _at(expr, location, what) if location >= 0 else PromQLDiagnostic(what=what)
-    if name := _NAME.search(what):
-        places = [
-            piece.start()
-            for piece in _PIECE.finditer(expr)
-            if piece.group() == name[1] or (len(name[1]) == 1 and piece.group().startswith(name[1]))
-        ]
-        if len(places) == 1:
-            return _at(expr, places[0], what)
-    return PromQLDiagnostic(what=what)
+    name = _NAME.search(what)
+    places = [token.start for token in tokens(expr) if name and token.text == name[1]]
+    return _at(expr, places[0], what) if len(places) == 1 else PromQLDiagnostic(what=what)
 
 
-def _unbalanced(expr: str, what: str) -> PromQLDiagnostic:
-    unclosed: list[tuple[str, int]] = []
-    for piece in _PIECE.finditer(expr):
-        text = piece.group()
-        if text in _OPENING.values():
-            unclosed.append((text, piece.start()))
-        elif text in _OPENING:
-            if not unclosed or unclosed[-1][0] != _OPENING[text]:
-                return _at(expr, piece.start(), what)
-            unclosed.pop()
-    return _at(expr, unclosed[-1][1], what) if unclosed else PromQLDiagnostic(what=what)
-
-
-def _at(expr: str, location: int, what: str) -> PromQLDiagnostic:
-    line = expr.count("\n", 0, location) + 1
-    return PromQLDiagnostic(what=what, line=line, column=location - expr.rfind("\n", 0, location))
+def _at(expr: str, place: int, what: str) -> PromQLDiagnostic:
+    line, column = line_and_column(expr, place)
+    return PromQLDiagnostic(what=what, line=line, column=column)

@@ -21,10 +21,14 @@ _ENDINGS = (".yard.yaml", ".yard.yml", ".rules.yaml", ".rules.yml", ".yaml", ".y
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """The content of a rule file: its groups without invalid rules, and every diagnostic."""
+    """The content of a rule file: its groups without invalid rules, and every diagnostic.
+
+    `warnings`: what is valid, and probably not what was meant.
+    """
 
     groups: tuple[RuleGroup, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 def load(
@@ -51,7 +55,7 @@ def load(
     reader = NodeReader(file=file, text=text)
     file_reader = _File(reader, pack=pack_of(file), symbols=symbols, own=own, interval=interval)
     groups = file_reader.roots(found)
-    return Loaded(groups=with_distinct_ids(groups), diagnostics=reader.diagnostics)
+    return Loaded(groups=with_distinct_ids(groups), diagnostics=reader.diagnostics, warnings=reader.warnings)
 
 
 def merge(loaded: Iterable[Loaded]) -> Loaded:
@@ -60,6 +64,7 @@ def merge(loaded: Iterable[Loaded]) -> Loaded:
     return Loaded(
         groups=with_distinct_ids([group for file in files for group in file.groups]),
         diagnostics=tuple(diagnostic for file in files for diagnostic in file.diagnostics),
+        warnings=tuple(warning for file in files for warning in file.warnings),
     )
 
 

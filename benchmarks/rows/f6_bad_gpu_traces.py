@@ -29,7 +29,6 @@ from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.settings.schema import RulesSettings
-from bot.store.memory_store import MemoryStore
 from collectors.facts.queries import LogQuery, PromQLQuery
 from collectors.facts.redaction import Redactor
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
@@ -43,6 +42,7 @@ from demo.world.layout import demo_layout
 from demo.world.logs.line import Line, document
 from demo.world.logs.shipper import INDEX, TEMPLATE, bulk
 from demo.world.state import initial_state
+from tests.support.memory_store import MemoryStore
 from tests.support.routing import a_router
 
 CLUSTER = "prod-a"

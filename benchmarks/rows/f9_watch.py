@@ -23,13 +23,13 @@ from bot.live_cluster import LiveCluster
 from bot.metrics import Metrics
 from bot.settings.schema import KubernetesSettings, RulesSettings
 from bot.settings.source_options import reflector_timing
-from bot.store.memory_store import MemoryStore
 from collectors.check_catalogue import CHECKS
 from collectors.check_runner import CheckRunner
 from collectors.facts.clock import SystemClock
 from collectors.facts.redaction import Redactor
 from collectors.query_router import QueryRouter
 from collectors.sources.cluster_sources import ClusterSources
+from tests.support.memory_store import MemoryStore
 
 CLUSTER, RULE = "prod-a", "YardmasterSourceBlind"
 ROUNDS = 5

@@ -11,8 +11,8 @@ from bot.backtest.range_cursor import Moments, RangeCursor, RangeSource
 from bot.backtest.replay import PastAlert, Replay, ReplayedRule
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import SourceError
-from collectors.sources.prometheus.holes import SCRAPES_QUERY, longest_gap
 from collectors.sources.prometheus.options import PrometheusOptions
+from collectors.sources.prometheus.scrape_intervals import SCRAPES_QUERY, longest_gap
 
 _HOUR = timedelta(hours=1)
 

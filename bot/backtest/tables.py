@@ -10,7 +10,7 @@ from rich.text import Text
 from alerts.rules import Rule
 from bot.backtest.cluster_backtest import ClusterBacktest
 from collectors.facts.clock import humanize
-from collectors.facts.enumeration import some_of
+from collectors.facts.one_line import some_of
 from collectors.facts.queries import LogQuery
 
 MAX_SPANS = 5  # of blindness that are listed

@@ -8,11 +8,10 @@ from typing import Any
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.store import StoreSnapshot, table_of
 from bot.cards.card_kind import Affected, CardContext, CardDefinition, Composed
-from bot.cards.incident_cards import INCIDENT_CARD
+from bot.cards.incident_cards import INCIDENT_CARD, compose_reply
 from bot.cards.launch_cards import LAUNCH_CARD
 from bot.cards.plan_cards import PLAN_CARD
 from bot.cards.reclaim_cards import RECLAIM_CARD
-from bot.cards.thread_replies import compose_reply
 from commands.core.cluster_selection import with_cluster
 
 CARD_DEFINITIONS: tuple[CardDefinition, ...] = (INCIDENT_CARD, PLAN_CARD, RECLAIM_CARD, LAUNCH_CARD)

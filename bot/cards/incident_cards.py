@@ -1,4 +1,4 @@
-"""The incident card. Which are wanted is in `alerts/cards/desired.py`, what they look like in `incident_card.py`."""
+"""The incident card and its replies, composed. `alerts/cards/desired_cards.py` has which are wanted."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -9,15 +9,16 @@ from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import IncidentContext, StillOpen
 from alerts.cards.incident_facts import incident_facts, shown_members
 from alerts.cards.message import Context, Image, Message
-from alerts.cards.posted import CardImage, CardKind, PostedCard
+from alerts.cards.posted import CardImage, CardKind, PostedCard, ThreadReply
+from alerts.cards.reply_words import worded
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
 from collectors.trainings.training import TrainingState
-from commands.incident.card_context import incident_context, still_suspended
+from commands.execution.plan import Plan, StepRecord
+from commands.incident.card_context import context_of, incident_context, plans_of, still_suspended
 from commands.models import CordonLease, ReclaimRequest
-from commands.plans.plan import Plan, StepRecord
 
 LOOK_AGAIN = timedelta(seconds=15)  # whether an object that broke again is well
 LOOK_AGAIN_AT_WHAT_IS_LEFT = timedelta(minutes=1)
@@ -102,3 +103,14 @@ INCIDENT_CARD = CardDefinition(
         CardImage: lambda image: (image.incident,),
     },
 )
+
+
+async def compose_reply(reply: ThreadReply, snapshot: StoreSnapshot, shared: CardContext) -> ThreadReply:
+    """Return the reply with its words. They are empty if its incident, or the event, is no longer stored."""
+    card = await snapshot.rows(PostedCard).get(reply.card) if reply.event else None
+    incident = await snapshot.rows(Incident).get(card.row_id) if card is not None else None
+    if incident is None:
+        return reply
+    plans = await plans_of([incident], snapshot)
+    context = await context_of(incident, plans[incident.id], snapshot, rules=shared.rules())
+    return worded(reply, incident, context)

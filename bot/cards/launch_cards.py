@@ -6,8 +6,8 @@ from alerts.cards.posted import CardKind, PostedCard, card_id
 from alerts.incidents.incident import Incident
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from commands.execution.plan import Plan
 from commands.models import Launch
-from commands.plans.plan import Plan
 from commands.training.failure_cause import LOOKED_AT_FOR, again_elsewhere, cause_of, cause_text
 from commands.training.launch_card import launch_card
 

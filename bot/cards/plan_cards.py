@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from alerts.cards.posted import CardId, CardKind, PostedCard, card_id
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
-from commands.plans.plan import Plan, PlanState, StepRecord
-from commands.plans.plan_journal import records_of
-from commands.plans.preview import can_undo, card_of, expired, preview
-from commands.plans.steps import Record
+from commands.execution.plan import Plan, PlanState, StepRecord
+from commands.execution.plan_journal import records_of
+from commands.execution.preview import can_undo, card_of, expired, preview
+from commands.execution.steps import Record
 
 PLAN_CARD_LIFETIME = timedelta(days=1)  # after its end its card changes only if it is undone
 

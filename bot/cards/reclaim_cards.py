@@ -7,10 +7,10 @@ from alerts.cards.channel_id import channel_id, kind_and_name
 from alerts.cards.posted import CardKind, PostedCard, card_id
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from commands.execution.plan import Plan
 from commands.gpu.freeing_plan import freeing_plan, requests_of
 from commands.gpu.reclaim_card import OPEN, reclaim_card
 from commands.models import ReclaimRequest, ReclaimState
-from commands.plans.plan import Plan
 
 
 def wanted_reclaim_cards(

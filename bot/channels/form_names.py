@@ -7,12 +7,12 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.silences import Silence
 from alerts.store import Store, StoreSnapshot
-from bot.people import People, UnknownPersonError
+from bot.chat_accounts import People, UnknownPersonError
 from commands.core.cluster_names import names_of
 from commands.core.context import Cluster
 from commands.core.parameter_types import NameKind
+from commands.execution.plan import Plan
 from commands.models import ReclaimRequest
-from commands.plans.plan import Plan
 
 # From a person's id, the kinds of names, the typed text and the cluster to names.
 Suggest = Callable[[str, tuple[NameKind, ...], str, str], Awaitable[Sequence[str]]]

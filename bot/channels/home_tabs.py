@@ -9,8 +9,8 @@ import structlog
 
 from alerts.cards.message import Message
 from alerts.store import Changed
+from bot.chat_accounts import People, UnknownPersonError
 from bot.delivery.notifier_protocol import SendError
-from bot.people import People, UnknownPersonError
 from collectors.facts.clock import Clock
 from commands.core.command import Handler
 from commands.core.request import Request

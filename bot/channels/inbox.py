@@ -4,22 +4,24 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Protocol
 
 import structlog
 
 from alerts.store import Changed, Store
+from bot.channels.fair_slots import FairSlots, SenderLane
 from bot.channels.interaction import Interaction
 from bot.channels.origin import line_about, origin_of
-from bot.people import People, UnknownPersonError
+from bot.chat_accounts import People, UnknownPersonError
 from collectors.facts.clock import Clock, humanize
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by
 from commands.core.command import Answer, Handler
 from commands.core.guidance import refused
 from commands.core.request import Actor, Request, Upload
 from commands.models import HandledRequest
 
-CONCURRENCY = 16
 MAX_AGE = timedelta(minutes=5)  # of a line that is still meant
 MAX_OUTSIDERS = 1_000
 MAX_INTERRUPTED = 2  # processes that may end during one line; what ends a third is given up
@@ -39,7 +41,10 @@ class Responder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboxDependencies:
-    """What the inbox needs. `on_interaction` is called with the channel of each one that a member sent."""
+    """What the inbox needs. `on_interaction` is called with the channel of each one that a member sent.
+
+    `changes`: whether a line names a command that changes something, such as a confirmation.
+    """
 
     people: People
     store: Store
@@ -47,10 +52,13 @@ class InboxDependencies:
     responder: Responder
     clock: Clock
     on_interaction: Callable[[str], None] = lambda _channel: None
+    changes: Callable[[str], bool] = lambda _line: False
 
 
 class Inbox:
     """Handles stored interactions in the order of their arrival, several at once; one that fails is answered.
+
+    What one person sends waits for nobody else's slow lines, and a confirmation for no slow reading (`fair_slots.py`).
 
     A row is deleted when its interaction has been answered. What a stop or a crash interrupted is handled by the next
     process; HandledRequest tells it which effects are stored already.
@@ -58,28 +66,46 @@ class Inbox:
 
     def __init__(self, dependencies: InboxDependencies) -> None:
         self._deps = dependencies
-        self._changed = asyncio.Event()
+        self._wake = asyncio.Event()
+        self._has_arrived = True  # or may have, before this process
+        self._slots = FairSlots()
         self._running: set[str] = set()
         self._outsiders: dict[str, None] = {}  # who read that they get no answer, oldest first
 
     def wake(self, changed: Changed) -> None:
         """Listen to the store: wake up when interactions have arrived."""
         if "interactions" in changed:
-            self._changed.set()
+            self._has_arrived = True
+            self._wake.set()
 
     async def run(self) -> None:
         """Run until cancelled."""
-        slots = asyncio.Semaphore(CONCURRENCY)
         self._running.clear()
+        self._slots, self._has_arrived = FairSlots(), True
+        waiting: list[Interaction] = []
         async with asyncio.TaskGroup() as group:
             while True:
-                self._changed.clear()
-                for interaction in await self._waiting():
-                    await slots.acquire()
-                    self._running.add(interaction.id)
-                    task = group.create_task(self._handle(interaction), name=f"interaction {interaction.id}")
-                    task.add_done_callback(lambda _: slots.release())
-                await self._changed.wait()
+                self._wake.clear()
+                if self._has_arrived:
+                    self._has_arrived = False
+                    waiting = await self._waiting()
+                waiting = [one for one in waiting if not self._started(one, group)]
+                await self._wake.wait()
+
+    def _started(self, interaction: Interaction, group: asyncio.TaskGroup) -> bool:
+        """Handle the interaction if there is a slot for it now, and return whether there is."""
+        lane = SenderLane(interaction.user_id, self._deps.changes(interaction.text))
+        if not self._slots.may_begin(lane):
+            return False
+        self._running.add(interaction.id)
+        self._slots.begin(lane)
+        task = group.create_task(self._handle(interaction), name=f"interaction {interaction.id}")
+        task.add_done_callback(partial(self._ended, lane))
+        return True
+
+    def _ended(self, lane: SenderLane, _task: "asyncio.Task[None]") -> None:
+        self._slots.end(lane)
+        self._wake.set()
 
     async def _begin(self, interaction: Interaction) -> None:
         """Store that it begins: should this process end meanwhile, the next one knows that it may have run."""
@@ -92,7 +118,6 @@ class Inbox:
 
     async def _handle(self, interaction: Interaction) -> None:
         try:
-            await self._begin(interaction)
             if (answer := await self._answer(interaction)) is not None:
                 await self._deps.responder.respond(interaction, answer)
         except Exception:
@@ -112,7 +137,7 @@ class Inbox:
         try:
             actor = await self._deps.people.actor(interaction.user_id)
         except UnknownPersonError as error:
-            return refused(str(error)) if error.is_member else None
+            return refused(said_by(error)) if error.is_member else None
         if actor.is_guest:
             return self._refused_once(interaction.user_id)
         self._deps.on_interaction(interaction.channel)
@@ -125,7 +150,11 @@ class Inbox:
         line = interaction.text or "help"
         if interaction.is_about and not (line := await line_about(interaction, self._deps.store)):
             return refused("This is not a message about anything that Yardmaster knows. Try `incident list`.")
-        return await self._deps.take(await self._request(interaction, line, actor, uploads))
+        request = await self._request(interaction, line, actor, uploads)
+        await self._begin(
+            interaction
+        )  # not before: what ends the process until here is not this line's doing
+        return await self._deps.take(request)
 
     def _refused_once(self, user: str) -> Answer | None:
         """Return that outsiders get no answer, the first time that somebody asks."""

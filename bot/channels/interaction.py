@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from alerts.store import stored
-from commands.core.secrets_in_lines import line_without_secrets
+from commands.core.request import line_without_secrets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Interaction:
     answer_to: str = ""  # where its kind of channel takes an answer, if not in the channel
     trigger: str = ""  # allows to open a form for the person, for a few seconds
     files: tuple[InteractionFile, ...] = ()
-    begun: int = 0  # how many processes have begun to handle it
+    begun: int = 0  # how many processes have begun to run its line
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", line_without_secrets(self.text))

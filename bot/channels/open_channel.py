@@ -11,11 +11,12 @@ from bot.channels.form_names import Suggest
 from bot.channels.heartbeats import Heartbeat
 from bot.channels.home_tabs import HomePublisher
 from bot.channels.inbox import Responder
+from bot.chat_accounts import Directory
 from bot.delivery.notifier_protocol import Notifier
 from bot.language.phrasebook import ENGLISH, Phrasebook
-from bot.people import Directory
 from bot.supervise import Work
 from collectors.facts.clock import Clock
+from collectors.internal_errors import InternalErrors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,7 @@ class ChannelDependencies:
     clock: Clock
     stack: AsyncExitStack
     book: Phrasebook = ENGLISH
+    errors: InternalErrors = field(default_factory=InternalErrors)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

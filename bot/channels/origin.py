@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.store import Store, StoreSnapshot
 from bot.channels.interaction import Interaction
+from commands.execution.plan import Origin, Plan
 from commands.models import ReclaimRequest
-from commands.plans.plan import Origin, Plan
 
 RECENT_CARDS = 500  # newest cards of a channel that are searched for the one with the button
 

@@ -11,6 +11,7 @@ import msgspec
 
 from bot.charts.chart_child import REPLY_SIZE
 from bot.charts.line_chart import Chart
+from collectors.facts.sentences import english
 
 DEADLINE = timedelta(seconds=30)  # of one chart, the start of the child included
 MOST_BYTES = 1 << 20
@@ -41,7 +42,7 @@ class ChartRenderer:
         async with self._lock:
             try:
                 async with asyncio.timeout(self._deadline):
-                    return await self._exchange(msgspec.json.encode(chart) + b"\n")
+                    return await self._exchange(msgspec.json.encode(chart, enc_hook=english) + b"\n")
             except TimeoutError:
                 await self._kill()
                 raise DrawingError(f"it was not drawn within {self._deadline:.0f} s") from None

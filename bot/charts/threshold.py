@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-import promql_parser
+from collectors.facts.promql.grammar import COMPARISONS, parse
+from collectors.facts.promql.tree import Binary, Call, Group, Number, Part
 
-_COMPARISONS = frozenset({">", "<", ">=", "<=", "==", "!="})
 _MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
-_CONDITIONS = frozenset({"and", "unless"})  # what follows them chooses series and measures nothing
-_COUNTS = frozenset({"count", "count_values", "group"})
+_CONDITIONS = ("and", "unless")  # what follows them chooses series and measures nothing
+_COUNTS = ("count", "count_values", "group")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,47 +27,37 @@ class Drawn:
 @lru_cache(maxsize=1024)
 def drawn(expr: str) -> Drawn:
     """Return what to draw of a valid PromQL expression: all of it, where it is no comparison with a number."""
-    node = promql_parser.parse(expr)
-    while True:
-        if isinstance(node, promql_parser.ParenExpr):
-            node = node.expr
-        elif isinstance(node, promql_parser.BinaryExpr) and _operator(node) in _CONDITIONS:
-            node = node.lhs
-        else:
-            break
-    if not isinstance(node, promql_parser.BinaryExpr) or _operator(node) not in _COMPARISONS:
-        return Drawn(expr=expr)
-    operator = _operator(node)
-    measured, compared = node.lhs, node.rhs
-    if _number(measured) is not None:
-        measured, compared, operator = compared, measured, _MIRRORED.get(operator, operator)
-    text = _text(measured)
-    if text is None or _number(measured) is not None:
-        return Drawn(expr=expr)
-    threshold = _number(compared)
-    is_count = isinstance(measured, promql_parser.AggregateExpr) and str(measured.op) in _COUNTS
-    return Drawn(
-        expr=text,
-        threshold=threshold,
-        comparison=operator if threshold is not None else "",
-        is_count=is_count,
-    )
+    whole = node = parse(expr)
+    while (isinstance(node, Group) and not node.sign) or (
+        isinstance(node, Binary) and node.operator in _CONDITIONS
+    ):
+        node = node.inner[0]
+    if isinstance(node, Binary) and node.operator in COMPARISONS:
+        (measured, compared), operator = node.inner, node.operator
+        if _number(measured) is not None:
+            measured, compared, operator = compared, measured, _MIRRORED.get(operator, operator)
+        if _number(measured) is None:
+            threshold = _number(compared)
+            return Drawn(
+                expr=expr[measured.start : measured.end],
+                threshold=threshold,
+                comparison=operator if threshold is not None else "",
+                is_count=isinstance(measured, Call) and measured.name in _COUNTS,
+            )
+    return Drawn(expr=expr[whole.start : whole.end])  # without a comment at its end
 
 
-def _operator(node: promql_parser.BinaryExpr) -> str:
-    return str(node.op).strip()
-
-
-def _number(node: promql_parser.Expr) -> float | None:
+def _number(node: Part) -> float | None:
     """Return the value of an expression of numbers alone, such as `5 * 60`."""
     match node:
-        case promql_parser.NumberLiteral():
-            return float(node.val)
-        case promql_parser.ParenExpr():
-            return _number(node.expr)
-        case promql_parser.BinaryExpr():
-            left, right = _number(node.lhs), _number(node.rhs)
-            return None if left is None or right is None else _result(_operator(node), left, right)
+        case Number(value=value):
+            return value
+        case Group(inner=(one,)):
+            inner = _number(one)
+            return -inner if inner is not None and node.sign == "-" else inner
+        case Binary(inner=(left, right)):
+            first, second = _number(left), _number(right)
+            return None if first is None or second is None else _result(node.operator, first, second)
         case _:
             return None
 
@@ -83,14 +73,3 @@ def _result(operator: str, left: float, right: float) -> float | None:
         case "/" if right:
             return left / right
     return None
-
-
-def _text(node: promql_parser.Expr) -> str | None:
-    """Return the node as PromQL. None where the parser would not read what it writes: it escapes nothing in strings."""
-    written = str(node)
-    if "\\" in written:
-        return None
-    try:
-        return written if str(promql_parser.parse(written)) == written else None
-    except ValueError:
-        return None

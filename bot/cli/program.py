@@ -9,6 +9,7 @@ from bot.cli.lines import audit, do
 from bot.cli.log_setup import configure_logs
 from bot.cli.rule_commands import rules
 from bot.cli.service import check, doctor, run
+from bot.cli.store_commands import store
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -32,7 +33,7 @@ def _add_demo() -> None:
                 raise
 
 
-for _command in (run, check, doctor, rules, do, audit):
+for _command in (run, check, doctor, rules, store, do, audit):
     main.add_command(_command)
 configure_logs()
 _add_demo()

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -13,7 +13,6 @@ from bot.language.agreement import agreeing
 
 if TYPE_CHECKING:  # commands import what they need when they run, so `version` and `--help` are fast
     from alerts.rules import Diagnostic
-    from bot.doctor.examination import PartFinding
     from bot.settings.schema import Settings
     from bot.validation import Validated
 
@@ -22,15 +21,17 @@ if TYPE_CHECKING:  # commands import what they need when they run, so `version` 
 @CONFIG
 def run(config: Path | None) -> None:
     """Run Yardmaster until it receives SIGTERM or SIGINT. What `check` refuses is not run."""
+    from bot.cli.log_setup import logs_of_the_service
     from bot.main import run_for_ever
     from bot.validation import validate
 
-    validated = asyncio.run(validate(config))
-    if validated.diagnostics or validated.settings is None:
-        print_errors(validated.diagnostics)
-        click.echo("Yardmaster cannot start with these settings.", err=True)
-        sys.exit(1)
-    asyncio.run(run_for_ever(validated.settings))
+    with logs_of_the_service() as log:
+        validated = asyncio.run(validate(config))
+        if validated.diagnostics or validated.settings is None:
+            print_errors(validated.diagnostics)
+            click.echo("Yardmaster cannot start with these settings.", err=True)
+            sys.exit(1)
+        asyncio.run(run_for_ever(validated.settings, listen_dropped=log.listen))
 
 
 @click.command()
@@ -48,23 +49,30 @@ def check(config: Path | None, connect: bool, output: str, is_json: bool) -> Non
     if connect and not errors:
         _diagnose(validated, as_json=as_json)
     rules = len(validated.rulebook.rules) if validated.rulebook else 0
+    warnings = validated.rulebook.warnings if validated.rulebook else ()
     if as_json:
         rows = [
             {"file": one.location.file, "line": one.location.line, "error": one.message} for one in errors
         ]
-        show_json({"errors": rows, "rules": rules})
-    elif errors:
-        print_errors(errors)
+        doubts = [
+            {"file": one.location.file, "line": one.location.line, "warning": one.message} for one in warnings
+        ]
+        show_json({"errors": rows, "warnings": doubts, "rules": rules})
     else:
+        for one in warnings:
+            click.echo(f"warning: {one}", err=True)
+        print_errors(errors)
+    if not errors and not as_json:
         click.echo(agreeing(f"The settings are valid; {rules} rules are in force."))
     sys.exit(1 if errors else 0)
 
 
 @click.command()
 @CONFIG
+@click.option("--all", "every", is_flag=True, help="A line for each finding and each rule.")
 @output_option
-def doctor(config: Path | None, output: str, is_json: bool) -> None:
-    """Ask every source and channel what is missing, and say what mends it; exit 1 if something is broken.
+def doctor(config: Path | None, every: bool, output: str, is_json: bool) -> None:
+    """Ask every source and channel what is missing, and say what fixes it; exit 1 if something is broken.
 
     It changes nothing and posts nothing. The settings are checked first, as by `yardmaster check`.
     """
@@ -74,11 +82,12 @@ def doctor(config: Path | None, output: str, is_json: bool) -> None:
     if validated.diagnostics:
         print_errors(validated.diagnostics)
         sys.exit(1)
-    _diagnose(validated, as_json=wants_json(output, is_json))
+    _diagnose(validated, as_json=wants_json(output, is_json), every=every)
 
 
-def _diagnose(validated: "Validated", *, as_json: bool) -> NoReturn:
+def _diagnose(validated: "Validated", *, as_json: bool, every: bool = False) -> NoReturn:
     """Print what every source and channel says, and exit with 1 if something is broken."""
+    from bot.cli.doctor_report import report_lines
     from bot.doctor.examination import examine
     from bot.output import show_json
     from collectors.facts.clock import SystemClock
@@ -89,27 +98,9 @@ def _diagnose(validated: "Validated", *, as_json: bool) -> NoReturn:
     if as_json:
         show_json([one.as_json() for one in found])
     else:
-        _print_findings(found)
+        for line in report_lines(found, every=every):
+            click.echo(agreeing(line))
     sys.exit(1 if any(one.is_broken for one in found) else 0)
-
-
-def _print_findings(found: "Sequence[PartFinding]") -> None:
-    colors = {"ok": "green", "warning": "yellow", "broken": "red"}
-    part = ""
-    for one in found:
-        if one.part != part:
-            part = one.part
-            click.secho(part, bold=True)
-        level = one.finding.level.value
-        click.echo(f"  {click.style(f'{level:<8}', fg=colors[level])}{one.finding.text}")
-        if one.rule:
-            continue  # what mends it is said once, for all rules of the same cause
-        if one.finding.mend:
-            click.echo(f"{'':10}To mend it: {one.finding.mend}")
-        for line in one.finding.lines:
-            click.echo(f"{'':12}{line}")
-    count = sum(one.is_broken for one in found)
-    click.echo(agreeing(f"{count} of {len(found)} findings are broken." if count else "Nothing is broken."))
 
 
 def usable_settings(config: Path | None) -> "Settings":

@@ -14,6 +14,7 @@ from alerts.cards.posted import PostedCard, ThreadReply
 from bot.cards.card_kind import Composed
 from bot.delivery.notifier_protocol import Capabilities
 from bot.delivery.retry import Attempts
+from collectors.facts.sentences import english
 
 REFRESH_EVERY = timedelta(minutes=1)  # how often a card is edited for nothing but its figures
 EDIT_EVERY = timedelta(seconds=1)  # and at all: the steps of a plan may take milliseconds
@@ -30,7 +31,7 @@ def state_digest_of(message: Message) -> str:
 
 
 def _digest(shown: object) -> str:
-    return blake2b(msgspec.json.encode(shown), digest_size=8).hexdigest()
+    return blake2b(msgspec.json.encode(shown, enc_hook=english), digest_size=8).hexdigest()
 
 
 _URGENCY = {Color.CRITICAL: 0, Color.WARNING: 1, Color.BUSY: 2, Color.INFO: 3, Color.GOOD: 4, Color.QUIET: 5}

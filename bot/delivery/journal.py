@@ -32,23 +32,13 @@ class DeliveryJournal:
 
     async def save_card(self, entry: CardEntry, **changes: Any) -> bool:
         """Change the card's row. Return False when it is gone: then nothing must be posted."""
-        is_stored = False
 
-        async def apply(unit: Unit) -> None:
-            nonlocal is_stored
-            row = await unit.rows(PostedCard).get(entry.card.id)
-            is_stored = row is not None
-            if row is None:
-                entry.card = replace(entry.card, is_final=True)
-                entry.replies.clear()
-                return
-            changed = replace(row, **changes)
-            if changed != row:
-                await unit.rows(PostedCard).put(changed)
-            entry.card = changed
+        async def change(row: PostedCard, unit: Unit) -> None:
+            entry.card = replace(row, **changes)
+            if entry.card != row:
+                await unit.rows(PostedCard).put(entry.card)
 
-        await self._commit(apply)
-        return is_stored
+        return await self._with_row(entry, change)
 
     async def save_reply(self, entry: CardEntry, one: ReplyEntry, **changes: Any) -> bool:
         """Change a reply's row; a posted reply leaves the entry. Return False when the row is gone."""
@@ -92,6 +82,21 @@ class DeliveryJournal:
 
     async def compose_again(self, entry: CardEntry, now: datetime) -> bool:
         """Compose what a card shows as of now. Return False when its row is gone: then nothing must be posted."""
+
+        async def compose(row: PostedCard, unit: Unit) -> None:
+            entry.card = row
+            try:
+                composed = await self._catalogue.compose(row, unit, now)
+            except Exception:  # the desired state reports it; what it composed last is posted
+                return
+            entry.show(composed, now)
+
+        return await self._with_row(entry, compose)
+
+    async def _with_row(
+        self, entry: CardEntry, change: Callable[[PostedCard, Unit], Awaitable[None]]
+    ) -> bool:
+        """Call `change` with the card's row. Without one the entry is final: return False."""
         is_stored = False
 
         async def apply(unit: Unit) -> None:
@@ -101,13 +106,8 @@ class DeliveryJournal:
             if row is None:
                 entry.card = replace(entry.card, is_final=True)
                 entry.replies.clear()
-                return
-            entry.card = row
-            try:
-                composed = await self._catalogue.compose(row, unit, now)
-            except Exception:  # the desired state reports it; what it composed last is posted
-                return
-            entry.show(composed, now)
+            else:
+                await change(row, unit)
 
         await self._commit(apply)
         return is_stored

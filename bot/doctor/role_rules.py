@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
-from bot.evaluation.rulebook import PATH as RULE_OBJECTS
+from bot.evaluation.rule_objects import PATH as RULE_OBJECTS
 from collectors.cluster import kinds as watched
 from collectors.cluster.kinds import ResourceKind
 from commands.core.command import Command
-from commands.plans.rights import Right
+from commands.execution.rights import Right
 
 Rules = list[dict[str, list[str]]]  # as in a role
 _PATH = re.compile(

@@ -76,7 +76,7 @@ def rule_findings(
         count = len(fix.rules)
         opens = f"{number}. for {count} rule{'s' if count != 1 else ''}, the worst {fix.worst.value}"
         first = warning(f"{opens}: {fix.finding.cause}", fix.finding.mend, fix.finding.lines)
-        report.append(first)
+        report.append(replace(first, cause=fix.finding.cause))
     return [*report, *map(_of_rule, found)]
 
 
@@ -97,7 +97,14 @@ def _of_rule(verdict: RuleVerdict) -> Finding:
         level = FindingLevel.WARNING
         said += ": noisy"
         mend = mend or "raise its threshold or its `for` with rules.overrides, or leave it out"
-    one = Finding(level=level, text=said, mend=mend, rules=(verdict.rule.name,), health=verdict.health)
+    one = Finding(
+        level=level,
+        text=said,
+        mend=mend,
+        rules=(verdict.rule.name,),
+        health=verdict.health,
+        cause=verdict.finding.cause if verdict.finding is not None and not sent.is_noisy else "",
+    )
     return replace(
         one, lines=verdict.finding.lines_of(verdict.rule.name) if verdict.finding is not None else ()
     )

@@ -16,9 +16,13 @@ def export(
     *,
     alerts: Mapping[str, int],
     crowded: int,
+    blind_rules: int,
     took: float,
 ) -> None:
-    """Set them. `alerts`: how many there are in each state. `crowded`: incidents. `took`: seconds."""
+    """Set them. `alerts`: how many there are in each state. `crowded`: incidents. `blind_rules`: of those in force.
+
+    `took`: seconds.
+    """
     name = cluster.name
     for one in sources:
         metrics.source_up.labels(name, one.source).set(one.blind_for is None)
@@ -29,7 +33,7 @@ def export(
     for state, count in alerts.items():
         metrics.alerts.labels(name, state).set(count)
     metrics.crowded_incidents.labels(name).set(crowded)
-    metrics.blind_rules.labels(name).set(len(cycle.blind))
+    metrics.blind_rules.labels(name).set(blind_rules)
     metrics.rule_evaluations.labels(name).inc(len(cycle.evaluated | cycle.blind.keys()))
     metrics.rule_evaluation_failures.labels(name).inc(len(cycle.blind))
     metrics.rule_evaluation_duration.labels(name).observe(took)

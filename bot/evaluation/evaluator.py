@@ -18,7 +18,7 @@ from bot.evaluation.failure_alarm import FailureAlarm
 from bot.evaluation.gpu_users import GpuUsers
 from bot.evaluation.proof_queries import proof_facts
 from bot.evaluation.recorder import IncidentRecorder
-from bot.evaluation.rulebook import read_rule_objects
+from bot.evaluation.rule_objects import RuleObjects
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
 from bot.live_cluster import LiveCluster
 from bot.metrics import Metrics
@@ -70,6 +70,7 @@ class Evaluator:
         self._clock = clock
         self._metrics = metrics
         self._rules = rules
+        self._objects = RuleObjects(cluster.name)
         self._objects_due = timedelta.min  # by the clock that nobody can set
         self._orphans: tuple[Alert, ...] = ()  # their rules may be in objects that are not read yet
         self._evaluated: Mapping[str, datetime] = {}  # rule -> when an earlier process last evaluated it
@@ -80,7 +81,7 @@ class Evaluator:
         self.has_evaluated = False
         self._awake_at = 0.0
         self._failure_alarm = FailureAlarm()
-        self._gpu_users = GpuUsers(cluster, clock)
+        self._gpu_users = GpuUsers(cluster.sources, clock)
 
     async def run(self) -> None:
         """Run until cancelled."""
@@ -149,7 +150,7 @@ class Evaluator:
         if self._cluster.pod_logs is None or not self._rules.reads_objects or elapsed < self._objects_due:
             return
         self._objects_due = elapsed + OBJECTS_EVERY
-        found = await read_rule_objects(self._cluster.pod_logs, self._cluster.name)
+        found = await self._objects.read(self._cluster.pod_logs)
         self._metrics.rule_object_errors.labels(self._cluster.name).set(len(found.diagnostics))
         for diagnostic in found.diagnostics[:20]:
             _log.warning("error in a PrometheusRule", cluster=self._cluster.name, diagnostic=str(diagnostic))
@@ -230,6 +231,7 @@ class Evaluator:
             sources,
             alerts=self._scheduler.counts(),
             crowded=self._recorder.crowded,
+            blind_rules=len(self._view.blind_rules),
             took=asyncio.get_running_loop().time() - began,
         )
         self.has_evaluated = True

@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
-from bot.live_cluster import LiveCluster
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind
 from collectors.facts.topology import PodKey, Topology, gpu_keys
 from collectors.gpu_pods import MOST_GPUS, GpuKey, pods_by_gpu, pods_query
+from collectors.sources.cluster_sources import ClusterSources
 
 ASK_AGAIN = timedelta(minutes=5)  # another workload may have come
 ANSWER_WITHIN = 5.0  # seconds: without an answer the card names all on the node
@@ -19,8 +19,8 @@ ANSWER_WITHIN = 5.0  # seconds: without an answer the card names all on the node
 class GpuUsers:
     """Who runs on the GPUs of firing alerts, for the topology. What was found is kept until it is asked again."""
 
-    def __init__(self, cluster: LiveCluster, clock: Clock) -> None:
-        self._cluster = cluster
+    def __init__(self, sources: ClusterSources, clock: Clock) -> None:
+        self._sources = sources
         self._clock = clock
         self._asked: dict[GpuKey, timedelta] = {}  # by the clock that nobody can set
         self._found: Mapping[GpuKey, tuple[PodKey, ...]] = {}
@@ -40,7 +40,7 @@ class GpuUsers:
             self._asked |= dict.fromkeys(new, elapsed)
             try:
                 async with asyncio.timeout(ANSWER_WITHIN):
-                    answer = await self._cluster.query(query, at=at)
+                    answer = await self._sources.query(query, at=at)
             except TimeoutError:
                 return replace(topology, gpu_pods=self._found)
             if not isinstance(answer, Blind):

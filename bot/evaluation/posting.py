@@ -6,10 +6,10 @@ from datetime import datetime
 
 from alerts.alert import Alert
 from alerts.cards.card_book import CardBook
-from alerts.cards.desired import desired_replies
+from alerts.cards.desired_cards import desired_replies
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
-from alerts.incidents.book import Effects, IncidentBook
 from alerts.incidents.incident import Incident
+from alerts.incidents.incident_book import Effects, IncidentBook
 from alerts.silences import Silence
 from alerts.store import Changed, Unit
 from bot.cooperative import in_pieces

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.alert_batch import AlertBatch, Update
-from alerts.incidents.book import REMEMBERED_FOR, Effects, IncidentBook
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext
 from alerts.incidents.incident import Incident
+from alerts.incidents.incident_book import REMEMBERED_FOR, Effects, IncidentBook
 from alerts.incidents.member_rows import MemberRow, rows_of, whole_ones, write_incident
 from alerts.lifecycle import AlertLife, AlertState
 from alerts.routing import Route, channels_of
@@ -19,6 +19,7 @@ from bot.evaluation.posting import IncidentPosting
 from collectors.facts.topology import Topology
 
 REFRESH_EVERY = timedelta(minutes=1)  # how often values on a card are updated; its state is updated at once
+REFRESHED_AT_ONCE = 200  # rows whose value alone is old, in one batch: others wait for the transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +67,7 @@ class IncidentRecorder:
     async def record(self, batch: AlertBatch, *, rules: Mapping[str, Rule], topology: Topology) -> None:
         """Store the changed alerts, their incidents, cards and replies, in one transaction."""
         changed = {alert.id: alert async for alert, _ in in_pieces(batch.updates)}
-        fresh = {
-            alert.id: alert async for alert in in_pieces(batch.standing) if self._is_stale(alert, batch.at)
-        }
+        fresh = await self._refreshed(batch)
         latest = {**changed, **fresh}  # an alert that changed in the backfill may have changed again
         updates = [*batch.updates, *((alert, batch.at) for alert in fresh.values())]
         grouping = GroupingContext(
@@ -163,10 +162,21 @@ class IncidentRecorder:
             self._book.apply(changed)
             self._posting.follow(changed)
 
-    def _is_stale(self, alert: Alert, now: datetime) -> bool:
-        """Return whether the stored row is old, or holds a life that another process would time differently."""
-        at, life = self._written.get(alert.id, (None, None))
-        return alert.is_firing and (at is None or abs(now - at) >= REFRESH_EVERY or life != alert.life)
+    async def _refreshed(self, batch: AlertBatch) -> dict[str, Alert]:
+        """Return the standing alerts to write again: whose life another process would time differently, and the oldest
+        of those whose value is old. They began at the same time, so all of them would be old in one batch."""
+        fresh: dict[str, Alert] = {}
+        old: list[tuple[datetime, Alert]] = []
+        async for alert in in_pieces(batch.standing):
+            at, life = self._written.get(alert.id, (None, None))
+            if not alert.is_firing:
+                continue
+            if at is None or life != alert.life:
+                fresh[alert.id] = alert
+            elif abs(batch.at - at) >= REFRESH_EVERY:
+                old.append((at, alert))
+        old.sort(key=lambda one: one[0])
+        return fresh | {alert.id: alert for _, alert in old[:REFRESHED_AT_ONCE]}
 
     async def _forget_pending(self, unit: Unit, batch: AlertBatch) -> None:
         """Delete pending alerts that went away without firing."""

@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
-import msgspec
-
 from alerts.loading import Loaded, load, merge, override
 from alerts.loading.node_reader import did_you_mean
 from alerts.rules import Diagnostic, FileLocation, Rule, RuleGroup, Symbols
@@ -14,9 +12,7 @@ from alerts.runbooks import runbook_names
 from bot.settings.schema import RuleOverride, RulesSettings
 from collectors.check_catalogue import CHECKS
 from collectors.facts.queries import PromQLQuery
-from collectors.facts.results import SourceError
 from collectors.facts.subjects import WORDS
-from collectors.sources.kubernetes.source import KubernetesSource
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import UnusableError
 from commands.core.parsing import parse_line
@@ -26,10 +22,14 @@ SUFFIXES = (".yard.yaml", ".yaml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rulebook:
-    """The rule groups, and every error in what was read. With diagnostics the groups must not be used."""
+    """The rule groups, and every error in what was read. With diagnostics the groups must not be used.
+
+    `warnings`: what is valid, and probably not what was meant.
+    """
 
     groups: tuple[RuleGroup, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -82,7 +82,9 @@ def read_rulebook(settings: RulesSettings) -> Rulebook:
     whole = merge(loaded)
     changed = override(_with_interval(whole.groups, settings), _plain(settings.overrides))
     return Rulebook(
-        groups=changed.groups, diagnostics=(*diagnostics, *whole.diagnostics, *changed.diagnostics)
+        groups=changed.groups,
+        diagnostics=(*diagnostics, *whole.diagnostics, *changed.diagnostics),
+        warnings=whole.warnings,
     )
 
 
@@ -145,33 +147,3 @@ def _shipped() -> list[Path]:
 
 def _pack(name: str) -> str:
     return name.partition(".")[0]
-
-
-PATH = "/apis/monitoring.coreos.com/v1/prometheusrules"
-
-
-async def read_rule_objects(source: KubernetesSource, cluster: str) -> Loaded:
-    """Read the PrometheusRule objects of a cluster. A broken one gives a diagnostic, and the others load."""
-    found: list[Loaded] = []
-    try:
-        async for page in source.pages(PATH):
-            for item in msgspec.json.decode(page).get("items") or []:
-                meta = item["metadata"]
-                name = f"{cluster}:{meta['namespace']}:{meta['name']}"  # no `/`: rule ids begin with it
-                whole = {"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", **item}
-                text = msgspec.json.encode(whole)  # JSON is YAML
-                found.append(load(text, file=name, symbols=symbols(), own=False))
-    except SourceError as error:
-        if error.status == 404:
-            return Loaded()  # the cluster does not serve the kind
-        diagnostic = Diagnostic(location=FileLocation(file=PATH), message=str(error))
-        return Loaded(diagnostics=(diagnostic,))
-    return _of_cluster(merge(found), cluster)
-
-
-def _of_cluster(loaded: Loaded, cluster: str) -> Loaded:
-    groups = (
-        replace(group, rules=tuple(replace(rule, cluster=cluster) for rule in group.rules))
-        for group in loaded.groups
-    )
-    return replace(loaded, groups=tuple(groups))

@@ -1,24 +1,31 @@
 """The HTTP server: command lines from tokens, Slack's events, health, metrics."""
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import uuid4
 
 import msgspec
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from bot.http.connections import Connections
+from bot.http.gate import error_answer, guarded
 from bot.http.line_answer import line_answer
 from bot.http.senders import Sender, actor_of
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.metrics import Metrics
 from collectors.facts.clock import Clock
+from collectors.facts.sentences import english
+from collectors.internal_errors import InternalErrors
 from commands.core.command import Handler
 from commands.core.request import Request
-from commands.plans.plan import Origin
+from commands.execution.plan import Origin
 
 MAX_BODY = 1 << 20
+Respond = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
@@ -35,7 +42,7 @@ class Endpoints:
     metrics: Metrics
     not_ready: Callable[[], str]
     senders: Sequence[Sender] = ()
-    slack: Callable[[web.Request], Awaitable[web.StreamResponse]] | None = None
+    slack: Respond | None = None
     book: Phrasebook = ENGLISH
 
 
@@ -58,17 +65,19 @@ def application(endpoints: Endpoints) -> web.Application:
         given = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
         actor = actor_of(given, endpoints.senders)
         if actor is None:
-            return _refused(401, "send a token of http.auth.tokens as `Authorization: Bearer …`")
+            return error_answer(401, "send a token of http.auth.tokens as `Authorization: Bearer …`")
         try:
             body = msgspec.json.decode(await request.read(), type=_Line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            return _refused(400, f'the body must be {{"line": "node list"}}: {error}')
+            return error_answer(400, f'the body must be {{"line": "node list"}}: {error}')
         id = f"http/{actor.id}/{body.id or uuid4().hex}"
         command = Request(
             id=id, line=body.line, actor=actor, at=endpoints.clock.now(), origin=Origin(via="terminal")
         )
         answer = line_answer(await endpoints.take(command), endpoints.book)
-        return web.Response(body=msgspec.json.encode(answer), content_type="application/json")
+        return web.Response(
+            body=msgspec.json.encode(answer, enc_hook=english), content_type="application/json"
+        )
 
     app.router.add_get("/healthz", healthz)
     app.router.add_get("/readyz", readyz)
@@ -79,12 +88,6 @@ def application(endpoints: Endpoints) -> web.Application:
     return app
 
 
-def _refused(status: int, reason: str) -> web.Response:
-    return web.Response(
-        body=msgspec.json.encode({"error": reason}), status=status, content_type="application/json"
-    )
-
-
 class ListenError(Exception):
     """Cannot listen on the address. The text says which, why, and what to do."""
 
@@ -92,8 +95,13 @@ class ListenError(Exception):
 class Server:
     """Listens until stopped. `address` is set after the start, also for port 0."""
 
-    def __init__(self, app: web.Application, listen: str) -> None:
+    def __init__(
+        self, app: web.Application, listen: str, connections: Connections, errors: InternalErrors
+    ) -> None:
         self._runner = web.AppRunner(app, access_log=None)
+        self._connections = connections
+        self._errors = errors
+        self._listener: asyncio.Server | None = None
         self._listen = listen
         self._host, _, port = listen.rpartition(":")
         self._port = int(port)
@@ -104,9 +112,16 @@ class Server:
         if self.address:
             return
         await self._runner.setup()
-        site = web.TCPSite(self._runner, self._host.strip("[]") or "0.0.0.0", self._port)
+        server = self._runner.server
+        assert server is not None
+        server.request_handler = guarded(server.request_handler, self._connections, self._errors)
         try:
-            await site.start()
+            self._listener = await asyncio.get_running_loop().create_server(
+                partial(self._connections.protocol_of, server),
+                self._host.strip("[]") or "0.0.0.0",
+                self._port,
+                backlog=self._connections.backlog,
+            )
         except OSError as error:
             await self._runner.cleanup()
             is_system = (error.errno or 0) > 0  # resolver errors have other numbers
@@ -115,9 +130,12 @@ class Server:
                 f"cannot listen on {self._listen}: {reason}: check whether another Yardmaster runs here, "
                 "or change http.listen"
             ) from error
-        host, port = self._runner.addresses[0][:2]
+        host, port = self._listener.sockets[0].getsockname()[:2]
         self.address = f"http://{host}:{port}"
 
     async def stop(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
         await self._runner.cleanup()
         self.address = ""

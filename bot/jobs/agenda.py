@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-import structlog
-
 from alerts.store import Changed, Store
 from bot.jobs.due_work import DueWork
 from collectors.facts.clock import Clock
@@ -14,8 +12,6 @@ from collectors.internal_errors import InternalErrors
 
 LONGEST_SLEEP = timedelta(seconds=30)  # the clock may be changed: the delay is at most this long
 RETRY_AFTER = timedelta(seconds=30)  # of work that failed
-
-_log = structlog.get_logger()
 
 _Key = tuple[str, str, str, datetime]  # table, column, row, the time from which it is due
 

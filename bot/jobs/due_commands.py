@@ -11,8 +11,8 @@ from bot.jobs.due_work import DueWork
 from collectors.facts.clock import Clock
 from commands.core.command import Answer, Handler
 from commands.core.request import Actor, ActorKind, Request
+from commands.execution.plan import Origin
 from commands.models import DueCommand
-from commands.plans.plan import Origin
 
 _log = structlog.get_logger()
 

@@ -22,8 +22,8 @@ from collectors.facts.redaction import Redactor
 from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Rank, Training, TrainingState, training_of_row
+from commands.execution.plan_outcome import reopen
 from commands.models import Launch, ReclaimRequest, ReclaimState
-from commands.plans.outcome import reopen
 from commands.training.failure_cause import cause_of, cause_text, suspected_node
 
 LONGEST_SLEEP = 15.0  # seconds: a launch may never start, and a cluster may be seen again without a change

@@ -2,37 +2,39 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
+import msgspec
 import structlog
 
 from alerts.cards.message import Button
-from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
 from alerts.cards.text import Text, code, moment, person, text
 from alerts.incidents.incident import Incident
-from alerts.store import Store, Unit
+from alerts.store import Store
 from bot.jobs.due_work import DueWork
+from bot.jobs.lease_cards import cards_of_lease, plan_of, reply
 from bot.live_cluster import LiveCluster
 from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
-from collectors.facts.results import Blind
-from commands.core.cordons import against_uncordoning
+from collectors.facts.results import Blind, SourceError
+from commands.core.cordoned_nodes import against_uncordoning, stands
+from commands.execution.object_refs import ObjectRef
 from commands.models import CordonLease
-from commands.plans.outcome import reopen
-from commands.plans.plan import Plan, StepState
-from commands.plans.plan_journal import records_of
-from commands.plans.steps import Record
+from commands.node.cordon_state import is_node_of
 
-MAX_PLANS = 1_000  # the newest of the cluster, among which the one that cordoned is searched
+AGAIN_WHEN_GONE = timedelta(minutes=1)  # the lease of a node that is gone ends, once a list shows it too
+AGAIN_WITHOUT_A_CARD = timedelta(hours=1)
 
 _log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeNow:
-    """A cordoned node as it is seen now. `against`: what speaks against uncordoning it; empty if nothing."""
+    """A leased node as it is now. `against`: what speaks against uncordoning it; empty if nothing."""
 
     is_cordoned: bool
+    is_gone: bool = False
     kept_away: str = ""  # `8 free nvidia.com/gpu`
     against: str = ""
 
@@ -46,68 +48,52 @@ class LeaseReminder:
         self._clock = clock
         self.work = DueWork(name="leases", row=CordonLease, column="remind_at", do=self._remind)
 
-    async def _remind(self, due: CordonLease, now: datetime) -> None:
+    async def _remind(self, due: CordonLease, now: datetime) -> timedelta | None:
         """Remind once of a lease that is past its end, as it is stored now."""
+        async with self._store.read() as snapshot:  # long where the lease does not name its plan
+            plan = await plan_of(due, snapshot)
+        node = await self._node(due)
+        if node is not None and node.is_gone:
+            return AGAIN_WHEN_GONE
         async with self._store.unit() as unit:
             lease = await unit.rows(CordonLease).get(due.id)
             if lease is None or lease.until is None or lease.remind_at is None or lease.remind_at > now:
-                return
-            words, buttons = reminder(lease, await self._node(lease, unit))
-            for card in await reminded_cards(lease, unit):
-                await unit.rows(ThreadReply).add(
-                    ThreadReply(
-                        id=reply_id(card.id, f"lease/{lease.node}/{lease.until:%Y%m%d%H%M%S}"),
-                        cluster=lease.cluster,
-                        card=card.id,
-                        text=words,
-                        at=now,
-                        buttons=buttons,
-                    )
-                )
+                return None
+            cards = await cards_of_lease(lease, plan, unit)
+            if not cards:
+                _log.warning("cordon is past its end, and it has no card", node=lease.node, owner=lease.owner)
+                return AGAIN_WITHOUT_A_CARD
+            words, buttons = reminder(lease, node)
+            event = f"lease/{lease.node}/{lease.until:%Y%m%d%H%M%S}"
+            await reply(cards, event, words, buttons, unit=unit, now=now)
             await unit.rows(CordonLease).put(replace(lease, reminded_at=now))
             _log.info("cordon is past its end", node=lease.node, owner=lease.owner)
+        return None
 
-    async def _node(self, lease: CordonLease, unit: Unit) -> NodeNow | None:
-        """Return the node as it is now; None while it cannot be seen."""
+    async def _node(self, lease: CordonLease) -> NodeNow | None:
+        """Return the node as the API server has it; None while it cannot be seen."""
         cluster = self._clusters.get(lease.cluster)
         seen = cluster.refresh() if cluster is not None else None
-        if seen is None or isinstance(seen, Blind):
+        if cluster is None or seen is None or isinstance(seen, Blind):
             return None
-        return node_now(lease.node, seen, await unit.rows(Incident).find(cluster=lease.cluster, state="open"))
+        if cluster.reader is None:
+            return None
+        try:
+            found = await cluster.reader.read(ObjectRef(api="v1", kind="Node", name=lease.node))
+        except SourceError:
+            return None
+        node = None if found is None else msgspec.convert(found, Node)
+        if node is None or not is_node_of(lease, node):
+            return NodeNow(is_cordoned=False, is_gone=True)
+        async with self._store.read() as snapshot:
+            incidents = await snapshot.rows(Incident).find(cluster=lease.cluster, state="open")
+        return node_now(node, seen, incidents)
 
 
-async def reminded_cards(lease: CordonLease, unit: Unit) -> list[PostedCard]:
-    """Return the cards to remind on: the plan's that cordoned, else those of its incident.
-
-    A plan older than the newest MAX_PLANS is not found.
-    """
-    for plan in await unit.rows(Plan).find(cluster=lease.cluster, newest=True, limit=MAX_PLANS):
-        # A plan that failed or was stopped counts too: it may have cordoned nodes before that.
-        if await _recorded(lease, plan, unit):
-            cards = await unit.rows(PostedCard).find(kind=CardKind.PLAN.value, row_id=plan.id)
-            return [await reopen(card, unit) for card in cards]
-    if lease.incident:
-        cards = await unit.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=lease.incident)
-        return [await reopen(card, unit) for card in cards]
-    return []
-
-
-async def _recorded(lease: CordonLease, plan: Plan, unit: Unit) -> bool:
-    """Whether the plan recorded the lease."""
-    numbers = [
-        number
-        for number, step in enumerate(plan.steps)
-        if isinstance(step, Record) and step.row is not None and (step.table, step.id) == ("leases", lease.id)
-    ]
-    records = await records_of(plan, unit) if numbers else ()
-    return any(records[number].state is StepState.DONE for number in numbers)
-
-
-def node_now(name: str, inventory: Inventory, incidents: Iterable[Incident]) -> NodeNow:
-    node = inventory.nodes.get(name)
-    if node is None or not node.spec.unschedulable:
+def node_now(node: Node, inventory: Inventory, incidents: Iterable[Incident]) -> NodeNow:
+    if not stands(node):
         return NodeNow(is_cordoned=False)
-    gpus = inventory.gpus_on(name)
+    gpus = inventory.gpus_on(node.metadata.name)
     free = [(resource, share.free) for resource, share in (gpus.counts if gpus else {}).items()]
     return NodeNow(
         is_cordoned=True,
@@ -117,7 +103,7 @@ def node_now(name: str, inventory: Inventory, incidents: Iterable[Incident]) -> 
 
 
 def reminder(lease: CordonLease, node: NodeNow | None) -> tuple[Text, tuple[Button, ...]]:
-    """Return the reminder and its buttons: whom, of what, what to do. A node that is not seen is cordoned."""
+    """Return the reminder and its buttons: whom, of what, what to do. None: the node cannot be seen."""
     who, name = person(lease.owner, lease.owner_name), code(lease.node)
     ended = moment(lease.until) if lease.until is not None else "some time ago"
     uncordon = f"node uncordon {lease.node}"
@@ -127,7 +113,9 @@ def reminder(lease: CordonLease, node: NodeNow | None) -> tuple[Text, tuple[Butt
         removed = text(removed, "; somebody else removed it. ", code(uncordon), " removes its record.")
         return removed, (Button(label="Remove its record", line=f"{uncordon} {at}"),)
     words = text(who, ": your cordon of ", name, f" ({lease.reason}) was due to end ", ended, ". ")
-    if node is not None and node.kept_away:
+    if node is None:
+        words = text(words, "The node cannot be seen now, so whether it is still cordoned is not known.")
+    elif node.kept_away:
         words = text(words, f"It is still cordoned: {node.kept_away} kept from new pods.")
     else:
         words = text(words, "It is still cordoned, until somebody runs ", code(uncordon), ".")

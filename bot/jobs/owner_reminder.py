@@ -10,11 +10,11 @@ from alerts.cards.text import Text
 from alerts.store import Store, Unit
 from bot.jobs.due_work import DueWork
 from collectors.facts.clock import Clock
+from commands.execution.plan_outcome import reopen
 from commands.gpu.freeing_plan import freeing_plan
 from commands.gpu.reclaim import LONGEST_WAIT
 from commands.gpu.reclaim_card import answer_buttons, freed_text, half_time_text, start_again
 from commands.models import ReclaimRequest, ReclaimState
-from commands.plans.outcome import reopen
 
 SOON = timedelta(seconds=5)  # a plan that has freed them is about to end
 NOTIFIED_WITHIN = timedelta(hours=1)  # after its end: what happened earlier is not news

@@ -8,8 +8,8 @@ import structlog
 from alerts.cards.posted import PostedCard
 from alerts.store import Changed, Store
 from bot.cards.plan_cards import wanted_plan_card
-from commands.plans.executor import PlanExecutor
-from commands.plans.plan import Plan, PlanState
+from commands.execution.executor import PlanExecutor
+from commands.execution.plan import Plan, PlanState
 
 CONCURRENCY = 200  # plans: each of many drains may wait for hours, and must not hold up the others
 CHECK_LIMIT = 1_000  # newest cancelled plans that are checked at the start

@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 import structlog
 
 from alerts.cards.channel_id import kind_and_name
-from alerts.cards.text import moment_words, plain
+from alerts.cards.text import plain
 from alerts.store import Store, Unit
 from bot.jobs.due_work import DueWork
 from collectors.facts.clock import Clock
+from collectors.facts.sentences import moment_words
 from commands.core.command import Answer
 from commands.gpu.unanswered import lost_settlement, request_of
 from commands.models import AuditEntry, DueCommand, ReclaimRequest

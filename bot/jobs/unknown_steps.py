@@ -9,8 +9,8 @@ from alerts.store import Changed, Store
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
-from commands.plans.executor import PlanExecutor
-from commands.plans.plan import Plan, StepRecord, StepState
+from commands.execution.executor import PlanExecutor
+from commands.execution.plan import Plan, StepRecord, StepState
 
 PAUSES = (5.0, 60.0)  # seconds between two looks: the first, doubled up to the longest
 LOOK_FOR = timedelta(days=1)  # afterwards only `plan undo` looks

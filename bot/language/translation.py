@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from enum import Enum, auto
 from itertools import groupby
 
 from alerts.cards.message import (
@@ -17,9 +18,11 @@ from alerts.cards.message import (
     Preformatted,
     Table,
 )
+from alerts.cards.sentence_spans import expanded
 from alerts.cards.text import Span, Style, Text
 from bot.language.phrase import FIRST_TOKEN, LAST_TOKEN
 from bot.language.phrasebook import Phrasebook
+from collectors.facts.sentences import Sentence
 
 _TOKENS = frozenset(map(chr, range(FIRST_TOKEN, LAST_TOKEN + 1)))
 _BY_TOKEN = re.compile(f"([{chr(FIRST_TOKEN)}-{chr(LAST_TOKEN)}])")
@@ -43,13 +46,26 @@ def translated(message: Message, book: Phrasebook) -> Message:
 def translated_text(content: Text, book: Phrasebook) -> Text:
     """Return the text, sentence by sentence. A sentence may have names and code in it, which are spans of their own."""
     said: list[Span] = []
-    for is_sentence, spans in groupby(
-        content, lambda span: span.style is not Style.BOLD and span.text != "\n"
-    ):
+    for kind, spans in groupby(content, _kind):
         run = tuple(spans)
-        found = _sentence(run, book) if is_sentence and len(run) > 1 else None
+        if kind is _Kind.SENTENCES:
+            said += expanded(run, book.catalogue)
+            continue
+        found = _sentence(run, book) if kind is _Kind.RUN and len(run) > 1 else None
         said += [_span(span, book) for span in run] if found is None else found
     return tuple(said)
+
+
+class _Kind(Enum):
+    SENTENCES = auto()  # which know of what they are made
+    RUN = auto()  # may be one sentence together
+    ALONE = auto()
+
+
+def _kind(span: Span) -> _Kind:
+    if isinstance(span.text, Sentence):
+        return _Kind.SENTENCES
+    return _Kind.ALONE if span.style is Style.BOLD or span.text == "\n" else _Kind.RUN
 
 
 def _sentence(run: Text, book: Phrasebook) -> list[Span] | None:
@@ -81,7 +97,7 @@ def _block(block: Block, book: Phrasebook) -> Block:
         case Paragraph() | Context():
             return replace(block, text=translated_text(block.text, book))
         case Fields():
-            rows = ((book.say(name), translated_text(value, book)) for name, value in block.rows)
+            rows = ((book.say(name, "field"), translated_text(value, book)) for name, value in block.rows)
             return replace(block, rows=tuple(rows))
         case Table():
             kept = {number for number, name in enumerate(block.heading) if name in _KEPT}
@@ -89,19 +105,22 @@ def _block(block: Block, book: Phrasebook) -> Block:
                 tuple(cell if number in kept else book.say(cell) for number, cell in enumerate(row))
                 for row in block.rows
             )
-            return replace(block, heading=tuple(map(book.say, block.heading)), rows=cells)
+            return replace(
+                block, heading=tuple(book.say(name, "heading") for name in block.heading), rows=cells
+            )
         case Buttons():
             menus = tuple(_menu(menu, book) for menu in block.menus)
             return Buttons(buttons=tuple(_button(button, book) for button in block.buttons), menus=menus)
         case Image():
             return replace(block, alt=book.say(block.alt))
-        case Preformatted():
-            return block
+        case Preformatted():  # text from outside stays as it is
+            lines = (book.say(line) if isinstance(line, Sentence) else line for line in block.lines)
+            return Preformatted(lines=tuple(lines))
 
 
 def _button(button: Button, book: Phrasebook) -> Button:
     """Return the button with its label translated; a label that is a part of its line is a name."""
-    return button if button.label in button.line else replace(button, label=book.say(button.label))
+    return button if button.label in button.line else replace(button, label=book.say(button.label, "button"))
 
 
 def _menu(menu: Menu, book: Phrasebook) -> Menu:

@@ -77,7 +77,7 @@ def read_file(file: Path | None) -> SettingsFile:
     if len(roots) > 1:
         return _unreadable(file, "must be one document", line=roots[1].line)
     if not roots or is_null(roots[0]):
-        return _unreadable(file, "has no settings: list at least one of `clusters`")
+        return _unreadable(file, "has no settings: begin with `clusters`, as the README shows")
     root, reader = roots[0], NodeReader(file=str(file), text=text)
     values = reader.value(root, "the settings")
     if not isinstance(values, dict):

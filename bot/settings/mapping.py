@@ -1,6 +1,7 @@
 """Mapping of settings to the values that other parts use."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from alerts.matching import parse_matchers
 from alerts.routing import Route
@@ -16,8 +17,10 @@ def permissions_of(settings: Settings) -> Permissions:
     """Return who may run which commands."""
 
     def grant(one: schema.TeamSettings | schema.AutomationSettings) -> Grant:
-        channel = one.channel if isinstance(one, schema.TeamSettings) else ""
-        return Grant(commands=one.commands, clusters=one.clusters, namespaces=one.namespaces, channel=channel)
+        found = Grant(commands=one.commands, clusters=one.clusters, namespaces=one.namespaces)
+        if isinstance(one, schema.AutomationSettings):
+            return found
+        return replace(found, groups=one.slack_groups, channel=one.channel)
 
     return Permissions(
         teams={name: grant(team) for name, team in settings.teams.items()},

@@ -25,6 +25,7 @@ from bot.settings.value_types import (
     ListenAddress,
     LogField,
     OptionalAddress,
+    PackName,
     PersonId,
     PullSecret,
     QualifiedId,
@@ -172,7 +173,7 @@ class RuleOverride(Section):
 
 
 class RulesSettings(Section):
-    packs: tuple[str, ...] | None = Field(default=None, description="all if not set")
+    packs: tuple[PackName, ...] | None = Field(default=None, description="all if not set")
     files: tuple[Path, ...] = ()
     objects: bool = Field(default=False, description="also read the cluster's PrometheusRule objects")
     overrides: dict[str, RuleOverride] = Field(default={})

@@ -6,11 +6,19 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    SecretStr,
+    WithJsonSchema,
+    model_validator,
+)
 
 from alerts.matching import parse_matchers
 from bot.settings.secrets import Secret
-from collectors.facts.clock import duration
+from collectors.facts.clock import DURATION_SHAPE, duration
 
 
 def _duration(value: object) -> object:
@@ -49,7 +57,11 @@ def _headers(value: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
 
 HeaderValue = Annotated[SecretStr | None, AfterValidator(_header_value)]
 HttpHeaders = Annotated[dict[str, SecretStr], AfterValidator(_headers)]
-Duration = Annotated[timedelta, BeforeValidator(_duration)]
+Duration = Annotated[
+    timedelta,
+    BeforeValidator(_duration),
+    WithJsonSchema({"type": "string", "pattern": DURATION_SHAPE}),
+]
 Matchers = Annotated[str, AfterValidator(_matchers)]
 
 

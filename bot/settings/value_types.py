@@ -1,12 +1,12 @@
 """Types of settings' values: each is checked where a setting is declared, and its error says how to write it."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from pydantic import AfterValidator, SecretStr, StringConstraints
+from pydantic import AfterValidator, SecretStr, StringConstraints, WithJsonSchema
 from yarl import URL
 
 from alerts.loading.node_reader import did_you_mean
@@ -225,19 +225,40 @@ def _named(pattern: str, text: str) -> Callable[[str], str]:
     return check
 
 
-Address = Annotated[str, AfterValidator(_address)]
-OptionalAddress = Annotated[str, AfterValidator(_optional_address)]
-AddressWithoutLogin = Annotated[str, AfterValidator(_address_without_login)]
-SecretAddress = Annotated[SecretStr, AfterValidator(_secret_address)]
-TimeZone = Annotated[str, AfterValidator(_timezone)]
+_NOUNS = tuple(dict.fromkeys(command.noun for command in CATALOGUE))
+# What a schema can refuse of a command's pattern: a verb that does not exist, and a noun that nothing begins with.
+_COMMAND_SHAPE = "^(?:{names}|(?:{nouns}) .*[*?\\\\[].*|[^ ]*[*?\\\\[].*)$".format(
+    names="|".join(command.name for command in CATALOGUE), nouns="|".join(_NOUNS)
+)
+_URL = r"^https?://[^\s/]+"
+_LISTEN_SHAPE = r"^[^/\s]*:[0-9]{1,5}$"
+
+
+def _shaped(pattern: str) -> WithJsonSchema:
+    """Return the JSON schema of a text, from which the chart's values get theirs: it sees no more than one value."""
+    return WithJsonSchema({"type": "string", "pattern": pattern})
+
+
+def _one_of(values: Iterable[str]) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "enum": list(values)})
+
+
+Address = Annotated[str, AfterValidator(_address), _shaped(_URL)]
+OptionalAddress = Annotated[str, AfterValidator(_optional_address), _shaped(f"^$|{_URL}")]
+AddressWithoutLogin = Annotated[str, AfterValidator(_address_without_login), _shaped(_URL)]
+SecretAddress = Annotated[SecretStr, AfterValidator(_secret_address), _shaped(_URL)]
+TimeZone = Annotated[str, AfterValidator(_timezone), WithJsonSchema({"type": "string", "format": "timezone"})]
+PackName = Annotated[str, WithJsonSchema({"type": "string", "format": "pack"})]
 RedactPattern = Annotated[str, AfterValidator(_redact_pattern)]
 StoreUrl = Annotated[str, AfterValidator(_store_url)]
-ListenAddress = Annotated[str, AfterValidator(_listen)]
-CommandPattern = Annotated[str, AfterValidator(_command_pattern)]
+ListenAddress = Annotated[str, AfterValidator(_listen), _shaped(_LISTEN_SHAPE)]
+CommandPattern = Annotated[str, AfterValidator(_command_pattern), _shaped(_COMMAND_SHAPE)]
 AutomationName = Annotated[str, AfterValidator(_automation)]
-LogField = Annotated[str, AfterValidator(_log_field)]
-ExporterName = Annotated[str, AfterValidator(_exporter)]
-LabelRole = Annotated[str, AfterValidator(_label_role)]
+LogField = Annotated[str, AfterValidator(_log_field), _one_of(DEFAULT_FIELDS)]
+ExporterName = Annotated[
+    str, AfterValidator(_exporter), _one_of(family.name for family in FAMILIES if family.roles)
+]
+LabelRole = Annotated[str, AfterValidator(_label_role), _one_of(role.value for role in Role)]
 LabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
 Link = Annotated[str, AfterValidator(_link)]
 PullSecret = Annotated[str, AfterValidator(_pull_secret)]
@@ -246,30 +267,30 @@ AppToken = Annotated[SecretStr, AfterValidator(_token(is_app=True))]
 PersonId = Annotated[str, AfterValidator(_person)]
 KubernetesName = Annotated[str, AfterValidator(_kubernetes_name)]
 QualifiedId = Annotated[str, AfterValidator(_qualified_id)]
+_CLUSTER = r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?"
+_CHANNEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_SLACK_CHANNEL, _SLACK_GROUP = "[CGD][A-Z0-9]+", "S[A-Z0-9_]+"
 ChannelId = Annotated[
     str,
-    AfterValidator(
-        _id("a Slack channel", r"[CGD][A-Z0-9]+", "C0123456", "at the end of the channel's details")
-    ),
+    AfterValidator(_id("a Slack channel", _SLACK_CHANNEL, "C0123456", "at the end of the channel's details")),
+    _shaped(f"^{_SLACK_CHANNEL}$"),
 ]
 GroupId = Annotated[
-    str, AfterValidator(_id("a Slack user group", r"S[A-Z0-9_]+", "S0123456", "in the user group's URL"))
+    str,
+    AfterValidator(_id("a Slack user group", _SLACK_GROUP, "S0123456", "in the user group's URL")),
+    _shaped(f"^{_SLACK_GROUP}$"),
 ]
 ClusterName = Annotated[
     str,
     AfterValidator(
-        _named(
-            r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?",
-            "is not a cluster's name: use lower-case letters, digits, `-` and `.`, at most 63",
-        )
+        _named(_CLUSTER, "is not a cluster's name: use lower-case letters, digits, `-` and `.`, at most 63")
     ),
+    _shaped(f"^{_CLUSTER}$"),
 ]
 ChannelName = Annotated[
     str,
     AfterValidator(
-        _named(
-            r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?",
-            "is not a channel's name: use lower-case letters, digits and `-`, at most 63",
-        )
+        _named(_CHANNEL, "is not a channel's name: use lower-case letters, digits and `-`, at most 63")
     ),
+    _shaped(f"^{_CHANNEL}$"),
 ]

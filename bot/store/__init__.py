@@ -1,1 +1,1 @@
-"""The store: transactions over all tables, in SQLite, PostgreSQL or memory."""
+"""The store: transactions over all tables, in SQLite; its statements are written for PostgreSQL too."""

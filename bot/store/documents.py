@@ -1,4 +1,8 @@
-"""Rows as JSON documents, including Labels and floats that JSON does not have."""
+"""Rows as JSON documents, including Labels, floats that JSON does not have, and sentences.
+
+A sentence is its English where it stands, for programs that know no more; its template and arguments are beside the
+row's own fields. A row of a program that did not store them has plain English.
+"""
 
 import json
 from functools import lru_cache
@@ -8,14 +12,31 @@ from typing import Any
 import msgspec
 
 from alerts.store import Row, TableDefinition
+from bot.store.stored_sentences import restored, sentences_of, stored_sentence
 from collectors.facts.labels import Labels
+from collectors.facts.sentences import Sentence
+
+_NAME = "$sentences"  # no field of a row can be called so
+_KEY = f'"{_NAME}"'
 
 
 def encode(table: TableDefinition[Row], row: Row) -> str:
     """Return the row as JSON. NaN and infinities are written as Python's json does, because JSON has none."""
+    said: dict[str, Any] = {}
+
+    def hook(value: Any) -> Any:
+        if isinstance(value, Sentence):
+            said[str(value)] = stored_sentence(value)
+            return str(value)
+        if isinstance(value, Labels):
+            return dict(value)
+        raise NotImplementedError(f"cannot encode a {type(value).__name__}")
+
     if all(isfinite(value) for value in table.floats(row)):
-        return _encoder.encode(row).decode()
-    return json.dumps(msgspec.to_builtins(row, enc_hook=_encode_labels), ensure_ascii=False)
+        document = msgspec.json.encode(row, enc_hook=hook).decode()
+    else:
+        document = json.dumps(msgspec.to_builtins(row, enc_hook=hook), ensure_ascii=False)
+    return f"{document[:-1]},{_KEY}:{json.dumps(said, ensure_ascii=False)}}}" if said else document
 
 
 def decode(table: TableDefinition[Row], document: str) -> Row:
@@ -26,22 +47,15 @@ def decode(table: TableDefinition[Row], document: str) -> Row:
         raise
     except msgspec.DecodeError:  # NaN or an infinity
         row = msgspec.convert(json.loads(document), type=table.row, dec_hook=_decode_labels)
+    if _KEY in document and (said := sentences_of(json.loads(document).get(_NAME))):
+        row = restored(row, said)
     return row
-
-
-def _encode_labels(value: Any) -> Any:
-    if isinstance(value, Labels):
-        return dict(value)
-    raise NotImplementedError(f"cannot encode a {type(value).__name__}")
 
 
 def _decode_labels(type_: type, value: Any) -> Any:
     if type_ is Labels:
         return Labels(value)
     raise NotImplementedError(f"cannot decode a {type_.__name__}")
-
-
-_encoder = msgspec.json.Encoder(enc_hook=_encode_labels)
 
 
 @lru_cache(maxsize=64)

@@ -15,13 +15,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from bot.store.dialects import file_of, prepare
 from bot.store.file_copy import copy_store, earlier_copies
 from bot.store.migrations.rewriting import RowError
+from bot.store.store_error import StoreError
 from collectors.facts.clock import Clock, SystemClock
 
 _log = structlog.get_logger()
-
-
-class StoreError(Exception):
-    """The store cannot be opened. The text is one line with what, where and what to do; never a password."""
 
 
 class NewerSchemaError(StoreError):
@@ -77,7 +74,12 @@ def _upgrade(connection: Connection) -> None:
     command.upgrade(_config(connection), "head")
 
 
-def _config(connection: Connection) -> Config:
+def scripts() -> ScriptDirectory:
+    """Return the migrations that this program knows."""
+    return ScriptDirectory.from_config(_config(None))
+
+
+def _config(connection: Connection | None) -> Config:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection

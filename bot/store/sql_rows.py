@@ -10,10 +10,10 @@ from sqlalchemy import ColumnElement, bindparam, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from alerts.store import Between, Row, TableDefinition, Wanted, column_text, moment_text
+from bot.store.concurrency import uninterrupted
 from bot.store.dialects import insert_into, one_of
 from bot.store.documents import decode, encode
-from bot.store.sql_tables import sql_table
-from bot.store.uninterrupted import uninterrupted
+from bot.store.sql_schema import sql_table
 from collectors.internal_errors import InternalErrors
 
 SENT_AT_ONCE = 500  # rows in one call of the driver

@@ -13,13 +13,27 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from alerts.store import TABLES, Changed, Listener, Row, StoreSnapshot, Unit, moment_text, table_of
-from bot.store.concurrency import ChangeSignal, WriteLock
-from bot.store.dialects import insert_into, make_engine, one_of
-from bot.store.migrate import StoreError, migrate
+from bot.store.concurrency import ChangeSignal, WriteLock, uninterrupted
+from bot.store.dialects import file_of, insert_into, make_engine, one_of
+from bot.store.migrate import migrate
 from bot.store.sql_rows import SqlRows
-from bot.store.sql_tables import NUMBERS, sql_table
-from bot.store.uninterrupted import uninterrupted
+from bot.store.sql_schema import NUMBERS, sql_table
+from bot.store.store_error import StoreError
+from bot.store.store_file import StoreFile, hold
 from collectors.internal_errors import InternalErrors
+
+_OF_ACCESS = (  # of errors: the others are the content's
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+)
+_DAMAGED = (
+    "the file is damaged or half migrated: `yardmaster store check` says what is wrong with it, and "
+    "`yardmaster store restore BACKUP` puts a backup in its place"
+)
 
 PRUNED_AT_ONCE = 500  # rows per transaction, because other units wait for it
 
@@ -33,8 +47,10 @@ class SqlStore:
         read_engine: AsyncEngine,
         on_commit: Callable[[float], None],
         errors: InternalErrors,
+        file: StoreFile | None = None,
     ) -> None:
         self._engine = engine
+        self._file = file
         self._read_engine = read_engine
         self._on_commit = on_commit
         self._errors = errors
@@ -48,8 +64,9 @@ class SqlStore:
         *,
         on_commit: Callable[[float], None] = lambda _seconds: None,
         errors: InternalErrors | None = None,
+        alone: bool = False,
     ) -> "SqlStore":
-        """Open the database and bring its schema up to date.
+        """Open the database and bring its schema up to date. `alone`: hold it, and refuse if another process does.
 
         `on_commit` is called after each transaction that changed rows, with the seconds that writing them took.
 
@@ -59,15 +76,20 @@ class SqlStore:
         engine = make_engine(url)
         if engine.dialect.name == "sqlite" and engine.url.database in (None, "", ":memory:"):
             raise ValueError("store.url names no file: write it like sqlite+aiosqlite:////path/yard.db")
+        path, lock = file_of(url), None
         try:
+            if alone and path is not None:
+                lock = await hold(path)
             await uninterrupted(migrate(engine))
-        except (DBAPIError, sqlite3.Error, OSError) as error:
+            file = StoreFile(path, lock) if path is not None else None
+        except BaseException as error:
             await engine.dispose()
-            raise _cannot_open(engine, error) from error
-        except BaseException:
-            await engine.dispose()
+            if lock is not None:
+                lock.close()
+            if isinstance(error, DBAPIError | sqlite3.Error | OSError):
+                raise _cannot_open(engine, error) from error
             raise
-        return cls(engine, make_engine(url, reads=True), on_commit, errors or InternalErrors())
+        return cls(engine, make_engine(url, reads=True), on_commit, errors or InternalErrors(), file)
 
     @classmethod
     def to_read(cls, url: str) -> "SqlStore":
@@ -85,8 +107,12 @@ class SqlStore:
 
     @asynccontextmanager
     async def unit(self) -> AsyncGenerator[Unit]:
-        """Open a transaction: all of its changes are stored, or none. If cancelled in the commit, either."""
+        """Open a transaction: all of its changes are stored, or none. If cancelled in the commit, either.
+
+        Raises StoreGoneError, at its beginning or before it is committed, if the file is no longer there.
+        """
         async with self._write_lock.hold():
+            self._check_file()
             changed: Changed = {}
             try:
                 async with _begun(self._engine) as connection:
@@ -94,6 +120,7 @@ class SqlStore:
                     yield transaction
                     began = asyncio.get_running_loop().time()
                     await transaction.flush()
+                    self._check_file()
                     changed = transaction.changed()  # from here on even a cancellation commits
                 if changed:
                     self._on_commit(asyncio.get_running_loop().time() - began)
@@ -123,15 +150,26 @@ class SqlStore:
     async def _prune_some(self, name: str, before: datetime, deleted: dict[str, int]) -> int:
         sql = sql_table(name)
         old = select(sql.c.id).where(sql.c.over_at < moment_text(before)).limit(PRUNED_AT_ONCE)
+        self._check_file()
         async with self._write_lock.hold(), _begun(self._engine) as connection:
             ids = list((await uninterrupted(connection.execute(old))).scalars())
             if ids:
                 await uninterrupted(_delete(connection, sql, sql.c.id, ids, deleted))
         return len(ids)
 
+    def why_gone(self) -> str:
+        """Return what happened to the store's file, and what to do; empty if it is still there."""
+        return self._file.why_gone() if self._file is not None else ""
+
+    def _check_file(self) -> None:
+        if self._file is not None:
+            self._file.check()
+
     async def close(self) -> None:
         await self._read_engine.dispose()
         await self._engine.dispose()
+        if self._file is not None:
+            self._file.release()
 
 
 @asynccontextmanager
@@ -160,7 +198,11 @@ def _cannot_open(engine: AsyncEngine, error: DBAPIError | sqlite3.Error | OSErro
     reason = str(error.orig if isinstance(error, DBAPIError) else error).partition("\n")[0]
     if engine.dialect.name == "sqlite":
         where = engine.url.database or "in memory"
-        advice = "check that its directory exists and is writable, or correct store.url"
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        is_access = isinstance(cause, OSError) or getattr(cause, "sqlite_errorcode", 0) & 0xFF in _OF_ACCESS
+        advice = (
+            "check that its directory exists and is writable, or correct store.url" if is_access else _DAMAGED
+        )
         if "locked" in reason:
             advice = "another process has it open: stop the other Yardmaster, or give each its own store.url"
     else:

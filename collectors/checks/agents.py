@@ -14,8 +14,10 @@ from collectors.cluster.objects import Pod
 from collectors.cluster.resources import holds_resources
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import listed, sentence
 from collectors.facts.workload_keys import parse_workload
 
+_NOT_READY = sentence("not ready")
 _TEXTS = 3  # names of one sample
 _NETWORK = "calico-node canal cilium kube-flannel* flannel weave-net antrea-agent kube-router kube-ovn-cni kube-proxy"
 
@@ -43,8 +45,13 @@ def agents_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
         yield None
         down = [pod for pod in pods if not _works(pod)]
         if len(down) > 1 and len(down) / len(pods) > float(parameters["share"]):
-            nodes = ", ".join(sorted(pod.spec.node_name for pod in down)[:_TEXTS])
-            text = f"{len(down)} of {len(pods)} are not ready, such as on {nodes}"
+            nodes = listed(sorted(pod.spec.node_name for pod in down)[:_TEXTS])
+            text = sentence(
+                "{down} of {pods} are not ready, such as on {nodes}",
+                down=len(down),
+                pods=len(pods),
+                nodes=nodes,
+            )
             yield Sample(labels=Labels({"component": name}), value=len(down) / len(pods), texts=(text,))
 
 
@@ -63,7 +70,9 @@ def control_plane_down(inputs: CheckInput, parameters: Mapping[str, Any]) -> Seq
     for component, of_it in pods.items():
         down = [pod for pod in of_it if not _works(pod)]
         if down and (len(down) == len(of_it)) == bool(parameters["all"]):
-            texts = tuple(f"{pod.metadata.name}: {_reason(pod, inputs.inventory)}" for pod in down[:_TEXTS])
+            texts = tuple(
+                listed([pod.metadata.name, _reason(pod, inputs.inventory)], ":") for pod in down[:_TEXTS]
+            )
             found.append(Sample(labels=Labels({"component": component}), value=len(down), texts=texts))
     return found
 
@@ -122,7 +131,7 @@ def _reason(pod: Pod, inventory: Inventory) -> str:
         if status.state.waiting is not None and status.state.waiting.reason:
             return f"{status.name}: {status.state.waiting.reason}"
     ready = next((one for one in pod.status.conditions or () if one.type == "Ready"), None)
-    return ready.message or ready.reason or "not ready" if ready else pod.status.phase or "not ready"
+    return ready.message or ready.reason or _NOT_READY if ready else pod.status.phase or _NOT_READY
 
 
 CHECKS = (

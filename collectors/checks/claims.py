@@ -15,6 +15,7 @@ from collectors.cluster.kinds import (
 from collectors.cluster.objects import PersistentVolumeClaim, StorageClass
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import sentence
 
 _WAITS = "WaitForFirstConsumer"
 _SELECTED = (
@@ -50,7 +51,7 @@ def claims_lost(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[
         volume = volumes.get(claim.spec.volume_name)
         has_failed = volume is not None and volume.status.phase == "Failed"
         if claim.status.phase == "Lost" or has_failed:
-            reason = "its volume has failed" if has_failed else "its volume is gone"
+            reason = sentence("its volume has failed") if has_failed else sentence("its volume is gone")
             found.append(Sample(labels=_labels(claim), value=1, texts=(reason,)))
     return found
 

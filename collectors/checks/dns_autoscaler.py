@@ -12,6 +12,7 @@ from collectors.facts.dns_load import by_names
 from collectors.facts.labels import Labels
 from collectors.facts.proportional import LINEAR, Linear, read_config, unknown_keys
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import counted, listed, said_by, sentence
 
 REJECTED, UNKNOWN_KEY = "rejected", "unknown-key"
 
@@ -29,8 +30,18 @@ def autoscaler_capped(inputs: CheckInput, parameters: Mapping[str, Any]) -> Foun
         names = size_of(inputs.inventory, autoscaler).names
         wanted = max(by_size, by_names(linear, names))
         if linear.max and wanted > linear.max * float(parameters["growth"]):
-            driver = f"{names} names" if wanted > by_size else f"{nodes} nodes"
-            text = f"{driver} require {wanted} replicas, `max` is {linear.max}"
+            driver = (
+                counted("{count} name requires", "{count} names require", count=names)
+                if wanted > by_size
+                else counted("{count} node requires", "{count} nodes require", count=nodes)
+            )
+            text = counted(
+                "{driver} {count} replica, `max` is {max}",
+                "{driver} {count} replicas, `max` is {max}",
+                driver=driver,
+                count=wanted,
+                max=linear.max,
+            )
             yield Sample(labels=_labels(name), value=wanted, texts=(text,))
 
 
@@ -45,13 +56,16 @@ def autoscaler_shrunk(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequ
         assert not isinstance(inputs.inventory, Blind)
         nodes = inputs.inventory.nodes.values()
         everything, cores = autoscaler.count_all(nodes)
-        counted, _ = autoscaler.count(nodes, linear)
+        seen, _ = autoscaler.count(nodes, linear)
         of_all = linear.replicas(nodes=everything, cores=cores)
         sets = autoscaler.replicas(nodes, linear)
         if sets < of_all * float(parameters["below"]):
-            text = (
-                f"{everything - counted} of {everything} nodes are cordoned or not Ready, so {sets} replicas "
-                f"are set, not {of_all}"
+            text = sentence(
+                "{missing} of {nodes} nodes are cordoned or not Ready, so {replicas}, not {required}",
+                missing=everything - seen,
+                nodes=everything,
+                replicas=counted("{count} replica is set", "{count} replicas are set", count=sets),
+                required=of_all,
             )
             found.append(Sample(labels=_labels(name), value=sets, texts=(text,)))
     return found
@@ -77,9 +91,13 @@ def _problem_of(config: Mapping[str, str]) -> tuple[str, str]:
     try:
         read_config(config)
     except ValueError as error:
-        return REJECTED, f"{error}; the replicas stay as they are"
+        return REJECTED, sentence("{error}; the replicas stay as they are", error=said_by(error))
     unknown = unknown_keys(config[LINEAR])
-    return (UNKNOWN_KEY, f"the autoscaler ignores {', '.join(unknown[:3])}") if unknown else ("", "")
+    return (
+        (UNKNOWN_KEY, sentence("the autoscaler ignores {unknown}", unknown=listed(unknown[:3])))
+        if unknown
+        else ("", "")
+    )
 
 
 def _valid(inputs: CheckInput) -> Iterator[tuple[str, Autoscaler, Linear]]:

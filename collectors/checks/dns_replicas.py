@@ -14,6 +14,7 @@ from collectors.dns.deployment import answers_elsewhere, dns_deployment, dns_pod
 from collectors.facts.labels import Labels
 from collectors.facts.proportional import read_config
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import counted, sentence
 
 _MEGABYTE = 10**6
 
@@ -33,7 +34,12 @@ def replicas_short(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequenc
     ready = deployment.status.ready_replicas
     if ready >= expected * float(parameters["below"]):
         return []
-    text = f"{ready} of {expected} expected replicas are ready"
+    text = counted(
+        "{ready} of {count} expected replica is ready",
+        "{ready} of {count} expected replicas are ready",
+        ready=ready,
+        count=expected,
+    )
     return [Sample(labels=_labels(deployment), value=ready, texts=(text,))]
 
 
@@ -47,7 +53,7 @@ def on_one_node(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[
     nodes = {pod.spec.node_name for pod in ready}
     if len(ready) < 2 or len(nodes) != 1:
         return []
-    text = f"all {len(ready)} are on {nodes.pop()}"
+    text = sentence("all {ready} are on {node}", ready=len(ready), node=nodes.pop())
     return [Sample(labels=_labels(deployment), value=len(ready), texts=(text,))]
 
 
@@ -66,7 +72,13 @@ def memory_short(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[
     limit = _memory_limit(inputs.inventory, deployment)
     if limit is None or limit >= needed:
         return []
-    text = f"{held} pods and Services require {needed:.0f} MB in each replica, the limit is {limit:.0f} MB"
+    text = counted(
+        "{count} pod and Services require {needed:.0f} MB in each replica, the limit is {limit:.0f} MB",
+        "{count} pods and Services require {needed:.0f} MB in each replica, the limit is {limit:.0f} MB",
+        count=held,
+        needed=needed,
+        limit=limit,
+    )
     return [Sample(labels=_labels(deployment), value=needed, texts=(text,))]
 
 

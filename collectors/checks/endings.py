@@ -8,8 +8,8 @@ from typing import Any
 from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.resources import holds_resources
-from collectors.facts.enumeration import some_of
 from collectors.facts.labels import Labels
+from collectors.facts.one_line import some_of
 from collectors.facts.results import Blind, Sample
 
 _TEXTS = 3  # names of one sample

@@ -17,6 +17,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.log_match import FieldPhrase
 from collectors.facts.queries import LogQuery, PromQLQuery
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import listed, sentence
 from collectors.topology_builder import build_topology
 from collectors.volume_use import VolumeUse, volume_uses
 
@@ -106,7 +107,7 @@ def _sample(node: str, suspects: list[VolumeUse], history: str) -> Sample:
     labels = {"node": node, "history": history}
     if len(claims) == 1:
         labels["namespace"], _, labels["persistentvolumeclaim"] = claims[0].partition("/")
-    text = f"it is one of {', '.join(claims[:6])}"
+    text = sentence("it is one of {claims}", claims=listed(claims[:6]))
     return Sample(labels=Labels(labels), value=len(suspects), texts=(text,) if len(claims) > 1 else ())
 
 

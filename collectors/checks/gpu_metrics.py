@@ -12,6 +12,7 @@ from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import counted, sentence
 from collectors.topology_builder import build_topology
 
 _NAMES = "Hostname, hostname, node, kubernetes_node, nodename, exported_node, instance, job, namespace, pod"
@@ -67,15 +68,31 @@ def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     measured = {name: max(of.values()) for name, of in series.items() if name in nodes}
     partly = {} if unknown else _partly_measured(nodes, measured)
     if len(missing) + len(partly) > max(3, _ALL * len(nodes)):
-        text = f"{len(missing)} of {len(nodes)} GPU nodes have no series"
+        text = counted(
+            "{missing} of {count} GPU node has no series",
+            "{missing} of {count} GPU nodes have no series",
+            missing=len(missing),
+            count=len(nodes),
+        )
         if partly:
-            text = f"{text}, and {len(partly)} have series of fewer GPUs than Kubernetes knows"
+            text = sentence(
+                "{text}, and {partly} have series of fewer GPUs than Kubernetes knows",
+                text=text,
+                partly=len(partly),
+            )
         labels = Labels({"component": "dcgm-exporter"})
         yield Sample(labels=labels, value=len(missing) + len(partly), texts=(text,))
         return
     for name, count in sorted({**missing, **partly}.items()):
         texts = (
-            (f"{measured[name]} of the {measured[name] + round(count)} GPUs have series",)
+            (
+                counted(
+                    "{measured} of the {count} GPU has series",
+                    "{measured} of the {count} GPUs have series",
+                    measured=measured[name],
+                    count=measured[name] + round(count),
+                ),
+            )
             if name in partly
             else ()
         )

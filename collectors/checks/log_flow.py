@@ -13,6 +13,7 @@ from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import counted
 from collectors.topology_builder import build_topology
 
 WINDOW = timedelta(minutes=15)
@@ -35,7 +36,13 @@ def silent(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sampl
     known = {labels.get("node", "") for labels in inputs.standing}  # longer ago than the search goes back
     ready = {name: node for name, node in inputs.inventory.nodes.items() if _is_expected(node, inputs.at)}
     if not shipping:
-        texts = (f"{len(shipped)} nodes had lines in the last hours",)
+        texts = (
+            counted(
+                "{count} node had lines in the last hours",
+                "{count} nodes had lines in the last hours",
+                count=len(shipped),
+            ),
+        )
         return (
             [Sample(labels=Labels({"component": "logs"}), value=len(shipped), texts=texts)]
             if (shipped or known) and not unknown

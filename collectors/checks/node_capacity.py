@@ -12,6 +12,7 @@ from collectors.cluster.pods import Pod
 from collectors.cluster.resources import GpuCounts, gpu_resource, holds_resources, parse_quantity
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import counted, listed, sentence
 from collectors.trainings.training import Training, TrainingState
 
 _COMMITTED = ("cpu", "memory")
@@ -26,7 +27,9 @@ def pods_near_limit(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
         limit = _of(node.status.allocatable, "pods")
         count = len(_held_on(name, inputs.inventory))
         if limit and count / limit > share:
-            text = f"{count} of {limit:g} pods"
+            text = counted(
+                "{number} of {count:g} pod", "{number} of {count:g} pods", number=count, count=limit
+            )
             yield Sample(labels=Labels({"node": name}), value=count / limit, texts=(text,))
 
 
@@ -42,7 +45,12 @@ def overcommitted(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
             ratio = limit / has if has else 0
             if ratio > factor:
                 asked = sum(_request(pod, resource) for pod in _held_on(name, inputs.inventory)) / has
-                text = f"limits are {ratio:.0%} of its {resource}, requests {asked:.0%}"
+                text = sentence(
+                    "limits are {ratio:.0%} of its {resource}, requests {asked:.0%}",
+                    ratio=ratio,
+                    resource=resource,
+                    asked=asked,
+                )
                 labels = Labels({"node": name, "resource": resource})
                 yield Sample(labels=labels, value=ratio, texts=(text,))
 
@@ -86,11 +94,26 @@ def _advice(gang: Training, waiting: Sequence[Training], fitting: Mapping[str, i
     fits, size = fitting[gang.id], gang.gpus_wanted / gang.wanted
     if fits >= gang.wanted:
         return [
-            f"there are GPUs for all of its {gang.wanted} tasks: its queue, taints or another resource hold it"
+            counted(
+                "there are GPUs for all of its {count} task: its queue, taints or another resource hold it",
+                "there are GPUs for all of its {count} tasks: its queue, taints or another resource hold it",
+                count=gang.wanted,
+            )
         ]
-    lines = [f"{fits} of its {gang.wanted} tasks of {size:g} GPUs would fit on what is free"]
+    lines = [
+        counted(
+            "{fits} of its {count} task of {size:g} GPUs would fit on what is free",
+            "{fits} of its {count} tasks of {size:g} GPUs would fit on what is free",
+            fits=fits,
+            count=gang.wanted,
+            size=size,
+        )
+    ]
     smaller = [one.shown for one in waiting if one.id != gang.id and fitting[one.id] >= one.wanted]
-    return [*lines, *([f"what would fit as a whole: {', '.join(smaller[:3])}"] if smaller else [])]
+    return [
+        *lines,
+        *([sentence("what would fit as a whole: {smaller}", smaller=listed(smaller[:3]))] if smaller else []),
+    ]
 
 
 def _whole_gpus(inventory: Inventory) -> Iterator[Sequence[GpuCounts]]:

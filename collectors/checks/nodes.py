@@ -9,8 +9,9 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.resources import gpus_out_of_service
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import counted, listed, sentence
 
-_COUNTED, _RESOURCE = "nvidia.com/gpu.count", "nvidia.com/gpu"
+_LABEL, _RESOURCE = "nvidia.com/gpu.count", "nvidia.com/gpu"
 
 
 def not_ready(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
@@ -27,7 +28,10 @@ def not_ready(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sa
             continue
         since = ready.last_transition_time
         seconds = (inputs.at - since).total_seconds() if since else 0
-        text = ": ".join(part for part in (f"Ready is {ready.status}", ready.reason, ready.message) if part)
+        text = listed(
+            filter(None, (sentence("Ready is {status}", status=ready.status), ready.reason, ready.message)),
+            ":",
+        )
         found.append(Sample(labels=Labels({"node": name}), value=seconds, texts=(text,)))
     return found
 
@@ -47,20 +51,28 @@ def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
         ]
         for resource, capacity, allocatable in counts:
             if allocatable < capacity:
-                text = f"{allocatable:g} of {capacity:g} {resource} are allocatable"
+                text = sentence(
+                    "{allocatable:g} of {capacity:g} {resource} are allocatable",
+                    allocatable=allocatable,
+                    capacity=capacity,
+                    resource=resource,
+                )
                 labels = Labels({"node": name, "resource": resource})
                 yield Sample(labels=labels, value=capacity - allocatable, texts=(text,))
         if (count := _unregistered(name, inputs.inventory)) and is_node_ready(node):
-            text = (
-                f"none of its {count} GPUs by the label {_COUNTED} is registered: does its device plugin run?"
+            text = counted(
+                "none of its {count} GPU by the label {label} is registered: does its device plugin run?",
+                "none of its {count} GPUs by the label {label} is registered: does its device plugin run?",
+                count=count,
+                label=_LABEL,
             )
             yield Sample(labels=Labels({"node": name, "resource": _RESOURCE}), value=count, texts=(text,))
 
 
 def _unregistered(name: str, inventory: Inventory) -> int:
     """Return how many GPUs GPU feature discovery found, if the kubelet knows none by any name."""
-    counted = (inventory.nodes[name].metadata.labels or {}).get(_COUNTED, "")
-    return int(counted) if counted.isdigit() and not inventory.nvidia_gpus_on(name) else 0
+    number = (inventory.nodes[name].metadata.labels or {}).get(_LABEL, "")
+    return int(number) if number.isdigit() and not inventory.nvidia_gpus_on(name) else 0
 
 
 CHECKS = (

@@ -17,9 +17,10 @@ from collectors.cluster.kinds import EVENTS, PODS
 from collectors.cluster.objects import Event, Pod
 from collectors.cluster.pods import ContainerStateTerminated, ContainerStatus
 from collectors.cluster.resources import holds_resources
-from collectors.facts.enumeration import some_of
 from collectors.facts.labels import Labels
+from collectors.facts.one_line import some_of
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import listed, sentence
 from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.gpu_workloads import BARE_POD, asks_for_gpus, gpu_workload_of
 from collectors.trainings.exit_codes import explain_exit
@@ -168,7 +169,7 @@ def _texts(pods: Sequence[Pod], problem: str, inventory: Inventory) -> tuple[str
     lines = [_text(pod, problem, inventory) for pod in ordered[:_TEXTS]]
     if len(pods) > _TEXTS:
         names = some_of([pod.metadata.name for pod in ordered[_TEXTS:]], _TEXTS)
-        lines.append(f"the same: {names}")
+        lines.append(sentence("the same: {names}", names=names))
     return tuple(lines)
 
 
@@ -179,7 +180,7 @@ def _text(pod: Pod, problem: str, inventory: Inventory) -> str:
         waiting = one.state.waiting
         if waiting is not None and not _STARTING.fullmatch(waiting.reason):
             explained = waiting.message or explain_exit(None, waiting.reason)
-            said.append(": ".join(filter(None, (waiting.reason, explained))))
+            said.append(listed(filter(None, (waiting.reason, explained)), ":"))
     if problem in ("crash", "oom"):
         last = max(
             (end for _, end in _ends(pod) if end.exit_code or end.reason),
@@ -188,14 +189,21 @@ def _text(pod: Pod, problem: str, inventory: Inventory) -> str:
         )
         if last is not None:
             said = [
-                f"{last.reason or 'it ended'} with {last.exit_code}: {explain_exit(last.exit_code, last.reason)}"
+                sentence(
+                    "{reason} with {exit_code}: {explained}",
+                    reason=last.reason or sentence("it ended"),
+                    exit_code=last.exit_code,
+                    explained=explain_exit(last.exit_code, last.reason),
+                )
             ]
     else:
         last_event = _last_event(pod, inventory)
         events = [f"{last_event.reason}: {last_event.message}"] if last_event is not None else []
         said = events if problem == "image" and events else [*said, *events]
-    reason = "; ".join(dict.fromkeys(said)) or f"its phase is {pod.status.phase}"
-    return f"{pod.metadata.name} on {pod.spec.node_name}: {reason}"
+    reason = listed(dict.fromkeys(said), ";") or sentence("its phase is {phase}", phase=pod.status.phase)
+    return sentence(
+        "{pod} on {node}: {reason}", pod=pod.metadata.name, node=pod.spec.node_name, reason=reason
+    )
 
 
 def _last_event(pod: Pod, inventory: Inventory) -> Event | None:

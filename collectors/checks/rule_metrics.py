@@ -6,9 +6,9 @@ from typing import Any
 from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PERSISTENT_VOLUMES
-from collectors.facts.enumeration import some_of
 from collectors.facts.labels import Labels
 from collectors.facts.missing_metrics import MissingCause, MissingMetrics
+from collectors.facts.one_line import some_of
 from collectors.facts.results import Blind, Sample
 
 _SHOWN = 6

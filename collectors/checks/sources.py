@@ -7,6 +7,7 @@ from typing import Any
 from collectors.check import CheckInput, ClusterCheck
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample
+from collectors.facts.sentences import sentence
 
 
 def blind_sources(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
@@ -38,7 +39,7 @@ def clock_set(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sa
         return []
     direction = "forward" if step.by > timedelta() else "back"
     was = step.at - step.by
-    text = f"from {was:%Y-%m-%d %H:%M:%S} to {step.at:%Y-%m-%d %H:%M:%S} UTC"
+    text = sentence("from {was:%Y-%m-%d %H:%M:%S} to {at:%Y-%m-%d %H:%M:%S} UTC", was=was, at=step.at)
     labels = Labels({"component": "yardmaster", "direction": direction})
     return [Sample(labels=labels, value=round(abs(step.by.total_seconds())), texts=(text,))]
 

@@ -8,6 +8,7 @@ from collectors.check import CheckInput, ClusterCheck
 from collectors.cluster.objects import Pod
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import counted
 from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.gpu_workloads import BARE_POD, pods_waiting_for_gpus
 from collectors.trainings.ranks import problem_of
@@ -64,7 +65,7 @@ def workloads_pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Seq
 
 def _waiting_text(pods: Sequence[Pod]) -> str:
     """Return how many pods wait, and the first reason that is known."""
-    count = f"{len(pods)} pod{'s' if len(pods) != 1 else ''} without a node"
+    count = counted("{count} pod without a node", "{count} pods without a node", count=len(pods))
     problems = (problem_of(one) for one in pods)
     reason = next((": ".join(filter(None, problem)) for problem in problems if any(problem)), "")
     return f"{count}; {reason}" if reason else count

@@ -14,9 +14,11 @@ from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUME
 from collectors.cluster.objects import Pod
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.facts.sentences import listed, sentence
 from collectors.facts.workload_keys import parse_workload
 from collectors.volume_use import VolumeUse, volume_uses
 
+_NO_NODE = sentence("no node yet")
 _LABELS = {"DaemonSet": "daemonset", "Deployment": "deployment", "StatefulSet": "statefulset"}
 _KINDS = frozenset({PERSISTENT_VOLUME_CLAIMS.name, PERSISTENT_VOLUMES.name, VOLUME_ATTACHMENTS.name})
 
@@ -38,7 +40,7 @@ def private_host_mounts(inputs: CheckInput, _parameters: Mapping[str, Any]) -> F
         nodes.setdefault(labels, set()).add(pod.spec.node_name)
         paths[labels] = path
     for labels, on in nodes.items():
-        text = f"hostPath {paths[labels]} without HostToContainer"
+        text = sentence("hostPath {path} without HostToContainer", path=paths[labels])
         yield Sample(labels=labels, value=len(on), texts=(text,))
 
 
@@ -103,13 +105,17 @@ def _workload_labels(pod: Pod, inventory: Inventory) -> Labels:
 
 def _users(use: VolumeUse) -> str:
     users = [
-        f"{user.name} writes on {user.node or 'no node yet'}"
+        sentence("{user} writes on {node}", user=user.name, node=user.node or _NO_NODE)
         if user.may_write
-        else f"{user.name} reads on {user.node or 'no node yet'}"
+        else sentence("{user} reads on {node}", user=user.name, node=user.node or _NO_NODE)
         for user in use.users
     ]
-    held = [f"attached to {node}" for node in use.attached if node not in {user.node for user in use.users}]
-    return ", ".join([*users[:6], *held[:6]])
+    held = [
+        sentence("attached to {node}", node=node)
+        for node in use.attached
+        if node not in {user.node for user in use.users}
+    ]
+    return listed([*users[:6], *held[:6]])
 
 
 CHECKS = (

@@ -15,6 +15,7 @@ from collectors.cluster.reflector import Reflector
 from collectors.cluster.reflector_state import ReflectorState, ReflectorTiming
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind
+from collectors.facts.sentences import sentence
 from collectors.internal_errors import InternalErrors
 from collectors.sources.kubernetes.source import KubernetesSource
 
@@ -98,13 +99,17 @@ class ClusterCache:
                 for one in self._reflectors.values()
                 if not one.settled.is_set()
             )
-            raise TimeoutError(f"not listed in time: {late}") from None
+            raise TimeoutError(sentence("not listed in time: {late}", late=late)) from None
 
     def snapshot(self, kind: ResourceKind[T]) -> Snapshot[T] | Blind:
         """Return the objects of a kind, or Blind: not listed yet, forbidden, or stale. A kind not served has none."""
         if (reflector := self._reflectors.get(kind.name)) is not None:
             return reflector.view(source=self.name)
-        return Blind(source=self.name, at=self._clock.now(), reason=f"{kind.name} are not cached here")
+        return Blind(
+            source=self.name,
+            at=self._clock.now(),
+            reason=sentence("{kind} are not cached here", kind=kind.name),
+        )
 
     def blind_kinds(self) -> frozenset[str]:
         """Return the names of the kinds that cannot be seen now."""

@@ -10,6 +10,7 @@ import msgspec
 from collectors.cluster.base import KubernetesObject
 from collectors.cluster.kinds import ResourceKind
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by, sentence
 from collectors.sources.kubernetes.api_status import Status
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -108,7 +109,13 @@ class KindDecoder(Generic[T]):
         try:
             found = _raw_list.decode(body)
         except msgspec.DecodeError as failure:
-            raise SourceError(f"the list of {self._kind.name} cannot be read: {failure}") from failure
+            raise SourceError(
+                sentence(
+                    "the list of {kind} cannot be read: {failure}",
+                    kind=self._kind.name,
+                    failure=said_by(failure),
+                )
+            ) from failure
         objects: list[T] = []
         unreadable: dict[str, str] = {}
         for position, item in enumerate(found.items or ()):
@@ -142,7 +149,13 @@ class KindDecoder(Generic[T]):
         return WatchEvent(type=type_, version=version, key=object_.key, object=object_)
 
     def _unreadable_watch(self, failure: msgspec.DecodeError) -> SourceError:
-        return SourceError(f"the watch of {self._kind.name} cannot be read: {failure}")
+        return SourceError(
+            sentence(
+                "the watch of {kind} cannot be read: {failure}",
+                kind=self._kind.name,
+                failure=said_by(failure),
+            )
+        )
 
 
 def _named_in(item: msgspec.Raw) -> _Named | None:

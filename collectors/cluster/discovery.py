@@ -5,6 +5,7 @@ from typing import TypeVar
 import msgspec
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import sentence
 from collectors.sources.kubernetes.source import KubernetesSource
 
 T = TypeVar("T")
@@ -49,4 +50,8 @@ async def _read(source: KubernetesSource, path: str, type_: type[T]) -> T:
     try:
         return msgspec.json.decode(await source.get(path), type=type_)
     except msgspec.DecodeError as failure:
-        raise SourceError(f"{source.where} answered GET {path} without a discovery document") from failure
+        raise SourceError(
+            sentence(
+                "{where} answered GET {path} without a discovery document", where=source.where, path=path
+            )
+        ) from failure

@@ -1,6 +1,6 @@
 """The objects of one kind with their indexes, kept up to date by single changes."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
@@ -88,14 +88,6 @@ class ObjectStore(Generic[T]):
             self._frozen = MappingProxyType(dict(self._objects)), indexes
         objects, found = self._frozen
         return Snapshot(kind=self._kind, at=at, objects=objects, indexes=found)
-
-
-def snapshot_of(kind: ResourceKind[T], objects: Iterable[T], *, at: datetime) -> Snapshot[T]:
-    """Return the snapshot of these objects."""
-    store = ObjectStore(kind)
-    for one in objects:
-        store.put(one.key, one)
-    return store.snapshot(at)
 
 
 class _Index(Generic[T]):

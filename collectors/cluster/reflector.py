@@ -19,8 +19,9 @@ from collectors.cluster.kinds import ResourceKind
 from collectors.cluster.object_store import ObjectChange, Snapshot
 from collectors.cluster.reflected_objects import ReflectedObjects
 from collectors.cluster.reflector_state import ReflectorState, ReflectorTiming
-from collectors.facts.clock import Clock, humanize
+from collectors.facts.clock import Clock
 from collectors.facts.results import Blind, SourceError
+from collectors.facts.sentences import listed, sentence
 from collectors.internal_errors import InternalErrors
 from collectors.sources.kubernetes.api_status import error_from
 from collectors.sources.kubernetes.source import KubernetesSource
@@ -102,8 +103,8 @@ class Reflector(Generic[T]):
         if self.age is None:
             return self.reason
         if self.is_stale:
-            cause = f": {self.reason}" if self.reason else ""
-            return f"last seen {humanize(self.age)} ago{cause}"
+            seen = sentence("last seen {age} ago", age=self.age)
+            return listed(filter(None, (seen, self.reason)), ":")
         return ""
 
     def view(self, *, source: str) -> Snapshot[T] | Blind:
@@ -236,5 +237,5 @@ class Reflector(Generic[T]):
         self._objects.keep(frozenset(), {})
         self.state = ReflectorState.ABSENT
         self._saw(self._clock.now(), self._clock.elapsed())
-        self.reason = f"the cluster does not serve {self.kind.path}"
+        self.reason = sentence("the cluster does not serve {path}", path=self.kind.path)
         return True

@@ -15,6 +15,7 @@ from collectors.cluster.base import Quantities, Quantity
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Container, Node, Pod
 from collectors.cluster.pods import PodSpec
+from collectors.facts.sentences import sentence
 
 _NO_DEVICES: Mapping[str, tuple[int, int]] = MappingProxyType({})
 _FINISHED = ("Succeeded", "Failed")
@@ -77,7 +78,7 @@ def parse_quantity(text: Quantity) -> float:
     if shape := _QUANTITY.match(text):
         number, exponent, suffix = shape.groups()
         return float(number + (exponent or "")) * _SUFFIXES[suffix or ""]
-    raise ValueError(f"`{text}` is not a quantity: write it like 2, 500m or 64Gi")
+    raise ValueError(sentence("`{text}` is not a quantity: write it like 2, 500m or 64Gi", text=text))
 
 
 def nvidia_gpus(capacity: Mapping[str, Quantity]) -> float:
@@ -234,7 +235,7 @@ def _unusable_reasons(node: Node) -> list[str]:
         is_covered = taint.key in _COVERED_TAINTS
         is_for_gpus = gpu_resource(taint.key) is not None  # trainings tolerate it
         if taint.effect in ("NoSchedule", "NoExecute") and not is_for_gpus and not is_covered:
-            reasons.append(f"tainted {taint.key}:{taint.effect}")
+            reasons.append(sentence("tainted {taint}:{effect}", taint=taint.key, effect=taint.effect))
     return reasons
 
 

@@ -65,7 +65,6 @@ class AttachedSource(ApiStruct, frozen=True):
 
 
 class VolumeAttachmentSpec(ApiStruct, frozen=True):
-    attacher: str = ""
     node_name: str = ""
     source: AttachedSource = AttachedSource()
 

@@ -5,9 +5,12 @@ Every text that comes in or is shown passes here, so a secret is redacted here, 
 """
 
 import re
+from collections.abc import Sequence
+from functools import partial
 from unicodedata import category
 
 from collectors.facts.redaction import redacted
+from collectors.facts.sentences import Listed, Sentence, listed
 
 NAME = 80  # characters of an owner, a role, a label of free text
 IDENTITY = 400  # of a name by which Kubernetes knows an object: namespace/Kind/name at its longest
@@ -26,6 +29,8 @@ _READ = 8  # times the limit: how much of a longer text is read
 
 def one_line(text: str, limit: int) -> str:
     """Return the text as one line of at most `limit` characters; whitespace collapses, a cut text ends in `…`."""
+    if isinstance(text, Sentence):
+        return text.cleaned(partial(one_line, limit=limit))
     if len(text) <= limit and text.isprintable() and "  " not in text and text == text.strip():
         return _cut(redacted(text), limit)
     line, is_cut = _safe(text, limit)
@@ -34,6 +39,8 @@ def one_line(text: str, limit: int) -> str:
 
 def printable(text: str, limit: int) -> str:
     """Return the text as one line of at most `limit` characters, with its spaces as they are: for what is aligned."""
+    if isinstance(text, Sentence):
+        return text.cleaned(partial(printable, limit=limit))
     if len(text) <= limit and text.isprintable():
         return _cut(redacted(text), limit)
     line, is_cut = _safe(text, limit)
@@ -62,3 +69,8 @@ def _visible(text: str) -> str:
         " " if one in _SPACES else "\ufffd" if category(one) in _INVISIBLE else one
         for one in _ANSI.sub("", text)
     )
+
+
+def some_of(names: Sequence[str], shown: int) -> Listed:
+    """Return the first of the names, and how many more there are."""
+    return listed(names, most=shown)

@@ -10,6 +10,8 @@ from typing import Protocol
 
 import re2
 
+from collectors.facts.sentences import counted
+
 LONGEST = 2_000  # characters of a pattern
 
 
@@ -51,7 +53,13 @@ class Pattern(Protocol):
 def compile_pattern(pattern: str) -> Pattern:
     """Compile an expression in RE2's syntax, which is Go's. Raises ValueError that says what is wrong with it."""
     if len(pattern) > LONGEST:
-        raise ValueError(f"a regular expression longer than {LONGEST} characters")
+        raise ValueError(
+            counted(
+                "a regular expression longer than {count} character",
+                "a regular expression longer than {count} characters",
+                count=LONGEST,
+            )
+        )
     options = re2.Options()
     options.log_errors = False
     try:

@@ -11,6 +11,7 @@ from math import ceil, inf
 from typing import Any, NoReturn
 
 from collectors.facts.one_line import NAME, one_line
+from collectors.facts.sentences import said_by, sentence
 
 _MOST = 2**31 - 1  # replicas: an int32 in Kubernetes
 _LEAST = 1e-9  # per replica: dividing by less may overflow
@@ -57,9 +58,11 @@ def read_config(content: Mapping[str, str]) -> Linear:
     """Read a ConfigMap's `data`. Raises ValueError where the autoscaler rejects it and keeps the old count."""
     if len(content) != 1:
         keys = ", ".join(one_line(key, NAME) for key in sorted(content)[:3]) or "none"
-        raise ValueError(f"it must have one key, `linear`, and it has {keys}")
+        raise ValueError(sentence("it must have one key, `linear`, and it has {keys}", keys=keys))
     if LINEAR not in content:
-        raise ValueError(f"it has no key `linear` but `{one_line(next(iter(content)), NAME)}`")
+        raise ValueError(
+            sentence("it has no key `linear` but `{key}`", key=one_line(next(iter(content)), NAME))
+        )
     return read_linear(content[LINEAR])
 
 
@@ -79,7 +82,7 @@ def read_linear(text: str) -> Linear:
     ):
         raise ValueError("a per-replica value is negative, not a number, or too small to divide by")
     if max(linear.min, linear.max) > _MOST:
-        raise ValueError(f"a bound is above {_MOST}")
+        raise ValueError(sentence("a bound is above {most}", most=_MOST))
     if linear.min < 0 or (linear.max and linear.max < linear.min):
         raise ValueError(f"max ({linear.max}) is below min ({linear.min})")
     if not linear.cores_per_replica and not linear.nodes_per_replica:
@@ -109,7 +112,7 @@ def _decoded(text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
     except ValueError as error:
-        raise ValueError(f"it is not JSON: {error}") from error
+        raise ValueError(sentence("it is not JSON: {error}", error=said_by(error))) from error
     if raw is None:  # Go decodes it to nothing
         return {}
     if not isinstance(raw, dict):
@@ -118,7 +121,7 @@ def _decoded(text: str) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a number")
+    raise ValueError(sentence("{constant} is not a number", constant=constant))
 
 
 def _number(known: Mapping[str, Any], key: str) -> float:
@@ -126,11 +129,11 @@ def _number(known: Mapping[str, Any], key: str) -> float:
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{key} is not a number")
+        raise ValueError(sentence("{key} is not a number", key=key))
     try:
         return float(value)
     except OverflowError as error:
-        raise ValueError(f"{key} is too large") from error
+        raise ValueError(sentence("{key} is too large", key=key)) from error
 
 
 def _whole(known: Mapping[str, Any], key: str) -> int:
@@ -138,12 +141,12 @@ def _whole(known: Mapping[str, Any], key: str) -> int:
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{key} is not a whole number")
+        raise ValueError(sentence("{key} is not a whole number", key=key))
     return value
 
 
 def _flag(known: Mapping[str, Any], key: str) -> bool:
     value = known.get(key)
     if value is not None and not isinstance(value, bool):
-        raise ValueError(f"{key} is neither true nor false")
+        raise ValueError(sentence("{key} is neither true nor false", key=key))
     return bool(value)

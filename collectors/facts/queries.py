@@ -1,17 +1,13 @@
 """The queries of rules: PromQL, a log search, a cluster check. `asks_for` is what a source of them has."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import IntEnum
-from functools import cache
 from typing import ClassVar
 
-from collectors.facts.clock import duration
 from collectors.facts.log_match import EVERY_LINE, LogMatch, StoreMatch
-
-_RANGE = re.compile(r"\[\s*((?:\d+(?:ms|[smhdwy]))+)\s*[]:]")
+from collectors.facts.promql.selectors import look_back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,18 +25,12 @@ class PromQLQuery:
 
     @property
     def window(self) -> timedelta:
-        """The longest range of its expression; zero if it looks at no range."""
-        return _longest_range(self.expr)
+        """How far its expression looks back; zero if it looks at no range."""
+        return look_back(self.expr)
 
     def without_presence(self) -> "PromQLQuery":
         """Return the query for a rule without alerts: there is no alert whose subject could be missing."""
         return self if self.presence is None else replace(self, presence=None)
-
-
-@cache
-def _longest_range(expr: str) -> timedelta:
-    found = _RANGE.findall(expr)
-    return max((duration(text) for text in found), default=timedelta())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

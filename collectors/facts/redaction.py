@@ -12,6 +12,7 @@ from collectors.facts.secrets.known_places import IS_SECRET_OBJECT, SECRET_DATA
 from collectors.facts.secrets.secret_kinds import PATTERNS
 from collectors.facts.secrets.secret_pattern import SecretPattern
 from collectors.facts.secrets.secret_values import MARK, Judge
+from collectors.facts.sentences import Sentence
 
 __all__ = ["MARK", "Redactor", "redacted", "use_redactor"]
 
@@ -58,6 +59,8 @@ class Redactor:
 
 def redacted(text: str) -> str:
     """Return the whole text without secrets, by this process's redactor."""
+    if isinstance(text, Sentence):
+        return text.cleaned(redacted)
     if len(text) < _SHORTEST:
         return text
     return _short(text) if len(text) <= _SHORT else _of_process[0].clean(text, limit=len(text) * _GROWTH)

@@ -46,25 +46,7 @@ class Xid:
     is_follower: bool = False
     follows: tuple[int, ...] = ()
 
-    @property
-    def is_fatal(self) -> bool:
-        """Whether the bucket means that the GPU does not go on as it is."""
-        return self.bucket in _FATAL
 
-
-_FATAL = frozenset(
-    {
-        "CHECK_MECHANICALS",
-        "RESET_GPU",
-        "RESTART_BM",
-        "RESTART_VM",
-        "UNEXPECTED_ERR_REPORT_ISSUE",
-        "UPDATE_SWFW",
-        "WORKFLOW_NVLINK5_ERR",
-        "WORKFLOW_NVLINK_ERR",
-        "WORKFLOW_XID_48",
-    }
-)
 _NOTHING, _RESTART = Recovery.NOTHING, Recovery.RESTART_APPLICATION
 _RESET, _COLD, _VENDOR = Recovery.RESET_GPU, Recovery.RESTART_NODE, Recovery.CALL_VENDOR
 _ENGINE = ("RESTART_APP", _RESTART, "warning")
@@ -164,6 +146,15 @@ XIDS: Mapping[int, Xid] = {
     for number in numbers
 }
 
+# What XID 154 and DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION call what is to do, in the order of their numbers.
+RECOVERY_ACTIONS = {
+    "none": Recovery.NOTHING,
+    "gpu reset required": Recovery.RESET_GPU,
+    "node reboot required": Recovery.RESTART_NODE,
+    "drain p2p": Recovery.RESTART_APPLICATION,
+    "drain and reset": Recovery.RESET_GPU,
+}
+
 
 def xid_of(number: int) -> Xid:
     """Return what is known of the number. Today's drivers do not use those that are in no list."""
@@ -176,6 +167,11 @@ def xid_of(number: int) -> Xid:
     )
 
 
-def numbers_of(severity: str) -> str:
-    """Return the numbers of the severity as alternatives of a regular expression, `46|48|54`."""
-    return "|".join(str(number) for number in sorted(XIDS) if XIDS[number].severity == severity)
+def recovery_of(number: int, *, class_: str = "", action: str = "") -> Recovery:
+    """Return what the XID calls for: what the driver says in 154, else what the catalogue says of the number.
+
+    An error of NVLink that its line calls not fatal needs nothing.
+    """
+    if action:
+        return RECOVERY_ACTIONS.get(action.lower(), Recovery.RESET_GPU)
+    return Recovery.NOTHING if class_ == "Nonfatal" else xid_of(number).recovery

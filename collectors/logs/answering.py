@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from collectors.facts.labels import Labels
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Seen, SourceError
+from collectors.facts.sentences import sentence
 from collectors.facts.topology import Topology
 from collectors.logs.extracting import extracted
 from collectors.logs.group_counts import counted_groups
@@ -43,8 +44,12 @@ async def answer_log_query(
     store, own = await open_store(at), query.store_match
     if own is not None and own.store != store.name:
         raise SourceError(
-            f"the rule searches by `{own.store}:`, and the logs of this cluster are in {store.name}: "
-            "write the search as `match`",
+            sentence(
+                "the rule searches by `{store}:`, and the logs of this cluster are in {other}: "
+                "write the search as `match`",
+                store=own.store,
+                other=store.name,
+            ),
             temporary=False,
         )
     search = LineSearch(
@@ -74,4 +79,7 @@ async def answer_log_query(
 def _must_be_alone(query: LogQuery, option: str) -> None:
     given = {"extract": query.extract, "novel": query.novel, "times_usual": query.times_usual}
     if others := [name for name, value in given.items() if value is not None and name != option]:
-        raise SourceError(f"`{option}` and `{others[0]}` cannot be used together", temporary=False)
+        raise SourceError(
+            sentence("`{option}` and `{other}` cannot be used together", option=option, other=others[0]),
+            temporary=False,
+        )

@@ -6,6 +6,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.one_line import IDENTITY, one_line
 from collectors.facts.patterns import Pattern, compile_pattern
 from collectors.facts.results import Sample, SourceError, TooLargeError
+from collectors.facts.sentences import counted, said_by, sentence
 from collectors.logs.group_counts import groups_of
 from collectors.logs.log_store import LineGroup, LineSearch, LogStore
 from collectors.logs.stored_lines import LineTally, StoredLine
@@ -38,11 +39,23 @@ async def extracted(
     async for lines in _newest_of_each(store, search, groups, each):
         read += len(lines)
         _add(found, pattern, lines, search)
-    note = f"({total} lines match, only {read} were read: the actual count is higher)"
+    note = counted(
+        "({count} line matches, only {read} were read: the actual count is higher)",
+        "({count} lines match, only {read} were read: the actual count is higher)",
+        count=total,
+        read=read,
+    )
     samples = found.samples(above=above, note=note)
     if not samples:
         raise SourceError(
-            f"{total} lines match, too many to read, and `extract` matched none of the newest {read}: narrow `match`"
+            counted(
+                "{count} line matches, too many to read, and `extract` matched none of the newest "
+                "{read}: narrow `match`",
+                "{count} lines match, too many to read, and `extract` matched none of the newest "
+                "{read}: narrow `match`",
+                count=total,
+                read=read,
+            )
         )
     return samples
 
@@ -53,10 +66,18 @@ def _compiled(extract: str) -> Pattern:
         pattern = compile_pattern(extract)
     except ValueError as error:
         raise SourceError(
-            f"`extract` is not a regular expression: {error}: {extract}", temporary=False
+            sentence(
+                "`extract` is not a regular expression: {error}: {extract}",
+                error=said_by(error),
+                extract=extract,
+            ),
+            temporary=False,
         ) from error
     if not pattern.groupindex:
-        raise SourceError(f"`extract` has no named group, like (?P<xid>[0-9]+): {extract}", temporary=False)
+        raise SourceError(
+            sentence("`extract` has no named group, like (?P<xid>[0-9]+): {extract}", extract=extract),
+            temporary=False,
+        )
     return pattern
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample, TooLargeError
+from collectors.facts.sentences import sentence
 from collectors.logs.log_store import LineGroup, LineSearch, LogStore
 from collectors.logs.stored_lines import LineTally, StoredLine
 
@@ -51,7 +52,7 @@ async def samples_of(
 
 def _usually(count: float | None) -> tuple[str, ...]:
     """Return what the count usually is, for people; nothing if it was not compared."""
-    return () if count is None else (f"usually {count:g} in the same time",)
+    return () if count is None else (sentence("usually {number:g} in the same time", number=count),)
 
 
 def _with_lines(group: LineGroup, lines: Sequence[StoredLine], *, are_lines: bool) -> Sample:

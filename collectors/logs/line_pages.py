@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from collectors.facts.results import LinePage, LogLine, SourceError
+from collectors.facts.sentences import counted, sentence
 from collectors.logs.log_store import LineSearch, LogPage, LogStore, Window
 
 MOST = 1_000  # lines of one page
@@ -37,10 +38,17 @@ def position_of(text: str) -> PagePosition:
     except (ValueError, OverflowError):
         found = None
     if found is None or found.shown < 1:
-        raise SourceError(f"`{text[:80]}` is no continuation of a page of lines", temporary=False)
+        raise SourceError(
+            sentence("`{text}` is no continuation of a page of lines", text=text[:80]), temporary=False
+        )
     if found.shown > _MOST_AT_ONCE:
         raise SourceError(
-            f"more than {_MOST_AT_ONCE} lines have the time {at[:40]}: look at a shorter time",
+            counted(
+                "more than {count} line has the time {at}: look at a shorter time",
+                "more than {count} lines have the time {at}: look at a shorter time",
+                count=_MOST_AT_ONCE,
+                at=at[:40],
+            ),
             temporary=False,
         )
     return found
@@ -85,7 +93,14 @@ def exact_values(where: Mapping[str, str | Sequence[str]]) -> dict[str, tuple[st
     for label, values in found.items():
         if not values or len(values) > _MOST_VALUES:
             raise SourceError(
-                f"`{label}` has {len(values)} values; it must have 1 to {_MOST_VALUES}", temporary=False
+                counted(
+                    "`{label}` has {count} value; it must have 1 to {most_values}",
+                    "`{label}` has {count} values; it must have 1 to {most_values}",
+                    label=label,
+                    count=len(values),
+                    most_values=_MOST_VALUES,
+                ),
+                temporary=False,
             )
     if trainings := found.get("training"):
         namespaces, names = zip(*(name.rpartition("/")[::2] for name in trainings), strict=True)

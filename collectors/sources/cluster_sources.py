@@ -11,6 +11,7 @@ from collectors.facts.findings import Finding, RuleHealth, blinding, broken, ok
 from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import CheckQuery, PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, SourceError
+from collectors.facts.sentences import sentence
 from collectors.facts.topology import Topology
 from collectors.internal_errors import InternalErrors
 from collectors.sources.source_port import (
@@ -49,7 +50,12 @@ class ClusterSources:
                 other = self._by_type.setdefault(answered, source)
                 if other is not source:
                     raise SourceError(
-                        f"{other.name} and {source.name} are both a source of {answered.asks_for}: keep one of them",
+                        sentence(
+                            "{other} and {source} are both a source of {asks_for}: keep one of them",
+                            other=other.name,
+                            source=source.name,
+                            asks_for=answered.asks_for,
+                        ),
                         temporary=False,
                     )
 
@@ -81,7 +87,9 @@ class ClusterSources:
         """Return the query's result. Without a source for it, it is Blind."""
         source = self._by_type.get(type(query))
         if source is None:
-            reason = f"the settings have no source of {query.asks_for} for this cluster"
+            reason = sentence(
+                "the settings have no source of {asks_for} for this cluster", asks_for=query.asks_for
+            )
             return Blind(source=query.asks_for, at=at, reason=reason)
         return await self._contained(source, at, lambda: source.query(query, at=at))
 
@@ -133,7 +141,9 @@ class ClusterSources:
                 mend = "check the server and its address in the settings"
                 return [blinding(broken(blind.reason, mend), own, blind.reason)]
         except TimeoutError:
-            reason = f"{source.name} did not answer within {seconds:.0f} s"
+            reason = sentence(
+                "{source} did not answer within {seconds:.0f} s", source=source.name, seconds=seconds
+            )
             return [blinding(broken(reason, "check that it is up"), own, reason)]
 
     async def _blind(
@@ -156,11 +166,17 @@ class ClusterSources:
                 return await ask()
         except Exception as error:
             if limit.expired():
-                return Blind(source=name, at=at, reason=f"{name} did not answer within {seconds:.0f} s")
+                return Blind(
+                    source=name,
+                    at=at,
+                    reason=sentence(
+                        "{name} did not answer within {seconds:.0f} s", name=name, seconds=seconds
+                    ),
+                )
             return Blind(source=name, at=at, reason=self._errors.contain(error, name))
 
 
 def _not_connected(what: str, rules: Sequence[str]) -> Finding:
     """Return that rules wait for a source that the settings may leave out."""
-    cause = f"the settings have no source of {what} for this cluster"
+    cause = sentence("the settings have no source of {what} for this cluster", what=what)
     return replace(ok(cause), rules=tuple(sorted(rules)), health=RuleHealth.WAITING, cause=cause)

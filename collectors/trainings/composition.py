@@ -10,12 +10,14 @@ from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.indexes import by_namespace, controller_of, kind_of, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, NAMESPACES, STATEFULSETS
+from collectors.cluster.objects import Workload
+from collectors.facts.sentences import counted, listed, sentence
 from collectors.facts.workload_keys import shown_kind, workload_key
-from collectors.trainings.ranks import failures_of, rank_of
-from collectors.trainings.reading_kind import Owned, ReadingKind, TrainingPart
-from collectors.trainings.servers import AUXILIARY_ROLES, server_part
+from collectors.trainings.ranks import failures_of, pods_by_index, rank_of
+from collectors.trainings.reading_kind import Owned, ReadingKind, RolePods, TrainingPart
 from collectors.trainings.training import (
     OWNER_KEYS,
+    ROLE_KEYS,
     TEAM_KEYS,
     TRAINING_KEYS,
     Rank,
@@ -159,28 +161,61 @@ def _state(
     """Return the state and the reason, from its top objects first and its pods second."""
     workers = [part for part in parts if not part.is_server]
     if has_namespace and meta.deletion_timestamp:
-        return TrainingState.STOPPED, "its namespace is being deleted"
+        return TrainingState.STOPPED, sentence("its namespace is being deleted")
     if not workers:
-        others = f"; {len(parts)} other workloads remain" if parts else ""
-        return TrainingState.STOPPED, f"it has no workers{others}"
+        if not parts:
+            return TrainingState.STOPPED, sentence("it has no workers")
+        return TrainingState.STOPPED, counted(
+            "it has no workers; {count} other workload remains",
+            "it has no workers; {count} other workloads remain",
+            count=len(parts),
+        )
     for part in workers:
         if part.ended in (TrainingState.FAILED, TrainingState.STOPPED):
             return part.ended, part.reason
     if all(part.ended is TrainingState.SUCCEEDED for part in workers):
         return TrainingState.SUCCEEDED, workers[0].reason
     if all(part.meta.deletion_timestamp for part in workers):
-        return TrainingState.STOPPED, f"its {shown_kind(kind)} is being deleted"
+        return TrainingState.STOPPED, sentence("its {kind} is being deleted", kind=shown_kind(kind))
     if all(part.is_suspended for part in workers):
-        return TrainingState.SUSPENDED, "it is suspended"
-    counted = [rank for rank in ranks if rank.role not in AUXILIARY_ROLES]
+        return TrainingState.SUSPENDED, sentence("it is suspended")
+    computing = [rank for rank in ranks if rank.role not in AUXILIARY_ROLES]
     wanted = sum(role.replicas for part in parts for role in part.roles if role.role not in AUXILIARY_ROLES)
-    running = [rank for rank in counted if rank.phase in ("Running", "Succeeded") and not rank.reason]
+    running = [rank for rank in computing if rank.phase in ("Running", "Succeeded") and not rank.reason]
     if len(running) >= wanted:
         return TrainingState.RUNNING, ""
-    stuck = next((rank for rank in counted if rank.reason), None)
-    reason = f"{len(running)} of {wanted} ranks are running"
+    stuck = next((rank for rank in computing if rank.reason), None)
+    reason = counted(
+        "{running} of {count} rank is running",
+        "{running} of {count} ranks are running",
+        running=len(running),
+        count=wanted,
+    )
     if stuck:
-        explanation = f": {stuck.explanation}" if stuck.explanation else ""
-        reason += f"; {stuck.role} {stuck.index} is {stuck.reason}{explanation}"
-    is_placed = any(rank.node for rank in counted)
+        why = sentence(
+            "{role} {rank} is {reason}", role=stuck.role, rank=str(stuck.index), reason=stuck.reason
+        )
+        reason = listed([reason, listed(filter(None, [why, stuck.explanation]), ":")], ";")
+    is_placed = any(rank.node for rank in computing)
     return (TrainingState.STARTING if is_placed else TrainingState.QUEUED), reason
+
+
+AUXILIARY_ROLES = ("tensorboard", "notebook")  # roles that do not take part in the computation
+
+
+def server_part(server: Workload, pods: Owned, claims: GpuClaims) -> TrainingPart:
+    """Return a server as a part of the training."""
+    tasks = RolePods(
+        role=_role_of(server),
+        replicas=1 if server.spec.replicas is None else server.spec.replicas,
+        gpus=sum(claims.of_spec(server.spec.template.spec).values()),
+        pods=pods_by_index(pods),
+    )
+    return TrainingPart(meta=server.metadata, workload=workload_of(server), roles=(tasks,), is_server=True)
+
+
+def _role_of(server: Workload) -> str:
+    """Return the annotated role; else `ps` for a server that is not auxiliary by its name."""
+    if role := annotation_of(server.metadata, ROLE_KEYS):
+        return role
+    return next((role for role in AUXILIARY_ROLES if role in server.metadata.name), "ps")

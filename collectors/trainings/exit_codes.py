@@ -1,5 +1,7 @@
 """Explanations of why a container ended. Sources: POSIX shells' 128+signal, the kubelet's reasons."""
 
+from collectors.facts.sentences import sentence
+
 EXIT_CODES = {
     0: "it finished",
     1: "the program exited with an error",
@@ -55,5 +57,5 @@ def explain_exit(code: int | None, reason: str = "") -> str:
     if text := EXIT_CODES.get(code):
         return text
     if 128 < code < 128 + 65:
-        return f"it was terminated by signal {code - 128}"
+        return sentence("it was terminated by signal {code}", code=code - 128)
     return "the program exited with an error"

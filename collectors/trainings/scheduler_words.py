@@ -2,19 +2,30 @@
 
 import re
 
+from collectors.facts.sentences import counted, listed
+
 _WHOLE = re.compile(r"0/(?P<nodes>\d+) nodes are available: (?P<reasons>.+)", re.DOTALL)
 _ENDS = re.compile(r"\.\s+(?:no new claims to deallocate|preemption:).*", re.DOTALL)
 _REASON = re.compile(r"(?P<count>\d+) (?P<what>.+)")
 _TAINT = re.compile(r"had untolerated taint(?:\(s\)|s)?(?: \{(?P<key>[^:}]+).*)?")
 _KNOWN = {  # the scheduler's words after "node(s) ": for one node, and for several
-    "were unschedulable": ("is cordoned", "are cordoned"),
-    "didn't match Pod's node affinity/selector": ("does not match its selector", "do not match its selector"),
-    "didn't match pod affinity rules": ("does not match its pod affinity", "do not match its pod affinity"),
-    "didn't match pod anti-affinity rules": (
-        "has pods that it must stay away from",
-        "have pods that it must stay away from",
+    "were unschedulable": ("{count} is cordoned", "{count} are cordoned"),
+    "didn't match Pod's node affinity/selector": (
+        "{count} does not match its selector",
+        "{count} do not match its selector",
     ),
-    "had volume node affinity conflict": ("cannot reach its volume", "cannot reach its volume"),
+    "didn't match pod affinity rules": (
+        "{count} does not match its pod affinity",
+        "{count} do not match its pod affinity",
+    ),
+    "didn't match pod anti-affinity rules": (
+        "{count} has pods that it must stay away from",
+        "{count} have pods that it must stay away from",
+    ),
+    "had volume node affinity conflict": (
+        "{count} cannot reach its volume",
+        "{count} cannot reach its volume",
+    ),
 }
 
 
@@ -24,23 +35,31 @@ def explain_unschedulable(message: str) -> str:
     if found is None:
         return message
     reasons = _ENDS.sub("", found["reasons"]).strip().rstrip(".").split(", ")
-    nodes = "1 node" if found["nodes"] == "1" else f"{found['nodes']} nodes"
-    return f"of {nodes} {', '.join(map(_reason, reasons))}"
+    return counted(
+        "of {count} node {reasons}",
+        "of {count} nodes {reasons}",
+        count=int(found["nodes"]),
+        reasons=listed(map(_reason, reasons)),
+    )
 
 
 def _reason(words: str) -> str:
     found = _REASON.fullmatch(words)
     if found is None:
         return words
-    count, what = found["count"], found["what"].removeprefix("node(s) ")
-    is_one = count == "1"
+    count, what = int(found["count"]), found["what"].removeprefix("node(s) ")
     if what.startswith("Insufficient "):
-        return f"{count} {'lacks' if is_one else 'lack'} {what.removeprefix('Insufficient ')}"
+        lacking = what.removeprefix("Insufficient ")
+        return counted("{count} lacks {resource}", "{count} lack {resource}", count=count, resource=lacking)
     if what == "Too many pods":
-        return f"{count} {'is' if is_one else 'are'} full of pods"
+        return counted("{count} is full of pods", "{count} are full of pods", count=count)
     if taint := _TAINT.fullmatch(what):
-        key = f" {taint['key']}" if taint["key"] else ""
-        return f"{count} {'is' if is_one else 'are'} tainted{key}"
+        if not taint["key"]:
+            return counted("{count} is tainted", "{count} are tainted", count=count)
+        return counted(
+            "{count} is tainted {taint}", "{count} are tainted {taint}", count=count, taint=taint["key"]
+        )
     if what in _KNOWN:
-        return f"{count} {_KNOWN[what][0 if is_one else 1]}"
+        one, many = _KNOWN[what]
+        return counted(one, many, count=count)
     return f"{count} {what}"

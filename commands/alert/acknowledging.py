@@ -2,20 +2,20 @@
 
 import re
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 import click
 
-from alerts.cards.desired import desired_replies
+from alerts.cards.desired_cards import desired_replies
 from alerts.cards.message import Message
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.cards.text import code, person, text
-from alerts.incidents.grouping import acknowledge
-from alerts.incidents.handing_over import give_back, hand_over
+from alerts.incidents.grouping import acknowledge, give_back, hand_over
 from alerts.incidents.incident import Incident
 from alerts.store import Unit
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.incidents import check_namespace, incident_named
+from commands.core.named_incident import check_namespace, incident_named
 from commands.core.parameter_types import ALERT_OR_INCIDENT
 
 _CHAT_ID = re.compile(r"[UW][A-Z0-9]{2,}")
@@ -94,7 +94,12 @@ def _person(named: str, context: CommandContext) -> tuple[str, str]:
     if _CHAT_ID.fullmatch(word):
         to = context.persons.person_of(word)
         return to, next((name for name, id in owners.items() if id == to), "")
-    raise UnusableError(f"`{named}` is nobody that Yardmaster knows: mention the person with @.")
+    if close := get_close_matches(word, owners, n=3):
+        near = ", ".join(f"`@{name}`" for name in close)
+        raise UnusableError(f"Yardmaster does not know `{named}`. Did you mean {near}?")
+    raise UnusableError(
+        f"Yardmaster does not know `{named}`. Type @ and choose the person from the list that Slack shows."
+    )
 
 
 _INCIDENT = click.Argument(["name"], type=ALERT_OR_INCIDENT, metavar="INCIDENT")

@@ -6,13 +6,25 @@ from dataclasses import dataclass
 import click
 
 from alerts.alert import Alert
-from alerts.cards.message import Block, Context, Fields, Message, Paragraph, Preformatted, Table
-from alerts.cards.text import Text, bold, code, moment, text
+from alerts.cards.message import (
+    Block,
+    Button,
+    Buttons,
+    Color,
+    Context,
+    Fields,
+    Message,
+    Paragraph,
+    Preformatted,
+    Table,
+)
+from alerts.cards.text import Text, bold, code, markup, moment, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import whole_ones
 from alerts.incidents.members import summary_of
 from alerts.silences import Silence
 from collectors.facts.clock import humanize
+from collectors.facts.sentences import moment_words
 from commands.alert.acknowledging import COMMANDS as ACKNOWLEDGING
 from commands.alert.alert_groups import AlertGroup, grouped
 from commands.alert.query_text import query_lines
@@ -91,6 +103,8 @@ async def reason(action: AlertName, context: CommandContext) -> Answer:
     found = [
         a for a in alerts if a.id in wanted or str(a.key).startswith(action.name) or a.name == action.name
     ]
+    if not found and incident is not None and not incident.is_open:
+        return _resolved(incident)
     if not found:
         raise UnusableError(
             f"No alert or incident `{action.name}` is firing or pending: give an alert's key or name, or an incident."
@@ -101,6 +115,14 @@ async def reason(action: AlertName, context: CommandContext) -> Answer:
     if len(found) > 3:
         blocks.append(Context(text=text(f"… {len(found) - 3} more; `alert list` shows them all")))
     return Answer(message=Message(title=text(bold(f"Why {action.name} fires")), blocks=tuple(blocks)))
+
+
+def _resolved(incident: Incident) -> Answer:
+    """Return that the incident is over, so that nothing fires, and a button that shows what it was."""
+    assert incident.resolved_at is not None
+    title = markup(f"Incident `{incident.id}` was resolved {moment_words(incident.resolved_at)}.")
+    show = Button(label="Show the incident", line=f"incident show {incident.id}")
+    return Answer(message=Message(title=title, color=Color.GOOD, blocks=(Buttons(buttons=(show,)),)))
 
 
 def _explained(alert: Alert, context: CommandContext) -> list[Block]:

@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from alerts.cards.message import Message, Table
-from alerts.cards.text import bold, moment_words, person, text
+from alerts.cards.text import bold, person, text
+from collectors.facts.sentences import moment_words
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.parameter_types import PLAN, WholeNumberType

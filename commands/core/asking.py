@@ -8,10 +8,11 @@ from alerts.cards.posted import CardKind, PostedCard, card_id
 from alerts.cards.text import channel, code, text
 from alerts.store import StoreSnapshot
 from commands.core.command import Answer, AnyCommand, DeniedError, UnusableError
+from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
 from commands.core.parsing import action_of
 from commands.core.planner import Planner
-from commands.plans.plan import Origin, Plan, PlanState
+from commands.execution.plan import Origin, Plan, PlanState, Risk
 
 
 async def ask_teams(
@@ -27,11 +28,15 @@ async def ask_teams(
         raise UnusableError(draft.nothing_to_do)
     if not teams:
         raise DeniedError(f"No team may run `{line}`.")
+    if plan.risk is not Risk.BREAK and context.refusal(command.name, *namespaces_of(draft.steps)) is None:
+        note = "You may confirm this yourself, so nobody was asked."
+        return await planner.propose(replace(plan, notes=(note, *plan.notes)), draft)
     where = await _channel(teams[0], context)
     if not where:
         raise UnusableError(f"There is no channel where {teams[0]} can be asked.")
     origin = Origin(via=context.origin.via, channel=where, incident=context.origin.incident)
-    plan = replace(plan, asked_of=teams, origin=origin)
+    groups = dict.fromkeys(id for team in teams if team in context.teams for id in context.teams[team].groups)
+    plan = replace(plan, asked_of=teams, asked_groups=tuple(groups), origin=origin)
     async with context.store.unit() as unit:
         for one in await unit.rows(Plan).find(
             actor=context.persons.ids_of(plan.actor), state=PlanState.PROPOSED.value

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from alerts.rules import Rule
+from alerts.runbooks import runbook_names
 from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS
 from collectors.facts.results import SourceError
 from commands.core.context import Cluster
@@ -11,7 +12,7 @@ from commands.core.parameter_types import NameKind
 
 
 def names_of(cluster: Cluster | None, rules: Mapping[str, Rule], teams: Iterable[str]) -> KnownNames:
-    """Return the names of nodes, racks, trainings, volumes, alerts and teams. What cannot be seen has none."""
+    """Return the names of what lines are about, from nodes to runbooks. What cannot be seen has none."""
     return KnownNames(
         {
             NameKind.NODE: _nodes(cluster),
@@ -20,6 +21,7 @@ def names_of(cluster: Cluster | None, rules: Mapping[str, Rule], teams: Iterable
             NameKind.VOLUME: _volumes(cluster),
             NameKind.ALERT: tuple(dict.fromkeys(rule.name for rule in rules.values())),
             NameKind.TEAM: tuple(teams),
+            NameKind.RUNBOOK: runbook_names(),
         }
     )
 

@@ -10,7 +10,7 @@ from alerts.cards.message import Buttons, Message
 from alerts.incidents.incident import Incident
 from alerts.store import StoreSnapshot
 from commands.core.command import AnyCommand, UnusableError
-from commands.plans.plan import Origin
+from commands.execution.plan import Origin
 
 _END_OF_OPTIONS = re.compile(r"(?<=\s)--(?=\s|$)")
 

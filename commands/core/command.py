@@ -10,10 +10,10 @@ import click
 from alerts.cards.message import Block, Button, Message
 from commands.core.context import CommandContext, Undoing
 from commands.core.request import Request
-from commands.plans.disruption import Disruption
-from commands.plans.plan import Risk, Stage
-from commands.plans.rights import Right
-from commands.plans.steps import Step
+from commands.execution.disruption import Disruption
+from commands.execution.plan import Risk, Stage
+from commands.execution.rights import Right
+from commands.execution.steps import Step
 
 Action = TypeVar("Action")
 

@@ -6,16 +6,17 @@ from datetime import datetime, timedelta
 
 from alerts.store import Unit
 from collectors.facts.clock import Clock
-from collectors.facts.enumeration import some_of
+from collectors.facts.one_line import some_of
 from commands.core.command import AnyCommand, DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.request import Actor
+from commands.execution.disruption import worse_than_shown
+from commands.execution.plan import Plan, PlanState, Risk, plan_hash
+from commands.execution.plan_outcome import open_incidents_about
+from commands.execution.record_steps import changed_before
+from commands.execution.step_outcomes import Waiting
+from commands.execution.steps import Step
 from commands.models import AuditEntry
-from commands.plans.disruption import worse_than_shown
-from commands.plans.outcomes import Waiting
-from commands.plans.plan import Plan, PlanState, Risk, plan_hash
-from commands.plans.record_steps import changed_before
-from commands.plans.steps import Step
 
 SHOWN = 5  # disruptions that are named
 MAX_PROPOSALS = 10_000  # whose times are remembered
@@ -90,6 +91,8 @@ class ProposalTimes:
 
 def check_open(plan: Plan, now: datetime) -> None:
     """Raise UnusableError unless the plan can still be confirmed."""
+    if plan.state is PlanState.CANCELLED and plan.error:
+        raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is already cancelled: {plan.error}.")
     if plan.state is not PlanState.PROPOSED:
         raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is already {plan.state.value}.")
     if now >= plan.expires_at:
@@ -148,7 +151,12 @@ async def record_confirmation(
     )
     await unit.rows(AuditEntry).put(entry)
     confirmed = replace(
-        plan, state=PlanState.CONFIRMED, confirmed_by=by.person, confirmed_by_name=by.name, confirmed_at=now
+        plan,
+        state=PlanState.CONFIRMED,
+        confirmed_by=by.person,
+        confirmed_by_name=by.name,
+        confirmed_at=now,
+        concerned=await open_incidents_about(unit, plan),
     )
     await unit.rows(Plan).put(confirmed)
 

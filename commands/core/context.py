@@ -19,10 +19,10 @@ from commands.core.grant import Grant
 from commands.core.persons import EachTheirOwn, Persons
 from commands.core.request import Actor, Upload
 from commands.core.rule_runs import RuleRun
-from commands.plans.disruption import Disruption
-from commands.plans.object_refs import ObjectReader
-from commands.plans.plan import Origin, Plan
-from commands.plans.steps import Record, Step
+from commands.execution.disruption import Disruption
+from commands.execution.object_refs import ObjectReader
+from commands.execution.plan import Origin, Plan
+from commands.execution.steps import Record, Step
 
 
 class PodLogReader(Protocol):

@@ -10,4 +10,5 @@ class Grant:
     commands: tuple[str, ...]
     clusters: tuple[str, ...] = ("*",)
     namespaces: tuple[str, ...] = ("*",)
+    groups: tuple[str, ...] = ()  # of the chat, which are mentioned when the team is asked
     channel: str = ""  # where the team reads what it is asked; empty: the default channel

@@ -18,6 +18,7 @@ from alerts.cards.message import (
 )
 from alerts.cards.text import Text, code, joined, markup, text
 from collectors.facts.one_line import SENTENCE, one_line
+from collectors.facts.sentences import said_by
 from commands.core.cluster_selection import scoped
 from commands.core.command import (
     Answer,
@@ -27,7 +28,7 @@ from commands.core.command import (
     FormRequest,
     UnknownNameError,
 )
-from commands.core.matching.interpretation import FORM_OPTION, Fill, Offer, missing_arguments
+from commands.core.matching.interpretation import FORM_OPTION, Absent, Fill, Offer, missing_arguments
 from commands.core.usage_errors import quote_hint, rejoined
 
 MAX_BUTTON_LINE = 1_500  # characters; a longer line is not offered as a button
@@ -57,6 +58,21 @@ def offered(typed: str, offer: Offer) -> Answer:
     )
 
 
+def absent(asked: Absent) -> Answer:
+    """Return that no command does what the line asks for, and what comes nearest."""
+    lines = [line_from_words(words) for words in asked.lines]
+    buttons = tuple(Button(label=line, line=line) for line in lines if len(line) <= MAX_BUTTON_LINE)
+    title = markup(f"No command can `{asked.verb}` yet. Nothing was done.")
+    nearest: tuple[Block, ...] = (
+        (Context(text=text("What comes nearest:")), Buttons(buttons=buttons))
+        if buttons
+        else (Context(text=markup("`help` lists the commands that there are.")),)
+    )
+    return Answer(
+        message=Message(title=title, color=Color.QUIET, blocks=nearest), outcome=CommandOutcome.WRONG
+    )
+
+
 def form_of(fill: Fill, cluster: str) -> Answer:
     """Return what is missing, and the form to fill it in."""
     command, arguments = fill.command, fill.words[len(fill.command.name.split()) :]
@@ -77,7 +93,9 @@ def form_of(fill: Fill, cluster: str) -> Answer:
 
 def near_names(error: UnknownNameError, command: AnyCommand | None, words: Sequence[str]) -> Answer:
     """Return that the name is unknown, and the line as it was probably meant: with a near name, or with quotes."""
-    lines = [[near if word == error.name else word for word in words] for near in error.near]
+    lines = [
+        [near if word == error.name else word for word in words] for near in error.near if near not in words
+    ]
     hint = ""
     if command is not None:
         name = command.name.split()
@@ -87,7 +105,7 @@ def near_names(error: UnknownNameError, command: AnyCommand | None, words: Seque
     typed = [line_from_words(line) for line in lines if line != list(words)]
     buttons = tuple(Button(label=line, line=line) for line in typed if len(line) <= MAX_BUTTON_LINE)
     blocks: tuple[Block, ...] = (Buttons(buttons=buttons),) if buttons else ()
-    title = markup(f"{error} {hint}".strip())
+    title = text(markup(said_by(error)), text(" ", markup(hint)) if hint else ())
     return Answer(
         message=Message(title=title, color=Color.QUIET, blocks=blocks), outcome=CommandOutcome.WRONG
     )
@@ -101,7 +119,7 @@ def denied(error: DeniedError, words: Sequence[str]) -> Answer:
         who = " or ".join(error.teams)
         blocks = (Buttons(buttons=(Button(label=f"Ask {who} to do it", line=line),)),)
     return Answer(
-        message=Message(title=markup(str(error)), color=Color.QUIET, blocks=blocks),
+        message=Message(title=markup(said_by(error)), color=Color.QUIET, blocks=blocks),
         outcome=CommandOutcome.REFUSED,
     )
 

@@ -1,7 +1,7 @@
 """Types of command parameters: durations, and names of what exists in the cluster or in our store."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -22,6 +22,7 @@ class NameKind(StrEnum):
     RACK = "rack"
     VOLUME = "volume"
     TEAM = "team"
+    RUNBOOK = "runbook"
     ALERT = "alert"
     INCIDENT = "incident"
     PLAN = "plan"
@@ -35,6 +36,9 @@ ROW_IDS = {  # the shape of the ids that we give
     NameKind.SILENCE: re.compile(r"s\d{1,9}"),
     NameKind.REQUEST: re.compile(r"c[0-9a-f]{8}"),
 }
+
+
+PREFIXES = {NameKind.INCIDENT: "i", NameKind.PLAN: "p", NameKind.SILENCE: "s"}
 
 
 class DurationType(click.ParamType[timedelta]):
@@ -94,8 +98,9 @@ class NameType(click.ParamType[str]):
 
     name = "text"
 
-    def __init__(self, *kinds: NameKind) -> None:
+    def __init__(self, *kinds: NameKind, keeps_case: bool = False) -> None:
         self.kinds = kinds
+        self.keeps_case = keeps_case or NameKind.ALERT in kinds
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         bare = str(value).strip(DECORATION)
@@ -105,7 +110,14 @@ class NameType(click.ParamType[str]):
             self.fail("a name is missing", param, ctx)
         if len(bare) > MAX_NAME:
             self.fail(f"a name has at most {MAX_NAME} characters", param, ctx)
-        return bare if NameKind.ALERT in self.kinds else in_lower_case(bare)
+        return with_prefix(bare if self.keeps_case else in_lower_case(bare), self.kinds)
+
+
+def with_prefix(name: str, kinds: Iterable[NameKind]) -> str:
+    """Return the id of a row that is named by its number alone: `10` is `i10` where an incident is meant."""
+    if not (name.isascii() and name.isdecimal()):
+        return name
+    return next((f"{PREFIXES[kind]}{name}" for kind in kinds if kind in PREFIXES), name)
 
 
 def in_lower_case(name: str) -> str:
@@ -134,8 +146,18 @@ INCIDENT = NameType(NameKind.INCIDENT)
 PLAN = NameType(NameKind.PLAN)
 SILENCE = NameType(NameKind.SILENCE)
 REQUEST = NameType(NameKind.REQUEST)
+RUNBOOK = NameType(NameKind.RUNBOOK)
 RULE = NameType(NameKind.ALERT)
+INCIDENT_OR_ITS_ALERT = NameType(NameKind.INCIDENT, keeps_case=True)
 ALERT_OR_INCIDENT = NameType(NameKind.ALERT, NameKind.INCIDENT)
+
+
+def reason_option(help: str) -> click.Option:
+    return click.Option(["--reason"], default="", metavar="TEXT", help=help)
+
+
+def lasting_option(help: str) -> click.Option:
+    return click.Option(["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help=help)
 
 
 def kinds_of(parameter: click.Parameter) -> tuple[NameKind, ...]:

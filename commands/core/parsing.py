@@ -1,7 +1,6 @@
 """Parsing of command lines into a command and its typed action."""
 
 import contextlib
-import difflib
 import re
 import shlex
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from typing import Any
 import click
 
 from commands.core.command import AnyCommand, UnusableError
+from commands.core.matching.spelling import meant_by
 from commands.core.usage_errors import explained
 
 MAX_LINE = 4_000  # characters
@@ -44,9 +44,8 @@ def find(words: Sequence[str], catalogue: Sequence[AnyCommand]) -> AnyCommand:
     verbs = sorted(command.verb for command in catalogue if command.noun == noun)
     if len(words) == 1:
         raise UnusableError(f"`{noun}` needs a verb: {_listed(f'{noun} {verb}' for verb in verbs)}.")
-    close = difflib.get_close_matches(words[1], verbs, n=1)
-    if close:
-        meant = next(c for c in catalogue if c.noun == noun and c.verb == close[0])
+    if close := meant_by(words[1].lower(), verbs):
+        meant = next(c for c in catalogue if c.noun == noun and c.verb == close)
         raise UnusableError(
             f"`{noun}` has no verb `{words[1]}`: did you mean `{meant.name}`? Usage: `{meant.usage}`"
         )
@@ -85,12 +84,9 @@ def _unknown(noun: str, words: Sequence[str], catalogue: Sequence[AnyCommand]) -
     typed = " ".join(words[:2])
     names = {command.name: command for command in catalogue}
     nouns = sorted({command.noun for command in catalogue})
-    close = difflib.get_close_matches(typed, names, n=1) or [
-        name
-        for near in difflib.get_close_matches(noun, nouns, n=1)
-        for name in names
-        if name.split()[0] == near
-    ]
+    near = meant_by(noun.lower(), nouns)
+    close = [near_name] if (near_name := meant_by(typed.lower(), tuple(names))) else []
+    close += [name for name in names if name.split()[0] == near]
     swapped = " ".join(reversed(words[:2]))
     meant = names.get(swapped) or (names[close[0]] if close else None)
     if meant is not None:

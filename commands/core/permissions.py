@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from commands.core.command import AnyCommand, DeniedError
 from commands.core.grant import Grant
 from commands.core.request import Actor, ActorKind
-from commands.plans.plan import Risk
+from commands.execution.plan import Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Permissions:
             return f"You may run `{command.name}`, but not on cluster {cluster}."
         for namespace in namespaces:
             if not any(_any(namespace, grant.namespaces) for grant in granted):
-                own = ", ".join(dict.fromkeys(name for grant in granted for name in grant.namespaces))
+                own = ", ".join(dict.fromkeys(f"`{name}`" for grant in granted for name in grant.namespaces))
                 return (
                     f"You may run `{command.name}`, but not in namespace {namespace}; yours: {own or 'none'}."
                 )

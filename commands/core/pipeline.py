@@ -1,6 +1,6 @@
 """The command pipeline: parse, authorize, plan, confirm, record, answer.
 
-`planner.py` makes the plans. It ends by storing the confirmed plan; `commands/plans/executor.py` runs it.
+`planner.py` makes the plans. It ends by storing the confirmed plan; `commands/execution/executor.py` runs it.
 """
 
 import asyncio
@@ -11,10 +11,12 @@ from functools import partial
 
 from alerts.cards.message import Color, Message
 from alerts.cards.text import markup, text
+from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.store import Store
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by
 from commands.core.actor_rights import ActorRights
 from commands.core.asking import ask_teams
 from commands.core.blindness import with_blindness
@@ -30,19 +32,20 @@ from commands.core.command import (
 )
 from commands.core.confirmation import ProposalTimes, check_confirmation, check_open, namespaces_of
 from commands.core.context import Cluster, CommandContext, Defaults, Members
-from commands.core.guidance import denied, form_of, line_from_words, near_names, offered, refused
-from commands.core.matching.interpretation import Fill, Offer, Run, interpret
+from commands.core.guidance import absent, denied, form_of, line_from_words, near_names, offered, refused
+from commands.core.matching.interpretation import Absent, Fill, Offer, Run, interpret
 from commands.core.matching.lexicon import Lexicon
-from commands.core.once import OnceStore
+from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.parsing import action_of, find, words_of
 from commands.core.permissions import Permissions
 from commands.core.persons import EachTheirOwn, Persons
 from commands.core.planner import Planner
 from commands.core.request import Actor, ActorKind, Request
-from commands.core.request_journal import RequestJournal
+from commands.core.request_journal import OnceStore, RequestJournal
 from commands.core.rule_runs import RuleRun
-from commands.plans.cluster_writer import ClusterWriter
-from commands.plans.plan import Plan
+from commands.core.thread_names import thread_names
+from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.plan import Plan
 
 TIMEOUT = timedelta(seconds=20)  # for one command's reads and dry run
 
@@ -94,7 +97,10 @@ class Pipeline:
         try:
             async with asyncio.timeout(TIMEOUT.total_seconds()):
                 words, named = cluster_named(words_of(request.line))
-                meaning = self._meaning(request, words, named)
+                meaning = await self._meaning(request, words, named)
+                if isinstance(meaning, Absent):
+                    progress.outcome = "invalid"
+                    return self._with_cluster(absent(meaning), named or self._first)
                 if isinstance(meaning, Offer):
                     if not meaning.lines:
                         find(words, self.catalogue)  # raises UnusableError with what there is
@@ -124,7 +130,7 @@ class Pipeline:
             return self._with_cluster(near_names(error, progress.command, progress.words), progress.cluster)
         except UnusableError as error:
             progress.outcome = "invalid"
-            answer = refused(str(error), CommandOutcome.WRONG, blocks=error.blocks)
+            answer = refused(said_by(error), CommandOutcome.WRONG, blocks=error.blocks)
             return self._with_cluster(answer, progress.cluster)
         except SourceError as error:
             progress.outcome = "blind"
@@ -144,16 +150,25 @@ class Pipeline:
                 f"Timed out after {TIMEOUT.total_seconds():.0f} s; {outcome}.", CommandOutcome.FAILED
             )
 
-    def _meaning(self, request: Request, words: Sequence[str], named: str) -> Run | Fill | Offer:
-        """Return what the line means. Automation says what it means."""
+    async def _meaning(self, request: Request, words: Sequence[str], named: str) -> Run | Fill | Offer:
+        """Return what the line means, in the thread of an incident or in none. Automation says what it means."""
         if request.actor.kind is ActorKind.AUTOMATION:
             return Run(command=find(words, self.catalogue), words=tuple(words))
-        cluster = self.clusters.get(named or self._first)
-        return interpret(
-            words,
-            self.lexicon,
-            partial(names_of, cluster, self._rules(named or self._first), tuple(self.permissions.teams)),
+        thread, place = await self._thread(request)
+        cluster = named or place or self._first
+        known = partial(
+            names_of, self.clusters.get(cluster), self._rules(cluster), tuple(self.permissions.teams)
         )
+        return interpret(words, self.lexicon, known, thread)
+
+    async def _thread(self, request: Request) -> tuple[ThreadNames, str]:
+        """Return what the incident concerns in whose thread the line was typed, and its cluster."""
+        if not request.origin.incident or not request.origin.thread:
+            return NO_THREAD, ""
+        async with self.store.read() as snapshot:
+            incident = await snapshot.rows(Incident).get(request.origin.incident)
+            cluster = incident.cluster if incident else ""
+            return await thread_names(request.origin, snapshot, self._rules(cluster)), cluster
 
     async def _fill(self, request: Request, meaning: Fill, cluster: str) -> Answer | None:
         context = await self._context(request, cluster)

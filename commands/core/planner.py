@@ -9,6 +9,7 @@ from alerts.cards.message import Button, Color, Message
 from alerts.cards.text import text
 from alerts.store import Store
 from collectors.facts.clock import Clock
+from collectors.facts.sentences import said_by
 from commands.core.command import Answer, AnyCommand, PlanDraft, UnusableError
 from commands.core.confirmation import (
     ProposalTimes,
@@ -23,11 +24,12 @@ from commands.core.context import CommandContext
 from commands.core.parsing import action_of
 from commands.core.permissions import Permissions
 from commands.core.request import Actor
-from commands.plans.cluster_writer import ClusterWriter
-from commands.plans.dry_run import DryRunError, dry_run
-from commands.plans.plan import Plan, PlanState, Risk
-from commands.plans.preview import preview
-from commands.plans.steps import Record, Running, Wait
+from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.dry_run import DryRunError, dry_run
+from commands.execution.plan import Plan, PlanState, Risk
+from commands.execution.preview import preview
+from commands.execution.step_outcomes import Refused, Waiting
+from commands.execution.steps import Record, Running, Wait
 
 WITHOUT_A_WRITE = (Wait, Running, Record)  # steps that the API server has nothing to check of
 
@@ -71,8 +73,16 @@ class Planner:
         self.times.start(plan, self.clock)
 
     async def propose(self, plan: Plan, draft: PlanDraft) -> Answer:
-        """Store the plan, and return its preview."""
+        """Store the plan, and return its preview. It replaces an open one of the same person and line."""
         async with self.store.unit() as unit:
+            for older in await unit.rows(Plan).find(
+                cluster=plan.cluster, actor=plan.actor, state=PlanState.PROPOSED.value
+            ):
+                if older.line == plan.line and not older.asked_of and not older.is_fixed:
+                    reason = f"replaced by {plan.id}"
+                    await unit.rows(Plan).put(
+                        replace(older, state=PlanState.CANCELLED, error=reason, ended_at=plan.created_at)
+                    )
             await unit.rows(Plan).put(plan)
         self.times.start(plan, self.clock)
         return _previewed(plan, also=draft.alternatives)
@@ -106,11 +116,14 @@ class Planner:
         if not draft.steps or writer is None:
             return draft
         try:
-            waits = await dry_run(draft.stages, writer)
+            found = await dry_run(draft.stages, writer)
         except DryRunError as error:
-            raise UnusableError(str(error)) from error
-        is_dry_run = any(not isinstance(step, WITHOUT_A_WRITE) for step in draft.steps)
-        return with_waits(replace(draft, is_dry_run=is_dry_run), waits)
+            raise UnusableError(said_by(error)) from error
+        refused = [one for one in found if isinstance(one, Refused)]
+        is_dry_run = not refused and any(not isinstance(step, WITHOUT_A_WRITE) for step in draft.steps)
+        notes = tuple(f"This will not be done: {one.reason}. The other steps are." for one in refused)
+        draft = replace(draft, is_dry_run=is_dry_run, notes=(*draft.notes, *notes))
+        return with_waits(draft, [one for one in found if isinstance(one, Waiting)])
 
     async def _proposed(
         self, command: AnyCommand, draft: PlanDraft, context: CommandContext, line: str

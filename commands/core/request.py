@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from commands.core.secrets_in_lines import line_without_secrets
-from commands.plans.plan import Origin
+from collectors.facts.redaction import redacted
+from commands.execution.plan import Origin
 
 
 class ActorKind(StrEnum):
@@ -60,3 +60,12 @@ class Request:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "line", line_without_secrets(self.line))
+
+
+_OWN_COMMAND = " -- "  # what follows is the command of a training, which needs its arguments as they are
+
+
+def line_without_secrets(line: str) -> str:
+    """Return the line without secrets, such as in a reason. A training's own command is redacted where it is shown."""
+    ours, mark, own = line.partition(_OWN_COMMAND)
+    return f"{redacted(ours)}{mark}{own}"

@@ -1,8 +1,10 @@
-"""The journal of requests: which ones were begun, who asked for what, and who was refused."""
+"""The journal of requests: which ones were begun, who asked for what, who was refused, and which are done."""
 
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
-from alerts.store import Store, Unit
+from alerts.store import Store, StoreSnapshot, Unit
 from collectors.facts.clock import Clock
 from commands.core.request import Actor, ActorKind, Request
 from commands.models import AuditEntry, HandledRequest, Person
@@ -47,3 +49,22 @@ async def _note_person(actor: Actor, unit: Unit) -> None:
     if actor.kind is not ActorKind.AUTOMATION:
         person = Person(id=actor.person, ids=(actor.person,), name=actor.name)
         await unit.rows(Person).add(person)
+
+
+@dataclass(frozen=True, slots=True)
+class OnceStore:
+    """A Store. A request that an earlier process began and did not answer must not have its effect twice."""
+
+    store: Store
+    request: Request
+
+    def read(self) -> AbstractAsyncContextManager[StoreSnapshot]:
+        return self.store.read()
+
+    @asynccontextmanager
+    async def unit(self) -> AsyncGenerator[Unit]:
+        async with self.store.unit() as unit:
+            yield unit
+            await unit.rows(HandledRequest).put(
+                HandledRequest(id=self.request.id, at=self.request.at, is_done=True)
+            )

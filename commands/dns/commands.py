@@ -8,9 +8,9 @@ from commands.core.context import Defaults
 from commands.core.parameter_types import WholeNumberType
 from commands.dns.scale_dns import ScaleDns, scale
 from commands.dns.show_dns import ShowDns, show
-from commands.plans.plan import Risk
-from commands.plans.rights import Right
-from commands.plans.steps import Patch, Scale
+from commands.execution.plan import Risk
+from commands.execution.rights import Right
+from commands.execution.steps import Patch, Scale
 
 
 def _dns_right(group: str, resource: str, *verbs: str, names: tuple[str, ...] = ()) -> Right:

@@ -6,10 +6,12 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Deployment
 from collectors.dns.autoscaler import Autoscaler, autoscaler_of
 from collectors.dns.deployment import dns_deployment, wanted_replicas
+from collectors.dns.names import size_of
+from collectors.facts.dns_load import by_names, required
 from collectors.facts.proportional import LINEAR, Linear, read_config
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
-from commands.plans.object_refs import ObjectReader, ObjectRef
+from commands.execution.object_refs import ObjectReader, ObjectRef
 
 LADDER = "ladder"
 
@@ -135,3 +137,17 @@ def reader_of(context: CommandContext) -> ObjectReader:
     if context.cluster.reader is None:
         raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")
     return context.cluster.reader
+
+
+_WITHOUT_AUTOSCALER = Linear(nodes_per_replica=10)  # what is advised where none says otherwise
+
+
+def recommended(dns: Dns, owner: Owner, inventory: Inventory) -> int:
+    """Return 1.5 times the current number, at most `max`; more if the cluster's nodes or names require it."""
+    more = max(dns.wanted + 1, round(dns.wanted * 1.5))
+    if not isinstance(owner, ProportionalOwner):
+        names = size_of(inventory, Autoscaler()).names
+        return max(more, by_names(_WITHOUT_AUTOSCALER, names))
+    linear = owner.linear
+    least = required(linear, size_of(inventory, owner.autoscaler))
+    return max(least, min(more, linear.max) if linear.max > dns.wanted else more)

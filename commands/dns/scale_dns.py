@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from collectors.facts.proportional import with_bounds
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
-from commands.dns.advice import recommended
 from commands.dns.owner import (
     BrokenOwner,
     Dns,
@@ -15,10 +14,11 @@ from commands.dns.owner import (
     find_dns,
     find_owner,
     reader_of,
+    recommended,
 )
-from commands.plans.plan import in_order
-from commands.plans.preconditions import Precondition
-from commands.plans.steps import Patch, Scale, Step, Wait
+from commands.execution.plan import in_order
+from commands.execution.preconditions import Precondition
+from commands.execution.steps import Patch, Scale, Step, Wait
 
 OLD_VALUE, BY = "yardmaster.io/old-value", "yardmaster.io/changed-by"
 MAX_REPLICAS = 200

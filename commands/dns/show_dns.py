@@ -7,7 +7,6 @@ from math import isnan
 from alerts.cards.message import Block, Button, Buttons, Context, Fields, Message
 from alerts.cards.text import Text, bold, code, text
 from alerts.incidents.wording import rounded
-from alerts.templates.humanizing import humanize_duration, humanize_percentage
 from collectors.cluster.inventory import Inventory
 from collectors.dns.names import size_of
 from collectors.facts.dns_load import advised, by_names
@@ -15,7 +14,6 @@ from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Seen
 from commands.core.command import Answer
 from commands.core.context import CommandContext
-from commands.dns.advice import recommended
 from commands.dns.askers import askers
 from commands.dns.owner import (
     BrokenOwner,
@@ -26,7 +24,9 @@ from commands.dns.owner import (
     find_dns,
     find_owner,
     reader_of,
+    recommended,
 )
+from go_templates import humanize_duration, humanize_percentage
 
 _CLUSTER = 'server!~"[a-z]+://[^:].*"'  # as in the rules: NodeLocal DNSCache listens on addresses
 

@@ -3,19 +3,19 @@
 import click
 
 from commands.core.command import Command
-from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING
+from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING, reason_option
+from commands.execution.plan import Risk
+from commands.execution.rights import RightsOfKinds
 from commands.gpu.gpu_lists import ListGpus, ListIdleGpus, idle, listing
 from commands.gpu.owner_answers import AnswerReclaim, ShowRequest, keep, release, show_request, snooze
 from commands.gpu.reclaim import FreeGpus, free
 from commands.gpu.unanswered import SettleReclaim, settle
 from commands.gpu.undo_rules import UNDOING
 from commands.models import ReclaimRequest
-from commands.plans.plan import Risk
-from commands.plans.rights import RightsOfKinds
 from commands.training.workload_steps import suspend_rights
 
 _REQUEST = click.Argument(["request"], type=REQUEST)
-_REASON = click.Option(["--reason"], default="", metavar="TEXT", help="why, shown on the card")
+_REASON = reason_option("why, shown on the card")
 _AFTER = click.Option(
     ["--after"],
     type=DURATION,

@@ -1,9 +1,9 @@
 """The plan that freed the GPUs of a request."""
 
 from alerts.store import StoreSnapshot
+from commands.execution.plan import Plan
+from commands.execution.steps import Record
 from commands.models import ReclaimRequest, ReclaimState
-from commands.plans.plan import Plan
-from commands.plans.steps import Record
 
 NEWEST = 200  # plans of the cluster among which it is searched
 

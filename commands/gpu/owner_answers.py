@@ -1,6 +1,6 @@
 """Answers to reclaim requests: `gpu keep|snooze|release`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -9,10 +9,16 @@ from collectors.facts.clock import humanize
 from collectors.gpu_activity import SHORTEST
 from commands.core.command import Answer, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.execution.disruption import Disruption
+from commands.execution.object_state import ObjectState
+from commands.execution.plan import in_order
+from commands.execution.record_steps import forget
+from commands.execution.steps import Delete, Record, Step
 from commands.gpu.freeing_plan import freeing_plan
 from commands.gpu.reclaim import LONGEST_WAIT
 from commands.gpu.reclaim_card import (
     OPEN,
+    freed_step,
     is_owner,
     reclaim_card,
     request_step,
@@ -21,10 +27,6 @@ from commands.gpu.reclaim_card import (
 )
 from commands.gpu.unanswered import running_plans, training_of
 from commands.models import DueCommand, ReclaimRequest, ReclaimState
-from commands.plans.disruption import Disruption
-from commands.plans.plan import in_order
-from commands.plans.record_steps import forget
-from commands.plans.steps import Delete, Record, Step
 from commands.training.workload_steps import suspend_steps
 
 
@@ -92,9 +94,9 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
         return PlanDraft(title="", nothing_to_do=f"{reclaim.shown} no longer holds GPUs.")
     freed = replace(_answered(reclaim, context), state=ReclaimState.FREED)
     records = (
-        request_step(
+        freed_step(
             freed,
-            text="record that the GPUs are free",
+            steps,
             before=reclaim,
             has_inverse=not any(isinstance(step, Delete) for step in steps),
         ),
@@ -114,7 +116,9 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
     )
 
 
-def keep_again(freed: ReclaimRequest, plan: str, context: CommandContext) -> Record:
+def keep_again(
+    freed: ReclaimRequest, plan: str, context: CommandContext, *, about: Iterable[ObjectState]
+) -> Record:
     """Return the step that records the answer of a person who undoes a plan that freed the GPUs: they are needed.
 
     It is no new question: the request does not open again.
@@ -122,7 +126,7 @@ def keep_again(freed: ReclaimRequest, plan: str, context: CommandContext) -> Rec
     reason = f"plan {plan}, which freed them, was undone"
     kept = replace(_answered(freed, context), state=ReclaimState.KEPT, keep_reason=reason)
     who = context.actor.name
-    return request_step(kept, text=f"record that {who} needs the GPUs", before=freed)
+    return request_step(kept, text=f"record that {who} needs the GPUs", before=freed, about=about)
 
 
 def _how_to_restore(steps: Sequence[Step]) -> str:

@@ -1,15 +1,19 @@
 """Reclaim requests to the owners of idle trainings: `gpu free`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from alerts.cards.text import moment_words
 from collectors.facts.clock import humanize
-from collectors.facts.enumeration import some_of
+from collectors.facts.one_line import some_of
+from collectors.facts.sentences import moment_words
 from collectors.gpu_activity import SHORTEST, Activity, IdleSearch
 from collectors.trainings.training import Training
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.execution.object_state import ObjectState
+from commands.execution.plan import in_order
+from commands.execution.steps import Delete, Record, Step
 from commands.gpu.idle_detection import find_idle
 from commands.gpu.idle_trainings import TrainingGpus, by_training, evidence, way_to_free, ways_to_free
 from commands.gpu.reclaim_card import (
@@ -24,8 +28,6 @@ from commands.gpu.reclaim_card import (
     settlement_step,
 )
 from commands.models import Launch, ReclaimRequest, ReclaimState
-from commands.plans.plan import in_order
-from commands.plans.steps import Delete, Record, Step
 from commands.training.lookup import training_named
 from commands.training.workload_steps import suspend_steps
 
@@ -79,7 +81,7 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
         reclaim = replace(made, is_for_good=is_for_good, is_automatic=is_automatic)
         reclaims.append(reclaim)
         notes.append(_owner_note(reclaim, grace))
-        steps.append(_request_step(reclaim))
+        steps.append(_request_step(reclaim, suspension))
         if is_automatic:
             steps.append(settlement_step(reclaim))
     if more:
@@ -185,8 +187,11 @@ def _refusal(earlier: list[ReclaimRequest], now: datetime, *, is_named: bool) ->
     return ""
 
 
-def _request_step(reclaim: ReclaimRequest) -> Record:
-    """The undo keeps the request as void, so that its card shows it and the next one gets another id and card."""
+def _request_step(reclaim: ReclaimRequest, suspension: Sequence[Step]) -> Record:
+    """Nothing is asked about a training that is gone.
+
+    The undo keeps the request as void, so that its card shows it and the next one gets another id and card.
+    """
     void = replace(reclaim, state=ReclaimState.VOID, keep_reason="the request was withdrawn")
     return request_step(
         reclaim,
@@ -194,6 +199,7 @@ def _request_step(reclaim: ReclaimRequest) -> Record:
         before=void,
         undo_text=f"withdraw the request for {reclaim.shown}",
         scope=(reclaim.training.partition("/")[0],),  # no answer suspends it
+        about=(ObjectState(ref=step.ref) for step in suspension if not isinstance(step, Record)),
     )
 
 

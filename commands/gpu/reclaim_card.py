@@ -1,15 +1,20 @@
 """Reclaim requests: their ids, owners, settlement and card. Pure."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
+import msgspec
+
 from alerts.cards.message import Block, Button, Buttons, ButtonStyle, Color, Context, Message, Paragraph
-from alerts.cards.text import Text, bold, code, markup, moment, moment_words, person, text
+from alerts.cards.text import Text, bold, code, markup, moment, person, text
+from collectors.facts.sentences import moment_words
 from commands.core.persons import automation_id
 from commands.core.request import Actor
+from commands.execution.object_state import ObjectState
+from commands.execution.record_steps import left_by, left_undone, record
+from commands.execution.steps import Record, Step
 from commands.models import OPEN_REQUEST, DueCommand, ReclaimRequest, ReclaimState
-from commands.plans.record_steps import record
-from commands.plans.steps import Record
 
 OPEN = OPEN_REQUEST
 KEEP_FOR = timedelta(hours=12)  # after an owner kept their GPUs there is no new request for this long
@@ -59,6 +64,8 @@ def request_step(
     has_inverse: bool = True,
     undo_text: str = "",
     scope: tuple[str, ...] = (),
+    about: Iterable[ObjectState] = (),
+    about_undone: Iterable[ObjectState] = (),
 ) -> Record:
     """Return the step that puts the request where it still is `before`: an answer that came first stands."""
     return record(
@@ -70,6 +77,22 @@ def request_step(
         undo_text=undo_text,
         expects=f"request {reclaim.id} for {reclaim.shown}",
         scope=scope,
+        about=about,
+        about_undone=about_undone,
+    )
+
+
+def freed_step(
+    freed: ReclaimRequest, steps: Sequence[Step], *, before: ReclaimRequest, has_inverse: bool
+) -> Record:
+    """Return the step that records that these steps freed the GPUs, while what they stopped is stopped, or gone."""
+    return request_step(
+        freed,
+        text="record that the GPUs are free",
+        before=before,
+        has_inverse=has_inverse,
+        about=(msgspec.structs.replace(left, if_exists=True) for left in left_by(steps)),
+        about_undone=left_undone(steps),
     )
 
 

@@ -3,22 +3,29 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from alerts.cards.text import moment_words
 from alerts.store import Unit
 from collectors.facts.clock import humanize
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import moment_words
 from collectors.gpu_activity import Activity
 from collectors.trainings.catalogue import unseen_kinds
 from collectors.trainings.training import Training, training_of_row
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.execution.disruption import Disruption
+from commands.execution.plan import Plan, PlanState, StepRecord, StepState, in_order
+from commands.execution.steps import Delete, Record
 from commands.gpu.idle_trainings import by_training, evidence
 from commands.gpu.reclaim import MAX_WINDOW, find_idle_now
-from commands.gpu.reclaim_card import OPEN, SETTLEMENT, request_step, settlement_of, settlement_step
+from commands.gpu.reclaim_card import (
+    OPEN,
+    SETTLEMENT,
+    freed_step,
+    request_step,
+    settlement_of,
+    settlement_step,
+)
 from commands.models import DueCommand, HandledRequest, ReclaimRequest, ReclaimState
-from commands.plans.disruption import Disruption
-from commands.plans.plan import Plan, PlanState, StepRecord, StepState, in_order
-from commands.plans.steps import Delete, Record
 from commands.training.workload_steps import suspend_steps
 
 NEWEST = 200  # cancelled plans that are looked at
@@ -75,9 +82,9 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
         return _void(reclaim, "it is already suspended")
     if any(isinstance(step, Delete) for step in steps) and not reclaim.is_for_good:
         return _void(reclaim, "Kueue manages it by now, so that it could only be deleted")
-    freed = request_step(
+    freed = freed_step(
         replace(reclaim, state=ReclaimState.FREED),
-        text="record that the GPUs are free",
+        steps,
         before=reclaim,
         has_inverse=not reclaim.is_for_good,
     )

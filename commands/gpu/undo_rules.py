@@ -3,12 +3,12 @@
 import msgspec
 
 from commands.core.context import CommandContext, Undoing
+from commands.execution.plan import Plan
+from commands.execution.steps import Record
 from commands.gpu.freeing_plan import requests_of
 from commands.gpu.owner_answers import keep_again
 from commands.gpu.reclaim_card import is_owner
 from commands.models import ReclaimRequest, ReclaimState
-from commands.plans.plan import Plan
-from commands.plans.steps import Record
 
 
 async def _is_own(plan: Plan, context: CommandContext) -> bool:
@@ -25,7 +25,9 @@ def _instead(step: Record, plan: Plan, context: CommandContext) -> Record | None
     if step.table != "reclaim_requests" or step.row is None:
         return None
     reclaim = msgspec.convert(step.row, ReclaimRequest)
-    return keep_again(reclaim, plan.id, context) if reclaim.state is ReclaimState.FREED else None
+    if reclaim.state is not ReclaimState.FREED:
+        return None
+    return keep_again(reclaim, plan.id, context, about=step.about_undone)
 
 
 UNDOING = Undoing(is_own=_is_own, instead=_instead)

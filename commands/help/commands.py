@@ -7,9 +7,9 @@ import click
 
 from alerts.cards.message import Block, Button, Buttons, Context, Menu, Message, Paragraph, Preformatted
 from alerts.cards.text import Text, bold, code, joined, markup, text
-from alerts.incidents.incident import Incident
 from commands.core.command import Answer, AnyCommand, Command
 from commands.core.context import CommandContext
+from commands.core.named_incident import open_incidents
 from commands.core.parsing import find
 
 _NOW = (
@@ -113,8 +113,7 @@ def _name(command: AnyCommand, context: CommandContext) -> Text:
 
 async def _matter_now(context: CommandContext) -> tuple[Button, ...]:
     """Return the three commands that matter now: about the worst open incident that nobody has, if there is one."""
-    async with context.store.read() as snapshot:
-        found = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
+    found = await open_incidents(context)
     if not found:
         return _NOW
     worst = max(found, key=lambda one: (not one.acknowledged_by, one.severity.rank))

@@ -8,10 +8,11 @@ from alerts.incidents.incident import Incident
 from collectors.facts.results import SourceError
 from commands.core.command import EVERY_SOURCE, Answer, Command
 from commands.core.context import CommandContext
+from commands.core.ownership import owner_names
+from commands.execution.plan import Plan, PlanState
 from commands.gpu.reclaim_card import OPEN
 from commands.home.sections import leases_of, open_incident_blocks, trainings_of, waiting_for
 from commands.models import CordonLease, ReclaimRequest
-from commands.plans.plan import Plan, PlanState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +49,7 @@ async def show(action: ShowHome, context: CommandContext) -> Answer:
 
 
 def _trainings(context: CommandContext) -> list[Block]:
-    names = {name for name, id in context.defaults.owners.items() if context.actor.is_one(id)}
-    names.add(context.actor.name)
+    names = owner_names(context.actor, context.defaults.owners)
     try:
         return trainings_of([one for one in context.cluster.trainings() if one.owner in names])
     except SourceError as error:

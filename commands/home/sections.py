@@ -9,9 +9,9 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from collectors.trainings.training import Training, TrainingState
 from commands.core.request import Actor
+from commands.execution.plan import Plan, Risk
 from commands.gpu.reclaim_card import answer_buttons
 from commands.models import CordonLease, ReclaimRequest
-from commands.plans.plan import Plan, Risk
 
 SHOWN = 5  # of each kind: the page of a chat has a limit
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
@@ -66,9 +66,11 @@ def waiting_for(
             who = text(" of ", person(plan.actor, plan.actor_name)) if is_for_another else ()
             said = text(bold(plan.title), who, " waits to be confirmed until ", moment(plan.expires_at), ".")
             blocks.append(Paragraph(text=said))
-            blocks.append(Buttons(buttons=(Button(label="Show the plan", line=f"plan show {plan.id}"),)))
+            show = Button(label="Show the plan", line=f"plan show {plan.id}")
+            cancel = Button(label="Cancel", line=f"plan cancel {plan.id}")
+            blocks.append(Buttons(buttons=(show,) if is_for_another else (show, cancel)))
     for lease in leases:
-        blocks.append(Paragraph(text=text("Your cordon of ", code(lease.node), " is past its end.")))
+        blocks.append(Paragraph(text=_past_its_end(lease)))
         blocks.append(_uncordon(lease))
     if not blocks:
         return [_heading("Waits for you"), Context(text=text("Nothing."))]
@@ -101,13 +103,21 @@ def leases_of(leases: Sequence[CordonLease]) -> list[Block]:
     for lease in sorted(leases, key=lambda one: one.node)[:SHOWN]:
         reason = f": {lease.reason}" if lease.reason else ""
         until = text(", until ", moment(lease.until)) if lease.until else ()
-        blocks.append(Paragraph(text=text(code(lease.node), reason, until)))
+        lifted = ", lifted by somebody else" if lease.lifted_at is not None else ""
+        blocks.append(Paragraph(text=text(code(lease.node), reason, until, lifted)))
         blocks.append(_uncordon(lease))
     return [*blocks, *_more(len(leases), "node list --cordoned")]
 
 
+def _past_its_end(lease: CordonLease) -> Text:
+    if lease.lifted_at is not None:
+        return text("Somebody else lifted your cordon of ", code(lease.node), ", and its lease is left.")
+    return text("Your cordon of ", code(lease.node), " is past its end.")
+
+
 def _uncordon(lease: CordonLease) -> Buttons:
-    return Buttons(buttons=(Button(label=f"Uncordon {lease.node}", line=f"node uncordon {lease.node}"),))
+    label = f"Uncordon {lease.node}" if lease.lifted_at is None else "Remove its record"
+    return Buttons(buttons=(Button(label=label, line=f"node uncordon {lease.node}"),))
 
 
 def _heading(words: str) -> Paragraph:

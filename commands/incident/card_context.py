@@ -10,12 +10,12 @@ from alerts.cards.message import Button
 from alerts.cards.text import code, moment, person, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import pages_of
-from alerts.incidents.returning import WITHIN, Returned, returned
+from alerts.incidents.recurring_faults import WITHIN, Returned, returned
 from alerts.rules import ImpactScope, Rule
 from alerts.silences import Silence
 from alerts.store import Between, StoreSnapshot
+from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
-from commands.plans.plan import Plan, PlanState, StepRecord, StepState
 
 
 async def incident_context(
@@ -130,6 +130,12 @@ async def _leases(incident: Incident, snapshot: StoreSnapshot) -> list[CordonLea
 
 
 def still_cordoned(lease: CordonLease) -> StillOpen:
+    """Return what is left of a cordon: the cordon, or only its lease if somebody else lifted it."""
+    if lease.lifted_at is not None:
+        return StillOpen(
+            text=text("Somebody else lifted the cordon of ", code(lease.node), ", and its lease is left."),
+            button=Button(label="Remove its record", line=f"node uncordon {lease.node}"),
+        )
     until = text(" until ", moment(lease.until)) if lease.until else ()
     who = person(lease.owner, lease.owner_name)
     return StillOpen(

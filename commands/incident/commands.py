@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 import click
 
+from alerts.cards.event_words import event_text
 from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
-from alerts.cards.incident_events import event_text
 from alerts.cards.message import Block, Context, Message, Paragraph, Table
 from alerts.cards.text import bold, moment, person, text
 from alerts.incidents.grouping import place_of, shared_subject

@@ -15,8 +15,8 @@ from alerts.rules import ResolveWhen
 from collectors.facts.stepwise import result_of
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.incidents import check_namespace, incident_named
-from commands.core.parameter_types import INCIDENT
+from commands.core.named_incident import check_namespace, incident_named
+from commands.core.parameter_types import INCIDENT, reason_option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ COMMANDS = (
         action=ResolveIncident,
         parameters=(
             click.Argument(["incident"], type=INCIDENT),
-            click.Option(["--reason"], default="", metavar="TEXT", help="what was done, shown on the card"),
+            reason_option("what was done, shown on the card"),
         ),
         record=resolve,
         table=Incident,

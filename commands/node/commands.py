@@ -8,19 +8,27 @@ import click
 from alerts.cards.message import Block, Button, Buttons, Fields, Message
 from alerts.cards.text import Text, bold, code, moment, text
 from collectors.cluster.objects import Node
+from collectors.facts.results import SourceError
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import TrainingFacts
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
-from commands.core.cordons import BY, REASON, UNTIL, against_uncordoning, annotations_of
-from commands.core.lookups import node_named
-from commands.core.parameter_types import DURATION, NODE
-from commands.node.cordoning import CordonNodes, UncordonNodes, cordon, open_incidents, uncordon
+from commands.core.cordoned_nodes import BY, REASON, UNTIL, against_uncordoning, annotations_of
+from commands.core.lookups import node_named, read_node
+from commands.core.named_incident import open_incidents
+from commands.core.parameter_types import NODE, lasting_option, reason_option
+from commands.execution.plan import Risk
+from commands.execution.steps import Patch
+from commands.node.cordon_commands import (
+    CordonNodes,
+    UncordonNodes,
+    cordon,
+    lease_of,
+    uncordon,
+)
 from commands.node.drain import DRAIN
 from commands.node.history import HISTORY
 from commands.node.node_list import LIST, gpus_of, state_of
-from commands.plans.plan import Risk
-from commands.plans.steps import Patch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +38,12 @@ class ShowNode:
 
 async def show(action: ShowNode, context: CommandContext) -> Answer:
     inventory = context.cluster.inventory()
-    node = node_named(action.node, inventory)
-    rows: list[tuple[str, Text]] = [("state", text(state_of(node)))]
+    try:
+        node = await read_node(action.node, context)
+    except SourceError:
+        node = node_named(action.node, inventory)
+    lease = await lease_of(action.node, context)
+    rows: list[tuple[str, Text]] = [("state", text(state_of(node, lease)))]
     facts = context.cluster.topology().nodes.get(action.node)
     if facts:
         rows += [
@@ -95,14 +107,8 @@ COMMANDS = (
         action=CordonNodes,
         parameters=(
             click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),
-            click.Option(["--reason"], default="", metavar="TEXT", help="why, shown with the cordon"),
-            click.Option(
-                ["--for", "lasting"],
-                type=DURATION,
-                default=None,
-                metavar="DURATION",
-                help="how long the lease lasts; default: 4h, or the settings",
-            ),
+            reason_option("why, shown with the cordon"),
+            lasting_option("how long the lease lasts; default: 4h, or the settings"),
         ),
         plan=cordon,
         risk=Risk.TOUCH,

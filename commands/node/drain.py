@@ -10,20 +10,20 @@ import click
 from collectors.cluster.indexes import kind_in_api
 from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
-from collectors.facts.enumeration import some_of
+from collectors.facts.one_line import some_of
 from collectors.facts.topology import PodFacts, Topology
 from collectors.facts.workload_keys import workload_key
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
-from commands.core.cordons import cordoned_by
-from commands.core.lookups import node_named
-from commands.core.parameter_types import DURATION, NODE
-from commands.node.cordon import cordon_steps
-from commands.plans.disruption import Disruption
-from commands.plans.object_refs import ObjectRef
-from commands.plans.plan import Risk, Stage, in_order
-from commands.plans.rights import Right
-from commands.plans.steps import Evict, Patch
+from commands.core.cordoned_nodes import cordoned_by
+from commands.core.lookups import read_node
+from commands.core.parameter_types import NODE, lasting_option, reason_option
+from commands.execution.disruption import Disruption
+from commands.execution.object_refs import ObjectRef
+from commands.execution.plan import Risk, Stage, in_order
+from commands.execution.rights import Right
+from commands.execution.steps import Evict, Patch
+from commands.node.cordon_steps import cordon_steps
 from commands.training.stop import lost_work
 
 AT_ONCE = 10  # pods that are being ended at the same time; those that wait for a budget do not count
@@ -42,7 +42,7 @@ class DrainNode:
 
 async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
     """Plan to cordon the node and to evict its pods. Those of DaemonSets, static and finished ones are left."""
-    node = node_named(action.node, context.cluster.inventory())
+    node = await read_node(action.node, context)
     name = node.metadata.name
     if (reader := context.cluster.reader) is None:
         raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")
@@ -190,14 +190,8 @@ DRAIN = Command(
     action=DrainNode,
     parameters=(
         click.Argument(["node"], type=NODE),
-        click.Option(["--reason"], default="", metavar="TEXT", help="why, shown with the cordon"),
-        click.Option(
-            ["--for", "lasting"],
-            type=DURATION,
-            default=None,
-            metavar="DURATION",
-            help="how long the lease lasts; default: 4h, or the settings",
-        ),
+        reason_option("why, shown with the cordon"),
+        lasting_option("how long the lease lasts; default: 4h, or the settings"),
     ),
     plan=drain,
     risk=Risk.TOUCH,

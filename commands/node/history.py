@@ -14,6 +14,7 @@ from collectors.facts.clock import humanize
 from commands.core.blindness import nothing_seen
 from commands.core.command import EVERY_SOURCE, Answer, Command
 from commands.core.context import CommandContext
+from commands.core.lookups import known_name
 from commands.core.parameter_types import NODE
 
 SHOWN = 20
@@ -28,7 +29,10 @@ async def show(action: ShowHistory, context: CommandContext) -> Answer:
     """Return the nodes that broke, the most often first, and the median repair by alert; or one node's outages."""
     async with context.store.read() as snapshot:
         incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name)
-    found = [one for one in outages_of(incidents) if action.node in ("", one.node)]
+    outages = outages_of(incidents)
+    found = [one for one in outages if action.node in ("", one.node)]
+    if action.node and not found:
+        known_name(action.node, [*context.cluster.inventory().nodes, *(one.node for one in outages)], "node")
     if not found:
         return Answer(message=nothing_seen("No critical incident of a node is stored", context))
     blocks = _of_node(found, context) if action.node else _of_all(found, context)

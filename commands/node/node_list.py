@@ -14,8 +14,10 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.cordons import cordoned_by
+from commands.core.named_incident import open_incidents
 from commands.core.parameter_types import RACK
+from commands.models import CordonLease
+from commands.node.cordon_state import state_of_cordon
 
 SHOWN = 60
 FEW = 5  # nodes without trouble that are listed rather than counted
@@ -51,15 +53,17 @@ class _Listed:
 async def listing(action: ListNodes, context: CommandContext) -> Answer:
     """Return the nodes that are not ready, have an open incident or are cordoned; the rest with `--all`."""
     inventory = context.cluster.inventory()
+    open_ones = await open_incidents(context)
     async with context.store.read() as snapshot:
-        open_ones = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
+        rows = await snapshot.rows(CordonLease).find(cluster=context.cluster.name)
+    leases = {one.node: one for one in rows}
     incidents: defaultdict[str, list[Incident]] = defaultdict(list)
     for incident in sorted(open_ones, key=lambda one: -one.severity.rank):
         incidents[incident.subject.node].append(incident)
     nodes = [
-        _listed(node, inventory, incidents.get(name, ()), context)
+        _listed(node, inventory, incidents.get(name, ()), leases.get(name), context)
         for name, node in inventory.nodes.items()
-        if not action.cordoned or node.spec.unschedulable
+        if not action.cordoned or state_of_cordon(node, leases.get(name))
     ]
     nodes = [one for one in nodes if action.rack in ("", one.rack)]
     if not nodes:
@@ -86,7 +90,11 @@ def _message(nodes: Sequence[_Listed], fine: Sequence[_Listed], *, is_whole: boo
 
 
 def _listed(
-    node: Node, inventory: Inventory, incidents: Sequence[Incident], context: CommandContext
+    node: Node,
+    inventory: Inventory,
+    incidents: Sequence[Incident],
+    lease: CordonLease | None,
+    context: CommandContext,
 ) -> _Listed:
     topology = context.cluster.topology()
     name = node.metadata.name
@@ -94,26 +102,27 @@ def _listed(
     trainings = {pod.user.rpartition("/")[2] for pod in topology.pods_on.get(name, ()) if pod.user}
     return _Listed(
         name=name,
-        state=", ".join((state_of(node), *(one.id for one in incidents))),
+        state=", ".join((state_of(node, lease), *(one.id for one in incidents))),
         gpus=gpus_of(inventory, name),
         trainings=", ".join(sorted(trainings)),
         rack=facts.rack if facts else "",
-        rank=_rank(node, incidents),
+        rank=_rank(node, incidents, lease),
     )
 
 
-def _rank(node: Node, incidents: Sequence[Incident]) -> int:
+def _rank(node: Node, incidents: Sequence[Incident], lease: CordonLease | None) -> int:
     if not is_node_ready(node):
         return 0
     if incidents:
         return 4 - incidents[0].severity.rank
-    return 5 if node.spec.unschedulable else 9
+    return 5 if state_of_cordon(node, lease) else 9
 
 
-def state_of(node: Node) -> str:
-    """Return `Ready` or `NotReady`, and by whom it is cordoned."""
+def state_of(node: Node, lease: CordonLease | None) -> str:
+    """Return `Ready` or `NotReady`, and what is known of its cordon."""
     state = "Ready" if is_node_ready(node) else "NotReady"
-    return f"{state}, cordoned by {cordoned_by(node)}" if node.spec.unschedulable else state
+    cordon = state_of_cordon(node, lease)
+    return f"{state}, {cordon}" if cordon else state
 
 
 def gpus_of(inventory: Inventory, node: str) -> str:

@@ -10,11 +10,10 @@ from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
 from commands.core.parameter_types import PLAN
-from commands.plan.stored import PlanName, journal_of, stored_plan
-from commands.plan.undo import undo
-from commands.plans.outcome import record_outcome
-from commands.plans.plan import Plan, PlanState, Risk
-from commands.plans.preview import details
+from commands.execution.plan import Plan, PlanState, Risk
+from commands.execution.plan_outcome import record_outcome
+from commands.execution.preview import details
+from commands.plan.undo import PlanName, journal_of, stored_plan, undo
 
 
 async def show(named: PlanName, context: CommandContext) -> Answer:

@@ -1,16 +1,39 @@
 """Planning of an undo: the inverses of what a plan did, and what is waited for and what is not undone."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
-from commands.plan.stored import PlanName, journal_of, stored_plan
-from commands.plans.plan import Plan, StepRecord, StepState, in_order, inverse_of
-from commands.plans.preview import can_undo
-from commands.plans.record_steps import changed_after
-from commands.plans.settling import settle_plan
-from commands.plans.steps import Create, Delete, Evict, Record, Running, Step, Wait
+from commands.execution.plan import Plan, Stage, StepRecord, StepState, inverse_of
+from commands.execution.plan_journal import objects_of, recorded_of, records_of
+from commands.execution.preview import can_undo
+from commands.execution.record_steps import changed_after
+from commands.execution.settling import settle_plan
+from commands.execution.steps import Create, Delete, Evict, Record, Running, Step, Wait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanName:
+    plan: str
+    hash: str = ""
+
+
+async def stored_plan(named: PlanName, context: CommandContext) -> Plan:
+    async with context.store.read() as snapshot:
+        plan = await snapshot.rows(Plan).get(named.plan)
+    if plan is None:
+        raise UnusableError(
+            f"There is no plan `{named.plan}`. Plans are named p1, p2, …; `audit` lists the latest."
+        )
+    return plan
+
+
+async def journal_of(plan: Plan, context: CommandContext) -> tuple[StepRecord, ...]:
+    async with context.store.unit() as unit:
+        return await records_of(plan, unit)
+
 
 NAMED = 8  # steps that cannot be undone, in the notes of an undo
 
@@ -33,14 +56,23 @@ async def undo(named: PlanName, context: CommandContext) -> PlanDraft:
     changed = await _changed_since(pairs, context)
     instead = _instead(plan, pairs, context, without=changed)
     settled = {*changed, *instead}
-    inverses = [
-        (step, inverse)
-        for step, record in reversed(pairs)
+    inverses = {
+        number: inverse
+        for number, (step, record) in enumerate(pairs)
         if (inverse := inverse_of(step, record)) is not None
         and not (isinstance(inverse, Record) and not settled.isdisjoint((inverse.id, inverse.goes_with)))
-    ]
-    promised = tuple(wait for step, _ in inverses if isinstance(wait := step.promised(), Wait | Running))
-    steps = (*(inverse for _, inverse in inverses), *instead.values(), *promised)
+    }
+    inverses |= {
+        number: instead[step.id]
+        for number, step in enumerate(plan.steps)
+        if isinstance(step, Record) and step.id in instead
+    }
+    promised = tuple(
+        wait
+        for number in sorted(inverses, reverse=True)
+        if isinstance(wait := plan.steps[number].promised(), Wait | Running)
+    )
+    steps = (*_reverted(plan.steps, inverses), *promised)
     if changed and not steps:
         raise UnusableError(f"Plan `{plan.id}` can no longer be undone: {'; '.join(changed.values())}.")
     unknown = [step.description for step, record in pairs if record.state is StepState.UNKNOWN]
@@ -69,11 +101,32 @@ async def undo(named: PlanName, context: CommandContext) -> PlanDraft:
     )
     return PlanDraft(
         title=f"Undo: {plan.title}",
-        stages=in_order(*steps),
+        stages=(Stage(steps=steps, is_apart=True),) if steps else (),
         notes=notes,
         disrupts=tuple(disruption for one in effects for disruption in one.disrupts),
         undo_of=plan.id,
     )
+
+
+def _reverted(steps: Sequence[Step], inverses: Mapping[int, Step]) -> tuple[Step, ...]:
+    """Return the inverses in the order in which they are run: the last step is reverted first.
+
+    A Record is reverted after what it records, and after the last step that changes what it is about: a lease that
+    ends before its cordon is lifted would be none, should the cordon stay.
+    """
+    order = [number for number in sorted(inverses, reverse=True) if not isinstance(inverses[number], Record)]
+    after: dict[int | None, list[Step]] = {}
+    for number in sorted(inverses, reverse=True):
+        if not isinstance(record := inverses[number], Record):
+            continue
+        about = objects_of(record) | objects_of(steps[number])
+        last = [one for one in order if not about.isdisjoint(objects_of(inverses[one]))]
+        anchor = last[-1] if last else recorded_of(steps, number)
+        after.setdefault(anchor if anchor in order else None, []).append(record)
+    found: list[Step] = []
+    for number in order:
+        found += [inverses[number], *after.get(number, ())]
+    return (*found, *after.get(None, ()))
 
 
 async def _check_permission(plan: Plan, context: CommandContext) -> None:

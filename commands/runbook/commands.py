@@ -14,6 +14,7 @@ from collectors.facts.subjects import Subject
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.lookups import known_name
+from commands.core.parameter_types import RUNBOOK
 from commands.runbook.markdown import title_and_blocks
 
 MAX_BUTTONS = 5
@@ -67,7 +68,7 @@ COMMANDS = (
         verb="",
         summary="Print a runbook page: what an alert means, and what to do.",
         action=ShowRunbook,
-        parameters=(click.Argument(["name"], default=""),),
+        parameters=(click.Argument(["name"], type=RUNBOOK, default=""),),
         read=show,
         for_everyone=True,
         example="runbook gpu-idle",

@@ -5,14 +5,15 @@ from dataclasses import dataclass, replace
 import click
 
 from alerts.cards.message import Message, Table
-from alerts.cards.text import bold, code, person, text
+from alerts.cards.text import bold, person, text
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
 from alerts.store import Unit
 from collectors.facts.clock import humanize
+from collectors.facts.sentences import sentence
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.incidents import check_namespace
+from commands.core.named_incident import check_namespace
 from commands.core.parameter_types import SILENCE
 from commands.silence import making
 from commands.silence.existing import shown_matchers
@@ -48,15 +49,26 @@ async def expire(action: ExpireSilence, context: CommandContext) -> Answer:
         silence = await unit.rows(Silence).get(action.silence)
         if silence is None:
             raise UnusableError(
-                f"There is no silence `{action.silence}`. `silence list` shows the active ones."
+                sentence(
+                    "There is no silence `{silence}`. `silence list` shows the active ones.",
+                    silence=action.silence,
+                )
             )
         if not silence.is_active(context.now):
-            raise UnusableError(f"Silence `{silence.id}` has already ended.")
+            raise UnusableError(sentence("Silence `{silence}` has already ended.", silence=silence.id))
         if not context.actor.is_one(silence.by):
             await _check_expiry(silence, unit, context)
         await unit.rows(Silence).put(replace(silence, expired_at=context.now))
     return Answer(
-        message=Message(title=text("Silence ", code(silence.id), " expired: ", shown_matchers(silence)))
+        message=Message(
+            title=text(
+                sentence(
+                    "Silence `{silence}` expired: {matchers}",
+                    silence=silence.id,
+                    matchers=shown_matchers(silence),
+                )
+            )
+        )
     )
 
 
@@ -71,8 +83,8 @@ async def _check_expiry(silence: Silence, unit: Unit, context: CommandContext) -
 
 def _left(silence: Silence, context: CommandContext) -> str:
     if not silence.is_active(context.now):
-        return "ended"
-    return "until it is over" if silence.is_until_over else humanize(silence.ends_at - context.now)
+        return sentence("ended")
+    return sentence("until it is over") if silence.is_until_over else humanize(silence.ends_at - context.now)
 
 
 COMMANDS = (

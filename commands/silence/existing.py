@@ -5,10 +5,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from alerts.alert import Alert
-from alerts.cards.text import Text, code, moment, text
+from alerts.cards.text import Text, code, text
 from alerts.matching import Matcher, Operator
 from alerts.silences import Silence
 from alerts.store import Unit
+from collectors.facts.sentences import Sentence, listed, said_by, sentence
 from commands.core.command import UnknownNameError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import known_name
@@ -26,7 +27,7 @@ async def check_names(matchers: tuple[Matcher, ...], unit: Unit, context: Comman
         if matcher.operator is Operator.EQUAL:
             _check_name(matcher.value, names)
         elif not any(matcher.fits({"alertname": name}) for name in names):
-            raise UnusableError(f"No alert has a name that fits `{matcher}`.")
+            raise UnusableError(sentence("No alert has a name that fits `{matcher}`.", matcher=str(matcher)))
 
 
 def _check_name(name: str, names: Iterable[str]) -> None:
@@ -34,7 +35,7 @@ def _check_name(name: str, names: Iterable[str]) -> None:
         known_name(name, names, "alert")
     except UnknownNameError as error:
         near = tuple(f"alertname={one}" for one in error.near)
-        raise UnknownNameError(str(error), name=f"alertname={name}", near=near) from error
+        raise UnknownNameError(said_by(error), name=f"alertname={name}", near=near) from error
 
 
 async def same_silence(
@@ -59,12 +60,20 @@ async def extended(silence: Silence, ends_at: datetime, unit: Unit) -> Silence:
 
 
 def already_text(silence: Silence) -> Text:
-    of = code(silence.incident) if silence.incident else text(shown_matchers(silence))
-    until = text("until it is over") if silence.is_until_over else text("until ", moment(silence.ends_at))
-    return text("Silence ", code(silence.id), " already mutes ", of, ": it lasts ", until, ".")
+    until = (
+        sentence("until it is over") if silence.is_until_over else sentence("until {at}", at=silence.ends_at)
+    )
+    return text(
+        sentence(
+            "Silence `{silence}` already mutes {muted}: it lasts {until}.",
+            silence=silence.id,
+            muted=code(silence.incident) if silence.incident else shown_matchers(silence),
+            until=until,
+        )
+    )
 
 
-def shown_matchers(silence: Silence) -> str:
+def shown_matchers(silence: Silence) -> Sentence:
     if silence.incident:
-        return f"incident {silence.incident}"
-    return ", ".join(str(matcher) for matcher in silence.matchers)
+        return sentence("incident {incident}", incident=silence.incident)
+    return listed(str(matcher) for matcher in silence.matchers)

@@ -7,16 +7,16 @@ import click
 
 from alerts.alert import Alert
 from alerts.cards.message import Button, Buttons, Color, Message
-from alerts.cards.text import Text, code, text
+from alerts.cards.text import Text, text
 from alerts.incidents.incident import Incident
 from alerts.matching import Matcher, parse_matchers
 from alerts.silences import Silence
-from collectors.facts.clock import humanize
+from collectors.facts.sentences import counted, said_by, sentence
 from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.context import CommandContext
-from commands.core.incidents import check_namespace, incident_named
+from commands.core.named_incident import check_namespace, incident_named
 from commands.core.own_namespaces import are_within, matcher_of
-from commands.core.parameter_types import DURATION, MATCHERS
+from commands.core.parameter_types import DURATION, INCIDENT_OR_ITS_ALERT, MATCHERS
 from commands.silence.existing import already_text, check_names, extended, same_silence, shown_matchers
 
 LONGEST = timedelta(days=30)
@@ -59,14 +59,19 @@ async def add(action: AddSilence, context: CommandContext) -> Answer:
         await unit.rows(Silence).put(silence)
         firing = await unit.rows(Alert).find(cluster=context.cluster.name, state="firing")
     hidden = [alert for alert in firing if silence.covers(alert.labels, context.now)]
-    matched = f"{len(hidden)} firing alert{'s' if len(hidden) != 1 else ''}" if hidden else "no firing alerts"
-    title = text(
-        "Silence ",
-        code(silence.id),
-        f" matches {matched}, for {humanize(action.lasting)}: ",
-        shown_matchers(silence),
+    matched = (
+        counted("{count} firing alert", "{count} firing alerts", count=len(hidden))
+        if hidden
+        else sentence("no firing alerts")
     )
-    return _added(silence, title)
+    title = sentence(
+        "Silence `{silence}` matches {alerts}, for {lasting}: {matchers}",
+        silence=silence.id,
+        alerts=matched,
+        lasting=action.lasting,
+        matchers=shown_matchers(silence),
+    )
+    return _added(silence, text(title))
 
 
 async def of_incident(action: SilenceIncident, context: CommandContext) -> Answer:
@@ -77,7 +82,7 @@ async def of_incident(action: SilenceIncident, context: CommandContext) -> Answe
         incident = await incident_named(action.name, unit, context)
         check_namespace("silence incident", incident, context)
         if not incident.is_open:
-            raise UnusableError(f"Incident `{incident.id}` is already resolved.")
+            raise UnusableError(sentence("Incident `{incident}` is already resolved.", incident=incident.id))
         if (same := await same_silence((), incident.id, unit, context)) is not None:
             is_longer = action.lasting is None and not same.is_until_over
             ends_at = context.now + (action.lasting or LONGEST)
@@ -102,15 +107,20 @@ async def of_incident(action: SilenceIncident, context: CommandContext) -> Answe
             is_until_over=action.lasting is None,
         )
         await unit.rows(Silence).put(silence)
-    lasting = "until it is over" if action.lasting is None else f"for {humanize(action.lasting)}"
-    title = text(
-        "Silence ",
-        code(silence.id),
-        " mutes incident ",
-        code(incident.id),
-        f" {lasting}, unless it becomes worse.",
-    )
-    return _added(silence, title)
+    if action.lasting is None:
+        title = sentence(
+            "Silence `{silence}` mutes incident `{incident}` until it is over, unless it becomes worse.",
+            silence=silence.id,
+            incident=incident.id,
+        )
+    else:
+        title = sentence(
+            "Silence `{silence}` mutes incident `{incident}` for {lasting}, unless it becomes worse.",
+            silence=silence.id,
+            incident=incident.id,
+            lasting=action.lasting,
+        )
+    return _added(silence, text(title))
 
 
 def _added(silence: Silence, title: Text) -> Answer:
@@ -121,7 +131,11 @@ def _added(silence: Silence, title: Text) -> Answer:
 def _check_duration(lasting: timedelta) -> None:
     if not timedelta() < lasting <= LONGEST:
         raise UnusableError(
-            f"A silence lasts at most {humanize(LONGEST)}; `--for {humanize(lasting)}` is out of range."
+            sentence(
+                "A silence lasts at most {longest}; `--for {lasting}` is out of range.",
+                longest=LONGEST,
+                lasting=lasting,
+            )
         )
 
 
@@ -130,8 +144,12 @@ def check_namespaces(name: str, matchers: tuple[Matcher, ...], context: CommandC
     granted = context.granted(name)
     if not are_within(matchers, granted):
         raise DeniedError(
-            f"You may run `{name}` only for alerts of your team's namespaces: "
-            f"the silence needs the matcher `{matcher_of(granted)}`, or one for some of them."
+            sentence(
+                "You may run `{name}` only for alerts of your team's namespaces: the silence needs "
+                "the matcher `{matcher_of}`, or one for some of them.",
+                name=name,
+                matcher_of=matcher_of(granted),
+            )
         )
 
 
@@ -139,7 +157,7 @@ def _read(words: tuple[str, ...]) -> tuple[Matcher, ...]:
     try:
         matchers = tuple(matcher for word in words for matcher in parse_matchers(word))
     except ValueError as error:
-        raise UnusableError(str(error)) from error
+        raise UnusableError(said_by(error)) from error
     if all(matcher.fits({}) for matcher in matchers):
         raise UnusableError("These matchers match every alert: give at least one label with a value.")
     return matchers
@@ -171,7 +189,7 @@ COMMANDS = (
         summary="Mute an incident for a while, or until it is over; not when it becomes worse.",
         action=SilenceIncident,
         parameters=(
-            click.Argument(["name"], metavar="INCIDENT"),
+            click.Argument(["name"], type=INCIDENT_OR_ITS_ALERT, metavar="INCIDENT"),
             click.Option(
                 ["--for", "lasting"],
                 type=DURATION,

@@ -7,17 +7,18 @@ import click
 from alerts.cards.headline import headline
 from alerts.cards.message import Block, Context, Message
 from alerts.cards.text import bold, text
-from alerts.incidents.incident import Incident
 from collectors.facts.redaction import Redactor
 from collectors.trainings.catalogue import unseen_kinds
 from collectors.trainings.training import Training
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
+from commands.core.named_incident import open_incidents
+from commands.core.ownership import owner_names
 from commands.core.parameter_types import TEAM, WholeNumberType
 from commands.core.parameter_types import TRAINING as TRAINING_NAME
-from commands.plans.plan import Risk
-from commands.plans.rights import Right, RightsOfKinds
-from commands.plans.steps import Delete
+from commands.execution.plan import Risk
+from commands.execution.rights import Right, RightsOfKinds
+from commands.execution.steps import Delete
 from commands.training.details import training_details, training_table
 from commands.training.launch_command import LAUNCH
 from commands.training.logs import ShowLogs, show_logs
@@ -31,6 +32,7 @@ from commands.training.workload_steps import delete_rights
 class ListTrainings:
     team: str
     all: bool
+    mine: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +42,12 @@ class ShowTraining:
 
 async def listing(action: ListTrainings, context: CommandContext) -> Answer:
     """Return the trainings that have not ended, largest first; with `--all` the ended ones too."""
-    trainings = [one for one in context.cluster.trainings() if not action.team or one.team == action.team]
+    own = owner_names(context.actor, context.defaults.owners) if action.mine else ()
+    trainings = [
+        one
+        for one in context.cluster.trainings()
+        if (not action.team or one.team == action.team) and (not action.mine or one.owner in own)
+    ]
     shown = [one for one in trainings if action.all or not one.state.is_over]
     unseen = [
         f"{kind}s cannot be seen: {reason}"
@@ -48,7 +55,7 @@ async def listing(action: ListTrainings, context: CommandContext) -> Answer:
     ]
     over = len(trainings) - len(shown)
     if not shown and not unseen and not over:
-        raise UnusableError(_none(action.team, context))
+        raise UnusableError(_none(action, context))
     blocks: list[Block] = [training_table(shown, context.now)] if shown else []
     blocks += [Context(text=text(f"{over} more ended: `training list --all`."))] if over else []
     blocks += [Context(text=text(f"⚠ {reason}")) for reason in unseen]
@@ -57,7 +64,10 @@ async def listing(action: ListTrainings, context: CommandContext) -> Answer:
     return Answer(message=Message(title=title, blocks=tuple(blocks)))
 
 
-def _none(team: str, context: CommandContext) -> str:
+def _none(action: ListTrainings, context: CommandContext) -> str:
+    team = action.team
+    if action.mine:
+        return "You have no trainings. `training list` shows everybody's."
     if not team:
         return "There are no trainings. `training launch` starts one."
     teams = ", ".join(sorted({one.team for one in context.cluster.trainings() if one.team})) or "none"
@@ -66,8 +76,7 @@ def _none(team: str, context: CommandContext) -> str:
 
 async def show(action: ShowTraining, context: CommandContext) -> Answer:
     training = training_named(action.training, context.cluster.trainings())
-    async with context.store.read() as snapshot:
-        incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
+    incidents = await open_incidents(context)
     affecting = [
         (one.id, headline(one))
         for one in incidents
@@ -116,6 +125,7 @@ COMMANDS = (
             click.Option(
                 ["--team"], type=TEAM, default="", metavar="TEAM", help="only trainings of this team"
             ),
+            click.Option(["--mine"], is_flag=True, help="only your own"),
             click.Option(["--all"], is_flag=True, help="also trainings that have ended"),
         ),
         read=listing,

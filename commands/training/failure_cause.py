@@ -11,8 +11,8 @@ from alerts.incidents.incident import Incident
 from alerts.rules import ImpactScope, Severity
 from alerts.store import StoreSnapshot
 from collectors.trainings.training import Rank
+from commands.execution.plan import Plan
 from commands.models import Launch
-from commands.plans.plan import Plan
 
 LINE = "training launch "
 LOOKED_AT_FOR = timedelta(minutes=10)  # after a failure: its node's incident may be opened later

@@ -5,11 +5,11 @@ from collections import Counter
 
 from alerts.cards.message import Block, Button, Buttons, Paragraph
 from alerts.cards.text import joined, markup, text
-from alerts.incidents.incident import Incident
-from collectors.facts.enumeration import some_of
+from collectors.facts.one_line import some_of
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
-from commands.core.cordons import against_uncordoning, describe_cordon
+from commands.core.cordoned_nodes import against_uncordoning, describe_cordon
+from commands.core.named_incident import open_incidents
 from commands.core.parsing import words_of
 from commands.training.launch_steps import task_requests
 from commands.training.placement import Placement, node_capacities, place
@@ -32,8 +32,7 @@ async def fit_notes(spec: TrainingSpec, context: CommandContext, *, may_wait: bo
     placement = place(tasks, capacities)
     if placement.is_whole:
         return [f"It fits now, for example on {_where(placement)}."]
-    async with context.store.read() as snapshot:
-        incidents = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
+    incidents = await open_incidents(context)
     cordoned = {name: node for name, node in inventory.nodes.items() if node.spec.unschedulable}
     reasons = unschedulable_reasons(
         placement, {name: describe_cordon(node) for name, node in cordoned.items()}

@@ -8,9 +8,9 @@ from functools import partial
 from collectors.cluster.kinds import JOBS
 from collectors.cluster.objects import Job
 from collectors.trainings.job import job_end
-from commands.plans.object_refs import ObjectRef
-from commands.plans.preconditions import Precondition
-from commands.plans.steps import Create, Delete, Patch, Running, Step
+from commands.execution.object_refs import ObjectRef
+from commands.execution.preconditions import Precondition
+from commands.execution.steps import Create, Delete, Patch, Running, Step
 from commands.training import manifests
 from commands.training.manifests import INDEX, ROLE, TRAINING_LABEL, Object, manifest_name, role_name
 from commands.training.spec import TrainingRole, TrainingSpec

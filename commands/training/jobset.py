@@ -9,7 +9,7 @@ from functools import partial
 from collectors.cluster.kinds import JOBSETS
 from collectors.cluster.objects import JobSet
 from collectors.trainings.jobset import jobset_end
-from commands.plans.steps import Create, Delete, Patch, Running, Step
+from commands.execution.steps import Create, Delete, Patch, Running, Step
 from commands.training import manifests
 from commands.training.job import resume, suspend
 from commands.training.manifests import Object, manifest_name

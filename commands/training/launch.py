@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 from collectors.facts.results import SourceError
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
-from commands.plans.object_refs import ObjectReader, ObjectRef
-from commands.plans.plan import in_order
+from commands.execution.object_refs import ObjectReader, ObjectRef
+from commands.execution.plan import in_order
 from commands.training.fit import fit_notes
 from commands.training.launch_steps import launch_steps, note_launch
 from commands.training.manifests import MANAGED_BY, OURS, SCRIPT_FOLDER, SCRIPT_NAME, TRAINING_LABEL
@@ -65,6 +65,7 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     steps = (
         *launch_steps(kind, spec, has_namespace=has_namespace, has_secret=has_secret),
         note_launch(
+            kind,
             spec,
             cluster=context.cluster.name,
             now=context.now,

@@ -16,7 +16,7 @@ from alerts.cards.message import (
 )
 from alerts.cards.text import Text, bold, code, moment, person, text
 from collectors.facts.clock import humanize
-from collectors.facts.enumeration import some_of
+from collectors.facts.one_line import some_of
 from collectors.trainings.training import Training, TrainingState
 from commands.models import Launch
 from commands.training.details import TONES, failure_summary, nodes_of, running

@@ -4,9 +4,9 @@ import click
 
 from commands.core.command import Command
 from commands.core.parameter_types import DURATION, NumberType, WholeNumberType
-from commands.plans.plan import Risk
-from commands.plans.rights import Right, RightsOfKinds
-from commands.plans.steps import Create
+from commands.execution.plan import Risk
+from commands.execution.rights import Right, RightsOfKinds
+from commands.execution.steps import Create
 from commands.training.launch import LaunchTraining, launch
 from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND, KINDS
 

@@ -5,10 +5,11 @@ from datetime import datetime
 
 from collectors.cluster.resources import parse_quantity
 from collectors.trainings.training import TrainingState
+from commands.execution.object_refs import ObjectRef
+from commands.execution.object_state import ObjectState
+from commands.execution.record_steps import record
+from commands.execution.steps import Create, Step
 from commands.models import Launch
-from commands.plans.object_refs import ObjectRef
-from commands.plans.record_steps import record
-from commands.plans.steps import Create, Step
 from commands.training import manifests
 from commands.training.manifests import manifest_name
 from commands.training.placement import TaskRequest
@@ -65,6 +66,7 @@ def launch_steps(
 
 
 def note_launch(
+    kind: WritingKind,
     spec: TrainingSpec,
     *,
     cluster: str,
@@ -75,7 +77,7 @@ def note_launch(
 ) -> Step:
     """Return the step that records the launch, so that its state is reported in the thread.
 
-    The undo keeps it as over, so that its card says what came of it.
+    The undo keeps it as over, so that its card says what came of it, once its top objects are gone.
     """
     row = Launch(
         id=f"{cluster}/{spec.key}",
@@ -88,6 +90,7 @@ def note_launch(
         channel=channel,
         thread=thread,
     )
+    made = [step.ref for step in kind.launch(spec) if isinstance(step, Create)]
     over = replace(row, is_over=True, reported_state=TrainingState.STOPPED.value, reported_reason=UNDONE)
     return record(
         "launches",
@@ -95,4 +98,6 @@ def note_launch(
         text="report in this thread how the training goes",
         before=over,
         undo_text="say in its thread that the launch was undone",
+        about=(ObjectState(ref=ref) for ref in made),
+        about_undone=(ObjectState(ref=ref, is_gone=True) for ref in made),
     )

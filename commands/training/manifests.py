@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from alerts.cards.channel_id import kind_and_name
-from commands.plans.object_refs import JsonValue
+from commands.execution.object_refs import JsonValue
 from commands.training.spec import TrainingRole, TrainingSpec
 
 TASK_PORT = 2222

@@ -2,7 +2,7 @@
 
 from collectors.facts.results import SourceError
 from commands.core.command import UnusableError
-from commands.plans.object_refs import ObjectReader, ObjectRef
+from commands.execution.object_refs import ObjectReader, ObjectRef
 
 RESERVED = "system-"  # classes of the cluster's own pods, which preempt everything
 

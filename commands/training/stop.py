@@ -12,10 +12,10 @@ from collectors.facts.results import Blind
 from collectors.trainings.training import Training
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
-from commands.plans.disruption import Disruption
-from commands.plans.object_refs import ObjectRef
-from commands.plans.plan import in_order
-from commands.plans.steps import Delete, Step
+from commands.execution.disruption import Disruption
+from commands.execution.object_refs import ObjectRef
+from commands.execution.plan import in_order
+from commands.execution.steps import Delete, Step
 from commands.training.lookup import is_our_namespace, training_named
 from commands.training.manifests import MANAGED_BY, OURS, TRAINING_LABEL
 from commands.training.workload_steps import stop_steps

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from commands.core.context import CommandContext, UndoEffects, Undoing
-from commands.plans.steps import Delete, Step
+from commands.execution.steps import Delete, Step
 from commands.training.stop import deleted_with_namespace, disruption_of, lost_work
 
 

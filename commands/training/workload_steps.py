@@ -11,9 +11,9 @@ from collectors.cluster.kinds import DEPLOYMENTS, STATEFULSETS, ResourceKind
 from collectors.cluster.objects import KubernetesObject, Workload
 from collectors.facts.workload_keys import parse_workload
 from collectors.trainings.training import Training
-from commands.plans.object_refs import ObjectRef
-from commands.plans.rights import Right
-from commands.plans.steps import Delete, Running, Scale, Step
+from commands.execution.object_refs import ObjectRef
+from commands.execution.rights import Right
+from commands.execution.steps import Delete, Running, Scale, Step
 from commands.training.training_kinds import KINDS, writing_kind_of
 from commands.training.writing_kind import QUEUE_OF_KUEUE
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from collectors.cluster.kinds import ResourceKind
-from commands.plans.object_refs import ObjectRef
-from commands.plans.rights import Right
-from commands.plans.steps import Running, Step
+from commands.execution.object_refs import ObjectRef
+from commands.execution.rights import Right
+from commands.execution.steps import Running, Step
 from commands.training.spec import TrainingSpec
 
 QUEUE_OF_KUEUE = "kueue.x-k8s.io/queue-name"  # the label of what Kueue manages

@@ -9,10 +9,10 @@ from alerts.cards.text import Text, bold, code, text
 from collectors.volume_use import VolumeUser
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
-from commands.core.parameter_types import DURATION, NODE, VOLUME
-from commands.plans.plan import Risk
-from commands.plans.rights import Right, RightsOfKinds
-from commands.plans.steps import Evict, Patch
+from commands.core.parameter_types import NODE, VOLUME, lasting_option, reason_option
+from commands.execution.plan import Risk
+from commands.execution.rights import Right, RightsOfKinds
+from commands.execution.steps import Evict, Patch
 from commands.training.workload_steps import hold_rights
 from commands.volume.freeze import FreezeVolume, freeze
 from commands.volume.volume_names import unseen_notes, volume_named
@@ -84,14 +84,8 @@ COMMANDS = (
                 metavar="NODE",
                 help="a node that holds the image too, such as one that could not unmap it; can be given again",
             ),
-            click.Option(["--reason"], default="", metavar="TEXT", help="why, shown with the cordons"),
-            click.Option(
-                ["--for", "lasting"],
-                type=DURATION,
-                default=None,
-                metavar="DURATION",
-                help="how long the leases of the cordons last; default: 4h, or the settings",
-            ),
+            reason_option("why, shown with the cordons"),
+            lasting_option("how long the leases of the cordons last; default: 4h, or the settings"),
         ),
         plan=freeze,
         risk=Risk.TOUCH,

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from collectors.cluster.inventory import Inventory
-from collectors.facts.enumeration import some_of
+from collectors.facts.one_line import some_of
 from collectors.volume_use import VolumeUse, VolumeUser
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
-from commands.core.cordons import cordoned_by
-from commands.core.lookups import node_named
-from commands.node.cordon import cordon_steps
-from commands.plans.plan import Stage, in_order
-from commands.plans.steps import Patch, Record
+from commands.core.cordoned_nodes import cordoned_by
+from commands.core.lookups import read_node
+from commands.execution.plan import Stage, in_order
+from commands.execution.steps import Patch, Record
+from commands.node.cordon_steps import cordon_steps
 from commands.volume.volume_names import unseen_notes, volume_named
 from commands.volume.writers import hold_schedules, stop_writers
 
@@ -38,7 +38,7 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
     inventory = context.cluster.inventory()
     use = volume_named(action.volume, inventory)
     name = _name(use)
-    cordons, notes = _cordons(action, use, inventory, context)
+    cordons, notes = await _cordons(action, use, inventory, context)
     schedules, unknown = await hold_schedules(use, context)
     writers = await stop_writers(use, context)
     stages = [
@@ -72,7 +72,7 @@ def _name(use: VolumeUse) -> str:
     return ", ".join(use.claims) or use.image
 
 
-def _cordons(
+async def _cordons(
     action: FreezeVolume, use: VolumeUse, inventory: Inventory, context: CommandContext
 ) -> tuple[list[Patch | Record], list[str]]:
     """Return the cordons of the nodes where a writer is, or that hold the image without a pod, and notes on them."""
@@ -91,7 +91,7 @@ def _cordons(
     for name in dict.fromkeys(named):
         if name not in inventory.nodes and name not in action.nodes:
             continue  # it was removed, and its attachment was not
-        node = node_named(name, inventory)
+        node = await read_node(name, context)
         if node.spec.unschedulable:
             notes.append(
                 f"{name} is already cordoned by {cordoned_by(node)}: that stays, also after an undo."

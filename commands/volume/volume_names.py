@@ -1,6 +1,6 @@
 """Volumes by the name of a claim, of a volume or of an RBD image."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
@@ -30,9 +30,19 @@ def volume_named(name: str, inventory: Inventory) -> VolumeUse:
 
 
 def _names(uses: Mapping[str, VolumeUse]) -> dict[str, str]:
+    images = [use.rbd.rpartition("/")[2] for use in uses.values() if use.rbd]
     return {
-        name: image for image, use in uses.items() for name in (*use.claims, *use.volumes, use.rbd) if name
+        name: image
+        for image, use in uses.items()
+        for name in (*use.claims, *use.volumes, use.rbd, _only_image(use, images))
+        if name
     }
+
+
+def _only_image(use: VolumeUse, images: Sequence[str]) -> str:
+    """Return its image without the pool, as logs and cards have it, if no other pool has one of that name."""
+    image = use.rbd.rpartition("/")[2]
+    return image if images.count(image) == 1 else ""
 
 
 def unseen_notes(inventory: Inventory) -> list[str]:

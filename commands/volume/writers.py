@@ -12,9 +12,9 @@ from collectors.trainings.training import Training
 from collectors.volume_use import VolumeUse
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
-from commands.plans.disruption import Disruption
-from commands.plans.object_refs import ObjectRef
-from commands.plans.steps import Delete, Evict, Patch, Step
+from commands.execution.disruption import Disruption
+from commands.execution.object_refs import ObjectRef
+from commands.execution.steps import Delete, Evict, Patch, Step
 from commands.training.stop import disruption_of, lost_work
 from commands.training.workload_steps import can_suspend, suspend_steps, suspended
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from alerts.alert import Alert
 from alerts.cards.card_book import CardBook
-from alerts.cards.desired import desired_cards, desired_replies
+from alerts.cards.desired_cards import desired_cards, desired_replies
 from alerts.cards.posted import PostedCard
-from alerts.incidents.book import REMEMBERED_FOR, Effects, IncidentBook
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext, acknowledge
+from alerts.incidents.incident_book import REMEMBERED_FOR, Effects, IncidentBook
 from alerts.lifecycle import AlertState
 from alerts.rules import ResolveWhen
 from collectors.facts.labels import Labels

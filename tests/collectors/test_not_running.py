@@ -1,10 +1,9 @@
 """A workload that fires already keeps its alert when others join it: it is not over."""
 
-from collectors.check import samples_in
 from collectors.checks.not_running import not_running
 from collectors.facts.labels import Labels
 from tests.alerts.packs.check_case import check_input
-from tests.support.objects import gpus, inventory, node, pod
+from tests.support.objects import gpus, inventory, node, pod, samples_in
 
 HELD = {
     "phase": "Pending",

@@ -1,4 +1,4 @@
-"""The product and the demo as two distributions: neither wheel holds a file of the other."""
+"""The product, its templates and the demo as distributions: each wheel holds what it should and nothing else."""
 
 from pathlib import Path
 from zipfile import ZipFile
@@ -20,12 +20,13 @@ def files_of(project: Path, folder: Path) -> set[str]:
     [
         (
             ROOT,
-            {"collectors", "alerts", "commands", "bot"},
+            {"go_templates", "collectors", "alerts", "commands", "bot"},
             {"alerts/packs/gpu.yaml", "alerts/packs/runbooks/gpu-idle.md", "bot/cli/program.py"},
         ),
+        (ROOT / "go_templates", {"go_templates"}, {"go_templates/__init__.py", "go_templates/template.py"}),
         (ROOT / "demo", {"demo"}, {"demo/scenarios/hot-gpu.yaml", "demo/lookalikes/slack/page/main.js"}),
     ],
-    ids=["the product", "the demo"],
+    ids=["the product", "the templates", "the demo"],
 )
 def test_a_wheel_holds_its_own_packages_and_no_others(
     tmp_path: Path, project: Path, packages: set[str], named: set[str]
@@ -34,3 +35,4 @@ def test_a_wheel_holds_its_own_packages_and_no_others(
 
     assert {name.partition("/")[0] for name in files} == packages
     assert files >= named
+    assert [name for name in files if "/tests/" in name] == []

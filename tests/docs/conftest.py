@@ -40,12 +40,13 @@ def _dedent(text: str) -> str:
 
 
 def all_pages() -> list[Page]:
-    """Every Markdown page of the root, docs/, changes/ and helm/."""
+    """Every Markdown page of the root, docs/, changes/, helm/ and go_templates/."""
     files = [
         *ROOT.glob("*.md"),
         *(ROOT / "docs").rglob("*.md"),
         *(ROOT / "changes").glob("*.md"),
         *(ROOT / "helm").rglob("*.md"),
+        *(ROOT / "go_templates").glob("*.md"),
     ]
     return [Page(path=file, text=file.read_text(encoding="utf-8")) for file in sorted(files)]
 

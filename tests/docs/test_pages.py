@@ -11,7 +11,18 @@ from tests.docs.conftest import ROOT, Page, all_pages
 _LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\((?P<target>[^)\s]+)\)")
 _IMAGE = re.compile(r"!\[(?P<alt>[^\]\n]*)\]\((?P<target>[^)\s]+)\)")
 _CODE = re.compile(r"`(?P<code>[^`\n]+)`")
-_FOLDERS = ("alerts", "bot", "changes", "collectors", "commands", "demo", "docs", "helm", "tests")
+_FOLDERS = (
+    "alerts",
+    "bot",
+    "changes",
+    "collectors",
+    "commands",
+    "demo",
+    "docs",
+    "go_templates",
+    "helm",
+    "tests",
+)
 _PAGES = [pytest.param(page, id=page.name) for page in all_pages()]
 
 

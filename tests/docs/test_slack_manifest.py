@@ -6,7 +6,7 @@ import yaml
 
 from bot.channels.slack.form_view import SHORTCUT
 from bot.channels.slack.interactions import ABOUT
-from bot.channels.slack.scopes import BOT_SCOPES
+from bot.channels.slack.slack_diagnosis import BOT_SCOPES
 from tests.docs.conftest import ROOT
 
 _HISTORY = {"channels:history", "groups:history"}

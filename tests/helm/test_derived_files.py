@@ -13,7 +13,7 @@ from commands.command_catalogue import CATALOGUE
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.request import Actor
-from commands.plans.rights import Right
+from commands.execution.rights import Right
 from helm.generate import CHART, made, stale
 from helm.values_file import ValuesError, read_values
 

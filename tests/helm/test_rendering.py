@@ -306,9 +306,22 @@ def test_an_unknown_value_is_refused(template: Callable[..., str]) -> None:
         pytest.param(
             "settings.http.listen=x", "additional properties 'http' not allowed", id="the chart's own"
         ),
+        pytest.param("settings.timezone=Asia/Shangai", "settings/timezone", id="a time zone"),
+        pytest.param("settings.rules.packs[0]=nodes", "settings/rules/packs/0", id="a pack"),
+        pytest.param(
+            "settings.teams.sre.commands[0]=node corden", "settings/teams/sre/commands/0", id="a verb"
+        ),
+        pytest.param("settings.teams.sre.commands[0]=nod *", "settings/teams/sre/commands/0", id="a noun"),
+        pytest.param(
+            "settings.clusters[0].prometheus.url=prometheus:9090",
+            "prometheus/url",
+            id="an address without http",
+        ),
+        pytest.param("settings.slack.channel=gpu-alerts", "slack/channel", id="a channel's name for its id"),
+        pytest.param("settings.rules.interval=15 seconds", "settings/rules/interval", id="a duration"),
     ],
 )
-def test_settings_that_the_program_does_not_have_are_refused(
+def test_settings_that_the_program_refuses_are_refused(
     template: Callable[..., str], flag: str, expected: str
 ) -> None:
     with pytest.raises(RefusedError, match=expected):
@@ -335,3 +348,17 @@ def test_the_pull_secret_is_the_only_secret_that_may_be_read(render: Render) -> 
     ]
     named = {"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["registry"], "verbs": ["get"]}
     assert readers == [("ops", named)]
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "settings.timezone=Asia/Shanghai",
+        "settings.rules.packs={gpu,node}",
+        "settings.teams.sre.commands={*,node *,node c*,dns scale}",
+        "settings.clusters[0].prometheus.url=https://user@prometheus.example:9090/prod",
+        "settings.rules.interval=1m30s",
+    ],
+)
+def test_settings_that_the_program_takes_pass_the_schema(one: One, tmp_path: Path, flag: str) -> None:
+    assert _settings(one, tmp_path, "--set", flag, values="full")

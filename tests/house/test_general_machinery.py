@@ -1,4 +1,4 @@
-"""The general machinery of commands, core and plans, knows no noun: neither its rows nor its tables."""
+"""The general machinery of commands, core and execution, knows no noun: neither its rows nor its tables."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ import commands.models
 from alerts.store import TABLES
 from tests.house.conftest import ROOT, tracked
 
-MACHINERY = ("commands/core/*.py", "commands/plans/*.py")
+MACHINERY = ("commands/core/*.py", "commands/execution/*.py")
 ITS_OWN = {"AuditEntry", "HandledRequest", "Person"}  # rows of the machinery in commands/models.py
 
 

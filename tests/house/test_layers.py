@@ -18,6 +18,7 @@ from importlinter.domain.contract import Contract
 from tests.house.conftest import ROOT
 
 PACKAGES = ("collectors", "alerts", "commands", "bot", "demo")  # from below
+LIBRARIES = ("go_templates",)  # distributions of their own, which know nothing of the product
 TYPES: Mapping[str, type[Contract]] = {
     "forbidden": ForbiddenContract,
     "independence": IndependenceContract,
@@ -27,7 +28,7 @@ TYPES: Mapping[str, type[Contract]] = {
 
 @cache
 def imports() -> grimp.ImportGraph:
-    return grimp.build_graph(*PACKAGES, include_external_packages=True, cache_dir=None)
+    return grimp.build_graph(*PACKAGES, *LIBRARIES, include_external_packages=True, cache_dir=None)
 
 
 @cache
@@ -82,7 +83,7 @@ def siblings() -> Iterator[tuple[str, str]]:
         for name in ("bot.channels", "collectors.sources")
     }
     checks = sorted(graph.find_children("collectors.checks"))
-    steps = sorted(graph.find_children("commands.plans.steps") - {"commands.plans.steps.step_kind"})
+    steps = sorted(graph.find_children("commands.execution.steps") - {"commands.execution.steps.step_kind"})
     read, written = (
         {one.rpartition(".")[2] for one in graph.find_children(name)}
         for name in ("collectors.trainings", "commands.training")
@@ -117,6 +118,11 @@ def test_no_room_may_import_what_imports_it() -> None:
 
 def test_no_two_parts_of_one_kind_may_import_each_other() -> None:
     assert permitted(siblings()) == []
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_library_may_import_nothing_of_the_product(library: str) -> None:
+    assert permitted((f"{library}.template", package) for package in PACKAGES) == []
 
 
 def test_alerts_may_import_facts_only() -> None:

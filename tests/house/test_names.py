@@ -11,7 +11,12 @@ import pytest
 
 from tests.house.conftest import ROOT, tracked
 
-PRODUCT = ("collectors/*.py", "alerts/*.py", "commands/*.py", "bot/*.py")
+PRODUCT = (
+    "collectors/*.py",
+    "alerts/*.py",
+    "commands/*.py",
+    "bot/*.py",
+)
 # Files with the same role in sibling folders may share a name; each with the folders' parent.
 ROLES = {
     "__init__.py": "",

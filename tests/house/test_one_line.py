@@ -11,15 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import inspect
 
+from alerts.cards.event_words import event_text
 from alerts.cards.incident_card import incident_card
-from alerts.cards.incident_events import event_text
 from alerts.cards.message import Button, Fields, Message, Paragraph, Preformatted, Table
 from alerts.cards.text import bold, code, text
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.rendering import RuleRenderer
 from bot.live_cluster import LiveCluster
-from bot.store.memory_store import MemoryStore
-from collectors.check import samples_in
 from collectors.check_catalogue import CHECKS
 from collectors.cluster.decoder import KindDecoder
 from collectors.cluster.kinds import ResourceKind
@@ -34,10 +32,12 @@ from commands.command_catalogue import LEXICON
 from commands.core.context import Defaults
 from commands.core.pipeline import Pipeline
 from commands.core.request import Request
-from commands.plans.plan import Origin
+from commands.execution.plan import Origin
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.alerting import a_rule, an_alert
 from tests.support.grouping import add_alert
+from tests.support.memory_store import MemoryStore
+from tests.support.objects import samples_in
 from tests.support.shown import HOSTILE, assert_one_line_each
 from tests.support.yard import ANA, CLUSTER, DANA, EVERYTHING, NOON, Hands, Yard, a_node_tree, yard_before
 

@@ -11,9 +11,8 @@ from collectors.cluster.objects import ConfigMap, Deployment, KubernetesObject
 from collectors.dns.autoscaler import autoscaler_of
 from collectors.dns.deployment import dns_deployment, wanted_replicas
 from collectors.facts.proportional import read_linear
-from commands.dns.advice import recommended
-from commands.dns.owner import Dns, ProportionalOwner
-from commands.plans.object_refs import ObjectRef
+from commands.dns.owner import Dns, ProportionalOwner, recommended
+from commands.execution.object_refs import ObjectRef
 from demo.parts.prometheus import PrometheusServer
 from tests.recorded.table import EPISODES, MINUTE
 from tests.support.objects import inventory, read

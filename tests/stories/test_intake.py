@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -11,9 +11,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from demo.lookalikes.slack.interactions.interaction import Interaction
+from bot.channels.slack.listeners import PENDING, TAKEN
 from tests.support.light import CHANNEL, Light, light
 from tests.support.process import Process
+from tests.support.ways_of_typing import EACH_WAY, Typing, by_mention
 
 CORDON = "node cordon gpu-a01 --reason fan"
 
@@ -40,31 +41,20 @@ async def by_http(stage: Light) -> AsyncIterator[None]:
     yield
 
 
-async def by_slash(stage: Light) -> Interaction:
-    return await stage.slack.types("eli", CHANNEL, f"/yard {CORDON}")
+async def reads(stage: Light, who: str, words: str) -> None:
+    """Wait until somebody reads these words."""
+    await stage.slack.until(lambda: [one for one in stage.slack.ephemerals(who) if words in one.said], 30)
 
 
-async def by_mention(stage: Light) -> Interaction:
-    return await stage.slack.types("eli", CHANNEL, f"@yardmaster {CORDON}")
-
-
-async def by_direct_message(stage: Light) -> Interaction:
-    return await stage.slack.types("eli", "@yardmaster", CORDON)
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [by_slash, by_mention, by_direct_message],
-    ids=["a slash command", "a mention", "a direct message"],
-)
+@EACH_WAY
 async def test_a_line_that_was_acknowledged_before_a_kill_is_answered_after_the_restart(
-    tmp_path: Path, sent: Callable[[Light], Awaitable[Interaction]]
+    tmp_path: Path, typed: Typing
 ) -> None:
     async with light(tmp_path, start=False) as stage:
         stage.slack.lose_reply("users.info", hold=True)  # the work cannot begin
         first = await Process.begin(stage)
         try:
-            await sent(stage)
+            await typed(stage, "eli", CORDON)
             await stage.slack.until(lambda: stage.slack.envelopes and stage.slack.envelopes[-1].acked)
             await stage.slack.until(lambda: stage.slack.calls.of("users.info"))
         finally:
@@ -106,7 +96,7 @@ async def test_a_confirmation_that_was_acknowledged_before_a_kill_runs_once_afte
 
 
 @pytest.mark.parametrize("through", ["socket", "http"])
-async def test_what_cannot_be_stored_is_not_acknowledged_and_the_person_gets_an_answer(
+async def test_what_is_stored_late_is_not_acknowledged_and_the_person_hears_that_it_was_taken(
     tmp_path: Path, through: str
 ) -> None:
     async with light(tmp_path, start=False) as stage:
@@ -120,12 +110,9 @@ async def test_what_cannot_be_stored_is_not_acknowledged_and_the_person_gets_an_
                 assert not stage.slack.envelopes[-1].acked
                 if through == "http":
                     assert stage.slack.envelopes[-1].deliveries[-1].reason == "http_error"
-                said = await stage.slack.until(
-                    lambda: [one.said for one in stage.slack.ephemerals("dana") if "may be lost" in one.said]
-                )
-                assert "again" in said[0]
-            answer = await stage.asks("dana", CORDON)
-            assert "Cordon gpu-a01?" in answer.said
+                await reads(stage, "dana", PENDING)
+            await reads(stage, "dana", TAKEN)
+            await reads(stage, "dana", "Cordon gpu-a01?")
             assert len(await stage.plans()) == 1
 
 
@@ -138,15 +125,14 @@ async def test_a_guest_gets_no_answer_when_their_line_was_not_stored(tmp_path: P
         assert stage.slack.ephemerals("gus") == []
 
 
-async def test_a_mention_that_could_not_be_stored_runs_when_slack_delivers_it_again(tmp_path: Path) -> None:
+async def test_a_mention_that_was_stored_late_runs_once_when_slack_delivers_it_again(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         with locked(stage):
-            await by_mention(stage)
+            await by_mention(stage, "eli", CORDON)
             await stage.slack.until(lambda: stage.slack.envelopes and stage.slack.ephemerals("eli"))
         stage.slack.redeliver(stage.slack.envelopes[-1])
-        await stage.slack.until(
-            lambda: [one for one in stage.slack.ephemerals("eli") if "Cordon gpu-a01?" in one.said], 30
-        )
+        await reads(stage, "eli", TAKEN)
+        await reads(stage, "eli", "Cordon gpu-a01?")
         assert len(await stage.plans()) == 1
 
 

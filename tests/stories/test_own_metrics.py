@@ -79,3 +79,36 @@ async def test_commits_and_the_lag_of_the_event_loop_are_measured(tmp_path: Path
     assert after[durations] == after[commits]
     assert after["yardmaster_event_loop_lag_seconds_count", ()] >= 1
     assert after["yardmaster_event_loop_lag_seconds_sum", ()] >= 0
+
+
+LOGS = {
+    "groups": [
+        {
+            "name": "logs",
+            "rules": [
+                {
+                    "alert": "ErrorLogs",
+                    "logs": {"match": "level:error", "by": ["node"], "over": "10m", "above": 0},
+                    "labels": {"severity": "warning"},
+                    "annotations": {"summary": "{{ $labels.node }} logs errors."},
+                }
+            ],
+        }
+    ]
+}
+
+
+async def test_blind_rules_are_those_of_the_doctor(tmp_path: Path) -> None:
+    blind = ("yardmaster_blind_rules", labels(cluster="prod-a"))
+    async with light(tmp_path, own_rules=LOGS, start=False) as stage:
+        stage.settings["clusters"][0].pop("elasticsearch")
+        await stage.start()
+        await stage.next_rounds()
+        assert (await scraped(stage))[blind] == 0
+        answer = await stage.asks("dana", "rule doctor --all")
+        assert "blind" not in next(line for line in answer.said.splitlines() if "ErrorLogs" in line)
+        await stage.prometheus.goes("refused")
+        await stage.until(lambda: "prometheus" in stage.yard.evaluators["prod-a"].blind)
+        await stage.next_rounds()
+        assert (await scraped(stage))[blind] == 1
+        assert "1 of 2 rules can see nothing" in (await stage.asks("dana", "rule doctor")).said

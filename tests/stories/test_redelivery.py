@@ -1,14 +1,11 @@
 """An interaction is executed once, however often Slack delivers it."""
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import pytest
-
 from demo.lookalikes.slack.delivery.envelopes import Envelope
-from demo.lookalikes.slack.interactions.interaction import Interaction
 from demo.lookalikes.slack.state.messages import Message
 from tests.support.light import CHANNEL, Light, light
+from tests.support.ways_of_typing import EACH_WAY, Typing
 
 CORDON = "node cordon gpu-a01 --reason fan"
 
@@ -27,28 +24,12 @@ async def redeliver_three_times(stage: Light, envelope: Envelope) -> None:
         await redeliver(stage, envelope)
 
 
-async def by_slash(stage: Light) -> Interaction:
-    return await stage.slack.types("dana", CHANNEL, f"/yard {CORDON}")
-
-
-async def by_mention(stage: Light) -> Interaction:
-    return await stage.slack.types("dana", CHANNEL, f"@yardmaster {CORDON}")
-
-
-async def by_direct_message(stage: Light) -> Interaction:
-    return await stage.slack.types("dana", "@yardmaster", CORDON)
-
-
-@pytest.mark.parametrize(
-    "typed",
-    [by_slash, by_mention, by_direct_message],
-    ids=["a slash command", "a mention", "a direct message"],
-)
+@EACH_WAY
 async def test_a_line_delivered_four_times_gives_one_plan_and_one_answer(
-    tmp_path: Path, typed: Callable[[Light], Awaitable[Interaction]]
+    tmp_path: Path, typed: Typing
 ) -> None:
     async with light(tmp_path) as stage:
-        interaction = await typed(stage)
+        interaction = await typed(stage, "dana", CORDON)
         first = await stage.slack.until(lambda: stage.slack.envelopes)
         envelope = interaction.envelope or first[0]
         await redeliver_three_times(stage, envelope)

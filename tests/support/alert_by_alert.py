@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.alert_batch import Update
-from alerts.incidents.book import Effects
 from alerts.incidents.crashes import WITHIN, may_be_crash
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.group_keys import group_keys_of
@@ -20,6 +19,7 @@ from alerts.incidents.grouping import (
 )
 from alerts.incidents.impacts import add_impacts, dependants_of, ordered, with_failures
 from alerts.incidents.incident import Incident, Member
+from alerts.incidents.incident_book import Effects
 from alerts.incidents.least_members import weight_of
 from alerts.incidents.members import member_of
 from alerts.incidents.proofs import carried, with_proofs

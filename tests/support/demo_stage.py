@@ -1,33 +1,19 @@
-"""The demo, whole and in real time, for the scenarios of a file: it starts once, and they run in turn."""
+"""The demo, whole and in real time: it starts for the first scenario of a file, and the others run in it in turn."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
-import pytest
-
-from demo.environment import Environment, EnvironmentOptions, start_environment
+from demo.environment import FACTOR, Environment, EnvironmentOptions, start_environment
+from demo.runner import Result, ScenarioRunner
 from demo.scenario import load_scenarios
 from tests.support.tls import end_closed_connections
 
 STARTS_WITHIN = 240  # seconds
 STOPS_WITHIN = 60
-
-
-def chosen_scenarios(request: pytest.FixtureRequest) -> frozenset[str]:
-    """Return the scenarios that this run plays of the file: the values of `name`."""
-    return frozenset(
-        str(item.callspec.params["name"])
-        for item in request.session.items
-        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and item.path == request.path
-    )
-
-
-def first_faults(scenarios: Collection[str]) -> Mapping[str, Mapping[str, Any]]:
-    """Return the faults that these scenarios begin with, which exist from the start."""
-    every = load_scenarios()
-    return {fault.fault: fault.parameters for name in scenarios for fault in every[name].initial_faults}
+ENDS = FACTOR / 3  # nobody reads along, so an alert need not stand for long after its fault
 
 
 @asynccontextmanager
@@ -36,8 +22,10 @@ async def demo_stage(options: EnvironmentOptions) -> AsyncIterator[Environment]:
     is_started: asyncio.Future[Environment] = asyncio.get_running_loop().create_future()
     over = asyncio.Event()
 
+    faster = replace(options, ends=ENDS)
+
     async def run() -> None:
-        async with start_environment(options) as environment:
+        async with start_environment(faster) as environment:
             is_started.set_result(environment)
             await over.wait()
         await end_closed_connections()
@@ -54,3 +42,43 @@ async def demo_stage(options: EnvironmentOptions) -> AsyncIterator[Environment]:
         over.set()
         async with asyncio.timeout(STOPS_WITHIN):
             await task
+
+
+StartStage = Callable[[Mapping[str, Mapping[str, Any]]], AbstractAsyncContextManager[Environment]]
+
+
+class ScenarioPlayer:
+    """It plays scenarios in turn in one environment, whose runner knows which incidents belong to an earlier one.
+
+    After a failure the next gets a fresh environment, as does one that begins in the past: what a failed scenario left
+    behind would fail the others, and its own second try. `start` gets the faults that exist from the start.
+    """
+
+    def __init__(self, start: StartStage) -> None:
+        self._start = start
+        self._open = AsyncExitStack()
+        self._runner: ScenarioRunner | None = None
+        self._faults: Mapping[str, Mapping[str, Any]] = {}  # with which the environment began
+        self._is_used = False
+
+    async def play(self, name: str) -> Result:
+        runner = await self.started(name)
+        self._is_used = True
+        result = await runner.run(load_scenarios()[name])
+        if not result.is_good:
+            await self.close()
+        return result
+
+    async def started(self, name: str) -> ScenarioRunner:
+        """Return the runner of an environment in which this scenario can begin."""
+        faults = {fault.fault: fault.parameters for fault in load_scenarios()[name].initial_faults}
+        if faults and (self._is_used or faults != self._faults):
+            await self.close()
+        if self._runner is None:
+            self._runner = ScenarioRunner(await self._open.enter_async_context(self._start(faults)))
+            self._faults, self._is_used = faults, False
+        return self._runner
+
+    async def close(self) -> None:
+        self._runner = None
+        await self._open.aclose()

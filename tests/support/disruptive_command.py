@@ -7,10 +7,10 @@ from bot.wiring import Yardmaster
 from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
 from commands.core.matching.lexicon import Lexicon
-from commands.plans.disruption import Disruption
-from commands.plans.object_refs import ObjectRef
-from commands.plans.plan import Risk, in_order
-from commands.plans.steps import Patch
+from commands.execution.disruption import Disruption
+from commands.execution.object_refs import ObjectRef
+from commands.execution.plan import Risk, in_order
+from commands.execution.steps import Patch
 
 
 async def _wipe(action: Any, context: CommandContext) -> PlanDraft:

@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
-from commands.plans.cluster_writer import MERGE_PATCH
+from commands.execution.cluster_writer import MERGE_PATCH
+from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.real.servers.kubernetes import RESERVED
 from tests.support.yard import closed
 
@@ -23,6 +26,27 @@ _RUNNING = {
     "startTime": "2026-11-21T09:00:00Z",
     "conditions": [{"type": "Ready", "status": "True"}, {"type": "ContainersReady", "status": "True"}],
 }
+
+
+ON_BOTH_SERVERS = [
+    pytest.param("look-alike", id="look-alike"),
+    pytest.param("real", id="real", marks=[pytest.mark.real, pytest.mark.xdist_group("real_kubernetes")]),
+]
+
+
+async def quick(seconds: float) -> None:
+    """Pause a fiftieth of the time."""
+    await asyncio.sleep(seconds / 50)
+
+
+@asynccontextmanager
+async def kubeconfig_of(request: pytest.FixtureRequest, folder: Path) -> AsyncGenerator[Path]:
+    """The look-alike or the real control plane, as the fixture's parameter says."""
+    if request.param == "real":
+        yield request.getfixturevalue("real_kubernetes").kubeconfig
+        return
+    async with KubernetesLookalike.running(settings=Settings(node_grace=None)) as kube:
+        yield kube.kubeconfig(folder / "config")
 
 
 async def until(holds: Callable[[], Awaitable[bool]], *, seconds: float = 30) -> None:

@@ -12,11 +12,10 @@ from alerts.routing import Route
 from alerts.rules import Proof, Rule
 from alerts.silences import Silence
 from bot.cards.card_kind import CardContext
-from bot.cards.thread_replies import compose_reply
+from bot.cards.incident_cards import compose_reply
 from bot.evaluation.proof_queries import proof_facts
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
-from bot.store.memory_store import MemoryStore
 from bot.store.sql_store import SqlStore
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -24,6 +23,7 @@ from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.facts.topology import Topology
 from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_topology
+from tests.support.memory_store import MemoryStore
 from tests.support.routing import QuietSource, a_router
 
 Heat = Callable[[str, datetime], Mapping[str, float]]  # expression and moment -> value by node

@@ -6,29 +6,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from alerts.store import StoreSnapshot
-from bot.store.memory_store import MemoryStore
-from commands.models import CordonLease
-from commands.plans.cluster_writer import ClusterWriter
-from commands.plans.executor import PlanExecutor
-from commands.plans.object_refs import ObjectRef
-from commands.plans.plan import Origin, Plan, PlanState, Risk, StepRecord, in_order
-from commands.plans.plan_journal import records_of
-from commands.plans.preconditions import Precondition
-from commands.plans.record_steps import record
-from commands.plans.steps import Create, Delete, Evict, Patch, Record, Running, Scale, Step, Wait
+from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.executor import PlanExecutor
+from commands.execution.object_refs import ObjectRef
+from commands.execution.plan import Origin, Plan, PlanState, Risk, StepRecord, in_order
+from commands.execution.plan_journal import records_of
+from commands.execution.preconditions import Precondition
+from commands.execution.record_steps import record
+from commands.execution.steps import Create, Delete, Evict, Patch, Record, Running, Scale, Step, Wait
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.memory_store import MemoryStore
+from tests.support.rows import a_lease
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CLUSTER = "prod-a"
-LEASE = CordonLease(
-    id="prod-a/gpu-a01",
-    cluster=CLUSTER,
-    node="gpu-a01",
-    owner="U_DANA",
-    owner_name="dana",
-    reason="fan",
-    since=NOON,
-)
+LEASE = a_lease(NOON, reason="fan", plan="p1")
 
 
 class Noon:
@@ -123,14 +115,15 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
     )
     dns = ObjectRef(api="apps/v1", kind="Deployment", name="dns", namespace="default")
     fresh = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new", "namespace": "default"}}
+    cordon = Patch(
+        ref=ObjectRef(api="v1", kind="Node", name="gpu-a01", uid=node["metadata"]["uid"]),
+        description="cordon",
+        body={"spec": {"unschedulable": True}},
+        requires=(Precondition(path=("spec", "unschedulable")),),
+        undo={"spec": {"unschedulable": None}},
+    )
     return (
-        Patch(
-            ref=ObjectRef(api="v1", kind="Node", name="gpu-a01", uid=node["metadata"]["uid"]),
-            description="cordon",
-            body={"spec": {"unschedulable": True}},
-            requires=(Precondition(path=("spec", "unschedulable")),),
-            undo={"spec": {"unschedulable": None}},
-        ),
+        cordon,
         Create(manifest=fresh, description="create new"),
         Delete(
             ref=ObjectRef(
@@ -147,7 +140,7 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
         ),
         Wait(ref=dns, description="wait", path=("spec", "replicas"), at_least=3, seconds=5),
         Running(ref=dns, description="wait for its pods", label="app=dns", count=0, seconds=5),
-        record("leases", LEASE, text="record the lease"),
+        record("leases", LEASE, text="record the lease", about=(cordon.leaves(),)),
     )
 
 

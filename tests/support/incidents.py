@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from alerts.alert import Alert
-from alerts.cards.desired import desired_replies
+from alerts.cards.desired_cards import desired_replies
 from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import NO_CONTEXT, IncidentContext

@@ -8,7 +8,7 @@ from typing import Any
 from collectors.cluster.kinds import JOBSETS
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient
-from commands.plans.cluster_writer import MERGE_PATCH
+from commands.execution.cluster_writer import MERGE_PATCH
 from tests.support.custom_kinds import a_definition
 
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

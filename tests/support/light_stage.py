@@ -13,8 +13,8 @@ from alerts.cards.posted import PostedCard
 from bot.settings.loading import read_settings
 from bot.wiring import Yardmaster, build
 from collectors.facts.clock import SystemClock
+from commands.execution.plan import Plan
 from commands.models import AuditEntry
-from commands.plans.plan import Plan
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from demo.lookalikes.kubernetes.faults import RecordedRequest

@@ -1,18 +1,21 @@
 """Cached objects for tests, parsed from the API's JSON so that parsing is tested too."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import msgspec
 
+from collectors.check import Found
 from collectors.cluster import kinds
 from collectors.cluster.base import KubernetesObject
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import ResourceKind
-from collectors.cluster.object_store import snapshot_of
+from collectors.cluster.object_store import ObjectStore, Snapshot
 from collectors.cluster.objects import Node, Pod
+from collectors.facts.results import Sample
 
 T = TypeVar("T", bound=KubernetesObject)
 
@@ -83,3 +86,16 @@ def hide(seen: Inventory, *kinds: ResourceKind[Any], reason: str) -> Inventory:
     names = {kind.name for kind in kinds}
     left = {name: snapshot for name, snapshot in seen.snapshots.items() if name not in names}
     return replace(seen, snapshots=left, missing={**seen.missing, **dict.fromkeys(names, reason)})
+
+
+def snapshot_of(kind: ResourceKind[T], objects: Iterable[T], *, at: datetime) -> Snapshot[T]:
+    """Return the snapshot of these objects."""
+    store = ObjectStore(kind)
+    for one in objects:
+        store.put(one.key, one)
+    return store.snapshot(at)
+
+
+def samples_in(found: Found) -> tuple[Sample, ...]:
+    """Return the samples of a check, all at once."""
+    return tuple(one for one in found if one is not None)

@@ -24,7 +24,7 @@ import structlog
 
 from bot.channels.interaction import Interaction
 from bot.store.sql_store import SqlStore
-from commands.plans.plan import Plan, PlanState
+from commands.execution.plan import Plan, PlanState
 from demo.environment import CLUSTER, FACTOR, GROUPS, Environment, EnvironmentOptions, start_environment
 from demo.faster_rules import write_packs
 from demo.lookalikes.slack import Message

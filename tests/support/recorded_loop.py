@@ -21,7 +21,6 @@ from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import LiveCluster
 from bot.metrics import Metrics
 from bot.settings.schema import RulesSettings
-from bot.store.memory_store import MemoryStore
 from collectors.check_catalogue import CHECKS
 from collectors.check_runner import CheckRunner
 from collectors.query_router import QueryRouter
@@ -29,6 +28,7 @@ from collectors.sources.cluster_sources import ClusterSources
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.source import PrometheusSource
 from collectors.sources.source_port import Source
+from tests.support.memory_store import MemoryStore
 from tests.support.recorded_objects import ObjectsAt, RecordedCache
 from tests.support.yard import text_of
 

@@ -6,11 +6,11 @@ from typing import Any, cast
 
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
-from collectors.cluster.object_store import Snapshot, snapshot_of
+from collectors.cluster.object_store import Snapshot
 from collectors.cluster.objects import Deployment, Job, KubernetesObject, Service, StatefulSet
 from collectors.facts.workload_keys import kind_with_group, workload_key
 from tests.support.gpu_dialects import GpuNode
-from tests.support.objects import gpus, node, owned, pod, read
+from tests.support.objects import gpus, node, owned, pod, read, snapshot_of
 from tests.support.recorded_cluster import FaultKind, RecordedCluster
 
 ObjectsAt = Callable[[datetime], Sequence[KubernetesObject]]

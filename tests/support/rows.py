@@ -16,7 +16,7 @@ from alerts.cards.text import text
 from alerts.lifecycle import AlertLife, AlertState
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
-from commands.models import AuditEntry, HandledRequest
+from commands.models import AuditEntry, CordonLease, HandledRequest, Launch, ReclaimRequest
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -110,3 +110,48 @@ def an_audit_entry(id: str = "a1", *, at: datetime = NOON) -> AuditEntry:
     return AuditEntry(
         id=id, cluster="lab", at=at, actor="U1", actor_name="Ann", line="node list", what="asked"
     )
+
+
+def a_request(at: datetime, **changes: Any) -> ReclaimRequest:
+    """Return dana's request to ana for the GPUs of a training, which may be answered for half an hour."""
+    row = ReclaimRequest(
+        id="c1",
+        cluster="prod-a",
+        training="vision/detr",
+        owner="ana",
+        owner_id="U_ANA",
+        gpus=8,
+        asked_by="U_DANA",
+        asked_by_name="dana",
+        asked_at=at,
+        grace_until=at + timedelta(minutes=30),
+    )
+    return replace(row, **changes)
+
+
+def a_lease(at: datetime, node: str = "gpu-a01", **changes: Any) -> CordonLease:
+    """Return dana's lease of a node."""
+    row = CordonLease(
+        id=f"prod-a/{node}",
+        cluster="prod-a",
+        node=node,
+        owner="U_DANA",
+        owner_name="dana",
+        reason="hot",
+        since=at,
+    )
+    return replace(row, **changes)
+
+
+def a_launch(at: datetime, **changes: Any) -> Launch:
+    """Return ana's launch of a training."""
+    row = Launch(
+        id="l1",
+        cluster="prod-a",
+        training="vision/detr",
+        by="U1",
+        by_name="ana",
+        at=at,
+        channel="C1",
+    )
+    return replace(row, **changes)

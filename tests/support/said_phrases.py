@@ -13,7 +13,6 @@ ROOT = Path(__file__).parents[2]
 OPERATORS = (
     "commands/core/matching",
     "alerts/loading",
-    "alerts/templates",
     "bot/backtest",
     "bot/channels/slack/slack_diagnosis.py",
     "bot/cli",
@@ -25,6 +24,7 @@ OPERATORS = (
     "bot/main.py",
     "bot/metrics.py",
     "bot/wiring.py",
+    "collectors/facts/promql",
     "collectors/facts/secrets",  # patterns
 )
 # Calls whose own strings nobody reads in the chat.
@@ -111,10 +111,22 @@ def said_phrases(root: Path = ROOT) -> Mapping[str, str]:
     return found
 
 
+def joined_phrases(root: Path = ROOT) -> Mapping[str, str]:
+    """Return the phrases that are f-strings, with the place of each."""
+    found: dict[str, str] = {}
+    for name, tree in modules(root):
+        strings = _Strings()
+        strings.visit(tree)
+        for line, phrase in strings.joined:
+            if _WORD.search(phrase) and (" " in phrase or not _NAME.fullmatch(phrase.replace("{}", ""))):
+                found.setdefault(phrase, f"{name}:{line}")
+    return found
+
+
 def shown_words(root: Path = ROOT) -> Mapping[str, str]:
     """Return each single word that is shown for certain, with its place: headings, names of fields, states."""
     found: dict[str, str] = {}
-    for name, tree in _modules(root):
+    for name, tree in modules(root):
         for node in ast.walk(tree):
             for word in _words_of(node):
                 if re.fullmatch("[a-z]+", word):
@@ -126,7 +138,7 @@ def shown_words(root: Path = ROOT) -> Mapping[str, str]:
 def all_strings(root: Path = ROOT) -> frozenset[str]:
     """Return every string of the code, be it read or not."""
     found = {phrase for _, phrase in _of_packs(root)}
-    for name, tree in _modules(root):
+    for name, tree in modules(root):
         found.update(phrase for _, phrase in _of_module(name, tree))
         found.update(
             node.value
@@ -152,7 +164,7 @@ def _constants(nodes: Iterable[ast.expr]) -> Iterator[str]:
     return (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-def _modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
+def modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
     for package in ("collectors", "alerts", "commands", "bot"):
         for path in sorted((root / package).rglob("*.py")):
             name = path.relative_to(root).as_posix()
@@ -161,7 +173,7 @@ def _modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
 
 
 def _of_code(root: Path) -> Iterator[tuple[str, str]]:
-    for name, tree in _modules(root):
+    for name, tree in modules(root):
         yield from _of_module(name, tree)
 
 
@@ -199,6 +211,7 @@ class _Strings(ast.NodeVisitor):
 
     def __init__(self) -> None:
         self.found: list[tuple[int, str]] = []
+        self.joined: list[tuple[int, str]] = []
 
     def visit_Expr(self, node: ast.Expr) -> None:
         if not isinstance(node.value, ast.Constant):
@@ -221,7 +234,9 @@ class _Strings(ast.NodeVisitor):
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         parts = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
-        self.found.append((node.lineno, "".join(map(str, parts))))
+        phrase = "".join(map(str, parts))
+        self.found.append((node.lineno, phrase))
+        self.joined.append((node.lineno, phrase))
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
                 self.visit(part.value)

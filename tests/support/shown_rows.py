@@ -8,8 +8,8 @@ from alerts.silences import Silence
 from alerts.store import StoreSnapshot
 from collectors.facts.subjects import WORDS, Subject
 from collectors.facts.topology import shown_name
+from commands.execution.plan import Plan, StepRecord
 from commands.models import AuditEntry, CordonLease, DueCommand, HandledRequest, Launch, ReclaimRequest
-from commands.plans.plan import Plan, StepRecord
 
 Shown = dict[str, list[dict[str, Any]]]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from commands.plans.cluster_writer import collection
-from commands.plans.rights import Right
-from commands.plans.steps import Record, Step
+from commands.execution.cluster_writer import collection
+from commands.execution.rights import Right
+from commands.execution.steps import Record, Step
 
 LOOKING = {
     "get",

@@ -12,7 +12,6 @@ from typing import Any
 from alerts.cards.message import Buttons, Context, Fields, Image, Message, Paragraph, Preformatted, Table
 from alerts.cards.text import plain
 from bot.live_cluster import LiveCluster
-from bot.store.memory_store import MemoryStore
 from collectors.cluster.cache import ClusterCache
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -27,11 +26,13 @@ from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.pipeline import Pipeline
 from commands.core.request import Actor, ActorKind, Request, Upload
-from commands.plans.cluster_writer import ClusterWriter
-from commands.plans.executor import PlanExecutor
-from commands.plans.plan import Origin, Plan, PlanState, StepRecord
-from commands.plans.plan_journal import records_of
+from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.executor import PlanExecutor
+from commands.execution.plan import Origin, Plan, PlanState, StepRecord
+from commands.execution.plan_journal import records_of
+from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.cluster_cache import QUICK, until
+from tests.support.memory_store import MemoryStore
 from tests.support.routing import QuietSource
 from tests.support.step_rights import forgotten_rights
 from tests.support.tls import end_closed_connections
@@ -258,6 +259,25 @@ def text_of(message: Message) -> str:
             case Image():
                 lines.append(block.alt)
     return "\n".join(lines).replace("`", "")
+
+
+@asynccontextmanager
+async def yard_on(folder: Path, *nodes: str) -> AsyncGenerator[Yard]:
+    """A pipeline before a look-alike with these ready nodes, for tests that do not look at it themselves."""
+    async with (
+        lookalike_with(*nodes) as kube,
+        yard_before(kube.kubeconfig(folder / "kubeconfig")) as yard,
+    ):
+        yield yard
+
+
+@asynccontextmanager
+async def lookalike_with(*nodes: str) -> AsyncGenerator[KubernetesLookalike]:
+    """Run a look-alike without controllers, with these ready nodes."""
+    async with KubernetesLookalike.running(controllers=False) as kube:
+        for name in nodes:
+            kube.create(a_node_tree(name), keep_status=True)
+        yield kube
 
 
 def a_node_tree(

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Sequence
 from typing import Any
 
 from bot.channels.slack.web_client import SlackClient
+from bot.chat_accounts import Account
 from bot.delivery.notifier_protocol import Permanent, Refuses, SendError
-from bot.people import Account
 from collectors.facts.results import SourceError
 
 

@@ -1,13 +1,13 @@
 """The Slack integration: one client, and the notifier, responder, directory and listeners that use it."""
 
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from json import JSONDecodeError
 
 import structlog
 from aiohttp import web
-from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
-from slack_bolt.async_app import AsyncApp
+from slack_bolt.adapter.aiohttp import to_aiohttp_response
+from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
 from slack_bolt.authorization import AuthorizeResult
 
 from alerts.store import Store
@@ -15,7 +15,7 @@ from bot.channels.intake import Intake
 from bot.channels.slack.directory import SlackDirectory
 from bot.channels.slack.forms import SlackForms
 from bot.channels.slack.home import SlackHome
-from bot.channels.slack.listeners import listen
+from bot.channels.slack.listeners import listen, unreadable
 from bot.channels.slack.notifier import SlackNotifier
 from bot.channels.slack.responder import SlackResponder
 from bot.channels.slack.socket_mode import Socket, quiet_logger
@@ -25,6 +25,9 @@ from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.settings.channels import SlackSettings
 from bot.settings.section import secret
 from collectors.facts.clock import Clock
+from collectors.internal_errors import InternalErrors
+
+MAX_DIGITS = 12  # of the time of a request
 
 log = structlog.get_logger(__name__)
 
@@ -41,16 +44,31 @@ class SlackIntegration:
     intake: Intake
     app: AsyncApp
     socket: Socket | None
+    errors: InternalErrors
 
     async def receive(self, request: web.Request) -> web.StreamResponse:
         """Handle an HTTP request from Slack: Bolt checks its signature, and 200 says that it is stored."""
+        if not _may_be_signed(request.headers):
+            return web.Response(status=401, text="invalid request")
         try:
-            received = await to_bolt_request(request)
-        except (UnicodeDecodeError, JSONDecodeError, RecursionError, AttributeError, TypeError):
-            # Bolt's parser expects an object, and raises the last two for a list or a number.
+            received = AsyncBoltRequest(
+                body=(await request.read()).decode(),  # Slack signs UTF-8, whatever its Content-Type may say
+                query=request.query_string,
+                headers=dict(request.headers),
+            )
+        except Exception:  # Bolt reads it before it checks who sent it, and takes it for what Slack sends
             return web.Response(status=400, text="the body is neither JSON nor a form with JSON in `payload`")
-        response = await self.app.async_dispatch(received)
+        try:
+            response = await self.app.async_dispatch(received)
+        except Exception as error:  # Bolt's own, which reads the payload again to report an error
+            response = unreadable(error, self.errors)
         return await to_aiohttp_response(response)
+
+
+def _may_be_signed(headers: Mapping[str, str]) -> bool:
+    """Whether Bolt can check its signature: it takes the time for a number, and the signature for ASCII."""
+    at, signature = headers.get("X-Slack-Request-Timestamp", "0"), headers.get("X-Slack-Signature", "")
+    return at.isascii() and at.isdecimal() and len(at) <= MAX_DIGITS and signature.isascii()
 
 
 async def open_slack(
@@ -60,6 +78,7 @@ async def open_slack(
     clock: Clock,
     stack: AsyncExitStack,
     book: Phrasebook = ENGLISH,
+    errors: InternalErrors,
 ) -> SlackIntegration:
     """Open the integration; `stack` closes it. Raises Permanent when Slack refuses the token.
 
@@ -80,7 +99,16 @@ async def open_slack(
     forms = SlackForms(client, directory, book)
     responder = SlackResponder(client, book, forms)
     home = SlackHome(client, book)
-    listen(app, intake, answers=responder, directory=directory, forms=forms, home=home, clock=clock)
+    listen(
+        app,
+        intake,
+        answers=responder,
+        directory=directory,
+        forms=forms,
+        home=home,
+        clock=clock,
+        errors=errors,
+    )
     return SlackIntegration(
         notifier=SlackNotifier(client, book),
         responder=responder,
@@ -90,6 +118,7 @@ async def open_slack(
         intake=intake,
         app=app,
         socket=Socket(app, app_token) if app_token else None,
+        errors=errors,
     )
 
 

@@ -2,13 +2,15 @@
 
 import asyncio
 import re
+from functools import partial
 from typing import Any
 
 import structlog
 from slack_bolt.async_app import AsyncApp, AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from bot.channels.intake import InboxFullError, Intake
+from alerts.store import table_of
+from bot.channels.intake import InboxFullError, Intake, NotYetStoredError, Receipt, report_outcome
 from bot.channels.interaction import Interaction
 from bot.channels.slack.directory import SlackDirectory
 from bot.channels.slack.elements import ACTION, PEOPLE
@@ -24,15 +26,18 @@ from bot.channels.slack.interactions import (
     from_view,
 )
 from bot.channels.slack.responder import SlackResponder
+from bot.store.documents import decode, encode
 from collectors.facts.clock import Clock, SystemClock
+from collectors.internal_errors import InternalErrors
 from commands.core.guidance import refused
 
 log = structlog.get_logger(__name__)
 
 BUSY = "Too many commands are waiting. Nothing was done: try again in a moment."
-NOT_STORED = (
-    "Yardmaster's store does not answer, this may be lost: if nothing follows, send or press it again."
-)
+TAKEN = "Taken, whatever Slack says: it waits for its turn. Do not send it again."
+NOT_TAKEN = "Not taken: Yardmaster could not store it, and nothing was done. Send it again in a moment."
+PENDING = "It is not known yet whether this was taken. Do not send it again: you read here what became of it."
+_WORDS = {Receipt.TAKEN: TAKEN, Receipt.NOT_TAKEN: NOT_TAKEN, Receipt.FULL: BUSY, Receipt.PENDING: PENDING}
 TELL_TIMEOUT = 2.0  # seconds to send one of those answers
 
 
@@ -45,13 +50,21 @@ def listen(
     forms: SlackForms,
     home: SlackHome | None = None,
     clock: Clock | None = None,
+    errors: InternalErrors | None = None,
     command: str = "/yard",
 ) -> None:
     """Make `app` store every interaction meant for us. It must be one that processes before it responds.
 
-    An interaction that is not stored is not acknowledged, so that Slack shows an error or delivers it again, and the
-    person gets NOT_STORED. When too many are waiting, the person gets BUSY.
+    An interaction that is not stored in time is not acknowledged, so that Slack shows an error, and the person reads
+    what became of it: from what was stored, never from a timeout. When too many are waiting, the person gets BUSY.
+    What is not as Slack describes it is refused with 400, and contained: its reader is at fault, or the sender.
     """
+    contained = errors or InternalErrors()
+
+    async def refuse(error: Exception) -> BoltResponse:
+        return unreadable(error, contained)
+
+    app.error(refuse)
     listeners = _Listeners(intake, answers, directory, forms, clock or SystemClock())
     app.command(command)(listeners.slash)
     app.event("app_mention")(listeners.message)
@@ -72,6 +85,12 @@ def listen(
     # Everything else is acknowledged, or Slack would deliver it again.
     app.action(re.compile(".*"))(listeners.nothing)
     app.event(re.compile(".*"))(listeners.nothing)
+
+
+def unreadable(error: Exception, errors: InternalErrors) -> BoltResponse:
+    """Contain what reading a payload raised, and return what refuses it."""
+    errors.contain(error, "slack payload")
+    return BoltResponse(status=400, body="this is not what Slack's documentation describes")
 
 
 class _Listeners:
@@ -119,20 +138,33 @@ class _Listeners:
     async def _receive(
         self, interaction: Interaction | None, ack: Ack, *, tells: bool = True
     ) -> BoltResponse | None:
-        """Acknowledge it once it is stored; else return the response that keeps Bolt from acknowledging it."""
+        """Acknowledge it once it is stored; else return the response that keeps Bolt from acknowledging it.
+
+        Raises ValueError if it could not be read from the store again: then it would be lost without an answer.
+        """
+        if interaction is not None:
+            _check(interaction)
         try:
             if interaction is not None:
                 await self._intake.accept(interaction)
         except InboxFullError:
             log.warning("inbox is full", interaction=interaction.id if interaction else "")
             await self._tell(interaction, BUSY)
+        except NotYetStoredError as late:
+            log.warning("interaction not stored in time", interaction=interaction.id if interaction else "")
+            if tells:
+                self._intake.follow(report_outcome(late.outcome, partial(self._say, interaction)))
+            return BoltResponse(status=503)
         except Exception as error:
             log.warning("interaction not stored", error=repr(error)[:500])
             if tells:
-                await self._tell(interaction, NOT_STORED)
+                await self._tell(interaction, NOT_TAKEN)
             return BoltResponse(status=503)
         await ack()
         return None
+
+    async def _say(self, interaction: Interaction | None, receipt: Receipt) -> None:
+        await self._tell(interaction, _WORDS[receipt])
 
     async def _tell(self, interaction: Interaction | None, reason: str) -> None:
         """Answer with the reason, except to an outsider. This runs in Bolt's task, so no error may leave it."""
@@ -143,3 +175,9 @@ class _Listeners:
                 await self._responder.respond(interaction, refused(reason))
         except Exception as error:
             log.warning("refusal not delivered", reason=type(error).__name__)
+
+
+def _check(interaction: Interaction) -> None:
+    table = table_of(Interaction)
+    if decode(table, encode(table, interaction)) != interaction:
+        raise ValueError("a field of the interaction is not what it should be")

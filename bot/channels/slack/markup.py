@@ -7,6 +7,7 @@ from alerts.cards.text import Span, Style, Text
 from bot.language.phrase import WIDE
 
 _PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
+_GROUP = re.compile(r"S[A-Z0-9_]{2,}")
 _CHANNEL = re.compile(r"[CGD][A-Z0-9]{2,}")
 DATE = "{date_short_pretty} {time}"
 _MARKS = frozenset("*`")
@@ -102,6 +103,8 @@ def _span(span: Span) -> str:
             return f"<{target}|{_one_line(words).replace('|', '¦')}>" if _is_link(target) else words
         case Style.PERSON:
             return f"<@{span.target}>" if _PERSON.fullmatch(span.target) else _unmarked(words)
+        case Style.GROUP:
+            return f"<!subteam^{span.target}>" if _GROUP.fullmatch(span.target) else _unmarked(words)
         case Style.CHANNEL:
             return f"<#{span.target}>" if _CHANNEL.fullmatch(span.target) else _unmarked(words)
         case Style.MOMENT:

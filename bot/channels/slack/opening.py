@@ -16,6 +16,7 @@ async def open_slack_channel(settings: Settings, dependencies: ChannelDependenci
         clock=dependencies.clock,
         stack=dependencies.stack,
         book=dependencies.book,
+        errors=dependencies.errors,
     )
     return OpenChannel(
         notifier=slack.notifier, default=settings.slack.channel, conversation=_conversation(slack)

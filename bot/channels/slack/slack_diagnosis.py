@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 
 from alerts.cards.channel_id import kind_and_name
-from bot.channels.slack.scopes import BOT_SCOPES
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Permanent, SendError
 from bot.settings.schema import RouteSettings, Settings
@@ -11,6 +10,22 @@ from bot.settings.secrets import SecretError
 from bot.settings.section import secret
 from bot.settings.value_types import token_error
 from collectors.facts.findings import Finding, broken, ok, warning
+
+# Those of docs/slack-manifest.yaml, with their reasons in docs/slack.md.
+BOT_SCOPES = (
+    "app_mentions:read",
+    "channels:history",
+    "chat:write",
+    "commands",
+    "files:read",
+    "files:write",
+    "groups:history",
+    "im:history",
+    "im:write",
+    "usergroups:read",
+    "users:read",
+)
+
 
 _REINSTALL = "then install the app into the workspace again"
 _TOKEN_PAGE = "the app's page in Slack, OAuth & Permissions"

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from alerts.cards.incident_facts import AlertFacts, IncidentFacts
+from collectors.facts.sentences import english
 
 VERSION = "4"
 HEARTBEAT = {"alertname": "Watchdog", "severity": "none"}  # as Prometheus' own heartbeat is called
@@ -121,7 +122,8 @@ def _encoded(facts: IncidentFacts, receiver: str) -> bytes:
                 affected=facts.affected,
                 links=facts.links,
             ),
-        )
+        ),
+        enc_hook=english,
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by, sentence
 from collectors.sources.elasticsearch.wire import Count, Hits, Scalar
 
 
@@ -21,7 +22,9 @@ class Windows(msgspec.Struct):
         try:
             return tuple(self.buckets[str(number)].doc_count for number in range(windows))
         except KeyError as error:
-            raise SourceError(f"the response lacks the count of window {error}") from error
+            raise SourceError(
+                sentence("the response lacks the count of window {error}", error=said_by(error))
+            ) from error
 
 
 class CombinationBucket(msgspec.Struct):

@@ -10,6 +10,7 @@ from elastic_transport import ConnectionError, ConnectionTimeout, SerializationE
 from elasticsearch import ApiError, AsyncElasticsearch, UnsupportedProductError
 
 from collectors.facts.results import SourceError, TooLargeError
+from collectors.facts.sentences import counted, sentence
 from collectors.sources.elasticsearch.options import Credentials, ElasticsearchOptions
 from collectors.sources.elasticsearch.transport import ResponseTooLargeError, client_of
 from collectors.sources.elasticsearch.wire import (
@@ -68,7 +69,15 @@ class ElasticsearchClient:
             )
             found = decoded(response.body, Responses).responses
         if len(found) != len(bodies):
-            raise SourceError(f"{self._settings.name} answered {len(found)} of {len(bodies)} searches")
+            raise SourceError(
+                counted(
+                    "{settings} answered {found} of {count} search",
+                    "{settings} answered {found} of {count} searches",
+                    settings=self._settings.name,
+                    found=len(found),
+                    count=len(bodies),
+                )
+            )
         for one in found:
             if one.error is not None:
                 status = one.status or 500
@@ -132,40 +141,70 @@ class ElasticsearchClient:
             ) from error
         except ResponseTooLargeError as error:
             raise TooLargeError(
-                f"{where}: the response exceeded {self._settings.bytes_cap} bytes: narrow `match` or shorten `over`"
+                counted(
+                    "{where}: the response exceeded {count} byte: narrow `match` or shorten `over`",
+                    "{where}: the response exceeded {count} bytes: narrow `match` or shorten `over`",
+                    where=where,
+                    count=self._settings.bytes_cap,
+                )
             ) from error
         except ConnectionTimeout as error:
-            raise SourceError(f"{where} did not answer within {seconds:g} s: narrow the search") from error
+            raise SourceError(
+                sentence(
+                    "{where} did not answer within {seconds:g} s: narrow the search",
+                    where=where,
+                    seconds=seconds,
+                )
+            ) from error
         except TlsError as error:
             raise SourceError(
-                f"{where}: no trusted TLS connection: check ca_file and the server's certificate",
+                sentence(
+                    "{where}: no trusted TLS connection: check ca_file and the server's certificate",
+                    where=where,
+                ),
                 temporary=False,
             ) from error
         except ConnectionError as error:
-            raise SourceError(f"{where}: cannot connect: check elasticsearch.url and the network") from error
+            raise SourceError(
+                sentence("{where}: cannot connect: check elasticsearch.url and the network", where=where)
+            ) from error
         except (SerializationError, NotElasticsearchError) as error:
             raise SourceError(f"{where} {_NOT_ELASTICSEARCH}", temporary=False) from error
         except TransportError as error:
-            raise SourceError(f"{where}: the request failed: {type(error).__name__}") from error
+            raise SourceError(
+                sentence("{where}: the request failed: {name}", where=where, name=type(error).__name__)
+            ) from error
 
     def _refused(self, status: int, body: object) -> str:
         where, index = self._settings.name, self._settings.index
         reason = self._settings.redact(reason_of(body))
         match status:
             case 401:
-                return f"{where} rejected the credentials (401): check api_key_file or basic_auth"
+                return sentence(
+                    "{where} rejected the credentials (401): check api_key_file or basic_auth", where=where
+                )
             case 403 if "blocked by" in reason:  # 7.17 says so of a closed index
-                return f"{where} rejected the query (403): {reason}"
+                return sentence("{where} rejected the query (403): {reason}", where=where, reason=reason)
             case 403:
-                return f"{where} denied access (403): grant `read` and `view_index_metadata` on `{index}`"
+                return sentence(
+                    "{where} denied access (403): grant `read` and `view_index_metadata` on `{index}`",
+                    where=where,
+                    index=index,
+                )
             case 404:
-                return f"{where} has no index `{index}` (404): check elasticsearch.index"
+                return sentence(
+                    "{where} has no index `{index}` (404): check elasticsearch.index",
+                    where=where,
+                    index=index,
+                )
             case 400:
-                return f"{where} rejected the query (400): {reason}"
+                return sentence("{where} rejected the query (400): {reason}", where=where, reason=reason)
             case 429:
-                return f"{where} is overloaded (429): {reason}"
+                return sentence("{where} is overloaded (429): {reason}", where=where, reason=reason)
             case _:
-                return f"{where} failed ({status}): {reason}"
+                return sentence(
+                    "{where} failed ({status}): {reason}", where=where, status=status, reason=reason
+                )
 
 
 def _parts(names: Sequence[str], length: int) -> Iterator[list[str]]:

@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from collectors.facts.enumeration import some_of
 from collectors.facts.findings import Finding, blinding, broken, ok, warning
+from collectors.facts.one_line import some_of
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, SourceError
+from collectors.facts.sentences import listed, sentence
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.fields.field_map import FieldMap
 
@@ -35,12 +36,16 @@ async def diagnose(
             return [blinding(broken(str(fields), mend), queries, str(fields))]
         near = get_close_matches(index.rstrip("*-"), names, n=1, cutoff=0.3) or names[:1]
         there = (
-            f"there are {some_of(names, _SHOWN)}"
+            sentence("there are {names}", names=some_of(names, _SHOWN))
             if names
             else "it has no index at all: does the log shipper write to it?"
         )
-        mend = f"set elasticsearch.index, such as `{_pattern(near[0])}`" if near else "start the log shipper"
-        cause = f"no index matches `{index}`; {there}"
+        mend = (
+            sentence("set elasticsearch.index, such as `{pattern}`", pattern=_pattern(near[0]))
+            if near
+            else "start the log shipper"
+        )
+        cause = sentence("no index matches `{index}`; {there}", index=index, there=there)
         return [blinding(broken(f"it answers, but {cause}", mend), queries, cause)]
     found = [ok(f"it answers, and has the index `{index}`")]
     if chosen := [f"{label} from {_either(names)}" for label, names in filled.items() if names]:
@@ -54,9 +59,13 @@ async def diagnose(
 
 def unsearchable_text(name: str, queries: Mapping[str, Query]) -> Finding:
     """Return the finding about a field of texts whose lines are not found by their words."""
-    cause = f"recent lines are not found by words that stand in their `{name}`: its analyzer splits them otherwise"
-    mend = f"map `{name}` as text with the standard analyzer, in the index template"
-    return blinding(broken(f"rules on lines miss some: {cause}", mend), queries, cause)
+    cause = sentence(
+        "recent lines are not found by words that stand in their `{name}`: its analyzer "
+        "splits them otherwise",
+        name=name,
+    )
+    mend = sentence("map `{name}` as text with the standard analyzer, in the index template", name=name)
+    return blinding(broken(sentence("rules on lines miss some: {cause}", cause=cause), mend), queries, cause)
 
 
 def _missing_fields(fields: FieldMap, queries: Mapping[str, Query]) -> list[Finding]:
@@ -66,7 +75,7 @@ def _missing_fields(fields: FieldMap, queries: Mapping[str, Query]) -> list[Find
             if label not in fields.exact:
                 rules[label].append(name)
     essential = {
-        label: fields.unusable.get(label, f"no field of `{label}`")
+        label: fields.unusable.get(label, sentence("no field of `{label}`", label=label))
         for label in _ESSENTIAL
         if label not in fields.read
     }
@@ -74,12 +83,23 @@ def _missing_fields(fields: FieldMap, queries: Mapping[str, Query]) -> list[Find
     for label, names in sorted(rules.items()):
         cause = fields.unusable.get(label, label)
         found.append(
-            blinding(broken(f"{some_of(names, _SHOWN)} can see nothing: {cause}", _FIELDS), names, cause)
+            blinding(
+                broken(
+                    sentence("{names} can see nothing: {cause}", names=some_of(names, _SHOWN), cause=cause),
+                    _FIELDS,
+                ),
+                names,
+                cause,
+            )
         )
     others = [label for label in fields.unusable if label not in (*_ESSENTIAL, *rules)]
     if others:
-        what = f"its lines have no field for {some_of(sorted(others), _SHOWN)}, which searches of people may name"
-        found.append(warning(what, f"{_FIELDS}, if you miss it"))
+        what = sentence(
+            "its lines have no field for {labels}, which searches of people may name",
+            labels=some_of(sorted(others), _SHOWN),
+        )
+        fix = sentence("set elasticsearch.fields, or let the log shipper add the field, if you miss it")
+        found.append(warning(what, fix))
     return found
 
 
@@ -99,7 +119,7 @@ async def _matches(client: ElasticsearchClient) -> bool:
 
 
 def _either(names: Sequence[str]) -> str:
-    return " or ".join(f"`{name}`" for name in names[:_SHOWN])
+    return listed((sentence("`{name}`", name=name) for name in names[:_SHOWN]), "or")
 
 
 def _pattern(name: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import counted, listed
 from collectors.logs.log_store import LineGroup, Window
 from collectors.sources.elasticsearch.aggregations import CombinationBucket, Combinations, Windows
 from collectors.sources.elasticsearch.client import ElasticsearchClient
@@ -52,7 +53,12 @@ class Counting:
                 return
             if seen >= cap:
                 raise SourceError(
-                    f"more than {cap} groups by {', '.join(by)}: narrow `match` or group by fewer labels",
+                    counted(
+                        "more than {count} group by {by}: narrow `match` or group by fewer labels",
+                        "more than {count} groups by {by}: narrow `match` or group by fewer labels",
+                        count=cap,
+                        by=listed(by),
+                    ),
                     temporary=False,
                 )
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from collectors.facts.results import SourceError, TooLargeError
+from collectors.facts.sentences import sentence
 from collectors.facts.topology import Topology
 from collectors.logs.log_store import Window
 from collectors.sources.elasticsearch.client import ElasticsearchClient
@@ -72,7 +73,10 @@ class FieldFinder:
         caps = await self._client.field_caps(sorted(wanted | parts))
         if not caps.indices:
             raise SourceError(
-                f"no index matches `{self._index}`: check elasticsearch.index and the log shipper",
+                sentence(
+                    "no index matches `{index}`: check elasticsearch.index and the log shipper",
+                    index=self._index,
+                ),
                 temporary=False,
             )
         return fields_in(caps.fields, names, self._index, node_of=self._node_of)

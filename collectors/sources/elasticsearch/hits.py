@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from collectors.facts.labels import Labels
+from collectors.facts.sentences import sentence
 from collectors.logs.line_labels import label_value
 from collectors.logs.stored_lines import StoredLine, stored_line
 from collectors.sources.elasticsearch.fields.field_map import FieldMap
@@ -40,4 +41,6 @@ def _time_of(hit: Hit, fields: FieldMap) -> datetime:
     try:
         return datetime.fromisoformat(str(at)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"`{fields.time}` of a hit is missing or is not a time") from error
+        raise ValueError(
+            sentence("`{time}` of a hit is missing or is not a time", time=fields.time)
+        ) from error

@@ -5,6 +5,7 @@ from typing import Any
 
 from collectors.facts.labels import Labels
 from collectors.facts.results import SourceError, TooLargeError
+from collectors.facts.sentences import counted, sentence
 from collectors.logs.line_labels import spellings
 from collectors.logs.line_patterns import LinePattern
 from collectors.logs.log_store import LineGroup, LineSearch, LogPage, Window
@@ -60,7 +61,11 @@ class ElasticsearchStore:
     def check_phrases(self, by: Sequence[str]) -> None:
         if keyword_only := sorted(self.fields.without_phrases & set(self.fields.reading("message"))):
             raise SourceError(
-                f"`{keyword_only[0]}` is not mapped as text, so it cannot be searched: `novel` needs a text field",
+                sentence(
+                    "`{keyword_only}` is not mapped as text, so it cannot be searched: `novel` needs a "
+                    "text field",
+                    keyword_only=keyword_only[0],
+                ),
                 temporary=False,
             )
         for label in by:
@@ -207,5 +212,12 @@ class ElasticsearchStore:
                 self.skipped.append(reason)
                 self._skip(reason)
         if hits and not found:
-            raise SourceError(f"none of the {len(hits)} hits can be read: {reason}")
+            raise SourceError(
+                counted(
+                    "none of the {count} hit can be read: {reason}",
+                    "none of the {count} hits can be read: {reason}",
+                    count=len(hits),
+                    reason=reason,
+                )
+            )
         return found

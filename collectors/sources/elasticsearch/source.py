@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from collectors.facts.clock import humanize
 from collectors.facts.findings import Finding
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, LinePage, LogLine, QueryResult, Series, SourceError
+from collectors.facts.sentences import sentence
 from collectors.facts.topology import Topology
 from collectors.logs.answering import LogLimits, answer_log_query
 from collectors.logs.line_pages import exact_values, read_page, shown_in_order
@@ -95,9 +95,10 @@ class ElasticsearchSource:
                 return None
         except SourceError as error:
             return Blind(source=options.name, at=at, reason=str(error), is_lasting=not error.temporary)
-        reason = (
-            f"it answers, but has no line of the last {humanize(options.stale_after)}: "
-            "check that the log shipper runs and writes to elasticsearch.index"
+        reason = sentence(
+            "it answers, but has no line of the last {stale_after}: check that the log shipper "
+            "runs and writes to elasticsearch.index",
+            stale_after=options.stale_after,
         )
         return Blind(source=options.name, at=at, reason=reason, is_lasting=True)
 
@@ -191,7 +192,11 @@ class ElasticsearchSource:
                 return await query()
         except TimeoutError as error:
             raise SourceError(
-                f"{self._options.name} did not answer within {limit:g} s: narrow the search, or raise the timeout"
+                sentence(
+                    "{options} did not answer within {limit:g} s: narrow the search, or raise the timeout",
+                    options=self._options.name,
+                    limit=limit,
+                )
             ) from error
         except SourceError:
             # The mapping may have changed; the next query reads it again.

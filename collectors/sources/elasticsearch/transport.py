@@ -22,6 +22,7 @@ from elasticsearch import AsyncElasticsearch
 from elasticsearch.serializer import JsonSerializer
 
 from collectors.facts.patterns import replace_surrogates
+from collectors.facts.sentences import counted
 from collectors.sources.elasticsearch.options import ElasticsearchOptions, address_of
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -131,7 +132,13 @@ class _CappedNode(AiohttpHttpNode):
             raw += chunk
             if len(raw) > self.cap:
                 response.close()
-                raise ResponseTooLargeError(f"the response exceeded {self.cap} bytes")
+                raise ResponseTooLargeError(
+                    counted(
+                        "the response exceeded {count} byte",
+                        "the response exceeded {count} bytes",
+                        count=self.cap,
+                    )
+                )
         return bytes(raw)
 
     def _meta(self, status: int, headers: Mapping[str, str], took: float) -> ApiResponseMeta:

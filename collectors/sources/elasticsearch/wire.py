@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import counted, said_by, sentence
 
 T = TypeVar("T")
 
@@ -188,20 +189,44 @@ def check_complete(response: Search, index: str) -> None:
     """Raise SourceError for a response that lacks a shard or a remote cluster, or that timed out."""
     if response.timed_out:
         raise SourceError(
-            f"the search in `{index}` timed out and its result is partial: narrow `match` or shorten `over`"
+            sentence(
+                "the search in `{index}` timed out and its result is partial: narrow `match` or "
+                "shorten `over`",
+                index=index,
+            )
         )
     if (clusters := response.clusters) is not None:
         counts = {"skipped": clusters.skipped, "partial": clusters.partial, "failed": clusters.failed}
         if missing := ", ".join(f"{count} {key}" for key, count in counts.items() if count):
-            raise SourceError(f"the search in `{index}` did not reach every remote cluster: {missing}")
+            raise SourceError(
+                sentence(
+                    "the search in `{index}` did not reach every remote cluster: {missing}",
+                    index=index,
+                    missing=missing,
+                )
+            )
     if (shards := response.shards) is None:
-        raise SourceError(f"the response for `{index}` has no shard counts, so it may be incomplete")
+        raise SourceError(
+            sentence("the response for `{index}` has no shard counts, so it may be incomplete", index=index)
+        )
     if shards.failed:
         causes = [one.reason for one in shards.failures or () if one.reason is not None]
-        raise SourceError(f"{shards.failed} of {shards.total} shards of `{index}` failed: {_reason(*causes)}")
+        raise SourceError(
+            counted(
+                "{failed} of {count} shard of `{index}` failed: {reason}",
+                "{failed} of {count} shards of `{index}` failed: {reason}",
+                failed=shards.failed,
+                count=shards.total,
+                index=index,
+                reason=_reason(*causes),
+            )
+        )
     if not shards.total:
         raise SourceError(
-            f"no index matches `{index}`: check elasticsearch.index and the log shipper", temporary=False
+            sentence(
+                "no index matches `{index}`: check elasticsearch.index and the log shipper", index=index
+            ),
+            temporary=False,
         )
 
 
@@ -228,4 +253,6 @@ def _converted(value: object, type: type[T]) -> T:
     try:
         return msgspec.convert(value, type)
     except (msgspec.ValidationError, UnicodeError) as error:  # a lone surrogate
-        raise SourceError(f"the response is not as Elasticsearch documents it: {error}") from error
+        raise SourceError(
+            sentence("the response is not as Elasticsearch documents it: {error}", error=said_by(error))
+        ) from error

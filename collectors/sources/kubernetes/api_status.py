@@ -10,6 +10,7 @@ import msgspec
 
 from collectors.facts.one_line import one_line
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import sentence
 
 _CUT = 400  # characters; a 422 may hold the whole object
 
@@ -88,7 +89,14 @@ def error_from(
     words = f": {message}" if message else ""
     seconds = details.retry_after_seconds or _seconds((headers or {}).get("Retry-After", ""))
     return KubernetesError(
-        f"{where} answered {status} to {attempt}{words}; {advice}",
+        sentence(
+            "{where} answered {status} to {attempt}{words}; {advice}",
+            where=where,
+            status=status,
+            attempt=attempt,
+            words=words,
+            advice=advice,
+        ),
         status=status,
         reason=refusal.reason,
         message=message,
@@ -102,16 +110,23 @@ def error_from(
 def error_text(failure: BaseException, where: str, limit: float) -> str:
     """Return the error text for a request without a response; `limit` is its timeout in seconds."""
     if isinstance(failure, aiohttp.ClientConnectorCertificateError | ssl.SSLError):
-        return f"the certificate of {where} is not signed by the certificate authority in the kubeconfig"
+        return sentence(
+            "the certificate of {where} is not signed by the certificate authority in the kubeconfig",
+            where=where,
+        )
     if isinstance(failure, aiohttp.ClientProxyConnectionError):
-        return f"{where} cannot be reached through its proxy"
+        return sentence("{where} cannot be reached through its proxy", where=where)
     if isinstance(failure, aiohttp.ClientConnectorError):
-        return f"{where} cannot be reached ({failure.os_error.strerror or failure.os_error}): is the API server up?"
+        return sentence(
+            "{where} cannot be reached ({strerror}): is the API server up?",
+            where=where,
+            strerror=failure.os_error.strerror or str(failure.os_error),
+        )
     if isinstance(failure, asyncio.TimeoutError):
-        return f"{where} did not answer completely within {limit:g} s"
+        return sentence("{where} did not answer completely within {limit:g} s", where=where, limit=limit)
     if isinstance(failure, aiohttp.ClientPayloadError):
-        return f"{where} closed the connection in the middle of the response"
-    return f"the connection to {where} failed: {type(failure).__name__}"
+        return sentence("{where} closed the connection in the middle of the response", where=where)
+    return sentence("the connection to {where} failed: {name}", where=where, name=type(failure).__name__)
 
 
 def _seconds(text: str) -> int:

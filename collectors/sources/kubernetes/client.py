@@ -17,6 +17,7 @@ from kubernetes.aio.config import ConfigException, load_incluster_config, load_k
 from multidict import CIMultiDict
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by, sentence
 from collectors.sources.kubernetes.api_status import KubernetesError, error_of, error_text
 
 _BROKEN = (aiohttp.ClientError, asyncio.TimeoutError, OSError, ssl.SSLError)
@@ -71,7 +72,12 @@ class KubernetesClient:
             return cls(settings, configuration)
         except (OSError, ssl.SSLError) as failure:
             raise SourceError(
-                f"the certificates in {_source_of(settings)} cannot be used: {failure}", temporary=False
+                sentence(
+                    "the certificates in {source_of} cannot be used: {failure}",
+                    source_of=_source_of(settings),
+                    failure=said_by(failure),
+                ),
+                temporary=False,
             ) from failure
 
     async def call(
@@ -157,15 +163,28 @@ class KubernetesClient:
             size += len(part)
             if size > self.settings.byte_cap:
                 raise SourceError(
-                    f"{self.where} answered one request with more than {self.settings.byte_cap >> 20} MiB",
+                    sentence(
+                        "{where} answered one request with more than {byte_cap} MiB",
+                        where=self.where,
+                        byte_cap=self.settings.byte_cap >> 20,
+                    ),
                     temporary=False,
                 )
         return b"".join(parts)
 
 
+_NO_ACCOUNT = (
+    "this is no pod with a service account: set kubernetes.kubeconfig, "
+    "or write `kubernetes: null` to leave the cluster's API out"
+)
+
+
 async def _load(settings: KubernetesOptions, configuration: Configuration) -> None:
     if settings.kubeconfig and not _exists(settings.kubeconfig):
-        raise SourceError(f"the kubeconfig {settings.kubeconfig} does not exist", temporary=False)
+        raise SourceError(
+            sentence("the kubeconfig {kubeconfig} does not exist", kubeconfig=settings.kubeconfig),
+            temporary=False,
+        )
     try:
         if settings.kubeconfig or settings.context:
             await load_kube_config(  # type: ignore[no-untyped-call]
@@ -177,15 +196,24 @@ async def _load(settings: KubernetesOptions, configuration: Configuration) -> No
         else:
             load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
     except yaml.YAMLError as failure:
-        raise SourceError(f"{_source_of(settings)} is not YAML: {failure}", temporary=False) from failure
+        raise SourceError(
+            sentence(
+                "{source_of} is not YAML: {failure}", source_of=_source_of(settings), failure=said_by(failure)
+            ),
+            temporary=False,
+        ) from failure
     except (ConfigException, OSError, ValueError, KeyError, TypeError, AttributeError) as failure:
-        reason = str(failure) or type(failure).__name__
-        advice = (
-            "set kubernetes.kubeconfig, or run in a pod with a service account"
-            if not (settings.kubeconfig or settings.context)
-            else "check the file and the context's name"
-        )
-        raise SourceError(f"{_source_of(settings)}: {reason}; {advice}", temporary=False) from failure
+        if not (settings.kubeconfig or settings.context):
+            raise SourceError(_NO_ACCOUNT, temporary=False) from failure
+        reason = (str(failure) or type(failure).__name__).rstrip(".")
+        raise SourceError(
+            sentence(
+                "{source_of}: {reason}; check the file and the context's name",
+                source_of=_source_of(settings),
+                reason=reason,
+            ),
+            temporary=False,
+        ) from failure
 
 
 def _exists(kubeconfig: str) -> bool:
@@ -195,7 +223,9 @@ def _exists(kubeconfig: str) -> bool:
 
 def _source_of(settings: KubernetesOptions) -> str:
     if settings.kubeconfig or settings.context:
-        return settings.kubeconfig or f"context {settings.context} of the default kubeconfig"
+        return settings.kubeconfig or sentence(
+            "context {context} of the default kubeconfig", context=settings.context
+        )
     return "the pod's service account"
 
 

@@ -11,6 +11,7 @@ import aiohttp
 import msgspec
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by, sentence
 from collectors.sources.kubernetes.api_status import error_of, error_text
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesRequest
 
@@ -60,7 +61,14 @@ class KubernetesSource:
             try:
                 token = _token(body)
             except msgspec.DecodeError as failure:
-                raise SourceError(f"{self.where} answered GET {path} without a list: {failure}") from failure
+                raise SourceError(
+                    sentence(
+                        "{where} answered GET {path} without a list: {failure}",
+                        where=self.where,
+                        path=path,
+                        failure=said_by(failure),
+                    )
+                ) from failure
             yield body
             if not token:
                 return
@@ -154,6 +162,11 @@ async def _lines(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None
             rest.append(last)
             size += len(last)
             if size > _LONGEST_LINE:
-                raise SourceError(f"an event of the watch is longer than {_LONGEST_LINE >> 20} MiB")
+                raise SourceError(
+                    sentence(
+                        "an event of the watch is longer than {longest_line} MiB",
+                        longest_line=_LONGEST_LINE >> 20,
+                    )
+                )
     if rest:
         raise SourceError("the watch ended in the middle of an event")

@@ -1,5 +1,6 @@
 """Queries over HTTP: each returns the body of the response, or raises SourceError."""
 
+import os
 import ssl
 from collections.abc import Mapping
 from functools import cached_property
@@ -11,7 +12,6 @@ from yarl import URL
 from collectors.facts.results import SourceError
 from collectors.sources.prometheus.errors import Failure, check_response, too_large, without_secrets
 from collectors.sources.prometheus.options import PrometheusOptions
-from collectors.sources.prometheus.tls import TlsFiles
 
 _KEEP_ALIVE = 30.0  # seconds: longer than the usual 15 s between cycles, shorter than most proxies keep one
 
@@ -128,3 +128,30 @@ def _kind(failure: Exception) -> Failure | None:
             return Failure.BAD_URL
         case _:
             return None
+
+
+class TlsFiles:
+    """Builds the context, and builds it anew when one of its files changes: later connections use the new one."""
+
+    def __init__(self, options: PrometheusOptions) -> None:
+        self._options = options
+        self._files = [file for file in (options.ca_file, options.cert_file, options.key_file) if file]
+        self._stamps: list[tuple[int, int]] = []
+        self._context: ssl.SSLContext | None = None
+
+    def context(self) -> ssl.SSLContext:
+        """Return the current context. Raises OSError, with the name of a file that is missing, or ssl.SSLError."""
+        stamps = [(status.st_mtime_ns, status.st_size) for status in map(os.stat, self._files)]
+        if self._context is None or stamps != self._stamps:
+            self._context, self._stamps = self._read(), stamps
+        return self._context
+
+    def _read(self) -> ssl.SSLContext:
+        options = self._options
+        context = ssl.create_default_context(cafile=options.ca_file or None)
+        if options.insecure and not options.ca_file:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        if options.cert_file:
+            context.load_cert_chain(options.cert_file, options.key_file or None)
+        return context

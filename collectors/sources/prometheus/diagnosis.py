@@ -7,15 +7,15 @@ from datetime import datetime, timedelta
 import msgspec
 
 from collectors.facts.clock import humanize
-from collectors.facts.enumeration import some_of
 from collectors.facts.findings import Finding, RuleHealth, blinding, broken, ok, warning
 from collectors.facts.missing_metrics import MissingCause, MissingMetrics
+from collectors.facts.one_line import some_of
+from collectors.facts.promql.selectors import metric_names
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, SourceError
 from collectors.sources.prometheus.client import PrometheusClient
 from collectors.sources.prometheus.dialects.watching import Dialects
 from collectors.sources.prometheus.exporters import UNKNOWN, exporter_of
-from collectors.sources.prometheus.metric_names import metric_names
 from collectors.sources.prometheus.missing import LONGEST_BEFORE, InstantQuery, Presence, presence_of
 from collectors.sources.prometheus.scrape_intervals import too_rare
 from collectors.sources.prometheus.unlabelled import unlabelled

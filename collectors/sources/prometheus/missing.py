@@ -7,10 +7,13 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from collectors.facts.missing_metrics import MissingCause, MissingMetrics
+from collectors.facts.promql.grammar import parse
+from collectors.facts.promql.selectors import metric_names
+from collectors.facts.promql.tokenizing import PromQLSyntaxError
+from collectors.facts.promql.tree import Binary, Call, Part, VectorSelector
 from collectors.facts.results import Blind, QueryResult
 from collectors.sources.prometheus.dcgm_counters import counter_lines
 from collectors.sources.prometheus.exporters import MetricExporter, exporter_of
-from collectors.sources.prometheus.metric_names import metric_names, missing_metrics
 
 # How long ago what is missing is looked for: what was there then, rules relied on.
 _BEFORE = tuple(timedelta(hours=hours) for hours in (1, 6, 24, 3 * 24, 7 * 24, 14 * 24))
@@ -61,6 +64,27 @@ async def presence_of(ask: InstantQuery, expressions: Mapping[str, str], at: dat
         for exporter, metrics in sorted(by_exporter.items(), key=lambda pair: pair[0].name)
     ]
     return Presence(series=series, missing=tuple(found), down=down)
+
+
+def missing_metrics(expr: str, present: Collection[str]) -> frozenset[str]:
+    """Return the metrics without which the expression has no result, as long as these are present.
+
+    A metric is not needed where `or` has another, after `unless`, nor in `absent`.
+    """
+    try:
+        return _needed(parse(expr), present)
+    except PromQLSyntaxError:
+        return frozenset()
+
+
+def _needed(node: Part, present: Collection[str]) -> frozenset[str]:
+    if isinstance(node, VectorSelector):
+        return frozenset({node.metric} if node.metric and node.metric not in present else ())
+    if isinstance(node, Call) and node.name.startswith("absent"):
+        return frozenset()
+    operator = node.operator if isinstance(node, Binary) else ""
+    needed = [_needed(inner, present) for inner in node.inner[: 1 if operator == "unless" else None]]
+    return frozenset() if operator == "or" and not all(needed) else frozenset().union(*needed)
 
 
 def _missing_of(

@@ -1,23 +1,21 @@
 """Rules whose windows are shorter than what exporters are scraped at: they see nothing, or only now and then."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from math import floor
 
-from collectors.facts.clock import duration, humanize
-from collectors.facts.enumeration import some_of
+from collectors.facts.clock import humanize
 from collectors.facts.findings import Finding, RuleHealth, warning
+from collectors.facts.one_line import some_of
+from collectors.facts.promql.selectors import selectors
 from collectors.facts.results import Blind
-from collectors.sources.prometheus.dialects.selectors import selectors
 from collectors.sources.prometheus.missing import InstantQuery
 
 _MEASURED = timedelta(minutes=20)
 _NEED_TWO = frozenset({"rate", "increase", "irate", "delta", "idelta", "deriv", "predict_linear"})
 _SHOWN = 6  # rules in one finding
 _JITTER = 1.75  # intervals that a window of two samples has at least
-_WINDOW = re.compile(r"\s*\[\s*(\d+[smhdw])\s*\]")
 
 
 async def too_rare(
@@ -60,9 +58,19 @@ async def _interval(ask: InstantQuery, metric: str, at: datetime) -> timedelta |
 
 def _needed(expr: str, own: Collection[str]) -> timedelta:
     """Return the longest time between samples with which each window of the expression sees enough."""
-    found = [timedelta.max]
-    for selector in selectors(expr):
-        window = _WINDOW.match(selector.after) if selector.function and selector.metric in own else None
-        if window is not None:
-            found.append(duration(window[1]) / (_JITTER if selector.function in _NEED_TWO else 1))
-    return min(found)
+    windows = (
+        (one.range, one.function) for one in selectors(expr) if one.range is not None and one.metric in own
+    )
+    found = (window / (_JITTER if function in _NEED_TWO else 1) for window, function in windows)
+    return min(found, default=timedelta.max)
+
+
+WINDOW = timedelta(minutes=5)
+# The number of scrapes in that window, of the target that was scraped most often within the last hour.
+SCRAPES_QUERY = "max_over_time(max(count_over_time(up[5m]))[1h:5m])"
+_INTERVALS = 2
+
+
+def longest_gap(scrapes: float, stale_after: timedelta) -> timedelta:
+    """Return the longest time without a scrape that is no hole. `scrapes` answers SCRAPES_QUERY; 0: no answer."""
+    return min(stale_after, _INTERVALS * WINDOW / scrapes) if scrapes >= 1 else stale_after

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, TypeVar
 
+from collectors.facts.labels import Labels
 from collectors.facts.results import QueryResult
 
 Q = TypeVar("Q", bound=Hashable)
@@ -53,3 +54,21 @@ class SharedQueries(Generic[Q]):
         old = (query for query, one in self._shared.items() if one.at not in self._moments)
         if (query := next(old, None)) is not None:
             del self._shared[query]
+
+
+class LabelPool:
+    """The labels of the latest moment, and of the one before it."""
+
+    def __init__(self) -> None:
+        self._at: datetime | None = None
+        self._now: dict[Labels, Labels] = {}
+        self._before: dict[Labels, Labels] = {}
+
+    def shared(self, labels: Labels, at: datetime) -> Labels:
+        """Return the labels that are equal to these: those that are there already, or these."""
+        if at != self._at:
+            self._at, self._before, self._now = at, self._now, {}
+        found = self._now.get(labels)
+        if found is None:
+            found = self._now[labels] = self._before.get(labels, labels)
+        return found

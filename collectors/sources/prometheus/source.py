@@ -16,13 +16,12 @@ from collectors.sources.prometheus import wire
 from collectors.sources.prometheus.client import PrometheusClient
 from collectors.sources.prometheus.diagnosis import diagnose_prometheus, missing
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.promql_rewriting import AUXILIARY
+from collectors.sources.prometheus.dialects.query_rewriting import AUXILIARY
 from collectors.sources.prometheus.dialects.watching import Dialects, Prepared
-from collectors.sources.prometheus.holes import SCRAPES_QUERY, longest_gap
-from collectors.sources.prometheus.label_pool import LabelPool
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.ranges import RangeReader
-from collectors.sources.prometheus.shared_queries import SharedQueries
+from collectors.sources.prometheus.scrape_intervals import SCRAPES_QUERY, longest_gap
+from collectors.sources.prometheus.shared_queries import LabelPool, SharedQueries
 from collectors.unreadable_items import UnreadableItems
 
 GAP_HOLDS = timedelta(minutes=10)

@@ -4,17 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from collectors.facts.enumeration import some_of
 from collectors.facts.findings import Finding, blinding, warning
+from collectors.facts.one_line import some_of
+from collectors.facts.promql.selectors import selectors
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind
 from collectors.sources.prometheus.dialects.families import FAMILIES, Role
-from collectors.sources.prometheus.dialects.selectors import selectors
 from collectors.sources.prometheus.dialects.watching import Dialects
 from collectors.sources.prometheus.missing import InstantQuery
 
 _SHOWN = 6  # rules in one finding
-_ANY = (("!=", '""'), ("!=", "''"))  # matchers for any value
 _OF_POD = frozenset({Role.NAMESPACE, Role.POD, Role.CONTAINER})
 
 
@@ -61,7 +60,7 @@ def _needed(queries: Mapping[str, Query]) -> Mapping[str, _Needed]:
             family = next((one for one in FAMILIES if one.is_on_node and one.has(selector.metric)), None)
             roles = {known.label: role for role, known in family.roles.items()} if family else {}
             for matcher in selector.matchers:
-                if family and matcher.label in roles and (matcher.operator, matcher.value) in _ANY:
+                if family and matcher.label in roles and (matcher.operator, matcher.text) == ("!=", ""):
                     one = found.setdefault(
                         matcher.label, _Needed(exporter=family.name, role=roles[matcher.label])
                     )

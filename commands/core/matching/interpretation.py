@@ -6,14 +6,26 @@ from dataclasses import dataclass, field
 import click
 
 from commands.core.command import AnyCommand
+from commands.core.matching.candidates import Candidate
 from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.matcher import match
+from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.matching.tokens import is_same_word
-from commands.core.parameter_types import DECORATION, NameKind, NameType, in_lower_case, kinds_of
+from commands.core.parameter_types import (
+    DECORATION,
+    MatchersType,
+    NameKind,
+    NameType,
+    in_lower_case,
+    kinds_of,
+    with_prefix,
+)
 
 FORM_OPTION = "--form"  # opens the command's form with what the line has
 _HELP = frozenset({"--help", "-h"})
+_POLITE = frozenset({"please", "pls", "plz", "thanks", "now"})
+_LINKING = frozenset({"of", "for", "the", "about", "on", "in", "to"})
 _AND = frozenset({"and", "&", "和", "与"})
 
 
@@ -41,6 +53,13 @@ class Offer:
     lines: tuple[tuple[str, ...], ...] = field(default=())  # as words, one for each command
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absent(Offer):
+    """Say that no command does what the line asks for, in its `verb`, and offer what is nearest."""
+
+    verb: str
+
+
 Interpretation = Run | Fill | Offer
 
 
@@ -54,10 +73,23 @@ def named_command(words: Sequence[str], catalogue: Sequence[AnyCommand]) -> AnyC
     return None
 
 
-def interpret(words: Sequence[str], lexicon: Lexicon, names: Callable[[], KnownNames]) -> Interpretation:
-    """Return what to do with the words of a line. A command that changes something is run only by its own name.
+def changes_something(line: str, catalogue: Sequence[AnyCommand]) -> bool:
+    """Return whether a line begins with the name of a command that changes something, as *Confirm* does."""
+    command = named_command(line.split(maxsplit=2)[:2], catalogue)
+    return command is not None and command.changes_something
 
-    `names` is called only for a line that does not begin with a command's name."""
+
+def interpret(
+    words: Sequence[str],
+    lexicon: Lexicon,
+    names: Callable[[], KnownNames],
+    thread: ThreadNames = NO_THREAD,
+) -> Interpretation:
+    """Return what to do with the words of a line, in the `thread` of an incident or in none.
+
+    A command that changes something at once is run only by its own name; one with a preview also by a line that is
+    complete and can mean nothing else. `names` is called only for a line that does not begin with a command's name.
+    """
     head, rest = _split_extra(words)
     if _HELP & set(head):
         return _help([word for word in head if word not in _HELP], lexicon, names)
@@ -65,16 +97,17 @@ def interpret(words: Sequence[str], lexicon: Lexicon, names: Callable[[], KnownN
     head = [word for word in head if word != FORM_OPTION]
     command = named_command(head, lexicon.catalogue)
     if command is None:
-        return _matched([*head, *rest], lexicon, names)
+        return _matched([*head, *rest], lexicon, names, thread)
     if command.name == "help" and len(head) > 1:
         return _help(head[1:], lexicon, names)
     if _has_words_too_many(command, head) and _means(
-        found := _matched([*head, *rest], lexicon, names), command
+        found := _matched([*head, *rest], lexicon, names, thread), command
     ):
         return found
     cleaned = (*command.name.split(), *_cleaned(command, head[len(command.name.split()) :]), *rest)
-    kept = tuple(word for word in cleaned if word not in _AND) if _takes_names(command) else cleaned
-    if kept != cleaned and command.changes_something:
+    kept = tuple(word for word in cleaned if word not in _AND | _POLITE) if _takes_names(command) else cleaned
+    kept = with_thread(command, kept, thread)
+    if len(kept) < len(cleaned) and command.changes_something:
         return Offer(commands=(command,), lines=(kept,))
     if is_form or missing_arguments(command, kept):
         return Fill(command=command, words=kept)
@@ -105,8 +138,33 @@ def positional_words(command: AnyCommand, words: Sequence[str]) -> list[int]:
     ]
 
 
-def _matched(words: Sequence[str], lexicon: Lexicon, names: Callable[[], KnownNames]) -> Interpretation:
-    found = match(words, lexicon, names())
+def with_thread(command: AnyCommand, words: tuple[str, ...], thread: ThreadNames) -> tuple[str, ...]:
+    """Return the words of a named command; its first argument, if it has none, is what the thread concerns."""
+    size = len(command.name.split())
+    first = next((one for one in command.parameters if isinstance(one, click.Argument)), None)
+    kind = next((one for one in (kinds_of(first) if first else ()) if one in thread), None)
+    if (
+        kind is None
+        or isinstance(first and first.type, MatchersType)
+        or positional_words(command, words[size:])
+    ):
+        return words
+    return (*words[:size], thread[kind], *words[size:])
+
+
+def _matched(
+    words: Sequence[str],
+    lexicon: Lexicon,
+    names: Callable[[], KnownNames],
+    thread: ThreadNames,
+) -> Interpretation:
+    found = match(words, lexicon, names(), thread)
+    if found.absent:
+        return Absent(
+            verb=found.absent,
+            commands=tuple(one.command for one in found.candidates),
+            lines=_offered(found.candidates),
+        )
     if not found.candidates:
         return Offer()
     best = found.candidates[0]
@@ -114,12 +172,17 @@ def _matched(words: Sequence[str], lexicon: Lexicon, names: Callable[[], KnownNa
         return Run(command=best.command, words=("help",))
     if found.is_sure and best.missing:
         return Fill(command=best.command, words=best.words)
-    if found.is_sure and not best.command.changes_something:
+    if found.is_sure and best.command.record is None and not (found.is_question and best.command.plan):
         return Run(command=best.command, words=best.words)
     return Offer(
         commands=tuple(one.command for one in found.candidates),
-        lines=tuple(one.words if not one.missing else (*one.words, FORM_OPTION) for one in found.candidates),
+        lines=_offered(found.candidates),
     )
+
+
+def _offered(candidates: Sequence[Candidate]) -> tuple[tuple[str, ...], ...]:
+    """Return the lines of the candidates; one that lacks something opens its form."""
+    return tuple(one.words if not one.missing else (*one.words, FORM_OPTION) for one in candidates)
 
 
 def _help(words: Sequence[str], lexicon: Lexicon, names: Callable[[], KnownNames]) -> Interpretation:
@@ -144,11 +207,12 @@ def _cleaned(command: AnyCommand, words: Sequence[str]) -> list[str]:
         return _without_full_stop(command, words)
     places = set(positional_words(command, words))
     has_capitals = any(NameKind.ALERT in kinds_of(one) for one in command.parameters)
+    kinds = [kind for one in command.parameters if isinstance(one, click.Argument) for kind in kinds_of(one)]
     found: list[str] = []
     for at, word in enumerate(words):
         if at in places:
             bare = [one for piece in word.split(",") if (one := piece.strip(DECORATION))] or [word]
-            found += bare if has_capitals else [in_lower_case(one) for one in bare]
+            found += [with_prefix(one if has_capitals else in_lower_case(one), kinds) for one in bare]
         else:
             found.append(word)
     return found
@@ -161,9 +225,11 @@ def _without_full_stop(command: AnyCommand, words: Sequence[str]) -> list[str]:
 
 
 def _has_words_too_many(command: AnyCommand, words: Sequence[str]) -> bool:
-    """Return whether there are words after the name of a command that takes none: `node list of rack-a`."""
+    """Return whether what follows the name is no argument: `node list of rack-a`, `runbook for etcd`."""
+    following = words[len(command.name.split()) :]
+    places = positional_words(command, following)
     takes = any(isinstance(one, click.Argument) for one in command.parameters)
-    return not takes and bool(positional_words(command, words[len(command.name.split()) :]))
+    return bool(places) and (not takes or following[places[0]].lower() in _LINKING)
 
 
 def _means(meaning: Interpretation, command: AnyCommand) -> bool:

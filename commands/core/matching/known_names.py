@@ -5,11 +5,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from commands.core.matching.tokens import LineToken
 from commands.core.parameter_types import ROW_IDS, NameKind
 
 NEAR = 0.75  # how alike a mistyped name is, 1 is the same
 _NEAR_A_WORD = 0.85  # the same for a name that looks like any word
 MAX_NEAR = 3
+_IN_TWO_WORDS = (NameKind.NODE, NameKind.RACK)
 _LOOKS_LIKE_A_NAME = re.compile(r"(?=.*[0-9/-])[\w./-]{3,}", re.ASCII)
 
 
@@ -28,6 +30,25 @@ class KnownNames:
                     found[kind] = name
         if NameKind.TRAINING not in found and word.lower() in self._short_names():
             found[NameKind.TRAINING] = word.lower()
+        claims = [
+            one for one in self.names.get(NameKind.VOLUME, ()) if one.lower().endswith(f"/{word.lower()}")
+        ]
+        if NameKind.VOLUME not in found and len(claims) == 1:
+            found[NameKind.VOLUME] = claims[0]
+        return found
+
+    def whole_in(self, tokens: Sequence[LineToken]) -> list[LineToken]:
+        """Return the tokens with a name in two words as one: `rack b` is `rack-b`, `gpu b03` is `gpu-b03`."""
+        found: list[LineToken] = []
+        at = 0
+        while at < len(tokens):
+            pair = tokens[at : at + 2]
+            name = f"{pair[0].key}-{pair[1].key}" if len(pair) == 2 else ""
+            name = next(
+                (one for kind in _IN_TWO_WORDS for one in self.names.get(kind, ()) if one.lower() == name), ""
+            )
+            found.append(LineToken(name.lower(), name) if name else tokens[at])
+            at += 2 if name else 1
         return found
 
     def near(self, word: str) -> list[str]:

@@ -9,6 +9,7 @@ import click
 
 from commands.core.command import AnyCommand
 from commands.core.matching.tokens import SHOWING, LineToken, is_same_word, tokens_of, words_only
+from commands.core.parameter_types import kinds_of
 
 # Words that are the same in any command.
 _COMMON: Mapping[str, tuple[str, ...]] = {
@@ -18,6 +19,8 @@ _COMMON: Mapping[str, tuple[str, ...]] = {
     "who": ("谁",),
     "what": ("什么",),
     "many": ("多少", "几个"),
+    "lines": ("行",),
+    "last": ("最后", "最近"),
 }
 
 
@@ -27,6 +30,7 @@ class CommandPhrase:
 
     words: tuple[str, ...]
     options: tuple[str, ...] = ()
+    typed: str = ""  # as it is declared
     is_singular: bool = False  # "show node" is not "show nodes"
 
     def found_in(self, words: Sequence[str | None]) -> int | None:
@@ -41,11 +45,25 @@ class CommandPhrase:
         return None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbsentVerb:
+    """What people ask for that no command does, by its phrases. `nearest` names the commands that come near it."""
+
+    phrases: tuple[CommandPhrase, ...]
+    nearest: tuple[str, ...]
+
+
 class Lexicon:
-    """The phrases of all commands. `nouns`: what people say instead of a noun, by noun."""
+    """The phrases of all commands. `nouns`: what people say instead of a noun, by noun.
+
+    `absent`: what people ask for and no command does, with the commands that are nearest.
+    """
 
     def __init__(
-        self, catalogue: Sequence[AnyCommand], nouns: Mapping[str, Sequence[str]] = MappingProxyType({})
+        self,
+        catalogue: Sequence[AnyCommand],
+        nouns: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        absent: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
     ) -> None:
         self.catalogue = tuple(catalogue)
         self._nouns = [
@@ -60,6 +78,10 @@ class Lexicon:
             command.name: tuple(sorted(self._phrases_of(command), key=lambda one: -len(one.words)))
             for command in catalogue
         }
+        self.absent = tuple(
+            AbsentVerb(phrases=tuple(self._phrase(one) for one in said), nearest=tuple(nearest))
+            for said, nearest in absent
+        )
 
     def nouns_in(self, tokens: Sequence[LineToken]) -> list[LineToken]:
         """Return the tokens with each noun in the program's own word: `machine` and `节点` are `node`."""
@@ -89,7 +111,22 @@ class Lexicon:
             if isinstance(option, click.Option)
         )
         phrases = (word for found in self.phrases.values() for one in found for word in one.words)
-        return frozenset({*phrases, *options, *SHOWING})
+        absent = (word for one in self.absent for phrase in one.phrases for word in phrase.words)
+        return frozenset({*phrases, *options, *SHOWING, *absent})
+
+    @cached_property
+    def units(self) -> frozenset[str]:
+        """What options count: `lines` of `--tail LINES`, and their names, such as `workers`."""
+        options = [
+            one
+            for command in self.catalogue
+            for one in command.parameters
+            if isinstance(one, click.Option) and not one.is_flag and not kinds_of(one)
+        ]
+        found = {word for one in options for word in (one.opts[0].lstrip("-"), (one.metavar or "").lower())}
+        return frozenset(
+            {*found, *(f"{word}s" for word in found), *(word.removesuffix("s") for word in found)}
+        )
 
     def _phrases_of(self, command: AnyCommand) -> Iterable[CommandPhrase]:
         noun, verb = command.noun, command.verb
@@ -99,12 +136,18 @@ class Lexicon:
         if verb:
             yield CommandPhrase(words=(noun, verb), is_singular=is_singular)
             yield CommandPhrase(words=(verb, noun), is_singular=is_singular)
-        if verb == "show" or verb in self._unique:
+        takes = any(isinstance(one, click.Argument) for one in command.parameters)
+        if (verb == "show" and takes) or verb in self._unique:
             yield CommandPhrase(words=(verb,))
         for synonym in command.synonyms:
-            head, dash, options = synonym.partition(" --")
-            words = self.nouns_in(words_only(tokens_of(head.split()) or [LineToken(head, head)]))
-            if words:
-                yield CommandPhrase(
-                    words=tuple(token.key for token in words), options=(f"--{options}",) if dash else ()
-                )
+            phrase = self._phrase(synonym)
+            if phrase.words:
+                yield phrase
+
+    def _phrase(self, declared: str) -> CommandPhrase:
+        """Return a declared phrase; what follows ` --` are options that it stands for."""
+        head, dash, options = declared.partition(" --")
+        words = self.nouns_in(words_only(tokens_of(head.split()) or [LineToken(head, head)]))
+        return CommandPhrase(
+            words=tuple(token.key for token in words), options=(f"--{options}",) if dash else (), typed=head
+        )

@@ -3,66 +3,121 @@
 It runs nothing. The pipeline runs a sure match of a command that only reads, and offers anything else as a button.
 """
 
-import difflib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from commands.core.command import AnyCommand
-from commands.core.matching.candidates import ASKING, Candidate, Name, candidate_of
-from commands.core.matching.known_names import NEAR, KnownNames
+from commands.core.matching.candidates import ASKING, Candidate, Name
+from commands.core.matching.command_reading import candidate_of
+from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
-from commands.core.matching.tokens import MAX_WORDS, LineToken, tokens_of, words_only
+from commands.core.matching.line_parts import parts_of
+from commands.core.matching.references import NO_THREAD, ThreadNames
+from commands.core.matching.rewording import in_own_notation
+from commands.core.matching.spelling import meant_by
+from commands.core.matching.tokens import MAX_WORDS, LineToken, tokens_of
 from commands.core.parameter_types import kinds_of
 
 MAX_OFFERED = 3
-_DURATION = re.compile(r"(?:[0-9]{1,6}(?:ms|[ywdhms]))+", re.ASCII)
+_NOT = ("not", "don't", "dont", "never", "别", "不 要", "不 用")
+_ABOUT_THE_PAST = ("who", "why", "when", "did", "谁", "为 什 么", "为 何", "什 么 时 候")
+_QUESTIONS = ("what", "which", "how", "should")
 _REASON = re.compile(r"because|因为")
-_MIN_TYPO = 4  # characters of a word that may be mistyped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineMatch:
-    """What a line may mean, the likeliest first. `is_sure`: all of it is understood, and in one way only."""
+    """What a line may mean, the likeliest first. `is_sure`: all of it is understood, and in one way only.
+
+    `is_question`: it asks, so that nothing is to be changed: `who cordoned gpu-b03`.
+    `absent`: the words by which the line asks for what no command does; the candidates are then what is nearest.
+    """
 
     candidates: tuple[Candidate, ...] = ()
     is_sure: bool = False
+    is_question: bool = False
+    absent: str = ""
 
 
-def match(words: Sequence[str], lexicon: Lexicon, names: KnownNames) -> LineMatch:
-    """Return what the words of a line may mean. Words from the first option on are taken as they are."""
-    head, options = _split_options(words)
+def match(
+    words: Sequence[str], lexicon: Lexicon, names: KnownNames, thread: ThreadNames = NO_THREAD
+) -> LineMatch:
+    """Return what the words of a line may mean, in the `thread` of an incident or in none.
+
+    Words from the first option on are taken as they are.
+    """
+    head, options = _split_options(in_own_notation(words))
     if not head or len(head) > MAX_WORDS:
         return LineMatch()
     head, reason = _split_reason(head)
     if reason:
         options = ["--reason", reason, *options]
-    tokens = tokens_of(head) or [LineToken(word, word) for word in head]
-    found = _matched(tokens, options, lexicon, names)
+    tokens = names.whole_in(tokens_of(head) or [LineToken(word, word) for word in head])
+    parts = parts_of(tokens, lexicon, names, thread)
+    keys = [token.key for token in tokens]
+    if _says((*_NOT, *_ABOUT_THE_PAST), keys):  # `do not cordon gpu-b03`, `who cordoned gpu-b03`
+        return _reading_only(parts, options, lexicon, thread)
+    found = replace(_matched(parts, options, lexicon, thread), is_question=_says(_QUESTIONS, keys))
     if found.is_sure:
         return found
+    if (absent := _absent(parts, lexicon)) is not None:
+        return absent
     corrected = [
         again
         for line in _corrections(tokens, lexicon, names)
-        for again in _whole(line, options, lexicon, names)
+        for again in _whole(parts_of(line, lexicon, names, thread), options, lexicon, thread)
     ]
     if corrected:
         return LineMatch(candidates=_distinct([*corrected, *found.candidates]))
     return found
 
 
-def _matched(
-    tokens: Sequence[LineToken], options: Sequence[str], lexicon: Lexicon, names: KnownNames
+def _reading_only(
+    parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon, thread: ThreadNames
 ) -> LineMatch:
-    parts = _parts(tokens, lexicon, names)
-    candidates = _candidates(parts, options, lexicon)
+    """Return what the line means by commands that only read: it asks for no change."""
+    found = _matched(parts, options, lexicon, thread)
+    reading = tuple(one for one in found.candidates if not one.command.changes_something)
+    if found.is_sure and reading:
+        return found
+    return LineMatch(candidates=reading or _about(parts, options, lexicon, is_loose=True))
+
+
+def _says(words: Iterable[str], keys: Sequence[str]) -> bool:
+    """Return whether one of the words is in the line; Chinese tokens are one sign each."""
+    line = f" {' '.join(keys)} "
+    return any(f" {word} " in line for word in words)
+
+
+def _absent(parts: Sequence[LineToken | Name], lexicon: Lexicon) -> LineMatch | None:
+    """Return what is nearest to what the line asks for, if there is no command for that; None if it asks for none."""
+    words = [part.key for part in parts if isinstance(part, LineToken)]
+    for absent in lexicon.absent:
+        said = next((phrase for phrase in absent.phrases if phrase.found_in(words) is not None), None)
+        if said is None:
+            continue
+        commands = [one for name in absent.nearest for one in lexicon.catalogue if one.name == name]
+        found = (candidate_of(one, (), parts, (), needs_phrase=False) for one in commands)
+        near = _distinct(one for one in found if one is not None and one.arguments)
+        return LineMatch(candidates=near, absent=said.typed)
+    return None
+
+
+def _matched(
+    parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon, thread: ThreadNames
+) -> LineMatch:
+    candidates = _candidates(parts, options, lexicon, thread)
     if not candidates:
-        about = _about(parts, options, lexicon)
-        return LineMatch(candidates=about, is_sure=len(about) == 1)
+        if about := _about(parts, options, lexicon):
+            return LineMatch(candidates=about, is_sure=len(about) == 1)
+        return LineMatch(candidates=_about(parts, options, lexicon, is_loose=True))
     best = candidates[0]
     if best.unexplained:
         near = [
-            one for one in candidates if one.covered >= one.unexplained and not _has_names_left(one, parts)
+            one
+            for one in candidates
+            if one.covered + len(one.arguments) >= one.unexplained and not _has_names_left(one, parts)
         ]
         return LineMatch(candidates=_distinct([*near[:1], *_about(parts, options, lexicon, is_loose=True)]))
     equals = _distinct(one for one in candidates if one.rank == best.rank)
@@ -70,19 +125,19 @@ def _matched(
 
 
 def _whole(
-    tokens: Sequence[LineToken], options: Sequence[str], lexicon: Lexicon, names: KnownNames
+    parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon, thread: ThreadNames
 ) -> tuple[Candidate, ...]:
-    found = _matched(tokens, options, lexicon, names)
+    found = _matched(parts, options, lexicon, thread)
     return tuple(one for one in found.candidates if one.unexplained == 0)
 
 
 def _candidates(
-    parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon
+    parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon, thread: ThreadNames
 ) -> list[Candidate]:
     """Return the commands that the line names, the likeliest first."""
     found = []
     for command in lexicon.catalogue:
-        one = candidate_of(command, lexicon.phrases[command.name], parts, options)
+        one = candidate_of(command, lexicon.phrases[command.name], parts, options, thread=thread)
         if one is not None and not _has_unknown_options(one, options):
             found.append(one)
     return sorted(found, key=lambda one: one.rank)
@@ -92,9 +147,14 @@ def _about(
     parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon, *, is_loose: bool = False
 ) -> tuple[Candidate, ...]:
     """Return the commands that show what a line names that is nothing but names; loosely, if it is more than that."""
-    named = [part for part in parts if isinstance(part, Name) and part.kinds]
+    named = [
+        part for part in parts if isinstance(part, Name) and part.kinds and (part.is_specific or not is_loose)
+    ]
     others = [part for part in parts if part not in named and not _adds_nothing(part)]
     if not named or options or (others and not is_loose):
+        return ()
+    is_asked = any(isinstance(part, LineToken) and part.key in ASKING for part in parts)
+    if not is_asked and not any(part.is_specific for part in named):  # `it was me`
         return ()
     found = []
     for part in named[:MAX_OFFERED]:
@@ -122,28 +182,6 @@ def _reading(name: Name, lexicon: Lexicon) -> list[AnyCommand]:
     return [command for _, command in sorted(ways, key=lambda entry: entry[0])]
 
 
-def _parts(tokens: Sequence[LineToken], lexicon: Lexicon, names: KnownNames) -> list[LineToken | Name]:
-    """Return the line's words without fillers, and its names. A word of the lexicon is one, unless it stands alone."""
-    marked: list[LineToken | Name] = []
-    for token in tokens:
-        is_word = token.key in lexicon.words and len(tokens) > 1
-        kinds = {} if is_word else names.kinds_of(token.text)
-        is_duration = bool(_DURATION.fullmatch(token.key))
-        if kinds or is_duration or token.key.isdecimal():
-            marked.append(Name(token=token, kinds=kinds, is_duration=is_duration))
-        else:
-            marked.append(token)
-    parts: list[LineToken | Name] = []
-    run: list[LineToken] = []
-    for part in marked:
-        if isinstance(part, LineToken):
-            run.append(part)
-        else:
-            parts += [*lexicon.nouns_in(words_only(run)), part]
-            run = []
-    return [*parts, *lexicon.nouns_in(words_only(run))]
-
-
 def _corrections(
     tokens: Sequence[LineToken], lexicon: Lexicon, names: KnownNames
 ) -> Iterable[list[LineToken]]:
@@ -153,9 +191,9 @@ def _corrections(
         choices = [token]
         if not names.kinds_of(token.text) and token.key not in lexicon.words and token.key not in ASKING:
             choices = [LineToken(name.lower(), name) for name in names.near(token.text)] or choices
-            if choices == [token] and len(token.key) >= _MIN_TYPO and token.key.isascii():
-                close = difflib.get_close_matches(token.key, sorted(lexicon.words), n=1, cutoff=NEAR)
-                choices = [LineToken(close[0], token.text)] if close else choices
+            if choices == [token]:
+                close = meant_by(token.key, lexicon.words)
+                choices = [LineToken(close, token.text, is_corrected=True)] if close else choices
         lines = [[*line, choice] for line in lines for choice in choices][:MAX_OFFERED]
     return [line for line in lines if line != list(tokens)]
 
@@ -180,9 +218,10 @@ def _has_unknown_options(candidate: Candidate, options: Sequence[str]) -> bool:
 
 
 def _has_names_left(candidate: Candidate, parts: Sequence[LineToken | Name]) -> bool:
-    given = set(candidate.arguments)
+    given = {word.rpartition("=")[2] for word in candidate.arguments}
     return any(
-        isinstance(part, Name) and not given & {part.token.text, *part.kinds.values()} for part in parts
+        isinstance(part, Name) and part.is_specific and not given & {part.token.text, *part.kinds.values()}
+        for part in parts
     )
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from commands.core.parameter_types import DECORATION
 
 MAX_WORDS = 40  # of a line that is not a command; who writes more is writing to somebody else
-_CHINESE = re.compile(r"[\u3400-\u9fff]")
 _RUNS = re.compile(r"[\u3400-\u9fff]|[^\u3400-\u9fff]+")
 _APART = re.compile(r"[,，、;；]+")
 _CONTRACTIONS = {
@@ -18,6 +17,10 @@ _CONTRACTIONS = {
     "wheres": ("where", "is"),
     "oncall": ("on", "call"),
     "on-call": ("on", "call"),
+    "i'm": ("i", "am"),
+    "im": ("i", "am"),
+    "i've": ("i", "have"),
+    "i'll": ("i",),
 }
 # They carry no meaning of their own. A phrase loses them as a line does, so that both are compared without them.
 _FILLERS = frozenset(
@@ -43,10 +46,7 @@ class LineToken:
 
     key: str
     text: str
-
-    @property
-    def is_chinese(self) -> bool:
-        return bool(_CHINESE.fullmatch(self.key))
+    is_corrected: bool = False  # `key` is what was probably meant
 
 
 def tokens_of(words: Iterable[str]) -> list[LineToken]:

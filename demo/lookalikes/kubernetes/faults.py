@@ -66,6 +66,9 @@ class Faults:
     def fail(self, matcher: Matcher, status: int, times: int, retry_after: int | None) -> None:
         self._failures.append(_Failure(matcher, status, times, retry_after))
 
+    def recover(self) -> None:
+        self._failures.clear()
+
     def check(self, request: RecordedRequest) -> None:
         """Refuse the request when a planned failure matches it."""
         for failure in self._failures:

@@ -167,6 +167,10 @@ class KubernetesLookalike:
         """Answer the next `times` requests that match with this HTTP status."""
         self._faults.fail(matcher, status, times, retry_after)
 
+    def recover(self) -> None:
+        """Forget the failures that were planned."""
+        self._faults.recover()
+
     def pause(self) -> None:
         """Answer nothing, watches included, until `resume`."""
         self._faults.pause()

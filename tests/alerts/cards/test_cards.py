@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.cards.desired import desired_cards
+from alerts.cards.desired_cards import desired_cards
+from alerts.cards.event_words import event_text
 from alerts.cards.incident_buttons import MAX_BUTTONS
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import IncidentAction, IncidentContext
-from alerts.cards.incident_events import event_text
 from alerts.cards.message import Buttons, Color, Context, Message, Paragraph, Preformatted
 from alerts.cards.posted import CardKind, PostedCard, card_id
+from alerts.cards.sentence_spans import expanded
 from alerts.cards.suggested_actions import fill, label_of, suggested_actions
 from alerts.cards.text import Span, Style, plain
 from alerts.incidents.events import IncidentEvent, IncidentEventType
@@ -73,7 +74,10 @@ def test_a_place_in_the_title_is_not_repeated() -> None:
 
 def test_the_owner_is_mentioned_by_chat_user_id() -> None:
     spans = [
-        span for block in card_of(incident()).blocks if isinstance(block, Paragraph) for span in block.text
+        span
+        for block in card_of(incident()).blocks
+        if isinstance(block, Paragraph)
+        for span in expanded(block.text)
     ]
 
     assert Span("ana", Style.PERSON, "U7") in spans

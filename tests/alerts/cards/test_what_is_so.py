@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 
 from alerts.alert import Alert
-from alerts.cards.desired import desired_cards
+from alerts.cards.desired_cards import desired_cards
 from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
 from alerts.cards.message import Button, Buttons, Message, Paragraph
 from alerts.cards.posted import ThreadReply
 from alerts.cards.text import code, plain, text
-from alerts.incidents.grouping import GroupingContext, open_incident, resolve_if_over
-from alerts.incidents.handing_over import hand_over
+from alerts.incidents.grouping import GroupingContext, hand_over, open_incident, resolve_if_over
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule, Severity
 from collectors.facts.queries import LogQuery, TimesUsual

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.alert_batch import Update
-from alerts.incidents.book import Effects, IncidentBook
 from alerts.incidents.grouping import GroupingContext, acknowledge
 from alerts.incidents.incident import Incident, Member
+from alerts.incidents.incident_book import Effects, IncidentBook
 from alerts.incidents.incident_draft import MAX_MEMBERS
 from alerts.incidents.member_rows import MemberRow, with_rows
 from alerts.incidents.proofs import ProofFacts

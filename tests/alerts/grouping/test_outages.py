@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from alerts.incidents.grouping import GroupingContext, open_incident, resolve_if_over
 from alerts.incidents.incident import Incident
-from alerts.incidents.outages import median_repairs, nodes_down, outages_of, repeat_offenders
+from alerts.incidents.outages import median_repairs, outages_of
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
 from tests.support.grouping import add_alert
 
@@ -31,27 +31,12 @@ def again(incident: Incident, *, began: float) -> Incident:
     return add_alert(incident, alert, GROUPING, at)
 
 
-def test_nodes_are_down_from_the_start_of_an_outage_until_its_end() -> None:
-    outages = outages_of(
-        [an_outage("gpu-a01", began=0, lasted=60), an_outage("gpu-a02", began=30, lasted=None)]
-    )
-    at = [nodes_down(outages, NOON + minutes(minute)) for minute in (-1, 0, 30, 59, 60)]
-    assert at == [set(), {"gpu-a01"}, {"gpu-a01", "gpu-a02"}, {"gpu-a01", "gpu-a02"}, {"gpu-a02"}]
-
-
 def test_an_incident_that_is_reopened_is_two_outages() -> None:
     outages = outages_of([again(an_outage("gpu-a01", began=0, lasted=20), began=25)])
     assert [(one.began, one.ended) for one in outages] == [
         (NOON, NOON + minutes(20)),
         (NOON + minutes(25), None),
     ]
-
-
-def test_who_breaks_again_and_again_is_named_worst_first() -> None:
-    often = [an_outage("gpu-a02", began=100 * count, lasted=10) for count in range(4)]
-    thrice = [an_outage("gpu-a01", began=100 * count, lasted=10) for count in range(3)]
-    twice = [an_outage("gpu-a03", began=100 * count, lasted=10) for count in range(2)]
-    assert repeat_offenders(outages_of([*thrice, *twice, *often])) == {"gpu-a02": 4, "gpu-a01": 3}
 
 
 def test_the_median_repair_leaves_out_what_still_stands() -> None:

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from alerts.alert import Alert
-from alerts.incidents.book import IncidentBook
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext
 from alerts.incidents.incident import Incident
+from alerts.incidents.incident_book import IncidentBook
 from collectors.facts.stepwise import result_of
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes, resolved
 

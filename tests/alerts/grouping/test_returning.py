@@ -13,12 +13,12 @@ from alerts.cards.text import plain
 from alerts.incidents.evidence import Proven
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
-from alerts.incidents.returning import returned
+from alerts.incidents.recurring_faults import returned
 from alerts.rules import Proof, ResolveWhen
-from bot.store.memory_store import MemoryStore
 from commands.incident.card_context import incident_context
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert
 from tests.support.grouping import add_alert
+from tests.support.memory_store import MemoryStore
 
 _PLAIN = a_rule("GPUXIDError", resolve_when=ResolveWhen.PROVEN)
 RULE = replace(_PLAIN, template=replace(_PLAIN.template, annotations={"proof": "gpus-allocatable"}))

@@ -8,10 +8,10 @@ import pytest
 from alerts.alert import Alert
 from alerts.cards.headline import headline
 from alerts.cards.suggested_actions import suggested_actions
-from alerts.incidents.book import Effects, IncidentBook
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
+from alerts.incidents.incident_book import Effects, IncidentBook
 from alerts.incidents.xid_advice import decided
 from alerts.rules import Rule
 from collectors.facts.queries import LogQuery

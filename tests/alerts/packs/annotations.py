@@ -14,6 +14,7 @@ import yaml
 
 from demo.parts.prometheus import find_promtool
 from tests.alerts.packs.shipped import prometheus_files
+from tests.alerts.packs.summaries import write_summaries
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # several times faster
 _CASE = re.compile(r"^    name: (.*),$")
@@ -41,6 +42,8 @@ def main() -> None:
         cases = pack.with_name(pack.name.removesuffix(".yaml") + ".test.yaml")
         if reword(cases):
             print(cases.name)
+    for name in write_summaries():
+        print(name)
 
 
 def reword(cases: Path) -> bool:

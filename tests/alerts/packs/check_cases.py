@@ -1,262 +1,138 @@
-"""Cases of the check rules: inputs that fire them, inputs that leave them quiet, and why."""
+"""Cases of check rules, which are data: what a check sees, and what must fire.
 
-from collections.abc import Sequence
+In `check-cases/*.yaml`: objects as the API shows them, and what else the check is given; WrittenCase has the fields.
+`<-15m>` is the moment a quarter of an hour before the check looks. An entry with `numbers: 1-5` stands for five of
+them, each with its number in the place of `<n>`, or of `<nn>` where it has two digits.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
 
 from collectors.check import SourceState
-from collectors.facts.clock import ClockStep
-from collectors.trainings.training import Training, TrainingState
+from collectors.cluster.base import KubernetesObject
+from collectors.cluster.kinds import DEFAULT_KINDS
+from collectors.facts.clock import ClockStep, duration
+from collectors.facts.labels import Labels
+from collectors.facts.missing_metrics import MissingMetrics
+from collectors.facts.results import Blind, Sample
+from collectors.trainings.catalogue import read_trainings
+from collectors.trainings.training import Training
 from tests.alerts.packs.check_case import CheckCase, check_input
-from tests.alerts.packs.check_case_files import written_cases
-from tests.alerts.packs.cluster_check_cases import CLUSTER_CHECK_CASES
-from tests.alerts.packs.dns_check_cases import DNS_CHECK_CASES
 from tests.alerts.packs.expected import Fired
-from tests.alerts.packs.format_check_cases import FORMAT_CHECK_CASES
-from tests.alerts.packs.gpu_check_cases import GPU_CHECK_CASES
-from tests.alerts.packs.idle_check_cases import IDLE_CHECK_CASES
-from tests.alerts.packs.metrics_check_cases import METRICS_CHECK_CASES
-from tests.alerts.packs.node_check_cases import NODE_CHECK_CASES
-from tests.alerts.packs.storage_check_cases import STORAGE_CHECK_CASES
-from tests.alerts.packs.workload_check_cases import WORKLOAD_CHECK_CASES
-from tests.support.objects import NOW, inventory, node
+from tests.support.objects import NOW, inventory, read
+
+CASES_FOLDER = Path(__file__).with_name("check-cases")
+_MOMENT = re.compile(r"<([+-])(\d\w*)>")
+_NUMBER = re.compile(r"<(n+)>")
+_TYPES: dict[str, type[KubernetesObject]] = {kind.type.__name__: kind.type for kind in DEFAULT_KINDS}
 
 
-def _ready(status: str, reason: str = "", message: str = "") -> dict[str, object]:
-    one = {"type": "Ready", "status": status, "reason": reason, "message": message}
-    return {"conditions": [{"type": "DiskPressure", "status": "True"}, one]}
+class WrittenSample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A sample of a query or a log search that the check needs."""
+
+    value: float
+    labels: dict[str, str] = {}
+
+    def read(self) -> Sample:
+        return Sample(labels=Labels(self.labels), value=self.value)
 
 
-def _gpus(capacity: int, allocatable: int) -> dict[str, object]:
-    return {
-        "capacity": {"nvidia.com/gpu": str(capacity), "cpu": "16"},
-        "allocatable": {"nvidia.com/gpu": str(allocatable), "cpu": "15"},
-    }
+class WrittenAlert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An alert that must fire: exactly these labels besides alertname, and this summary."""
+
+    labels: dict[str, str]
+    summary: str
+    texts: tuple[str, ...] | None = None
 
 
-def _a_training(state: TrainingState, name: str = "detr") -> Training:
-    return Training(
-        id=f"vision-{name}/{name}-worker",
-        kind="Job",
-        namespace=f"vision-{name}",
-        name=f"{name}-worker",
-        state=state,
-        reason="0/16 nodes are available: 16 Insufficient nvidia.com/gpu.",
-        created=NOW - timedelta(minutes=20),
-    )
+class WrittenCase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A case. The fields up to `standing` are a CheckInput's; without `trainings` they are read from the objects."""
+
+    rule: str
+    case: str
+    objects: tuple[dict[str, Any], ...] = ()
+    trainings: tuple[Training, ...] | None = None
+    configs: dict[str, dict[str, str]] = {}  # by namespace/name of a ConfigMap
+    sources: tuple[SourceState, ...] = ()
+    clock_set_by: timedelta | None = None  # just now
+    metrics: tuple[WrittenSample, ...] = ()
+    logs: tuple[tuple[WrittenSample, ...], ...] = ()  # for each search of logs that the check makes
+    missing: tuple[MissingMetrics, ...] = ()
+    standing: tuple[dict[str, str], ...] = ()  # labels of the rule's own alerts, which fire
+    blind: dict[str, str] = {}  # which of them cannot be seen, and why
+    fires: tuple[WrittenAlert, ...] = ()
+
+    def read(self) -> CheckCase:
+        """Return the case with what the cluster cache reads of its objects."""
+        found = inventory(*(read(_TYPES[tree["kind"]], tree) for tree in self.objects))
+        inputs: dict[str, Any] = {
+            "trainings": read_trainings(found) if self.trainings is None else self.trainings,
+            "metrics": tuple(one.read() for one in self.metrics),
+            "logs": tuple(tuple(one.read() for one in search) for search in self.logs),
+            **{need: Blind(source="test", at=NOW, reason=reason) for need, reason in self.blind.items()},
+        }
+        return CheckCase(
+            rule=self.rule,
+            description=self.case,
+            inputs=check_input(
+                found,
+                configs=self.configs,
+                sources=self.sources,
+                clock_step=ClockStep(by=self.clock_set_by, at=NOW) if self.clock_set_by else None,
+                missing=self.missing,
+                standing=[Labels(one) for one in self.standing],
+                **inputs,
+            ),
+            fired=tuple(Fired(labels=one.labels, summary=one.summary, texts=one.texts) for one in self.fires),
+        )
 
 
-CHECK_CASES: Sequence[CheckCase] = (
-    *DNS_CHECK_CASES,
-    *METRICS_CHECK_CASES,
-    *WORKLOAD_CHECK_CASES,
-    CheckCase(
-        rule="GPUUnhealthy",
-        description="the device plugin removed one of eight",
-        inputs=check_input(inventory(node("gpu-a01", status=_gpus(8, 7)), node("gpu-a02"))),
-        fired=(
-            Fired(
-                labels={"node": "gpu-a01", "resource": "nvidia.com/gpu", "severity": "warning"},
-                summary="gpu-a01 has 1 nvidia.com/gpu out of service.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="GPUUnhealthy",
-        description="no device plugin registers those that a label counts",
-        inputs=check_input(
-            inventory(
-                node("gpu-a01", labels={"nvidia.com/gpu.count": "8"}, status={"capacity": {"cpu": "64"}}),
-                node("gpu-a02", labels={"nvidia.com/gpu.count": "4"}, status=_gpus(0, 0)),
-                node("gpu-a03", labels={"nvidia.com/gpu.count": "8"}, status=_gpus(8, 8)),
-                node(
-                    "gpu-a04",
-                    labels={"nvidia.com/gpu.count": "1"},
-                    status={
-                        "capacity": {"nvidia.com/gpu.shared": "4"},
-                        "allocatable": {"nvidia.com/gpu.shared": "4"},
-                    },
-                ),
-                node(
-                    "gpu-a05",
-                    labels={"nvidia.com/gpu.count": "8"},
-                    status={"capacity": {}, **_ready("Unknown")},
-                ),
-                node("gpu-a06", labels={"nvidia.com/gpu.count": "0"}, status={"capacity": {}}),
-                node("infra-01", status={"capacity": {"cpu": "64"}}),
-            )
-        ),
-        fired=(
-            Fired(
-                labels={"node": "gpu-a01", "resource": "nvidia.com/gpu", "severity": "warning"},
-                summary="gpu-a01 has 8 nvidia.com/gpu out of service.",
-                texts=(
-                    "none of its 8 GPUs by the label nvidia.com/gpu.count is registered: "
-                    "does its device plugin run?",
-                ),
-            ),
-            Fired(
-                labels={"node": "gpu-a02", "resource": "nvidia.com/gpu", "severity": "warning"},
-                summary="gpu-a02 has 4 nvidia.com/gpu out of service.",
-                texts=(
-                    "none of its 4 GPUs by the label nvidia.com/gpu.count is registered: "
-                    "does its device plugin run?",
-                ),
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="GPUUnhealthy",
-        description="CPUs reserved for the system are not GPUs out of service; a host without GPUs misses none",
-        inputs=check_input(
-            inventory(
-                node("gpu-a01", status=_gpus(8, 8)),
-                node("infra-01", status={"capacity": {"cpu": "16"}, "allocatable": {"cpu": "15"}}),
-            )
-        ),
-    ),
-    CheckCase(
-        rule="KubeNodeNotReady",
-        description="one kubelet does not report, another reports a reason",
-        inputs=check_input(
-            inventory(
-                node("gpu-a01", status=_ready("Unknown", "NodeStatusUnknown", "Kubelet stopped posting.")),
-                node("gpu-a02", status=_ready("False", "KubeletNotReady", "PLEG is not healthy")),
-                node("gpu-a03"),
-            )
-        ),
-        fired=(
-            Fired(labels={"node": "gpu-a01", "severity": "critical"}, summary="gpu-a01 is not ready."),
-            Fired(labels={"node": "gpu-a02", "severity": "critical"}, summary="gpu-a02 is not ready."),
-        ),
-    ),
-    CheckCase(
-        rule="KubeNodeNotReady",
-        description="a cordoned node, a node under disk pressure, and a new node that has not reported yet",
-        inputs=check_input(
-            inventory(
-                node("gpu-a01", spec={"unschedulable": True}),
-                node("gpu-a02", status=_ready("True", "KubeletReady")),
-                node("gpu-a03", status={"conditions": []}),
-            )
-        ),
-    ),
-    CheckCase(
-        rule="YardmasterSourceBlind",
-        description="Prometheus does not answer, Elasticsearch does",
-        inputs=check_input(
-            sources=(
-                SourceState(
-                    source="prometheus", blind_for=timedelta(seconds=45), reason="connection refused"
-                ),
-                SourceState(source="elasticsearch"),
-            )
-        ),
-        fired=(
-            Fired(
-                labels={"component": "prometheus", "severity": "critical"},
-                summary="Yardmaster cannot see prometheus: it does not answer, or answers only in part.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="YardmasterSourceBlind",
-        description="one rule whose query fails does not make its source blind",
-        inputs=check_input(
-            sources=(SourceState(source="prometheus", rules={"gpu/gpu/GPUTemperatureHigh": "bad regexp"}),)
-        ),
-    ),
-    CheckCase(
-        rule="YardmasterRuleBlind",
-        description="the query of one rule fails although its source answers",
-        inputs=check_input(
-            sources=(SourceState(source="prometheus", rules={"gpu/gpu/GPUTemperatureHigh": "bad regexp"}),)
-        ),
-        fired=(
-            Fired(
-                labels={
-                    "component": "yardmaster",
-                    "rule": "gpu/gpu/GPUTemperatureHigh",
-                    "severity": "warning",
-                },
-                summary="The query of rule gpu/gpu/GPUTemperatureHigh fails or is incomplete, "
-                "although its source answers.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="YardmasterRuleBlind",
-        description="its source is blind: that is one alert, not one per rule",
-        inputs=check_input(
-            sources=(
-                SourceState(
-                    source="prometheus",
-                    blind_for=timedelta(seconds=5),
-                    rules={"gpu/gpu/GPUTemperatureHigh": "x"},
-                ),
-            )
-        ),
-    ),
-    CheckCase(
-        rule="YardmasterClockSet",
-        description="the clock was set back by an hour",
-        inputs=check_input(clock_step=ClockStep(by=timedelta(hours=-1), at=NOW)),
-        fired=(
-            Fired(
-                labels={"component": "yardmaster", "direction": "back", "severity": "warning"},
-                summary="The wall clock of Yardmaster's machine was set back by 1h 0m 0s.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="YardmasterClockSet",
-        description="the clock was set forward by a day",
-        inputs=check_input(clock_step=ClockStep(by=timedelta(days=1), at=NOW)),
-        fired=(
-            Fired(
-                labels={"component": "yardmaster", "direction": "forward", "severity": "warning"},
-                summary="The wall clock of Yardmaster's machine was set forward by 1d 0h 0m 0s.",
-            ),
-        ),
-    ),
-    CheckCase(rule="YardmasterClockSet", description="nobody set the clock lately", inputs=check_input()),
-    CheckCase(
-        rule="TrainingPending",
-        description="its pods are waiting for GPUs",
-        inputs=check_input(
-            trainings=(_a_training(TrainingState.QUEUED), _a_training(TrainingState.RUNNING, "segment"))
-        ),
-        fired=(
-            Fired(
-                labels={
-                    "namespace": "vision-detr",
-                    "training": "vision-detr/detr-worker",
-                    "severity": "warning",
-                },
-                summary="Training vision-detr/detr-worker is waiting for resources.",
-            ),
-        ),
-    ),
-    CheckCase(
-        rule="TrainingPending",
-        description="suspended, starting, running and ended trainings are not waiting for resources",
-        inputs=check_input(
-            trainings=tuple(
-                _a_training(state)
-                for state in (
-                    TrainingState.SUSPENDED,
-                    TrainingState.STARTING,
-                    TrainingState.RUNNING,
-                    TrainingState.FAILED,
-                    TrainingState.STOPPED,
-                )
-            )
-        ),
-    ),
-    *NODE_CHECK_CASES,
-    *STORAGE_CHECK_CASES,
-    *FORMAT_CHECK_CASES,
-    *GPU_CHECK_CASES,
-    *IDLE_CHECK_CASES,
-    *CLUSTER_CHECK_CASES,
-    *written_cases(),
+class _CaseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of cases. `shared`: objects that cases name by their anchors."""
+
+    cases: tuple[WrittenCase, ...]
+    shared: Any = None
+
+
+def cases_of(text: str) -> Iterator[CheckCase]:
+    """Return the cases that a file has."""
+    tree = _numbered(yaml.safe_load(_MOMENT.sub(_stamp, text)))
+    return (one.read() for one in msgspec.convert(tree, _CaseFile).cases)
+
+
+def _stamp(found: re.Match[str]) -> str:
+    ago = duration(found[2])
+    return f'"{NOW + ago if found[1] == "+" else NOW - ago:%Y-%m-%dT%H:%M:%SZ}"'
+
+
+def _numbered(tree: Any) -> Any:
+    """Return the tree with as many of each numbered entry as it stands for."""
+    if isinstance(tree, dict):
+        return {key: _numbered(value) for key, value in tree.items()}
+    if not isinstance(tree, list):
+        return tree
+    return [each for one in tree for each in _each(one)]
+
+
+def _each(entry: Any) -> Iterator[Any]:
+    if not isinstance(entry, dict) or "numbers" not in entry:
+        yield _numbered(entry)
+        return
+    first, _, last = entry["numbers"].partition("-")
+    text = json.dumps({key: value for key, value in entry.items() if key != "numbers"})
+    for number in range(int(first), int(last) + 1):
+        yield json.loads(_NUMBER.sub(lambda found, number=number: f"{number:0{len(found[1])}}", text))  # type: ignore[misc]
+
+
+CHECK_CASES: Sequence[CheckCase] = tuple(
+    case
+    for path in sorted(CASES_FOLDER.glob("*.yaml"))
+    for case in cases_of(path.read_text(encoding="utf-8"))
 )

@@ -9,9 +9,7 @@ import pytest
 
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
-from alerts.templates import TemplateError, parse
 from bot.evaluation.rulebook import check_action
-from collectors.check import samples_in
 from collectors.check_catalogue import CHECKS
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery
@@ -19,10 +17,12 @@ from collectors.facts.results import Sample
 from collectors.facts.subjects import WORDS
 from collectors.facts.topology import Topology
 from commands.command_catalogue import LEXICON
+from go_templates import TemplateError, parse
 from tests.alerts.packs.check_cases import CHECK_CASES
 from tests.alerts.packs.log_cases import LOG_CASES
 from tests.alerts.packs.shipped import PACKS, RUNBOOKS, loaded, pack_files, promtool_cases, shipped_rules
 from tests.alerts.packs.test_blind_metrics import SAMPLES
+from tests.support.objects import samples_in
 
 RULES = shipped_rules()
 EVERY = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from alerts.rules import Rule
-from collectors.facts.kernel_lines import xid_line
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.xid_catalogue import Recovery, xid_of
 from tests.alerts.packs.shipped import RUNBOOKS, promtool_cases, shipped_rules
+from tests.support.xid_lines import xid_line
 
 RULES = shipped_rules()
 QUERIES = {
@@ -48,7 +48,6 @@ def test_trap_an_xid_of_a_mig_instance_or_an_old_driver_is_read(text: str) -> No
 def test_trap_45_is_no_root_cause_63_is_not_fatal_and_43_is_no_fault_of_the_hardware() -> None:
     assert (xid_of(45).severity, xid_of(45).is_follower) == ("info", True)
     assert (xid_of(43).severity, xid_of(43).is_hardware) == ("info", False)
-    assert not xid_of(63).is_fatal
     assert xid_of(63).severity != "critical"
     assert {xid_of(number).recovery.empties_the_node for number in (43, 45, 63)} == {False}
 

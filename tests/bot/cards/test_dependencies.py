@@ -19,15 +19,15 @@ from alerts.store import Row, RowsRead, StoreSnapshot
 from bot.cards.card_catalogue import CARD_DEFINITIONS, CardCatalogue
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
 from bot.delivery.desired_state import DesiredState
-from bot.store.memory_store import MemoryStore
 from collectors.facts.topology import Topology
 from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Training, TrainingState
-from commands.models import HandledRequest, Launch, ReclaimRequest, ReclaimState
-from commands.plans.plan import Origin, PlanState
+from commands.execution.plan import Origin, PlanState
+from commands.models import HandledRequest, Launch, ReclaimState
 from tests.support.execution import plan_of
 from tests.support.grouping import add_alert
-from tests.support.rows import NOON, a_card, a_handled_request, an_alert
+from tests.support.memory_store import MemoryStore
+from tests.support.rows import NOON, a_card, a_handled_request, a_launch, a_request, an_alert
 
 CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
 UNCHANGING = {Alert: "only the labels are read, which never change"}
@@ -88,33 +88,18 @@ FULL: Mapping[CardKind, tuple[Any, ...]] = {
     ),
     CardKind.PLAN: (FAILED_PLAN,),
     CardKind.RECLAIM_REQUEST: (
-        ReclaimRequest(
+        a_request(
+            NOON,
             id="i1",
             cluster="lab",
-            training="vision/detr",
-            owner="ana",
             owner_id="U1",
-            gpus=8,
             asked_by="U2",
             asked_by_name="Dana",
-            asked_at=NOON,
-            grace_until=NOON + timedelta(minutes=30),
             state=ReclaimState.FREED,
         ),
     ),
     CardKind.LAUNCH: (
-        Launch(
-            id="i1",
-            cluster="lab",
-            training="vision/detr",
-            by="U1",
-            by_name="Ann",
-            at=NOON,
-            channel="C1",
-            plan="i1",
-            failed_at=NOON,
-            failed_on="gpu-i1",
-        ),
+        a_launch(NOON, id="i1", cluster="lab", by_name="Ann", plan="i1", failed_at=NOON, failed_on="gpu-i1"),
         a_critical_incident("i1", "gpu-i1"),
         FAILED_PLAN,
     ),

@@ -13,14 +13,13 @@ from alerts.rules import Severity
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext, Composed, Everywhere
 from bot.cards.launch_cards import LAUNCH_CARD
-from bot.store.memory_store import MemoryStore
 from collectors.trainings.training import Rank, Training, TrainingState
-from commands.models import Launch
-from commands.plans.disruption import Disruption
-from commands.plans.plan import Origin, Plan, PlanState
+from commands.execution.disruption import Disruption
+from commands.execution.plan import Origin, Plan, PlanState
 from tests.support.execution import plan_of
 from tests.support.incidents import an_open_incident
-from tests.support.rows import NOON, a_card
+from tests.support.memory_store import MemoryStore
+from tests.support.rows import NOON, a_card, a_launch
 
 FREED = replace(
     plan_of(),
@@ -88,14 +87,12 @@ async def test_a_failed_launch_names_its_cause_and_is_launched_again_elsewhere()
         opened_at=NOON,
         members=tuple(replace(one, severity=Severity.CRITICAL) for one in incident.members),
     )
-    launch = Launch(
+    launch = a_launch(
+        NOON,
         id="i1",
         cluster="lab",
         training="speech/tts",
-        by="U1",
         by_name="bo",
-        at=NOON,
-        channel="C1",
         plan="p1",
         failed_at=NOON,
         failed_on="gpu-a04",

@@ -11,7 +11,7 @@ from bot.channels.open_channel import ChannelDependencies
 from bot.channels.webhook.opening import open_webhooks
 from bot.delivery.notifier_protocol import Permanent, SendError
 from bot.settings.schema import Settings
-from bot.store.memory_store import MemoryStore
+from tests.support.memory_store import MemoryStore
 from tests.support.webhook_receiver import WebhookReceiver
 from tests.support.yard import NOON, Hands
 

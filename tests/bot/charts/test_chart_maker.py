@@ -21,12 +21,12 @@ from bot.charts.chart_renderer import DrawingError
 from bot.charts.line_chart import Chart
 from bot.delivery.notifier_protocol import Picture, UnknownOutcome
 from bot.delivery.reconciler import Reconciler
-from bot.store.memory_store import MemoryStore
 from collectors.facts.labels import Labels
 from collectors.facts.results import Series, SourceError
 from tests.support.alerting import a_rule
 from tests.support.chat import CHAT, START, FakeChat, LoopClock
 from tests.support.incidents import an_open_incident
+from tests.support.memory_store import MemoryStore
 from tests.support.rows import a_card, an_alert
 
 pytestmark = pytest.mark.looptime

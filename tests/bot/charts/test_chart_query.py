@@ -22,7 +22,7 @@ def test_the_labels_of_the_rule_choose_nothing() -> None:
 
 
 def test_an_alert_without_labels_is_drawn_whole() -> None:
-    assert chart_query(drawn("sum(heat) > 3"), [Labels({})]) == "sum(heat{})"
+    assert chart_query(drawn("sum(heat) > 3"), [Labels({})]) == "sum(heat)"
 
 
 async def test_a_real_prometheus_answers_with_the_chosen_series(start_prometheus: StartPrometheus) -> None:

@@ -31,7 +31,7 @@ def test_the_last_hour_of_the_alerts_own_series_is_queried() -> None:
     found = plan(an_open_incident(ALERT))
     assert found is not None
     assert found.query.expr == (
-        '(temp{}) and on (node) (label_replace(vector(1), "node", "gpu-a04", "node", ""))'
+        '(temp) and on (node) (label_replace(vector(1), "node", "gpu-a04", "node", ""))'
     )
     assert (found.end, found.end - found.start) == (NOON + timedelta(minutes=1), timedelta(hours=1))
     assert (found.threshold, found.comparison, found.fired, found.resolved) == (83, ">", NOON, None)

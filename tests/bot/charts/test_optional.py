@@ -10,9 +10,9 @@ import pytest
 import bot.wired_channels
 from bot.channels.console.notifier import ConsoleNotifier
 from bot.channels.open_channel import OpenChannel
-from bot.store.memory_store import MemoryStore
 from bot.wired_channels import wire_charts
 from tests.support.chat import CHAT, FakeChat
+from tests.support.memory_store import MemoryStore
 
 WITH_PICTURES = FakeChat(capabilities=CHAT.__class__(images=True, limits=CHAT.limits))
 

@@ -17,11 +17,11 @@ from alerts.store import StoreSnapshot
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
 from bot.delivery.reconciler import Reconciler
-from bot.store.memory_store import MemoryStore
 from bot.store.sql_store import SqlStore
 from commands.models import Launch
 from tests.support.chat import START, FakeChat, LoopClock
-from tests.support.rows import a_card, a_line
+from tests.support.memory_store import MemoryStore
+from tests.support.rows import a_card, a_launch, a_line
 
 
 async def compose(
@@ -90,7 +90,7 @@ class DeliveryStage:
         `channel` is the chat's own id.
         """
         channel = channel_id("slack", channel)
-        row = Launch(id=id, cluster="lab", training=id, by="U1", by_name="Ann", at=START, channel=channel)
+        row = a_launch(START, id=id, cluster="lab", training=id, by_name="Ann", channel=channel)
         new = a_card(id, channel=channel, kind=CardKind.LAUNCH)
         async with self.store.unit() as unit:
             await unit.rows(Launch).put(

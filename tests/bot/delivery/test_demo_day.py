@@ -21,7 +21,6 @@ from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.settings.schema import RulesSettings
-from bot.store.memory_store import MemoryStore
 from collectors.facts.clock import SystemClock
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.topology import Topology
@@ -31,6 +30,7 @@ from tests.support.alerting import a_renderer
 from tests.support.chat import FakeChat
 from tests.support.demo_day import BlockingPrometheus, metrics_of
 from tests.support.examples import by_profile
+from tests.support.memory_store import MemoryStore
 from tests.support.routing import a_router
 
 pytestmark = pytest.mark.looptime

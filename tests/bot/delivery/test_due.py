@@ -1,7 +1,6 @@
 """A card whose due time has passed is not waited for again, or the reconciler would never be idle."""
 
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
@@ -10,25 +9,15 @@ from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext, CardDefinition, Composed
 from bot.delivery.desired_state import DesiredState
 from bot.jobs.launch_watcher import LaunchWatcher
-from bot.store.memory_store import MemoryStore
 from collectors.facts.redaction import Redactor
 from collectors.internal_errors import InternalErrors
 from commands.models import ReclaimRequest, ReclaimState
+from tests.support.memory_store import MemoryStore
+from tests.support.rows import a_request
 from tests.support.yard import NOON, Hands
 
 CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
-REQUEST = ReclaimRequest(
-    id="c1",
-    cluster="prod-a",
-    training="vision-detr/detr",
-    owner="ana",
-    owner_id="U_ANA",
-    gpus=8,
-    asked_by="U_DANA",
-    asked_by_name="dana",
-    asked_at=NOON,
-    grace_until=NOON + timedelta(minutes=30),
-)
+REQUEST = a_request(NOON, training="vision-detr/detr")
 
 
 async def a_store() -> MemoryStore:

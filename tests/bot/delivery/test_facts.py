@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from alerts.cards.desired import desired_cards
+from alerts.cards.desired_cards import desired_cards
 from alerts.cards.posted import PostedCard
 from alerts.incidents.grouping import REOPENS_WITHIN
 from alerts.incidents.incident import Incident
@@ -21,10 +21,10 @@ from bot.cards.card_kind import CardContext
 from bot.delivery.notifier_protocol import Capabilities
 from bot.delivery.rate_limiter import UNLIMITED
 from bot.delivery.reconciler import Reconciler
-from bot.store.memory_store import MemoryStore
 from tests.support.chat import START, FakeChat, Fault, LoopClock
 from tests.support.grouping import add_alert
 from tests.support.incidents import GROUPING, an_open_incident
+from tests.support.memory_store import MemoryStore
 from tests.support.rows import an_alert
 
 pytestmark = pytest.mark.looptime

@@ -17,11 +17,12 @@ from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.delivery.rate_limiter import RateLimit
 from bot.delivery.reconciler import Reconciler
 from bot.jobs.launch_watcher import LaunchWatcher
-from bot.store.memory_store import MemoryStore
 from collectors.facts.redaction import Redactor
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import Launch
 from tests.support.chat import START, FakeChat, LoopClock
+from tests.support.memory_store import MemoryStore
+from tests.support.rows import a_launch
 
 pytestmark = pytest.mark.looptime
 
@@ -136,9 +137,7 @@ async def test_each_fact_is_in_the_channel_within_two_seconds_of_what_its_limit_
     async with store.unit() as unit:
         for letter in "abcdefghijkl"[:TRAININGS]:
             id = f"team/t{letter}"
-            launch = Launch(
-                id=id, cluster="lab", training=id, by="U1", by_name="Ann", at=START, channel="slack:C1"
-            )
+            launch = a_launch(START, id=id, cluster="lab", training=id, by_name="Ann", channel="slack:C1")
             await unit.rows(Launch).put(launch)
     async with asyncio.TaskGroup() as tasks:
         jobs = [tasks.create_task(reconciler.run()), tasks.create_task(watcher.run())]

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.channels.channel_catalogue import CHANNEL_KINDS, DIAGNOSES
-from bot.channels.slack.scopes import BOT_SCOPES
+from bot.channels.slack.slack_diagnosis import BOT_SCOPES
 from bot.cli import main
 from bot.doctor.examination import PartFinding, examine
 from bot.validation import validate
@@ -164,7 +164,7 @@ async def test_the_report_of_the_command(tmp_path: Path) -> None:
     assert {row["level"] for row in rows} <= {level.value for level in FindingLevel}
     assert report.exit_code == 1
     assert "  broken  the bot is not in the channel" in report.stdout
-    assert "To mend it: type `/invite @yardmaster`" in report.stdout
+    assert "To fix it: type `/invite @yardmaster`" in report.stdout
     assert "\x1b" not in report.stdout
     assert stage.slack.bot_token not in report.stdout + whole.stdout
 

@@ -17,10 +17,10 @@ from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.settings.schema import RulesSettings
-from bot.store.memory_store import MemoryStore
 from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
 from tests.collectors.elasticsearch.test_unexpected_responses import CAPS, HEADERS, serving
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_topology
+from tests.support.memory_store import MemoryStore
 from tests.support.routing import a_router
 
 LINES = 100_000

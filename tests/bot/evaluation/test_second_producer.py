@@ -14,11 +14,11 @@ from alerts.incidents.incident import Incident
 from alerts.lifecycle import AlertLife, AlertState
 from alerts.rules import ResolveWhen, Severity
 from alerts.store import EvaluationProgress, Unit
-from bot.store.memory_store import MemoryStore
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, minutes
 from tests.support.evaluation import Canned, EvaluationStage, hot
+from tests.support.memory_store import MemoryStore
 
 SENDER = "switch-watcher"
 

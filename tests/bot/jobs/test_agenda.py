@@ -12,12 +12,13 @@ import pytest
 from bot.jobs.agenda import LONGEST_SLEEP, RETRY_AFTER, Agenda
 from bot.jobs.due_commands import DueCommands
 from bot.jobs.due_work import DueWork
-from bot.store.memory_store import MemoryStore
 from commands.core.command import Answer
 from commands.core.request import Request
 from commands.models import CordonLease, DueCommand
 from tests.support.alerting import CLUSTER
 from tests.support.chat import START, LoopClock
+from tests.support.memory_store import MemoryStore
+from tests.support.rows import a_lease
 
 pytestmark = pytest.mark.looptime
 SECOND = timedelta(seconds=1)
@@ -29,17 +30,8 @@ def a_command(number: int, at: timedelta) -> DueCommand:
     )
 
 
-def a_lease(until: timedelta) -> CordonLease:
-    return CordonLease(
-        id="prod-a/gpu-a01",
-        cluster=CLUSTER,
-        node="gpu-a01",
-        owner="U_DANA",
-        owner_name="dana",
-        reason="hot",
-        since=START,
-        until=START + until,
-    )
+def leased(until: timedelta) -> CordonLease:
+    return a_lease(START, until=START + until)
 
 
 class Stage:
@@ -187,7 +179,7 @@ class Leases:
 
 async def test_a_row_that_stays_due_is_looked_at_when_its_work_says() -> None:
     stage, leases = Stage(), Leases(timedelta(minutes=5))
-    await stage.put(a_lease(10 * SECOND))
+    await stage.put(leased(10 * SECOND))
     async with stage.running(stage.process(leases.work)):
         await asyncio.sleep(320)
     assert leases.done == [10, 310]
@@ -195,17 +187,17 @@ async def test_a_row_that_stays_due_is_looked_at_when_its_work_says() -> None:
 
 async def test_a_change_of_a_row_that_stays_due_comes_earlier() -> None:
     stage, leases = Stage(), Leases(timedelta(days=3))
-    await stage.put(a_lease(10 * SECOND))
+    await stage.put(leased(10 * SECOND))
     async with stage.running(stage.process(leases.work)):
         await asyncio.sleep(100)
-        await stage.put(replace(a_lease(10 * SECOND), reason="other"))
+        await stage.put(replace(leased(10 * SECOND), reason="other"))
         await asyncio.sleep(100)
     assert leases.done == [10, 100]
 
 
 async def test_work_that_is_done_is_not_due() -> None:
     stage, leases = Stage(), Leases(timedelta(seconds=1))
-    await stage.put(replace(a_lease(10 * SECOND), reminded_at=START))
+    await stage.put(replace(leased(10 * SECOND), reminded_at=START))
     async with stage.running(stage.process(leases.work)):
         await asyncio.sleep(100)
     assert leases.done == []
@@ -214,7 +206,7 @@ async def test_work_that_is_done_is_not_due() -> None:
 @pytest.mark.parametrize("error", [None, KeyError("a bug")], ids=["changes nothing", "fails"])
 async def test_work_that_does_nothing_neither_spins_nor_stops_the_rest(error: Exception | None) -> None:
     stage, leases = Stage(), Leases(None, error)
-    await stage.put(a_lease(10 * SECOND), a_command(1, 20 * SECOND))
+    await stage.put(leased(10 * SECOND), a_command(1, 20 * SECOND))
     async with stage.running(stage.process(leases.work)):
         await asyncio.sleep(100)
     assert stage.ran == [("node list 1", 20)]

@@ -18,12 +18,11 @@ from collectors.trainings import composition
 from collectors.trainings.training import Training
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.cluster_cache import QUICK, until
-from tests.support.yard import a_node_tree
+from tests.support.yard import a_node_tree, lookalike_with
 
 
 async def test_a_kind_that_is_visible_again_without_a_change_is_no_longer_missing(tmp_path: Path) -> None:
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        kube.create(a_node_tree("gpu-a01"), keep_status=True)
+    async with lookalike_with("gpu-a01") as kube:
         failing = [True]
         kube.fail(lambda seen: failing[0] and "/jobs" in seen.path, 503, times=1_000_000)
         config = KubernetesOptions(kubeconfig=str(kube.kubeconfig(tmp_path / "config")))
@@ -51,8 +50,7 @@ async def test_a_kind_that_is_visible_again_without_a_change_is_no_longer_missin
 
 
 async def test_readers_share_a_snapshot_that_is_made_at_most_once_in_its_time(tmp_path: Path) -> None:
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        kube.create(a_node_tree("gpu-a01"), keep_status=True)
+    async with lookalike_with("gpu-a01") as kube:
         config = KubernetesOptions(kubeconfig=str(kube.kubeconfig(tmp_path / "config")))
         client = await KubernetesClient.connect(config)
         cache = ClusterCache(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from bot.people import TRUST_FOR, Account, People, UnknownPersonError
+from bot.chat_accounts import TRUST_FOR, Account, People, UnknownPersonError
 from bot.person_book import PersonBook
 from bot.settings.schema import TeamSettings
 from collectors.facts.results import SourceError

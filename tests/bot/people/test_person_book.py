@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from bot.person_book import PersonBook, open_person_book
-from bot.store.memory_store import MemoryStore
 from commands.core.request import Actor
 from commands.models import Person
+from tests.support.memory_store import MemoryStore
 
 Ids = Mapping[str, Sequence[str]]
 DANA: Ids = {"dana": ("token:ops", "slack:U1")}

@@ -20,7 +20,6 @@ from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.settings.schema import RulesSettings
-from bot.store.memory_store import MemoryStore
 from collectors.check import CheckInput, SourceState
 from collectors.check_catalogue import CHECKS
 from collectors.checks.gpu_metrics import MEASURED
@@ -41,6 +40,7 @@ from collectors.trainings.training import Training
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from tests.bot.plays.play import START, LoggedLine, Play, read_cluster
 from tests.support.log_documents import host_line, pod_line
+from tests.support.memory_store import MemoryStore
 from tests.support.objects import inventory, read
 from tests.support.routing import QuietSource, a_router
 

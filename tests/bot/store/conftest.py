@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.memory_store import MemoryStore
 from bot.store.sql_store import SqlStore
+from tests.support.memory_store import MemoryStore
 
 Stores = MemoryStore | SqlStore
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from alerts.cards.posted import PostedCard
+from bot.store.concurrency import uninterrupted
 from bot.store.sql_store import SqlStore
-from bot.store.uninterrupted import uninterrupted
 from tests.support.rows import a_card
 
 

@@ -18,11 +18,11 @@ from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.lifecycle import AlertState
 from alerts.store import TABLES, Between, Changed
 from bot.store.dialects import one_of
-from bot.store.memory_store import MemoryStore
+from bot.store.sql_schema import sql_table
 from bot.store.sql_store import SqlStore
-from bot.store.sql_tables import sql_table
 from collectors.internal_errors import InternalErrors
 from commands.models import AuditEntry, HandledRequest
+from tests.support.memory_store import MemoryStore
 from tests.support.rows import NOON, a_card, a_handled_request, a_line, an_alert, an_audit_entry
 
 Stores = MemoryStore | SqlStore

@@ -16,35 +16,16 @@ from alerts.store import Between
 from bot.store.dialects import make_engine, prepare
 from bot.store.migrate import MIGRATIONS
 from bot.store.sql_store import SqlStore
+from commands.execution.plan import Plan
+from commands.execution.steps import Record
 from commands.gpu.reclaim_card import request_step, settlement_step
 from commands.models import CordonLease, ReclaimRequest, ReclaimState
-from commands.plans.plan import Plan
-from commands.plans.steps import Record
 from tests.support.alerting import CLUSTER, NOON, minutes
 from tests.support.execution import plan_of
+from tests.support.rows import a_lease, a_request
 
-LEASE = CordonLease(
-    id="prod-a/gpu-a01",
-    cluster=CLUSTER,
-    node="gpu-a01",
-    owner="U_DANA",
-    owner_name="dana",
-    reason="hot",
-    since=NOON,
-    until=NOON + minutes(10),
-)
-REQUEST = ReclaimRequest(
-    id="c1",
-    cluster=CLUSTER,
-    training="vision/detr",
-    owner="ana",
-    owner_id="U_ANA",
-    gpus=8.0,
-    asked_by="U_DANA",
-    asked_by_name="dana",
-    asked_at=NOON,
-    grace_until=NOON + minutes(30),
-)
+LEASE = a_lease(NOON, until=NOON + minutes(10))
+REQUEST = a_request(NOON)
 BEFORE = "0002"  # the last revision without them
 
 

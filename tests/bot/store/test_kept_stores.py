@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.store.sql_store import SqlStore
+from commands.execution.plan import Plan
 from commands.models import DueCommand, Person
-from commands.plans.plan import Plan
 from tests.support.kept_store import RELEASES, shown_then, unpack
 from tests.support.shown_rows import shown_rows
 

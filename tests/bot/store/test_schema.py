@@ -10,9 +10,10 @@ from sqlalchemy import Connection, inspect, text
 import bot.wiring  # noqa: F401 - imports every module that declares a table
 from alerts.store import TABLES
 from bot.store.dialects import make_engine
-from bot.store.migrate import NewerSchemaError, StoreError, migrate
+from bot.store.migrate import NewerSchemaError, migrate
+from bot.store.sql_schema import METADATA, sql_table
 from bot.store.sql_store import SqlStore
-from bot.store.sql_tables import METADATA, sql_table
+from bot.store.store_error import StoreError
 from commands.models import HandledRequest
 from tests.support.rows import a_handled_request
 

@@ -19,34 +19,22 @@ from bot.store.migrate import MIGRATIONS
 from bot.store.sql_store import SqlStore
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
+from commands.execution.disruption import Disruption, worse_than_shown
+from commands.execution.object_refs import ObjectRef
+from commands.execution.plan import Origin, Plan, Risk, in_order
+from commands.execution.record_steps import record
+from commands.execution.steps import Delete, Record
 from commands.models import Launch, ReclaimRequest
-from commands.plans.disruption import Disruption, worse_than_shown
-from commands.plans.object_refs import ObjectRef
-from commands.plans.plan import Origin, Plan, Risk, in_order
-from commands.plans.record_steps import record
-from commands.plans.steps import Delete, Record
-from tests.support.rows import NOON
+from tests.support.rows import NOON, a_launch, a_request
 
 KEY = "mnist/Namespace/mnist"
-LAUNCH = Launch(
-    id="prod-a/mnist/mnist",
-    cluster="prod-a",
+LAUNCH = a_launch(NOON, id="prod-a/mnist/mnist", training="mnist/mnist", by="slack:U1", by_name="Ana")
+RECLAIM = a_request(
+    NOON,
     training="mnist/mnist",
-    by="slack:U1",
-    by_name="Ana",
-    at=NOON,
-    channel="C1",
-)
-RECLAIM = ReclaimRequest(
-    id="c1",
-    cluster="prod-a",
-    training="mnist/mnist",
-    owner="ana",
     owner_id="slack:U1",
-    gpus=8,
     asked_by="slack:U2",
     asked_by_name="Bo",
-    asked_at=NOON,
     grace_until=NOON,
 )
 CARD = PostedCard(

@@ -13,18 +13,17 @@ import pytest
 from benchmarks.large_cluster_objects import PATHS_OF_KINDS as PATHS
 from benchmarks.large_cluster_objects import PODS_ON_NODE, lists
 from collectors import check_runner
-from collectors.check import CheckInput, ClusterCheck, Found, SourceState, samples_in
+from collectors.check import CheckInput, ClusterCheck, Found, SourceState
 from collectors.check_catalogue import CHECKS
 from collectors.check_runner import CheckRunner
 from collectors.cluster.decoder import KindDecoder
 from collectors.cluster.kinds import DEFAULT_KINDS
 from collectors.cluster.memo import Memo
-from collectors.cluster.object_store import snapshot_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery
 from collectors.facts.results import Blind, Sample, Seen
 from collectors.trainings.catalogue import read_trainings
-from tests.support.objects import inventory
+from tests.support.objects import inventory, samples_in, snapshot_of
 
 NOW = datetime(2026, 11, 21, 4, tzinfo=UTC)
 NODES = 48

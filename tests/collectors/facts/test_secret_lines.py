@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bot.language.message_catalogue import entries
 from collectors.facts.one_line import one_line, printable
 from collectors.facts.redaction import MARK, Redactor, redacted
 from tests.support.secret_lines import SecretForm, harmless_lines, secret_forms
@@ -112,5 +113,6 @@ def test_no_sentence_of_our_own_is_touched() -> None:
     """What the program says about passwords and tokens is not taken for one."""
     said = [yaml.safe_load(file.read_text("utf-8")) for file in sorted(ZH.glob("*.yaml"))]
     sentences = [sentence for phrases in said for pair in phrases.items() for sentence in pair]
+    sentences += [text for one in entries("zh").values() for text in (one.id, one.plural, *one.said) if text]
     assert len(sentences) > 1_000
     assert [sentence for sentence in sentences if redacted(sentence) != sentence] == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from collectors.facts.xid_catalogue import XIDS, Recovery, numbers_of, xid_of
+from collectors.facts.xid_catalogue import XIDS, Recovery, xid_of
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,3 @@ def test_a_consequence_is_not_worse_than_what_it_follows() -> None:
     for xid in XIDS.values():
         for cause in xid.follows:
             assert xid.recovery.rank <= xid_of(cause).recovery.rank
-
-
-def test_numbers_of_a_severity_are_alternatives() -> None:
-    assert numbers_of("info").startswith("13|14|31|")
-    assert "79" in numbers_of("critical").split("|")

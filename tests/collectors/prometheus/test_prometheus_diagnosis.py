@@ -10,11 +10,12 @@ from bot.settings.schema import RulesSettings
 from collectors.facts.clock import SystemClock
 from collectors.facts.findings import Finding, FindingLevel, RuleHealth
 from collectors.facts.missing_metrics import MissingCause, MissingMetrics
+from collectors.facts.promql.selectors import metric_names
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind
 from collectors.sources.prometheus.dcgm_counters import counters
 from collectors.sources.prometheus.exporters import exporter_of
-from collectors.sources.prometheus.metric_names import metric_names, missing_metrics
+from collectors.sources.prometheus.missing import missing_metrics
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.source import PrometheusSource
 from tests.real.fixtures import StartPrometheus

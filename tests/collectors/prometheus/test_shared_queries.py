@@ -12,9 +12,8 @@ from aiohttp.test_utils import TestServer
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult, Sample, Seen
-from collectors.sources.prometheus.label_pool import LabelPool
 from collectors.sources.prometheus.options import PrometheusOptions
-from collectors.sources.prometheus.shared_queries import SharedQueries
+from collectors.sources.prometheus.shared_queries import LabelPool, SharedQueries
 from collectors.sources.prometheus.source import PrometheusSource
 from tests.support.alerting import NOON, minutes
 

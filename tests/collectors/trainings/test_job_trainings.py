@@ -205,7 +205,7 @@ STATES: list[tuple[str, list[Any], TrainingState, str]] = [
         "stopped when only its servers remain",
         servers(2),
         TrainingState.STOPPED,
-        "1 other workloads remain",
+        "1 other workload remains",
     ),
 ]
 

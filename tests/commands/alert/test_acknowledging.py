@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from alerts.cards.incident_events import event_text
+from alerts.cards.event_words import event_text
 from alerts.cards.text import Span, Style, plain
 from alerts.incidents.events import IncidentEvent
 from commands.core.context import Defaults
@@ -52,8 +52,8 @@ async def test_a_taken_back_acknowledgement_leaves_it_to_everybody(tmp_path: Pat
     ("line", "words"),
     [
         pytest.param("alert unack i1", "Nobody has acknowledged incident i1", id="nobody has it"),
-        pytest.param("alert hand-over i1 somebody", "mention the person with @", id="nobody we know"),
-        pytest.param("alert hand-over i1 U_DANA", "mention the person with @", id="no id of a chat"),
+        pytest.param("alert hand-over i1 somebody", "Type @ and choose the person", id="nobody we know"),
+        pytest.param("alert hand-over i1 U_DANA", "Type @ and choose the person", id="no id of a chat"),
         pytest.param("alert hand-over i9 U0ELI00000", "There is no open incident i9", id="no incident"),
     ],
 )

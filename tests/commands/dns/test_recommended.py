@@ -2,15 +2,14 @@
 
 import pytest
 
-from collectors.check import CheckInput, samples_in
+from collectors.check import CheckInput
 from collectors.check_catalogue import CHECKS
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Deployment, Service
 from collectors.facts.proportional import read_linear
-from commands.dns.advice import recommended
-from commands.dns.owner import Dns, NoOwner, ProportionalOwner
-from commands.plans.object_refs import ObjectRef
-from tests.support.objects import NOW, inventory, node, read
+from commands.dns.owner import Dns, NoOwner, ProportionalOwner, recommended
+from commands.execution.object_refs import ObjectRef
+from tests.support.objects import NOW, inventory, node, read, samples_in
 
 DNS = ObjectRef(api="apps/v1", kind="Deployment", namespace="kube-system", name="coredns")
 CONFIG = ObjectRef(api="v1", kind="ConfigMap", namespace="kube-system", name="dns-autoscaler")

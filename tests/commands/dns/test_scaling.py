@@ -8,7 +8,7 @@ import pytest
 
 from collectors.cluster.kinds import DEPLOYMENTS
 from collectors.dns.autoscaler import cached_configs
-from commands.plans.steps import Patch
+from commands.execution.steps import Patch
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import Yard, a_node_tree, yard_before
 

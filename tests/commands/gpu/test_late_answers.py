@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from commands.execution.dry_run import dry_run
+from commands.execution.plan import Plan, PlanState
 from commands.models import DueCommand, ReclaimState
-from commands.plans.dry_run import dry_run
-from commands.plans.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import an_agenda
 from tests.commands.gpu.test_reclaim import is_suspended, the_request

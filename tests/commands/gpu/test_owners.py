@@ -11,10 +11,10 @@ from bot.jobs.launch_watcher import LaunchWatcher
 from collectors.facts.redaction import Redactor
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
+from commands.execution.plan import Plan, PlanState
 from commands.gpu.freeing_plan import freeing_plan
 from commands.gpu.reclaim_card import reclaim_card
 from commands.models import ReclaimState
-from commands.plans.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import an_agenda, measured
 from tests.commands.gpu.test_reclaim import MINUTE, asked, is_suspended, the_request

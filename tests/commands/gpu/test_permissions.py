@@ -6,9 +6,9 @@ import pytest
 
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
+from commands.execution.plan import PlanState
 from commands.gpu import reclaim
 from commands.models import AuditEntry, ReclaimRequest
-from commands.plans.plan import PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import measured, trained
 from tests.support.yard import ANA, BO, DANA, Yard

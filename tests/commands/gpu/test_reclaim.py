@@ -8,9 +8,9 @@ import pytest
 from collectors.cluster.kinds import JOBS, NAMESPACES
 from collectors.facts.results import SourceError
 from commands.core.request import Actor
+from commands.execution.plan import PlanState
 from commands.gpu.reclaim_card import reclaim_card
 from commands.models import DueCommand, ReclaimRequest, ReclaimState
-from commands.plans.plan import PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import measured, trained
 from tests.support.objects import hide

@@ -7,7 +7,7 @@ import pytest
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.request import Actor
-from commands.plans.plan import Plan, PlanState
+from commands.execution.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.test_reclaim import asked, is_suspended
 from tests.support.yard import ANA, DANA, Yard

@@ -8,10 +8,10 @@ import pytest
 
 from commands.core.permissions import Permissions
 from commands.core.pipeline import Pipeline
+from commands.execution.plan import Plan, PlanState
 from commands.gpu.reclaim_card import reclaim_card
 from commands.gpu.unanswered import lost_settlement
 from commands.models import AuditEntry, DueCommand, ReclaimRequest, ReclaimState
-from commands.plans.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import an_agenda, measured
 from tests.commands.gpu.test_reclaim import MINUTE, asked, dues, is_suspended, the_request

@@ -5,8 +5,8 @@ from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.jobs.launch_watcher import LaunchWatcher
 from collectors.facts.redaction import Redactor
+from commands.execution.plan import Plan
 from commands.models import ReclaimRequest, ReclaimState
-from commands.plans.plan import Plan
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import measured, trained
 from tests.commands.gpu.test_reclaim import asked, dues, the_request

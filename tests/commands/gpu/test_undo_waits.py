@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from alerts.cards.posted import CardKind, PostedCard, card_id
 from collectors.cluster.kinds import JOBS
-from commands.plans.plan import Plan, PlanState
+from commands.execution.plan import Plan, PlanState
 from commands.training.workload_steps import suspend_steps
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.gpu.conftest import trained

@@ -16,7 +16,7 @@ from commands.models import CordonLease, ReclaimRequest
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from demo.lookalikes.slack.kit.blocks import mistakes_in_view
 from tests.support.incidents import an_open_incident
-from tests.support.rows import NOON
+from tests.support.rows import NOON, a_lease, a_request
 from tests.support.yard import text_of, yard_before
 
 ME = "U_DANA"
@@ -34,23 +34,30 @@ def incident(number: int, **more: object) -> Incident:
 
 def training(number: int, state: TrainingState = TrainingState.RUNNING, gpus: float = 8) -> Training:
     return Training(
-        id=f"vision/t{number}", kind="Job", namespace="vision", name=f"t{number}", owner="dana", state=state,
+        id=f"vision/t{number}",
+        kind="Job",
+        namespace="vision",
+        name=f"t{number}",
+        owner="dana",
+        state=state,
         gpus_wanted=gpus,
-    )  # fmt: skip
+    )
 
 
 def lease(node: str, until: timedelta = timedelta(hours=1)) -> CordonLease:
-    return CordonLease(
-        id=f"lab/{node}", cluster="lab", node=node, owner=ME, owner_name="dana", reason="fan", since=NOON,
-        until=NOON + until,
-    )  # fmt: skip
+    return a_lease(NOON, node, id=f"lab/{node}", cluster="lab", owner=ME, reason="fan", until=NOON + until)
 
 
 def reclaim(owner: str) -> ReclaimRequest:
-    return ReclaimRequest(
-        id="c1", cluster="lab", training="vision/t1", owner="dana", owner_id=owner, gpus=8, asked_by="U1",
-        asked_by_name="eli", asked_at=NOON, grace_until=NOON + timedelta(minutes=30),
-    )  # fmt: skip
+    return a_request(
+        NOON,
+        cluster="lab",
+        training="vision/t1",
+        owner="dana",
+        owner_id=owner,
+        asked_by="U1",
+        asked_by_name="eli",
+    )
 
 
 def test_what_nobody_has_comes_first_and_can_be_acknowledged() -> None:

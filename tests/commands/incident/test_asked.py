@@ -1,7 +1,6 @@
 """The card of an incident about idle GPUs says whom the open requests ask, and until when."""
 
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,21 +13,11 @@ from commands.models import ReclaimRequest, ReclaimState
 from tests.support.alerting import an_alert
 from tests.support.incident_yard import stored, yard_with
 from tests.support.incidents import an_open_incident
-from tests.support.yard import CLUSTER, NOON, text_of
+from tests.support.rows import a_request
+from tests.support.yard import NOON, text_of
 
 ALERT = an_alert(on={"node": "gpu-a01"})
-REQUEST = ReclaimRequest(
-    id="c1",
-    cluster=CLUSTER,
-    training="speech-tts/tts",
-    owner="bo",
-    owner_id="U_BO",
-    gpus=8,
-    asked_by="U_DANA",
-    asked_by_name="dana",
-    asked_at=NOON,
-    grace_until=NOON + timedelta(minutes=30),
-)
+REQUEST = a_request(NOON, training="speech-tts/tts", owner="bo", owner_id="U_BO")
 ASKED = "Asked: bo until 2026-11-21 12:30 UTC"
 
 

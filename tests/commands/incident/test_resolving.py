@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from alerts.cards.event_words import event_text
 from alerts.cards.incident_card import incident_card
-from alerts.cards.incident_events import event_text
 from alerts.cards.message import Buttons, Paragraph
 from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, open_incident, resolve_if_over

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from commands.execution.plan import Plan, PlanState, StepRecord, StepState
+from commands.execution.preview import card_of
+from commands.execution.steps import Evict
 from commands.models import CordonLease
 from commands.node.drain import AT_ONCE
-from commands.plans.plan import Plan, PlanState, StepRecord, StepState
-from commands.plans.preview import card_of
-from commands.plans.steps import Evict
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings, User
 from tests.commands.training.test_rights import RIGHTS, grant
 from tests.support.drained import Kubelets, kubelets, until

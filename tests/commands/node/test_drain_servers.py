@@ -8,24 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from commands.core.cordons import BY
-from commands.plans.plan import Plan, PlanState, StepState
-from commands.plans.preview import card_of
-from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
-from tests.support.drained import Kubelets, kubelets, until
+from commands.core.cordoned_nodes import BY
+from commands.execution.plan import Plan, PlanState, StepState
+from commands.execution.preview import card_of
+from tests.support.drained import ON_BOTH_SERVERS, Kubelets, kubeconfig_of, kubelets, quick, until
 from tests.support.yard import Yard, text_of, yard_before
 
 
-async def quick(seconds: float) -> None:
-    await asyncio.sleep(seconds / 50)
-
-
-@pytest.fixture(
-    params=[
-        pytest.param("look-alike", id="look-alike"),
-        pytest.param("real", id="real", marks=[pytest.mark.real, pytest.mark.xdist_group("real_kubernetes")]),
-    ]
-)
+@pytest.fixture(params=ON_BOTH_SERVERS)
 async def stage(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> AsyncIterator[tuple[Yard, Kubelets, str, str]]:
@@ -33,11 +23,7 @@ async def stage(
     mark = uuid.uuid4().hex[:6]
     first, second = f"drain-a-{mark}", f"drain-b-{mark}"
     async with AsyncExitStack() as stack:
-        if request.param == "real":
-            config = request.getfixturevalue("real_kubernetes").kubeconfig
-        else:
-            running = KubernetesLookalike.running(settings=Settings(node_grace=None))
-            config = (await stack.enter_async_context(running)).kubeconfig(tmp_path / "config")
+        config = await stack.enter_async_context(kubeconfig_of(request, tmp_path))
         made = await stack.enter_async_context(kubelets(config, f"drain-{mark}"))
         for name in (first, second):
             await made.add_node(name)

@@ -8,10 +8,9 @@ import pytest
 
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.incident import Incident
-from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.alerting import an_alert, minutes
 from tests.support.incidents import an_open_incident
-from tests.support.yard import Yard, a_node_tree, yard_before
+from tests.support.yard import Yard, yard_on
 
 
 def over(node: str, number: int, lasted: float) -> Incident:
@@ -23,11 +22,8 @@ def over(node: str, number: int, lasted: float) -> Incident:
 
 @pytest.fixture
 async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        for name in ("gpu-a01", "gpu-a02"):
-            kube.create(a_node_tree(name), keep_status=True)
-        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
-            yield yard
+    async with yard_on(tmp_path, "gpu-a01", "gpu-a02") as yard:
+        yield yard
 
 
 async def stored(yard: Yard) -> None:

@@ -10,13 +10,14 @@ import pytest
 from alerts.cards.text import plain
 from alerts.incidents.incident import Incident
 from bot.jobs.lease_reminder import node_now, reminder
-from commands.core.cordons import UNTIL, against_uncordoning
+from commands.core.cordoned_nodes import UNTIL, against_uncordoning
+from commands.execution.plan import PlanState
 from commands.models import CordonLease
-from commands.plans.plan import PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.incidents import an_open_incident
 from tests.support.objects import inventory, node
-from tests.support.yard import NOON, Hands, Yard, a_node_tree, yard_before
+from tests.support.rows import a_lease
+from tests.support.yard import NOON, Hands, Yard, lookalike_with, yard_before
 
 ELI = "eli"
 HOUR = timedelta(hours=1)
@@ -24,8 +25,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with KubernetesLookalike.running(controllers=False) as running:
-        running.create(a_node_tree("gpu-a04"), keep_status=True)
+    async with lookalike_with("gpu-a04") as running:
         yield running
 
 
@@ -140,17 +140,12 @@ def test_what_speaks_against_lifting_a_cordon(
     found = against_uncordoning(seen, incidents)
     assert reason in found
     assert bool(found) == bool(reason)
-    lease = CordonLease(
-        id="c/gpu-a04",
-        cluster="c",
-        node="gpu-a04",
-        owner="U",
-        owner_name="dana",
-        reason="r",
-        since=NOON,
-        until=NOON,
-    )
-    words, buttons = reminder(lease, node_now("gpu-a04", inventory(seen), incidents))
+    lease = a_lease(NOON, "gpu-a04", id="c/gpu-a04", cluster="c", owner="U", reason="r", until=NOON)
+    words, buttons = reminder(lease, node_now(seen, inventory(seen), incidents))
+    if not annotations:
+        assert [button.line for button in buttons] == ["node uncordon gpu-a04 --cluster c"]
+        assert "somebody else removed it" in plain(words)
+        return
     assert [button.line for button in buttons] == [
         *([] if reason else ["node uncordon gpu-a04 --cluster c"]),
         "node cordon gpu-a04 --for 4h --cluster c",

@@ -13,7 +13,6 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.silences import Silence
 from bot.channels.slack.blocks import render
-from bot.store.memory_store import MemoryStore
 from collectors.facts.findings import Finding, RuleHealth, blinding, broken, ok, warning
 from collectors.facts.queries import LogQuery, Query
 from collectors.sources.cluster_sources import ClusterSources
@@ -26,6 +25,7 @@ from commands.rule.verdicts import fixes, severity_of, verdicts
 from tests.support.alerting import NOON, a_rule, an_alert
 from tests.support.incidents import an_open_incident
 from tests.support.log_matches import message
+from tests.support.memory_store import MemoryStore
 from tests.support.yard import DANA, text_of
 
 COUNTERS = ("DCGM_A, counter, A", "DCGM_B, counter, B")

@@ -10,7 +10,7 @@ from alerts.incidents.incident import Incident
 from alerts.runbooks import runbook_names, runbook_page
 from bot.channels.slack.blocks import render
 from commands.core.request import Request
-from commands.plans.plan import Origin
+from commands.execution.plan import Origin
 from commands.runbook.markdown import title_and_blocks
 from tests.support.alerting import an_alert
 from tests.support.incident_yard import yard_with

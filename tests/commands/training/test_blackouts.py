@@ -5,8 +5,8 @@ import pytest
 from bot.jobs.unknown_steps import UnknownSteps
 from collectors.cluster.kinds import NAMESPACES
 from collectors.internal_errors import InternalErrors
+from commands.execution.plan import Plan, PlanState, StepState
 from commands.models import Launch
-from commands.plans.plan import Plan, PlanState, StepState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.blackout import blackout
 from tests.support.execution import executor

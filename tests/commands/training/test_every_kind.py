@@ -18,7 +18,7 @@ from collectors.trainings import catalogue
 from collectors.trainings.catalogue import read_trainings
 from collectors.trainings.training import TrainingState
 from commands.command_catalogue import CATALOGUE
-from commands.plans.steps import Create, Delete, Patch, Scale
+from commands.execution.steps import Create, Delete, Patch, Scale
 from commands.training import training_kinds
 from commands.training.launch_steps import launch_steps
 from commands.training.spec import TrainingRole, TrainingSpec

@@ -8,28 +8,18 @@ from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
-from bot.store.memory_store import MemoryStore
 from collectors.trainings.training import Rank
-from commands.models import Launch
-from commands.plans.plan import Plan
+from commands.execution.plan import Plan
 from commands.training.failure_cause import again_elsewhere, cause_of, cause_text, suspected_node
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
+from tests.support.alerting import NOON, a_topology, an_alert, minutes
 from tests.support.execution import plan_of
 from tests.support.grouping import add_alert
+from tests.support.memory_store import MemoryStore
+from tests.support.rows import a_launch
 from tests.support.yard import ANA, Yard
 
-FAILED = Launch(
-    id="l1",
-    cluster=CLUSTER,
-    training="vision/onbad",
-    by="U1",
-    by_name="ana",
-    at=NOON - minutes(60),
-    channel="C1",
-    failed_at=NOON,
-    failed_on="gpu-a01",
-)
+FAILED = a_launch(NOON - minutes(60), training="vision/onbad", failed_at=NOON, failed_on="gpu-a01")
 
 
 def incident_of(*, severity: str = "critical", opened: float = 0, ended: float | None = None) -> Incident:

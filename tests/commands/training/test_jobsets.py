@@ -13,9 +13,9 @@ import pytest
 from collectors.cluster.kinds import JOBSETS
 from collectors.trainings.training import Training, TrainingState
 from commands.core.context import Defaults
+from commands.execution.plan import Plan, PlanState
+from commands.execution.steps import Delete
 from commands.models import ReclaimRequest
-from commands.plans.plan import Plan, PlanState
-from commands.plans.steps import Delete
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.commands.gpu.conftest import measured
 from tests.support.drained import Kubelets, kubelets, until

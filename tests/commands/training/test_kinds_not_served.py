@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from collectors.cluster.kinds import JOBSETS
-from commands.plans.plan import PlanState
+from commands.execution.plan import PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings, User
 from tests.commands.training.test_rights import grant
 from tests.support.custom_kinds import a_definition

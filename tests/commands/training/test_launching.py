@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from commands.core.request import Upload
+from commands.execution.executor import PlanExecutor
+from commands.execution.plan import Plan, PlanState, StepState
+from commands.execution.steps import Create, Patch
 from commands.models import Launch
-from commands.plans.executor import PlanExecutor
-from commands.plans.plan import Plan, PlanState, StepState
-from commands.plans.steps import Create, Patch
 from commands.training.fit import with_option
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.training.conftest import SECRET

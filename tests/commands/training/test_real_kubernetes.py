@@ -7,8 +7,8 @@ import pytest
 from collectors.trainings.training import Training
 from commands.core.context import Defaults
 from commands.core.request import Upload
-from commands.plans.plan import PlanState
-from commands.plans.steps import Create
+from commands.execution.plan import PlanState
+from commands.execution.steps import Create
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.support.yard import ANA, DANA, Yard, yard_before
 

@@ -10,9 +10,9 @@ import yaml
 from collectors.cluster.kinds import JOBSETS
 from collectors.facts.results import SourceError
 from commands.core.context import Defaults
-from commands.plans.object_refs import ObjectRef
-from commands.plans.plan import Plan, PlanState
-from commands.plans.steps import Create, Delete
+from commands.execution.object_refs import ObjectRef
+from commands.execution.plan import Plan, PlanState
+from commands.execution.steps import Create, Delete
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings, User
 from tests.commands.training.conftest import SECRET
 from tests.support.custom_kinds import a_definition

@@ -3,8 +3,8 @@
 import pytest
 
 from collectors.cluster.kinds import PERSISTENT_VOLUME_CLAIMS
-from commands.plans.plan import PlanState
-from commands.plans.steps import Delete
+from commands.execution.plan import PlanState
+from commands.execution.steps import Delete
 from commands.training.stop import deleted_with_namespace
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.objects import inventory

@@ -11,10 +11,10 @@ import pytest
 from collectors.facts.labels import Labels
 from collectors.facts.results import LinePage, LogLine, SourceError
 from collectors.trainings.training import Rank, Training, TrainingState
-from commands.models import Launch
 from commands.training.launch_card import launch_card
 from commands.training.logs import find_rank
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.rows import a_launch
 from tests.support.yard import ANA, BO, NOON, Yard, text_of
 
 LAUNCH = "training launch mnist --image registry.example/mnist:7 --workers 2 --gpus 4 --ps 1"
@@ -176,9 +176,7 @@ async def test_a_rank_that_never_restarted_has_no_log_of_a_run_before(
     assert "of this run" not in reply
 
 
-ROW = Launch(
-    id="prod-a/m/m", cluster="prod-a", training="m/m", by="U_ANA", by_name="ana", at=NOON, channel="C"
-)
+ROW = a_launch(NOON, id="prod-a/m/m", training="m/m", by="U_ANA", channel="C")
 VIEW = Training(
     id="m/m",
     kind="Job",

@@ -23,9 +23,9 @@ from collectors.facts.workload_keys import shown_kind
 from collectors.trainings.training import Training, TrainingState
 from commands.command_catalogue import CATALOGUE
 from commands.core.context import Defaults
+from commands.execution.plan import Plan, PlanState
+from commands.execution.steps import Delete
 from commands.models import ReclaimRequest
-from commands.plans.plan import Plan, PlanState
-from commands.plans.steps import Delete
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.commands.gpu.conftest import measured
 from tests.support.drained import Kubelets, kubelets, until
@@ -174,6 +174,11 @@ async def stage(
 
 
 async def is_served(kube: Kubelets) -> bool:
+    """Whether this definition is served, and not the one before it, which was deleted a moment ago."""
+    found = await kube.call("GET", f"{DEFINITIONS}/{VCJOBS.name}")
+    conditions = {one["type"]: one["status"] for one in found.get("status", {}).get("conditions") or ()}
+    if conditions.get("Established") != "True":
+        return False
     try:
         await kube.call("GET", VCJOBS.path)
     except SourceError as error:
@@ -289,7 +294,8 @@ async def test_it_is_launched_by_the_name_that_is_its_own(stage: Stage) -> None:
     def mine() -> list[Training]:
         return [one for one in stage.yard.cluster.trainings() if one.namespace == name]
 
-    await stage.yard.seen(lambda: len(mine()) == 1)
+    # Its namespace may be seen first, and is a training without an object then.
+    await stage.yard.seen(lambda: [len(one.workloads) for one in mine()] == [1])
     (found,) = mine()
     assert (found.kind, found.owner, found.wanted, found.gpus_wanted) == (VCJOBS.kind_in_keys, "ana", 3, 2)
     assert found.workloads == (f"{name}/{VCJOBS.kind_in_keys}/{name}",)

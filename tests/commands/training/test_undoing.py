@@ -8,8 +8,8 @@ from bot.cards.card_kind import CardContext
 from bot.cards.launch_cards import wanted_launch_card
 from collectors.cluster.kinds import JOBS, PERSISTENT_VOLUME_CLAIMS
 from collectors.trainings.training import TrainingState
+from commands.execution.plan import PlanState
 from commands.models import Launch
-from commands.plans.plan import PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import ANA, DANA, Yard, text_of
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from commands.core.cordons import REASON
-from commands.plans.plan import Plan, PlanState
+from commands.core.cordoned_nodes import REASON
+from commands.execution.plan import Plan, PlanState
 from tests.commands.volume.conftest import SPACE, Volumes, cached
 from tests.support.yard import Yard
 

@@ -1,6 +1,5 @@
 """`volume freeze` on the look-alike and on a real control plane: each write is one that the API accepts."""
 
-import asyncio
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
@@ -9,32 +8,18 @@ from typing import Any
 
 import pytest
 
-from commands.plans.plan import PlanState
-from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
-from tests.support.drained import Kubelets, kubelets
+from commands.execution.plan import PlanState
+from tests.support.drained import ON_BOTH_SERVERS, Kubelets, kubeconfig_of, kubelets, quick
 from tests.support.yard import Yard, yard_before
 
 
-async def quick(seconds: float) -> None:
-    await asyncio.sleep(seconds / 50)
-
-
-@pytest.fixture(
-    params=[
-        pytest.param("look-alike", id="look-alike"),
-        pytest.param("real", id="real", marks=[pytest.mark.real, pytest.mark.xdist_group("real_kubernetes")]),
-    ]
-)
+@pytest.fixture(params=ON_BOTH_SERVERS)
 async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Yard, Kubelets, str]]:
     """A pipeline, the cluster's kubelets, and the name of a ready node."""
     mark = uuid.uuid4().hex[:6]
     node = f"freeze-{mark}"
     async with AsyncExitStack() as stack:
-        if request.param == "real":
-            config = request.getfixturevalue("real_kubernetes").kubeconfig
-        else:
-            running = KubernetesLookalike.running(settings=Settings(node_grace=None))
-            config = (await stack.enter_async_context(running)).kubeconfig(tmp_path / "config")
+        config = await stack.enter_async_context(kubeconfig_of(request, tmp_path))
         made = await stack.enter_async_context(kubelets(config, f"freeze-{mark}"))
         await made.add_node(node)
         yard = await stack.enter_async_context(yard_before(config, pause=quick))

@@ -23,6 +23,29 @@ async def _reason(api: Api, name: str) -> str:
     return str(found["message"])
 
 
+async def _refuses(api: Api, node: str, requests: Json | None = None) -> None:
+    """Wait until the scheduler refuses a pod for this node, whose label `only` is its name.
+
+    Only then it has seen what was done to the node, and what runs there: it follows the API server by itself, later.
+    """
+
+    async def check() -> bool:
+        probe = pod("probe", requests=requests, nodeSelector={"only": node})
+        await api.make(PODS, probe)
+
+        async def decided() -> Json | None:
+            body = (await api.get(f"{PODS}/probe")).body
+            found = body["status"].get("conditions") or ()
+            return body if any(one["type"] == "PodScheduled" for one in found) else None
+
+        seen = await api.until("a decision about the probe", decided)
+        await api.call("DELETE", f"{PODS}/probe", {"gracePeriodSeconds": 0})
+        await api.gone(f"{PODS}/probe")
+        return "nodeName" not in seen["spec"]
+
+    await api.until(f"a refusal for {node}", check)
+
+
 async def _taints(api: Api, node: str, wanted: set[tuple[str, str]]) -> list[Json]:
     async def check() -> list[Json] | None:
         taints = (await api.get(f"/api/v1/nodes/{node}")).body["spec"].get("taints") or []
@@ -53,14 +76,18 @@ async def test_a_gpu_slice_is_scheduled_like_any_resource(api: Api) -> None:
 
 async def test_an_unschedulable_pod_has_a_reason_for_every_node(api: Api) -> None:
     await api.ready_node("small", resources={GPU: "4"})
-    full = await api.ready_node("full", resources={GPU: "8"})
-    cordoned = await api.ready_node("cordoned", resources={GPU: "8"})
-    tainted = await api.ready_node("tainted", resources={GPU: "8"})
+    full, cordoned, tainted = [
+        await api.ready_node(name, resources={GPU: "8"}, labels={"only": f"{name}-{api.space}"})
+        for name in ("full", "cordoned", "tainted")
+    ]
     await api.make(PODS, pod("hog", requests={GPU: "6"}, nodeName=full))
     await api.change(f"/api/v1/nodes/{cordoned}", {"spec": {"unschedulable": True}})
     await _taints(api, cordoned, {("unschedulable", "NoSchedule")})
     repair = {"key": "yard.test/repair", "value": "yes", "effect": "NoSchedule"}
     await api.change(f"/api/v1/nodes/{tainted}", {"spec": {"taints": [repair]}})
+    await _refuses(api, full, {GPU: "8"})
+    for node in (cordoned, tainted):
+        await _refuses(api, node)
     await api.make(PODS, pod("a", requests={GPU: "8"}))
     text = await _reason(api, "a")
     assert text.startswith(

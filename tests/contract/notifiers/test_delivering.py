@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from alerts.alert import Alert
 from alerts.cards.channel_id import channel_id
-from alerts.cards.desired import desired_cards, desired_replies
+from alerts.cards.desired_cards import desired_cards, desired_replies
 from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.grouping import REOPENS_WITHIN
@@ -17,10 +17,10 @@ from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.delivery.reconciler import Reconciler
 from bot.delivery.retry import RetryPolicy
-from bot.store.memory_store import MemoryStore
 from tests.contract.notifiers.conftest import Site
 from tests.support.grouping import add_alert
 from tests.support.incidents import GROUPING, an_open_incident, resolved
+from tests.support.memory_store import MemoryStore
 from tests.support.rows import NOON, an_alert
 from tests.support.yard import Hands
 

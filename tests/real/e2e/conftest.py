@@ -5,9 +5,11 @@ Only Slack is a look-alike. The bot has its own identity, and in Kubernetes exac
 
 import subprocess
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -16,21 +18,12 @@ import yaml
 from bot.doctor.role_rules import act_rights
 from commands.command_catalogue import CATALOGUE
 from demo.environment import ClusterAccess, Environment, EnvironmentOptions
-from demo.runner import ScenarioRunner
 from helm.generate import CHART
 from tests.real.fixtures import present_or_skip
 from tests.real.parts.layout import KUBERNETES
 from tests.real.servers.elasticsearch import ElasticsearchServer
 from tests.real.servers.kubernetes import KubernetesCluster
-from tests.support.demo_stage import chosen_scenarios, demo_stage, first_faults
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory, helm_path: Path) -> Iterator[KubernetesCluster]:
-    """A separate control plane, because the demo has eighteen nodes. The bot has the permissions of the chart."""
-    with present_or_skip(lambda: KubernetesCluster(tmp_path_factory.mktemp("kubernetes"))) as cluster:
-        cluster.kubectl("apply", "-f", "-", stdin=roles_of_the_chart(helm_path, cluster.bot_name))
-        yield cluster
+from tests.support.demo_stage import ScenarioPlayer, demo_stage
 
 
 def roles_of_the_chart(helm: Path, account: str) -> str:
@@ -70,32 +63,51 @@ def _delete_logs(url: str) -> None:
         assert reply.status == 200
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def stage(
-    cluster: KubernetesCluster,
-    logs: str,
-    tmp_path_factory: pytest.TempPathFactory,
-    request: pytest.FixtureRequest,
-) -> AsyncIterator[Environment]:
-    """The environment with the demo and the bot. Faults that its scenarios begin with exist from the start."""
-    chosen = chosen_scenarios(request)
-    plan = EnvironmentOptions(
-        folder=tmp_path_factory.mktemp("stage"),
-        cluster=ClusterAccess(
-            url=cluster.url,
-            token=cluster.admin_token,
-            ca_file=cluster.ca_file,
-            kubeconfig=cluster.bot_kubeconfig,
-        ),
-        elasticsearch_url=logs,
-        idle_after=timedelta(seconds=20),  # the API server dates every pod now: none was idle for long
-        initial_faults=first_faults(chosen),
-    )
-    async with demo_stage(plan) as environment:
-        yield environment
+class RealParts:
+    """What the demo runs on. An environment gets a control plane of its own, because it has eighteen nodes.
+
+    The bot has the permissions of the chart there. `cluster` is that of the last environment.
+    """
+
+    cluster: KubernetesCluster
+
+    def __init__(self, folders: pytest.TempPathFactory, helm: Path, logs: str) -> None:
+        self._folders = folders
+        self._helm = helm
+        self._logs = logs
+
+    @asynccontextmanager
+    async def start(self, faults: Mapping[str, Mapping[str, Any]]) -> AsyncIterator[Environment]:
+        """Start an environment with the demo and the bot, on a control plane and logs without those of others."""
+        _delete_logs(self._logs)
+        with present_or_skip(lambda: KubernetesCluster(self._folders.mktemp("kubernetes"))) as cluster:
+            self.cluster = cluster
+            cluster.kubectl("apply", "-f", "-", stdin=roles_of_the_chart(self._helm, cluster.bot_name))
+            options = EnvironmentOptions(
+                folder=self._folders.mktemp("stage"),
+                cluster=ClusterAccess(
+                    url=cluster.url,
+                    token=cluster.admin_token,
+                    ca_file=cluster.ca_file,
+                    kubeconfig=cluster.bot_kubeconfig,
+                ),
+                elasticsearch_url=self._logs,
+                idle_after=timedelta(
+                    seconds=20
+                ),  # the API server dates every pod now: none was idle for long
+                initial_faults=faults,
+            )
+            async with demo_stage(options) as environment:
+                yield environment
 
 
 @pytest.fixture(scope="module")
-def player(stage: Environment) -> ScenarioRunner:
-    """One runner for all scenarios: it knows which incidents belong to an earlier one."""
-    return ScenarioRunner(stage)
+def parts(tmp_path_factory: pytest.TempPathFactory, helm_path: Path, logs: str) -> RealParts:
+    return RealParts(tmp_path_factory, helm_path, logs)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def player(parts: RealParts) -> AsyncIterator[ScenarioPlayer]:
+    player = ScenarioPlayer(parts.start)
+    yield player
+    await player.close()

@@ -6,8 +6,8 @@ instead of here.
 
 from functools import partial
 
-from commands.plans.object_refs import ObjectRef
-from commands.plans.steps import Create, Delete, Running, Step
+from commands.execution.object_refs import ObjectRef
+from commands.execution.steps import Create, Delete, Running, Step
 from commands.training import manifests
 from commands.training.manifests import Object, manifest_name
 from commands.training.spec import TrainingRole, TrainingSpec

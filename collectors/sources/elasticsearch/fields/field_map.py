@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import Sentence, listed, sentence
 from collectors.logs.line_labels import no_node
 from collectors.sources.elasticsearch.wire import FieldCapabilities, FieldCapability
 
@@ -124,29 +125,55 @@ def _reason(label: str, candidates: Iterable[str], caps: FieldCapabilities, inde
     mapped = {name: kinds for name in candidates if (kinds := _leaves(caps, name))}
     for name, kinds in mapped.items():
         if _is_inconsistent(kinds):
-            types = ", ".join(
-                f"{kind} in {_some(field.indices or ())}" for kind, field in sorted(kinds.items())
+            types = listed(
+                sentence("{type} in {indices}", type=kind, indices=_some(field.indices or ()))
+                for kind, field in sorted(kinds.items())
             )
-            return (
-                f"`{name}` ({label}) is mapped differently across `{index}`: {types}; fix the index template"
+            return sentence(
+                "`{name}` ({label}) is mapped differently across `{index}`: {types}; fix the index template",
+                name=name,
+                label=label,
+                index=index,
+                types=types,
             )
     for name, kinds in mapped.items():
         if label == TIME:
-            return f"`{name}` (time) is mapped as {next(iter(kinds))}, which is no date, in `{index}`"
-        return (
-            f"`{name}` ({label}) is mapped as {next(iter(kinds))} without a `.keyword` sub-field in `{index}`"
+            return sentence(
+                "`{name}` (time) is mapped as {type}, which is no date, in `{index}`",
+                name=name,
+                type=next(iter(kinds)),
+                index=index,
+            )
+        return sentence(
+            "`{name}` ({label}) is mapped as {type} without a `.keyword` sub-field in `{index}`",
+            name=name,
+            label=label,
+            type=next(iter(kinds)),
+            index=index,
         )
     for name in candidates:
         for above in parents_of(name):
             if name in caps and _NESTED in caps.get(above, {}):
-                return f"`{name}` ({label}) is in `{above}`, which is mapped as nested: map it as an object"
-    tried = ", ".join(f"`{name}`" for name in candidates)
-    return f"no document in `{index}` has a field for `{label}` (tried {tried}): set elasticsearch.fields.{label}"
+                return sentence(
+                    "`{name}` ({label}) is in `{above}`, which is mapped as nested: map it as an object",
+                    name=name,
+                    label=label,
+                    above=above,
+                )
+    tried = listed(sentence("`{name}`", name=name) for name in candidates)
+    return sentence(
+        "no document in `{index}` has a field for `{label}` (tried {tried}): set "
+        "elasticsearch.fields.{label}",
+        index=index,
+        label=label,
+        tried=tried,
+    )
 
 
-def _some(indices: Sequence[str]) -> str:
-    return ", ".join(indices[:2]) + (" and more" if len(indices) > 2 else "")
+def _some(indices: Sequence[str]) -> Sentence:
+    shown = listed(indices[:2])
+    return sentence("{indices} and more", indices=shown) if len(indices) > 2 else shown
 
 
 def _unknown(label: str) -> str:
-    return f"`{label}` has no document field: set elasticsearch.fields.{label}"
+    return sentence("`{label}` has no document field: set elasticsearch.fields.{label}", label=label)

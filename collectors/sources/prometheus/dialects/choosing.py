@@ -6,14 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from collectors.facts.labels import Labels
-from collectors.sources.prometheus.dialects.families import Family, Role
-from collectors.sources.prometheus.dialects.host_addresses import host_labels
+from collectors.facts.promql.tree import LabelMatcher
+from collectors.sources.prometheus.dialects.families import INSTANCE, Family, Role
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.node_ranks import NO_NODES, NodeRanks
-from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
-from collectors.sources.prometheus.dialects.promql_rewriting import LabelSource, SeriesGroup
-from collectors.sources.prometheus.dialects.selectors import LabelMatcher
-from collectors.sources.prometheus.dialects.twice_scraped import NO_COPIES, Copies, copies_of
+from collectors.sources.prometheus.dialects.node_ranks import NO_NODES, NodeRanks, host_labels
+from collectors.sources.prometheus.dialects.query_rewriting import LabelSource, SeriesGroup
+from collectors.sources.prometheus.dialects.same_nodes import NO_COPIES, Copies, copies_of
 
 _GENERATED = re.compile(
     r"-([a-z0-9]{8,10}-)?[a-z0-9]{5}$"
@@ -29,7 +27,6 @@ class Dialect:
     groups: tuple[SeriesGroup, ...] = (SeriesGroup(),)
     copies: Copies = NO_COPIES
     problem: str = ""
-    doubts: tuple[str, ...] = ()
     labels: Mapping[Role, tuple[str, ...]] = field(default_factory=dict)  # in use, best first, for people
 
 

@@ -74,6 +74,7 @@ def _own(job: str) -> str:
     return next(one.words for one in DEFAULT.exporters if one.is_own(job))
 
 
+INSTANCE = "instance"  # the target's address: it tells exporters apart where nothing names their nodes
 NODE_LABELS = (
     "node",
     "kubernetes_node",
@@ -145,55 +146,39 @@ COREDNS = Family(
     },
 )
 
-_HOST = {Role.NODE: RoleLabels(label="instance", names=NODE_LABELS)}
 
-NODE_EXPORTER = Family(
-    name="node_exporter",
-    prefix="node_",
-    probes=("node_load1", "node_memory_MemTotal_bytes"),
-    roles=_HOST,
-    is_on_host=True,
-)
+def _on_hosts(
+    name: str, prefix: str | tuple[str, ...], *probes: str, namespace: RoleLabels | None = None
+) -> Family:
+    roles = {Role.NODE: RoleLabels(label=INSTANCE, names=NODE_LABELS)}
+    if namespace is not None:
+        roles[Role.NAMESPACE] = namespace
+    return Family(name=name, prefix=prefix, probes=probes, roles=roles, is_on_host=True)
 
-KUBELET = Family(
-    name="kubelet",
-    prefix=("kubelet_", "storage_operation_", "csi_operations_"),
-    probes=("kubelet_running_pods", "kubelet_volume_stats_used_bytes"),
-    roles={**_HOST, Role.NAMESPACE: _collides("namespace")},
-    is_on_host=True,
-)
 
-NODE_PROBLEM_DETECTOR = Family(
-    name="node-problem-detector", prefix="problem_", probes=("problem_counter",), roles=_HOST, is_on_host=True
+NODE_EXPORTER = _on_hosts("node_exporter", "node_", "node_load1", "node_memory_MemTotal_bytes")
+KUBELET = _on_hosts(
+    "kubelet",
+    ("kubelet_", "storage_operation_", "csi_operations_"),
+    *("kubelet_running_pods", "kubelet_volume_stats_used_bytes"),
+    namespace=_collides("namespace"),
 )
-
-FELIX = Family(
-    name="calico-node", prefix="felix_", probes=("felix_resync_state",), roles=_HOST, is_on_host=True
+NODE_PROBLEM_DETECTOR = _on_hosts("node-problem-detector", "problem_", "problem_counter")
+FELIX = _on_hosts("calico-node", "felix_", "felix_resync_state")
+GPU_OPERATOR = _on_hosts(
+    "gpu-operator",
+    "gpu_operator_node_",
+    *("gpu_operator_node_device_plugin_devices_total", "gpu_operator_node_driver_validation"),
 )
-
-GPU_OPERATOR = Family(
-    name="gpu-operator",
-    prefix="gpu_operator_node_",
-    probes=("gpu_operator_node_device_plugin_devices_total", "gpu_operator_node_driver_validation"),
-    roles=_HOST,
-    is_on_host=True,
+ETCD = _on_hosts(
+    "etcd",
+    ("etcd_server_", "etcd_disk_", "etcd_mvcc_", "etcd_network_"),  # the API server has others
+    "etcd_server_has_leader",
 )
-
-ETCD = Family(
-    name="etcd",
-    prefix=("etcd_server_", "etcd_disk_", "etcd_mvcc_", "etcd_network_"),  # the API server has others
-    probes=("etcd_server_has_leader",),
-    roles=_HOST,
-    is_on_host=True,
+HADOOP = _on_hosts(
+    "hadoop", ("Hadoop_", "hadoop_"), "Hadoop_NameNode_CapacityTotal", "hadoop_namenode_capacitytotal"
 )
-
-HADOOP = Family(
-    name="hadoop",
-    prefix=("Hadoop_", "hadoop_"),
-    probes=("Hadoop_NameNode_CapacityTotal", "hadoop_namenode_capacitytotal"),
-    roles=_HOST,
-    is_on_host=True,
-)
+TARGETS = _on_hosts("targets", "up", "up")
 
 CALICO_CONTROLLERS = Family(
     name="calico-kube-controllers",
@@ -201,8 +186,6 @@ CALICO_CONTROLLERS = Family(
     probes=("ipam_allocations_in_use",),
     roles={Role.NODE: _collides("node")},
 )
-
-TARGETS = Family(name="targets", prefix="up", probes=("up",), roles=_HOST, is_on_host=True)
 
 FAMILIES = (
     DCGM,

@@ -9,12 +9,17 @@ from functools import partial
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Seen
 from collectors.sources.prometheus.dialects.choosing import Dialect, Overrides, choose
-from collectors.sources.prometheus.dialects.families import Family
-from collectors.sources.prometheus.dialects.name_spelling import Spelling, spelling_of, spelling_query
-from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.other_nodes import INSTANCE
-from collectors.sources.prometheus.dialects.probing import any_of, names_query, signature, signature_query
-from collectors.sources.prometheus.dialects.scope_watching import RunQuery
+from collectors.sources.prometheus.dialects.families import INSTANCE, Family
+from collectors.sources.prometheus.dialects.node_names import NodeNames, RunQuery
+from collectors.sources.prometheus.dialects.probing import (
+    Spelling,
+    any_of,
+    names_query,
+    signature,
+    signature_query,
+    spelling_of,
+    spelling_query,
+)
 from collectors.sources.prometheus.dialects.scoping import Scope
 
 KEPT_FOR = 2 * 3600.0  # seconds: a window may still hold series in the dialect of before

@@ -1,10 +1,19 @@
 """The nodes that label values name: by name, address or host name, or by an exporter's own pod."""
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import datetime
 
+from collectors.facts.results import Blind, QueryResult, Sample
 from collectors.facts.topology import PodKey, Topology, host_of
+from collectors.sources.prometheus.dialects.families import INSTANCE
 
+_SAYS = ("nodename", "node")  # of node_uname_info and of kubelet_node_name
+ASK_EVERY = 600.0  # seconds
+_QUERY = f"count by ({INSTANCE}, {_SAYS[0]}) (node_uname_info) or count by ({INSTANCE}, {_SAYS[1]}) (kubelet_node_name)"
 _REMEMBERED = 50_000  # values
+
+RunQuery = Callable[[str, datetime], Awaitable[QueryResult]]
 
 
 class NodeNames:
@@ -100,3 +109,45 @@ class NodeNames:
             self._pods = topology, keys
         found = self._pods[1].get(name)
         return topology.pods[found].node if found is not None and found in topology.pods else ""
+
+
+class LearnedAddresses:
+    """Learns addresses that the cluster does not know from exporters that say the name of their own host.
+
+    A host may be scraped by another address than those of its node: through NAT, or on a network of its own.
+    """
+
+    def __init__(self, ask: RunQuery) -> None:
+        self._ask = ask
+        self._lock = asyncio.Lock()
+        self._asked: float | None = None  # by the loop's clock
+
+    async def follow(self, nodes: NodeNames | None, of_cluster: Callable[[str], str], at: datetime) -> None:
+        """Ask if that is due. Without an answer, what was learned stays."""
+        if nodes is None or not nodes.is_known:
+            return
+        async with self._lock:
+            now = asyncio.get_running_loop().time()
+            if self._asked is not None and now - self._asked < ASK_EVERY:
+                return
+            found = await self._ask(of_cluster(_QUERY), at)
+            if not isinstance(found, Blind):
+                self._asked = now
+                nodes.learn(learned(found.samples, nodes))
+
+
+def learned(found: Iterable[Sample], nodes: NodeNames) -> Mapping[str, str]:
+    """Return the nodes of the unknown addresses: each of one host, and each node with one address."""
+    said: dict[str, set[str]] = {}
+    for sample in found:
+        instance = sample.labels.get(INSTANCE, "")
+        name = next((value for label in _SAYS if (value := sample.labels.get(label, ""))), "")
+        if instance and name and not nodes.of_host(instance):
+            said.setdefault(host_of(instance), set()).add(nodes.of_host(name))
+    single = {
+        address: next(iter(some)) for address, some in said.items() if len(some) == 1 and "" not in some
+    }
+    counts: dict[str, int] = {}
+    for node in single.values():
+        counts[node] = counts.get(node, 0) + 1
+    return {address: node for address, node in single.items() if counts[node] == 1}

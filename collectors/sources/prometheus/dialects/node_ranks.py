@@ -1,13 +1,97 @@
 """Which labels of series name their node, and how well. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from collectors.facts.labels import Labels
-from collectors.sources.prometheus.dialects.families import Family, Role, RoleLabels
+from collectors.sources.prometheus.dialects.families import INSTANCE, TARGETS, Family, Role, RoleLabels
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.other_nodes import INSTANCE, of_something_else
+from collectors.sources.prometheus.dialects.query_rewriting import LabelSource
 
 NO_NODES = frozenset({"__name__", "job", "endpoint", "container", "service", "namespace", INSTANCE})
+_NODE = "node"  # the packs keep it beside the address
+_PLAIN = tuple(LabelSource(label=label, names=(label,)) for label in (INSTANCE, _NODE))
+
+_Places = Sequence[tuple[Labels, str]]
+_Thing = Callable[[Labels], tuple[str, str]]
+
+
+def of_something_else(
+    family: Family, series: Sequence[Labels], names: Sequence[str], nodes: NodeNames
+) -> frozenset[str]:
+    """Return those of these labels whose values are the nodes of something else.
+
+    Facts decide: a pod that holds a GPU of the series runs on another node; one slot of a node would hold several GPUs
+    at once; one host would have several addresses; or another label tells more nodes apart.
+    """
+    places = {
+        name: [(one, node) for one in series if (node := nodes.of(one.get(name, "")))] for name in names
+    }
+    others = {
+        name
+        for name, found in places.items()
+        if _contradicts_pods(family, found, nodes)
+        or _shares_slots(family, found, of_address=name == INSTANCE)
+    }
+    finest = sorted(places.keys() - others, key=lambda name: -_nodes_in(places[name]))
+    for number, name in enumerate(finest):
+        if any(_is_coarser(places[name], places[finer]) for finer in finest[:number]):
+            others.add(name)
+    return frozenset(others)
+
+
+def _nodes_in(places: _Places) -> int:
+    return len({node for _, node in places})
+
+
+def _contradicts_pods(family: Family, places: _Places, nodes: NodeNames) -> bool:
+    """Whether pods that hold GPUs run elsewhere."""
+    if Role.GPU not in family.roles:
+        return False
+    pods, namespaces = (family.roles[role].names for role in (Role.POD, Role.NAMESPACE))
+    pairs = tuple(zip(namespaces, pods, strict=True))
+    known = [
+        (node, holder)
+        for labels, node in places
+        for namespace, pod in pairs
+        if (holder := nodes.of_holder(labels.get(namespace, ""), labels.get(pod, "")))
+    ]
+    return sum(node != holder for node, holder in known) * 2 > len(known)
+
+
+def _shares_slots(family: Family, places: _Places, *, of_address: bool) -> bool:
+    """Whether most slots of a node hold several GPUs, or a node has three addresses and more."""
+    if Role.GPU in family.roles:
+        found = _held(
+            places, lambda labels: (_first(labels, family, Role.GPU), _first(labels, family, Role.UUID))
+        )
+        return sum(len(some) > 1 for some in found.values()) * 2 > len(found)
+    if of_address or not family.is_on_host or family is TARGETS:
+        return False
+    found = _held(places, lambda labels: (labels.get("job", ""), labels.get(INSTANCE, "")))
+    return bool(found) and sum(map(len, found.values())) > 2 * len(found)
+
+
+def _held(places: _Places, thing: _Thing) -> Mapping[tuple[str, str], set[str]]:
+    """Return what each node has in each slot."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for labels, node in places:
+        slot, held = thing(labels)
+        if slot and held:
+            found.setdefault((node, slot), set()).add(held)
+    return found
+
+
+def _first(labels: Labels, family: Family, role: Role) -> str:
+    return next((labels[name] for name in family.roles[role].names if labels.get(name)), "")
+
+
+def _is_coarser(places: _Places, others: _Places) -> bool:
+    """Whether the other label tells more nodes apart on the series of both, and names others for half of them."""
+    mine = dict(places)
+    both = [(mine[labels], node) for labels, node in others if labels in mine]
+    if len({node for node, _ in both}) >= len({node for _, node in both}):
+        return False
+    return sum(one != other for one, other in both) * 2 >= len(both)
 
 
 class NodeRanks:
@@ -109,3 +193,33 @@ class NodeRanks:
         if self._nodes is None:
             return bool(value) and not self._family.is_own(value)
         return self._nodes.is_node(value)
+
+
+def host_labels(
+    series: Sequence[Labels], ranks: NodeRanks, nodes: NodeNames | None
+) -> tuple[LabelSource, ...]:
+    """Return where the address and the node of these series come from.
+
+    They stay where they lead to the node that the series name, or where nothing names one: the host may be outside of
+    the cluster. Elsewhere both become the node, because the packs join by the address too.
+    """
+    names = ranks.naming(series)
+    if nodes is None or _are_right(series, names, nodes):
+        return _PLAIN
+    return tuple(LabelSource(label=label, names=(*names, INSTANCE)) for label in (INSTANCE, _NODE))
+
+
+def _are_right(series: Sequence[Labels], names: Sequence[str], nodes: NodeNames) -> bool:
+    """Whether each host has an address of its own, and `node`, or else the address, leads to where the others do."""
+    hosts: dict[str, str] = {}
+    for labels in series:
+        address = labels.get(INSTANCE, "")
+        named = next((node for name in (*names, INSTANCE) if (node := nodes.of(labels.get(name, "")))), "")
+        found = nodes.of(labels.get(_NODE, address))
+        if nodes.learned(address) and not nodes.of_host(address):  # nothing else leads there from the address
+            return False
+        if "/" in address and nodes.of_host(address):  # a URL, which an alert takes for what was probed
+            return False
+        if named and (found != named or hosts.setdefault(address, named) != named):
+            return False
+    return True

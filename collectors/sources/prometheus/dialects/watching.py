@@ -7,21 +7,22 @@ from datetime import datetime
 from functools import partial
 
 from collectors.facts.labels import Labels
+from collectors.facts.promql.selectors import selectors
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Sample, Seen, Series
 from collectors.sources.prometheus.dialects.choosing import Overrides
-from collectors.sources.prometheus.dialects.compared_nodes import compares_nodes, with_names
 from collectors.sources.prometheus.dialects.families import FAMILIES, TARGETS, Family, Role
 from collectors.sources.prometheus.dialects.family_look import Look, LookUp
-from collectors.sources.prometheus.dialects.learned_addresses import LearnedAddresses
-from collectors.sources.prometheus.dialects.name_spelling import Spelling
-from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.probing import signature, signature_query
-from collectors.sources.prometheus.dialects.promql_rewriting import MetricForms, MetricName, rewritten
-from collectors.sources.prometheus.dialects.restoring import LabelRestorer
-from collectors.sources.prometheus.dialects.scope_watching import RunQuery, ScopeWatch
-from collectors.sources.prometheus.dialects.selectors import selectors
-from collectors.sources.prometheus.dialects.twice_scraped import NO_COPIES
+from collectors.sources.prometheus.dialects.node_names import LearnedAddresses, NodeNames, RunQuery
+from collectors.sources.prometheus.dialects.probing import Spelling, signature, signature_query
+from collectors.sources.prometheus.dialects.query_rewriting import (
+    LabelRestorer,
+    MetricForms,
+    MetricName,
+    rewritten,
+)
+from collectors.sources.prometheus.dialects.same_nodes import NO_COPIES, compares_nodes, with_names
+from collectors.sources.prometheus.dialects.scoping import ScopeWatch
 
 CHECK_EVERY = (
     60.0  # seconds: whether the labels are still the same; with alerts standing, at each of their moments
@@ -70,7 +71,7 @@ class Dialects:
             return blind
         if problem := self.scope_problem:
             return Blind(source="prometheus", at=at, reason=problem)
-        await self._addresses.follow(self.nodes, self._scope.scope, at)
+        await self._addresses.follow(self.nodes, self.of_cluster, at)
         texts = [query.expr, *([query.presence] if query.presence is not None else [])]
         metrics = {selector.metric for text in texts for selector in selectors(text)}
         families = [one for one in self._families if any(one.has(metric) for metric in metrics)]

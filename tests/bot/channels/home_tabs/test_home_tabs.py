@@ -10,8 +10,8 @@ import pytest
 from alerts.cards.message import Message
 from alerts.cards.text import plain, text
 from bot.channels.home_tabs import LOOK_AGAIN, MAX_WATCHED, MIN_GAP, WATCHED_FOR, HomeTabs
+from bot.chat_accounts import Account, People
 from bot.delivery.notifier_protocol import Recoverable
-from bot.people import Account, People
 from bot.person_book import PersonBook
 from commands.core.command import Answer
 from commands.core.request import Request

@@ -6,12 +6,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from bot.channels.inbox import CONCURRENCY, MAX_INTERRUPTED, Inbox, InboxDependencies
+from bot.channels.fair_slots import SHARE
+from bot.channels.inbox import MAX_INTERRUPTED, Inbox, InboxDependencies
 from bot.channels.interaction import Interaction, InteractionFile
-from bot.store.memory_store import MemoryStore
 from collectors.facts.results import SourceError
 from commands.core.command import Answer
 from commands.core.request import Actor, Request, Upload
+from tests.support.memory_store import MemoryStore
 from tests.support.yard import DANA, text_of
 
 INTERACTION = Interaction(
@@ -117,6 +118,29 @@ async def test_a_line_that_ends_every_process_is_given_up() -> None:
     assert "each time that it ran, Yardmaster ended" in text
 
 
+async def test_a_line_that_had_not_begun_to_run_is_not_given_up() -> None:
+    """Processes that end while they look somebody up have done nothing of the line."""
+    store, looked_up, taken = MemoryStore(), [], []
+    answers = Answers()
+
+    async def records(request: Request) -> Answer | None:
+        taken.append(request.is_resumed)
+        return None
+
+    async def never_answers(interaction: Interaction) -> tuple[Upload, ...]:
+        looked_up.append(interaction.id)
+        await asyncio.Event().wait()
+        return ()
+
+    await _put(store)
+    for ended in range(1, MAX_INTERRUPTED + 3):
+        slow = Answers()
+        slow.files = never_answers  # type: ignore[method-assign]
+        await _run_until(_inbox(store, records, slow), partial(_has, looked_up, ended))
+    await _run_until(_inbox(store, records, answers), partial(_is_empty, store))
+    assert (taken, answers.texts) == ([False], [])
+
+
 async def test_a_line_that_only_waited_is_not_interrupted() -> None:
     store, begun = MemoryStore(), []
     answers = Answers()
@@ -126,12 +150,12 @@ async def test_a_line_that_only_waited_is_not_interrupted() -> None:
         await asyncio.Event().wait()
         return None
 
-    first = [replace(INTERACTION, id=f"g{number}", files=()) for number in range(CONCURRENCY)]
+    first = [replace(INTERACTION, id=f"g{number}", files=()) for number in range(SHARE)]
     waiting = replace(INTERACTION, id="waits", files=())
     async with store.unit() as unit:
         for one in (*first, waiting):
             await unit.rows(Interaction).put(one)
-    await _run_until(_inbox(store, never_ends, answers), partial(_has, begun, CONCURRENCY))
+    await _run_until(_inbox(store, never_ends, answers), partial(_has, begun, SHARE))
     assert "waits" not in begun
     resumed: dict[str, bool] = {}
 
@@ -139,7 +163,7 @@ async def test_a_line_that_only_waited_is_not_interrupted() -> None:
         resumed[request.id] = request.is_resumed
         return None
 
-    await _run_until(_inbox(store, records, answers), partial(_has, resumed, CONCURRENCY + 1))
+    await _run_until(_inbox(store, records, answers), partial(_has, resumed, SHARE + 1))
     assert resumed == {**dict.fromkeys((one.id for one in first), True), "waits": False}
 
 

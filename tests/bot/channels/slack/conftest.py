@@ -20,9 +20,9 @@ from bot.channels.slack.responder import SlackResponder
 from bot.channels.slack.socket_mode import Socket
 from bot.channels.slack.web_client import SlackClient
 from bot.settings.secrets import Secret
-from bot.store.memory_store import MemoryStore
 from demo.lookalikes.slack import Options, Person, SlackLookalike
 from demo.lookalikes.slack.lookalike import Members
+from tests.support.memory_store import MemoryStore
 
 
 @dataclass(slots=True, kw_only=True)

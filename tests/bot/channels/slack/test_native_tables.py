@@ -3,9 +3,10 @@
 from datetime import UTC, datetime
 
 from alerts.cards.message import Message, Table
-from alerts.cards.text import moment_words, text
+from alerts.cards.text import text
 from bot.channels.slack.blocks import render
 from bot.channels.slack.native_tables import native_table
+from collectors.facts.sentences import moment_words
 from demo.lookalikes.slack.kit.blocks import mistakes_in_blocks
 
 AT = datetime(2026, 3, 2, 12, 34, 56, tzinfo=UTC)

@@ -7,8 +7,8 @@ from bot.channels.open_channel import ChannelDependencies
 from bot.channels.webhook.notifier import AT_ONCE
 from bot.channels.webhook.opening import open_webhooks
 from bot.settings.schema import Settings
-from bot.store.memory_store import MemoryStore
 from tests.support.incidents import an_incident_message
+from tests.support.memory_store import MemoryStore
 from tests.support.webhook_receiver import WebhookReceiver
 from tests.support.yard import Hands
 

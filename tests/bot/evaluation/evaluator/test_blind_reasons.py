@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.blind_view import BlindView
+from bot.evaluation.cluster_view import BlindView
 from bot.evaluation.evaluator import Evaluator, RuleSources
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
-from bot.store.memory_store import MemoryStore
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult
 from tests.support.alerting import CLUSTER, a_renderer, a_rule, a_topology, minutes
+from tests.support.memory_store import MemoryStore
 from tests.support.routing import QuietSource, a_router
 from tests.support.yard import Hands
 

@@ -19,11 +19,11 @@ from bot.evaluation.evaluator import Evaluator, RuleSources
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
-from bot.store.memory_store import MemoryStore
 from collectors.facts.clock import ClockStep, ClockSteps
 from tests.support.alerting import CLUSTER, a_renderer, a_rule, a_topology, minutes
 from tests.support.chat import START, LoopClock
 from tests.support.evaluation import Canned
+from tests.support.memory_store import MemoryStore
 from tests.support.routing import a_router
 
 pytestmark = pytest.mark.looptime

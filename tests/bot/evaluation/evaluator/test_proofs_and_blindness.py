@@ -9,11 +9,11 @@ from bot.evaluation.evaluator import Evaluator, RuleSources
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
-from bot.store.memory_store import MemoryStore
 from collectors.check import CheckInput, SourceState
 from collectors.facts.results import Blind
 from tests.support.alerting import CLUSTER, a_renderer, minutes
 from tests.support.evaluation import Canned
+from tests.support.memory_store import MemoryStore
 from tests.support.objects import inventory
 from tests.support.proofs import a_rule_with, topology_of
 from tests.support.routing import a_router

@@ -1,7 +1,9 @@
 """PrometheusRule objects across restarts: their alerts continue, and end only when their rules are gone."""
 
 import asyncio
+import itertools
 import json
+import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -10,18 +12,22 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from alerts.alert import Alert
 from alerts.incidents.incident import Incident
+from alerts.loading import Loaded
+from alerts.loading import load as rule_objects_load
 from alerts.rules import Rule
+from bot.evaluation import rule_objects
 from bot.evaluation.evaluator import OBJECTS_EVERY, Evaluator, RuleSources
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
-from bot.store.memory_store import MemoryStore
 from collectors.facts.results import SourceError
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, a_topology
 from tests.support.evaluation import Canned, hot
+from tests.support.memory_store import MemoryStore
 from tests.support.routing import a_router
 
 
@@ -193,3 +199,50 @@ async def test_without_any_rule_the_objects_are_read_and_cycles_go_on(
 
     assert {rule.name for rule in evaluator.rules.values()} == {"Theirs"}
     assert evaluator.has_evaluated
+
+
+async def test_objects_are_parsed_off_the_loop_and_once_while_they_stay_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[tuple[str, bool]] = []
+
+    def load(text: bytes, *, file: str, **more: Any) -> Loaded:
+        is_on_the_loop = threading.current_thread() is threading.main_thread()
+        parsed.append((file.rpartition(":")[2], is_on_the_loop))
+        return rule_objects_load(text, file=file, **more)
+
+    monkeypatch.setattr(rule_objects, "load", load)
+    setup = Setup(Objects([rule_spec("TeamRule")]))
+    evaluator = await setup.start()
+    await setup.next_cycle(evaluator)
+    assert parsed == [("team-rules", False)]
+    setup.objects.rules = [rule_spec("TeamRule"), rule_spec("Another")]
+    await setup.next_cycle(evaluator)
+    assert parsed == [("team-rules", False)] * 2
+    assert {rule.name for rule in evaluator.rules.values()} == {"TeamRule", "Another"}
+
+
+async def test_an_object_that_is_too_large_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    setup = Setup(Objects([rule_spec("TeamRule")]))
+    evaluator = await setup.start()
+    assert [rule.name for rule in evaluator.rules.values()] == ["TeamRule"]
+    monkeypatch.setattr(rule_objects, "LARGEST", 1_000)
+    setup.objects.rules = [rule_spec(f"TeamRule{number}") for number in range(100)]
+    with capture_logs() as logs:
+        await setup.next_cycle(evaluator)
+    (said,) = [entry for entry in logs if entry["event"] == "error in a PrometheusRule"]
+    assert "more than the 0 KiB that are read" in said["diagnostic"]
+
+
+async def test_more_than_a_round_can_parse_changes_no_rule_and_is_read_in_rounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each look at the clock is a second later: a round begins two objects."""
+    seconds = itertools.count()
+    monkeypatch.setattr(rule_objects, "time", SimpleNamespace(perf_counter=lambda: float(next(seconds))))
+    monkeypatch.setattr(rule_objects, "ROUND", 2.5)
+    setup = Setup(Objects([rule_spec("TeamRule")], namespaces=("a", "b", "c", "d")))
+    evaluator = await setup.start()
+    assert dict(evaluator.rules) == {}
+    await setup.next_cycle(evaluator)
+    assert len(evaluator.rules) == 4

@@ -16,7 +16,6 @@ from bot.live_cluster import LiveCluster
 from bot.metrics import Metrics
 from bot.settings.schema import KubernetesSettings, RulesSettings
 from bot.settings.source_options import reflector_timing
-from bot.store.memory_store import MemoryStore
 from collectors.check_catalogue import CHECKS
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.kinds import NODES, PODS
@@ -24,6 +23,7 @@ from collectors.sources.kubernetes.source import KubernetesSource
 from tests.support import memory_api
 from tests.support.alerting import CLUSTER, NOON, a_renderer
 from tests.support.memory_api import MemoryApi
+from tests.support.memory_store import MemoryStore
 from tests.support.routing import a_router
 
 RULE = "YardmasterSourceBlind"

@@ -15,9 +15,9 @@ from bot.evaluation.evaluator import Evaluator, RuleSources
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
-from bot.store.memory_store import MemoryStore
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, a_topology, minutes
 from tests.support.evaluation import Canned, hot
+from tests.support.memory_store import MemoryStore
 from tests.support.routing import a_router
 
 pytestmark = pytest.mark.looptime  # a run until the first pause is then whole, however busy the machine is

@@ -17,7 +17,6 @@ from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import SNAPSHOT_EVERY
 from bot.metrics import Metrics
-from bot.store.memory_store import MemoryStore
 from collectors.check import CheckInput, ClusterCheck, SourceState
 from collectors.cluster.cache import ObjectChange
 from collectors.cluster.devices import ResourceClaim
@@ -25,6 +24,7 @@ from collectors.cluster.objects import PersistentVolumeClaim, Pod
 from collectors.facts.queries import CheckQuery
 from collectors.facts.results import Blind, Sample
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, a_topology
+from tests.support.memory_store import MemoryStore
 from tests.support.objects import inventory, node, pod, read
 from tests.support.routing import a_router
 

@@ -18,11 +18,12 @@ from alerts.incidents.proofs import NO_FACTS
 from alerts.incidents.shortening import KEPT
 from alerts.matching import parse_matchers
 from alerts.silences import Silence
-from bot.store.memory_store import MemoryStore
+from bot.evaluation import recorder
 from bot.store.sql_store import SqlStore
 from commands.incident.card_context import incident_context
 from tests.support.alerting import CLUSTER, NOON, a_rule, minutes
 from tests.support.evaluation import EVERY, Canned, EvaluationStage
+from tests.support.memory_store import MemoryStore
 
 MANY = KEPT + 150
 PLAIN = a_rule("DNSDown", labels={"component": "dns"})
@@ -151,3 +152,21 @@ async def test_rows_are_deleted_with_their_incident(tmp_path: Path) -> None:
         assert await rows(yard) == []
     finally:
         await store.close()
+
+
+async def test_values_of_many_alerts_are_written_again_some_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They began together, so all of their rows are old at the same moment."""
+    monkeypatch.setattr(recorder, "REFRESHED_AT_ONCE", 60)
+    yard = a_yard(replicas())
+    written: list[set[str]] = []
+    await yard.round(0)
+    yard.store.listen(lambda changed: written.append(set(changed.get("alerts", ()))))
+    for minute in range(1, 6):
+        await yard.round(minute)
+    rounds = [one for one in written if one]
+    assert [len(one) for one in rounds] == [60] * 5
+    first = -(-MANY // 60)  # rounds until all of them are
+    assert len(set.union(*rounds)) == min(MANY, 60 * 5)
+    assert first > 1

@@ -11,27 +11,20 @@ from structlog.testing import capture_logs
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, card_id
 from bot.jobs.launch_watcher import LaunchWatcher
 from bot.live_cluster import LiveCluster
-from bot.store.memory_store import MemoryStore
 from collectors.cluster.inventory import Inventory
 from collectors.facts.redaction import MARK, Redactor
 from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import Launch
 from tests.support.alerting import CLUSTER, NOON
+from tests.support.memory_store import MemoryStore
 from tests.support.objects import inventory
+from tests.support.rows import a_launch
 
 CLOCK = SimpleNamespace(now=lambda: NOON, elapsed=timedelta)
 
 
-LAUNCH = Launch(
-    id="l1",
-    cluster=CLUSTER,
-    training="vision/detr",
-    by="U1",
-    by_name="ana",
-    at=NOON - timedelta(hours=1),
-    channel="C1",
-)
+LAUNCH = a_launch(NOON - timedelta(hours=1))
 
 
 class JobsUnseen(LiveCluster):

@@ -10,9 +10,9 @@ import pytest
 from alerts.cards.posted import PostedCard
 from bot.jobs.launch_watcher import STARTS_WITHIN, LaunchWatcher
 from bot.live_cluster import LiveCluster
-from bot.store.memory_store import MemoryStore
 from collectors.facts.redaction import Redactor
 from commands.models import Launch
+from tests.support.memory_store import MemoryStore
 from tests.support.yard import CLUSTER, Hands
 
 

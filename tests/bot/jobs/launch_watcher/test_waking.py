@@ -11,12 +11,13 @@ import pytest
 
 from bot.jobs.launch_watcher import LONGEST_SLEEP, LaunchWatcher
 from bot.live_cluster import SNAPSHOT_EVERY
-from bot.store.memory_store import MemoryStore
 from collectors.cluster.cache import ObjectChange
 from collectors.facts.redaction import Redactor
 from collectors.trainings.training import Training, TrainingState
 from commands.models import Launch
 from tests.support.alerting import CLUSTER, NOON
+from tests.support.memory_store import MemoryStore
+from tests.support.rows import a_launch
 
 pytestmark = pytest.mark.looptime
 
@@ -48,9 +49,7 @@ class Changing:
         return (Training(id="vision/detr", kind="Job", namespace="vision", name="detr", state=state),)
 
 
-LAUNCH = Launch(
-    id="l1", cluster=CLUSTER, training="vision/detr", by="U1", by_name="ana", at=NOON, channel="C1"
-)
+LAUNCH = a_launch(NOON)
 
 
 async def reported(store: MemoryStore) -> str:

@@ -14,21 +14,19 @@ from structlog.testing import capture_logs
 from bot.jobs.plan_runner import PlanRunner
 from collectors.internal_errors import InternalErrors
 from collectors.sources.kubernetes.client import KubernetesClient
+from commands.execution.executor import PlanExecutor
+from commands.execution.plan import Plan, PlanState, StepState
 from commands.models import AuditEntry, CordonLease
-from commands.plans.executor import PlanExecutor
-from commands.plans.plan import Plan, PlanState, StepState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import executor as executor_of
-from tests.support.yard import CLUSTER, Yard, a_node_tree, yard_before
+from tests.support.yard import CLUSTER, Yard, lookalike_with, yard_before
 
 BROKEN, SOUND = "gpu-a01", "gpu-a02"
 
 
 @pytest.fixture
 async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        for name in (BROKEN, SOUND):
-            kube.create(a_node_tree(name), keep_status=True)
+    async with lookalike_with(BROKEN, SOUND) as kube:
         yield kube
 
 

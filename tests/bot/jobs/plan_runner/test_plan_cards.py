@@ -10,17 +10,14 @@ from alerts.cards.posted import CardKind, PostedCard, card_id
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext, Composed
 from bot.cards.plan_cards import PLAN_CARD_LIFETIME
-from commands.plans.plan import Plan
-from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import CLUSTER, NOON, Yard, a_node_tree, text_of, yard_before
+from commands.execution.plan import Plan
+from tests.support.yard import CLUSTER, NOON, Yard, text_of, yard_on
 
 
 @pytest.fixture
 async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        kube.create(a_node_tree("gpu-a01"), keep_status=True)
-        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
-            yield yard
+    async with yard_on(tmp_path, "gpu-a01") as yard:
+        yield yard
 
 
 def a_card(plan: Plan) -> PostedCard:

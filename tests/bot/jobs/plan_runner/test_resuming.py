@@ -12,23 +12,21 @@ from alerts.cards.posted import PostedCard
 from alerts.incidents.grouping import open_incident
 from alerts.incidents.incident import Incident
 from bot.jobs.plan_runner import PlanRunner
+from commands.execution.executor import PlanExecutor
+from commands.execution.plan import Origin, Plan, PlanState, StepState, in_order
+from commands.execution.preview import card_of
 from commands.models import AuditEntry
-from commands.plans.executor import PlanExecutor
-from commands.plans.plan import Origin, Plan, PlanState, StepState, in_order
-from commands.plans.preview import card_of
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import Crash, DyingStore
 from tests.support.rows import an_alert
-from tests.support.yard import CLUSTER, DANA, NOON, Yard, a_node_tree, text_of, yard_before
+from tests.support.yard import CLUSTER, DANA, NOON, Yard, lookalike_with, text_of, yard_before
 
 JOURNAL_WRITES = 7  # the start, two for each of two steps, the recorded row, the end
 
 
 @pytest.fixture
 async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        for name in ("gpu-a01", "gpu-a02"):
-            kube.create(a_node_tree(name), keep_status=True)
+    async with lookalike_with("gpu-a01", "gpu-a02") as kube:
         yield kube
 
 

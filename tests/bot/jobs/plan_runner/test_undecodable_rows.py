@@ -9,9 +9,9 @@ from structlog.testing import capture_logs
 
 from bot.jobs.plan_runner import PlanRunner
 from bot.store.sql_store import SqlStore
+from commands.execution.plan import Plan
+from commands.execution.record_steps import record
 from commands.models import CordonLease
-from commands.plans.plan import Plan
-from commands.plans.record_steps import record
 from tests.support.execution import LEASE, executor, plan_of
 
 

@@ -2,10 +2,10 @@
 
 from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.choosing import choose
-from collectors.sources.prometheus.dialects.compared_nodes import compares_nodes, with_names
 from collectors.sources.prometheus.dialects.families import DCGM, KUBE_STATE_METRICS, NODE_EXPORTER
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.promql_rewriting import MetricForms, MetricName, rewritten
+from collectors.sources.prometheus.dialects.query_rewriting import MetricForms, MetricName, rewritten
+from collectors.sources.prometheus.dialects.same_nodes import compares_nodes, with_names
 from tests.support.gpu_dialects import TEN, topology_of
 
 NODES = NodeNames(topology_of)

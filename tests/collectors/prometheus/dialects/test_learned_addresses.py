@@ -6,8 +6,7 @@ import pytest
 
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample
-from collectors.sources.prometheus.dialects.learned_addresses import learned
-from collectors.sources.prometheus.dialects.node_names import NodeNames
+from collectors.sources.prometheus.dialects.node_names import NodeNames, learned
 from tests.support.gpu_dialects import topology_of
 
 STD, OP = "gpu-std", "gpu-op"

@@ -5,7 +5,7 @@ import pytest
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample
 from collectors.sources.prometheus.dialects.families import DCGM, NODE_EXPORTER, TARGETS
-from collectors.sources.prometheus.dialects.name_spelling import Spelling, spelling_of, spelling_query
+from collectors.sources.prometheus.dialects.probing import Spelling, spelling_of, spelling_query
 from tests.real.fixtures import StartPrometheus
 from tests.support.dialect_rules import END, RULES, seen, source_of, subjects, summaries
 from tests.support.gpu_dialects import GpuNode, recorded

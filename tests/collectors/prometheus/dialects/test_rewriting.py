@@ -2,18 +2,19 @@
 
 import pytest
 
+from alerts.loading.promql import find_error
 from bot.evaluation.rulebook import read_rulebook
 from bot.settings.schema import RulesSettings
+from collectors.facts.promql.selectors import metric_names
+from collectors.facts.promql.tree import LabelMatcher
 from collectors.facts.queries import PromQLQuery
-from collectors.sources.prometheus.dialects.promql_rewriting import (
+from collectors.sources.prometheus.dialects.query_rewriting import (
     LabelSource,
     MetricForms,
     MetricName,
     SeriesGroup,
     rewritten,
 )
-from collectors.sources.prometheus.dialects.selectors import LabelMatcher, selectors
-from collectors.sources.prometheus.metric_names import metric_names
 
 NODE = LabelSource(label="n", names=("node", "n"))
 POD = LabelSource(label="p", names=("pod",), never="own-.*")
@@ -30,26 +31,6 @@ def forms(*labels: LabelSource, **more: object) -> MetricForms:
 
 def of_x(expr: str, form: MetricForms) -> str:
     return rewritten(expr, lambda metric: form if metric == "x" else None)
-
-
-@pytest.mark.parametrize(
-    ("expr", "found"),
-    [
-        ("x", ["x"]),
-        ("max by (x, n) (y)", ["y"]),
-        ("sum(rate(x[5m])) by (n)", ["rate(x[5m])"]),
-        ("rate((x[5m]))", ["rate((x[5m]))"]),
-        ('x{a="}", b!~"\\"x"} offset 5m > bool 1', ['x{a="}", b!~"\\"x"} offset 5m']),
-        ("x @ end() - x offset -1h", ["x @ end()", "x offset -1h"]),
-        ("max_over_time(x[1h:5m])", ["x"]),
-        ("quantile_over_time(0.9, x[5m] offset 1h)", ["quantile_over_time(0.9, x[5m] offset 1h)"]),
-        ("x and on (a) y unless ignoring (b) group_left (c) z", ["x", "y", "z"]),
-        ("vector(1) + time() # x\n+ inf", []),
-        ('{__name__="x"}', []),
-    ],
-)
-def test_the_selectors_of_an_expression(expr: str, found: list[str]) -> None:
-    assert [expr[one.start : one.end] for one in selectors(expr)] == found
 
 
 def test_a_selector_gets_the_label_and_the_rest_stays() -> None:
@@ -104,4 +85,5 @@ def test_every_expression_of_the_packs_stays_promql(pod: LabelSource) -> None:
             found = rewritten(
                 expr, lambda metric: forms(*labels, names=(MetricName(name=metric), MetricName(name="old")))
             )
+            assert find_error(found) is None, rule.name
             assert metric_names(found) >= metric_names(expr), rule.name

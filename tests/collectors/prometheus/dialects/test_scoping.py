@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from collectors.facts.labels import Labels
+from collectors.facts.promql.tree import LabelMatcher
 from collectors.facts.results import Blind, Sample
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.scoping import Scope, given_scope, scope_from_evidence
-from collectors.sources.prometheus.dialects.selectors import LabelMatcher
 from tests.real.fixtures import StartPrometheus
 from tests.support.dialect_rules import END, queried, seen, source_of, subjects
 from tests.support.gpu_dialects import STEP, TEN, GpuNode, recorded, topology_of

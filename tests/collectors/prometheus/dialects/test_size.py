@@ -13,7 +13,7 @@ from collectors.facts.results import QueryResult, Sample, Seen
 from collectors.facts.topology import NodeFacts, Topology
 from collectors.sources.prometheus.dialects import choosing, family_look
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.promql_rewriting import AUXILIARY
+from collectors.sources.prometheus.dialects.query_rewriting import AUXILIARY
 from collectors.sources.prometheus.dialects.watching import Dialects, Prepared
 from tests.support.alerting import CLUSTER, NOON
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from collectors.facts.labels import Labels
 from collectors.sources.prometheus.dialects.choosing import Dialect, choose
-from collectors.sources.prometheus.dialects.compared_nodes import with_names
 from collectors.sources.prometheus.dialects.families import DCGM, NODE_EXPORTER, TARGETS, Family
 from collectors.sources.prometheus.dialects.node_names import NodeNames
-from collectors.sources.prometheus.dialects.promql_rewriting import MetricForms, MetricName, rewritten
+from collectors.sources.prometheus.dialects.query_rewriting import MetricForms, MetricName, rewritten
+from collectors.sources.prometheus.dialects.same_nodes import with_names
 from tests.support.gpu_dialects import TEN, topology_of
 
 NODES = NodeNames(topology_of)

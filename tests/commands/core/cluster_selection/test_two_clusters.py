@@ -17,12 +17,13 @@ from commands.core.command import Answer
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.request import Request
+from commands.execution.executor import PlanExecutor
+from commands.execution.plan import Origin, PlanState
 from commands.models import ReclaimRequest
-from commands.plans.executor import PlanExecutor
-from commands.plans.plan import Origin, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.alerting import NOON, a_topology, an_alert
 from tests.support.grouping import add_alert
+from tests.support.rows import a_request
 from tests.support.yard import DANA, Yard, a_node_tree, yard_before
 
 
@@ -130,16 +131,13 @@ async def test_a_row_named_with_another_cluster_is_refused(two: Two) -> None:
 async def test_an_option_value_that_names_a_row_does_not_select_its_cluster(two: Two) -> None:
     two.allow("prod-a")
     requests = [
-        ReclaimRequest(
+        a_request(
+            NOON,
             id=id,
             cluster=cluster,
             training="vision-detr/detr",
-            owner="ana",
-            owner_id="U_ANA",
-            gpus=8,
             asked_by="U_BO",
             asked_by_name="bo",
-            asked_at=NOON,
             grace_until=NOON + timedelta(hours=1),
         )
         for id, cluster in (("ca", "prod-a"), ("cb", "prod-b"))

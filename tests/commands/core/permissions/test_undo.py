@@ -5,8 +5,7 @@ from pathlib import Path
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.request import Actor
-from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import a_node_tree, yard_before
+from tests.support.yard import lookalike_with, yard_before
 
 EVE = Actor(id="U_EVE", name="eve", teams=frozenset({"vision", "oncall"}))
 PERMISSIONS = Permissions(
@@ -20,10 +19,11 @@ PERMISSIONS = Permissions(
 
 
 async def test_a_launch_cannot_be_undone_without_permission_in_its_namespace(tmp_path: Path) -> None:
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        kube.create(a_node_tree("gpu-a01"), keep_status=True)
-        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig"), permissions=PERMISSIONS) as yard:
-            launch = await yard.do("training launch nlp --image x/y:1 --gpus 1")
-            reply = await yard.say(f"plan undo {launch.id}", EVE)
-            assert f"To undo plan {launch.id} you must be allowed to run it" in reply
-            assert kube.get("namespaces", "", "nlp") is not None
+    async with (
+        lookalike_with("gpu-a01") as kube,
+        yard_before(kube.kubeconfig(tmp_path / "kubeconfig"), permissions=PERMISSIONS) as yard,
+    ):
+        launch = await yard.do("training launch nlp --image x/y:1 --gpus 1")
+        reply = await yard.say(f"plan undo {launch.id}", EVE)
+        assert f"To undo plan {launch.id} you must be allowed to run it" in reply
+        assert kube.get("namespaces", "", "nlp") is not None

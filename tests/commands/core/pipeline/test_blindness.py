@@ -9,12 +9,12 @@ from alerts.cards.text import plain
 from bot.live_cluster import LiveCluster
 from bot.settings.schema import ClusterSettings, PrometheusSettings
 from bot.source_catalogue import not_connected
-from bot.store.memory_store import MemoryStore
 from commands.command_catalogue import LEXICON
 from commands.core.context import NOT_CONNECTED, Defaults
 from commands.core.pipeline import Pipeline
 from commands.core.request import Request
-from commands.plans.plan import Origin
+from commands.execution.plan import Origin
+from tests.support.memory_store import MemoryStore
 from tests.support.yard import CLUSTER, DANA, EVERYTHING, NOON, Hands
 
 BLIND = {"prometheus": "it refuses the connection", "elasticsearch": NOT_CONNECTED}

@@ -5,17 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from commands.plans.plan import Plan, PlanState
-from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import Yard, a_node_tree, yard_before
+from commands.execution.plan import Plan, PlanState
+from tests.support.yard import Yard, yard_on
 
 
 @pytest.fixture
 async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        kube.create(a_node_tree("gpu-a01"), keep_status=True)
-        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
-            yield yard
+    async with yard_on(tmp_path, "gpu-a01") as yard:
+        yield yard
 
 
 async def state(yard: Yard, id: str) -> PlanState:

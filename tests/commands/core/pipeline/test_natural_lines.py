@@ -1,27 +1,27 @@
 """Lines as people write them, through the pipeline: what reads runs, what changes something is a button."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from alerts.cards.message import Button, Buttons, Message
 from alerts.cards.posted import CardKind, PostedCard
+from alerts.cards.text import Span, Style
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
+from bot.channels.slack.blocks import render
 from commands.core.command import CommandOutcome
-from commands.plans.plan import Plan, PlanState
-from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import ANA, BO, DANA, Yard, a_node_tree, text_of, yard_before
+from commands.execution.plan import Plan, PlanState
+from commands.execution.preview import preview
+from tests.support.yard import ANA, BO, DANA, Yard, text_of, yard_on
 
 
 @pytest.fixture
 async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        kube.create(a_node_tree("gpu-a01"), keep_status=True)
-        kube.create(a_node_tree("gpu-b03"), keep_status=True)
-        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
-            yield yard
+    async with yard_on(tmp_path, "gpu-a01", "gpu-b03") as yard:
+        yield yard
 
 
 def buttons(message: Message) -> list[Button]:
@@ -39,9 +39,9 @@ async def test_a_bare_name_shows_what_it_names(yard: Yard) -> None:
 
 
 async def test_a_guess_at_a_change_is_a_button_that_previews_it(yard: Yard) -> None:
-    answer = await yard.answer("cordon `gpu-b03`", DANA)
+    answer = await yard.answer("cordn `gpu-b03`", DANA)
     assert answer is not None
-    (button,) = buttons(answer.message)
+    button = buttons(answer.message)[0]
     assert answer.outcome is CommandOutcome.WRONG
     assert not await plans(yard)
     assert "Cordon gpu-b03?" in await yard.say(button.line, DANA)
@@ -170,3 +170,30 @@ async def test_the_teams_are_listed(yard: Yard) -> None:
 
 async def test_an_unknown_request_is_named(yard: Yard) -> None:
     assert "There is no request c3f9a1b2." in await yard.say("gpu request c3f9a1b2", ANA)
+
+
+async def test_who_may_confirm_it_is_shown_the_preview_and_nobody_is_asked(yard: Yard) -> None:
+    object.__setattr__(yard.pipeline, "channel", "slack:C0SRE")
+    said = await yard.say("ask -- node cordon gpu-b03", DANA)
+    assert "Cordon gpu-b03?" in said
+    assert "You may confirm this yourself, so nobody was asked." in said
+    (plan,) = await plans(yard)
+    assert plan.asked_of == ()
+    assert "confirmed" in await yard.say(f"plan confirm {plan.id} --hash {plan.hash}", DANA)
+
+
+async def test_the_group_of_an_asked_team_is_mentioned(yard: Yard) -> None:
+    sre = replace(yard.pipeline.permissions.teams["sre"], groups=("S0SRE",))
+    permissions = replace(yard.pipeline.permissions, teams={**yard.pipeline.permissions.teams, "sre": sre})
+    object.__setattr__(yard.pipeline, "permissions", permissions)
+    object.__setattr__(yard.pipeline, "channel", "slack:C0SRE")
+    await yard.say("ask -- node cordon gpu-b03", BO)
+    (plan,) = await plans(yard)
+    assert plan.asked_groups == ("S0SRE",)
+    assert "<!subteam^S0SRE>" in str(render(preview(plan)))
+
+
+async def test_the_namespaces_that_somebody_may_change_are_shown_as_written(yard: Yard) -> None:
+    answer = await yard.answer("training launch x --image y --namespace vision", BO)
+    assert answer is not None
+    assert Span("speech-*", Style.CODE) in answer.message.title

@@ -6,7 +6,7 @@ from pathlib import Path
 from alerts.silences import Silence
 from commands.core.request import Request
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import DANA, NOON, a_node_tree, text_of, yard_before
+from tests.support.yard import DANA, NOON, lookalike_with, text_of, yard_before
 
 SILENCE = Request(id="r1", line="silence add node=gpu-a01 --for 1h --reason fan", actor=DANA, at=NOON)
 
@@ -38,10 +38,11 @@ async def test_a_refused_record_is_refused_again(tmp_path: Path) -> None:
 
 async def test_a_preview_is_shown_again(tmp_path: Path) -> None:
     line = replace(SILENCE, line="node cordon gpu-a01 --reason fan")
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        kube.create(a_node_tree("gpu-a01"), keep_status=True)
-        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
-            await yard.pipeline.handle(line)
-            answer = await yard.pipeline.handle(replace(line, is_resumed=True))
-            assert answer is not None
-            assert "Cordon gpu-a01?" in text_of(answer.message)
+    async with (
+        lookalike_with("gpu-a01") as kube,
+        yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard,
+    ):
+        await yard.pipeline.handle(line)
+        answer = await yard.pipeline.handle(replace(line, is_resumed=True))
+        assert answer is not None
+        assert "Cordon gpu-a01?" in text_of(answer.message)

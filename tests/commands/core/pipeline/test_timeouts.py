@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from alerts.store import StoreSnapshot
-from bot.store.memory_store import MemoryStore
-from commands.plans.plan import Plan, PlanState
-from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import Yard, a_node_tree, yard_before
+from commands.execution.plan import Plan, PlanState
+from tests.support.memory_store import MemoryStore
+from tests.support.yard import Yard, yard_on
 
 
 class SlowStore:
@@ -38,16 +37,14 @@ class SlowStore:
 async def test_a_timeout_does_not_deny_a_confirmation_that_may_have_landed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with KubernetesLookalike.running(controllers=False) as kube:
-        kube.create(a_node_tree("gpu-a01"), keep_status=True)
-        async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
-            plan = await yard.plan("node cordon gpu-a01")
-            monkeypatch.setattr("commands.core.pipeline.TIMEOUT", timedelta(seconds=0.3))
-            yard.pipeline = replace(yard.pipeline, store=SlowStore(yard.store))
-            reply = await yard.say(f"plan confirm {plan.id} --hash {plan.hash}")
-            assert await state(yard, plan.id) is PlanState.CONFIRMED
-            assert "it is not known whether it was done" in reply
-            assert "nothing was done" not in reply
+    async with yard_on(tmp_path, "gpu-a01") as yard:
+        plan = await yard.plan("node cordon gpu-a01")
+        monkeypatch.setattr("commands.core.pipeline.TIMEOUT", timedelta(seconds=0.3))
+        yard.pipeline = replace(yard.pipeline, store=SlowStore(yard.store))
+        reply = await yard.say(f"plan confirm {plan.id} --hash {plan.hash}")
+        assert await state(yard, plan.id) is PlanState.CONFIRMED
+        assert "it is not known whether it was done" in reply
+        assert "nothing was done" not in reply
 
 
 async def state(yard: Yard, id: str) -> PlanState | None:

@@ -1,0 +1,112 @@
+"""The commands `store check`, `store backup` and `store restore`: for the file of an SQLite store."""
+
+import sqlite3
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from bot.cli.service import usable_settings
+from bot.cli.shared_options import CONFIG
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.group("store")
+def store() -> None:
+    """Check, back up and restore the store of Yardmaster."""
+
+
+@store.command("check")
+@CONFIG
+@click.argument("file", required=False, type=_FILE)
+def check_store(config: Path | None, file: Path | None) -> None:
+    """Say what is wrong with the store, or with FILE, a backup; exit 1 if anything is. Yardmaster may run."""
+    file = file or _store_file(config)
+    problems = _problems(file)
+    for problem in problems:
+        click.echo(f"{file}: {problem}", err=True)
+    if problems:
+        _fail(
+            "restore a backup with `yardmaster store restore BACKUP`; rows that cannot be read are left out"
+        )
+    click.echo(f"{file} is whole, and every row of it can be read.")
+
+
+@store.command()
+@CONFIG
+@click.argument("target", type=_FILE)
+def backup(config: Path | None, target: Path) -> None:
+    """Copy the store to TARGET, a new file, as it is at this moment. Yardmaster may run."""
+    from bot.store.file_copy import copy_file
+
+    file = _store_file(config)
+    if target.exists():
+        _fail(f"{target} exists: name a new file")
+    if not file.exists():
+        _fail(f"there is no store {file}")
+    try:
+        copy_file(file, target)
+    except (sqlite3.Error, OSError) as error:
+        _fail(f"{file} was not copied to {target}: {_reason(error)}")
+    if problems := _problems(target, rows=False):
+        _fail(f"{target} is as damaged as the store: {problems[0]}")
+    click.echo(f"{file} was copied to {target}.")
+
+
+@store.command()
+@CONFIG
+@click.argument("backup", type=_FILE)
+def restore(config: Path | None, backup: Path) -> None:
+    """Put BACKUP in the place of the store, which is kept beside it. Stop Yardmaster before."""
+    from bot.store.file_copy import put_in_place
+    from bot.store.store_file import holder_of, try_to_hold
+    from collectors.facts.clock import SystemClock
+
+    file = _store_file(config)
+    if problems := _problems(backup, rows=False):
+        _fail(f"{backup} is no backup to use: {problems[0]}")
+    try:
+        lock = try_to_hold(file)
+        if lock is None:
+            _fail(f"{file} is held by a Yardmaster that runs ({holder_of(file)}): stop it first")
+        with lock:
+            kept = put_in_place(backup, file, now=SystemClock().now())
+    except (sqlite3.Error, OSError) as error:
+        _fail(f"{backup} was not restored: {_reason(error)}")
+    where = f" What was there is kept as {kept}." if kept else ""
+    click.echo(f"{backup} is now the store {file}.{where}")
+    click.echo("Start Yardmaster. Cards that were posted since the backup are posted again.")
+
+
+def _store_file(config: Path | None) -> Path:
+    from bot.store.dialects import file_of
+
+    url = usable_settings(config).store.url
+    try:
+        file = file_of(url)
+    except Exception:  # of the URL: it is not written, as it may have a password
+        file = None
+    if file is None:
+        _fail("store.url names no file of SQLite: use the tools of its database server")
+    return file
+
+
+def _problems(file: Path, *, rows: bool = True) -> list[str]:
+    import bot.wiring  # noqa: F401 - with it every table is declared
+    from bot.store.store_check import problems_of
+
+    try:
+        return problems_of(file, rows=rows)
+    except OSError as error:
+        _fail(f"{file} cannot be read: {_reason(error)}")
+
+
+def _reason(error: sqlite3.Error | OSError) -> str:
+    return str(getattr(error, "strerror", None) or error)
+
+
+def _fail(reason: str) -> NoReturn:
+    click.echo(f"Error: {reason}", err=True)
+    sys.exit(1)

@@ -1,0 +1,70 @@
+"""Cards of a lease: where its owner is notified about it, those of the plan that recorded it or of its incident."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from alerts.cards.message import Button
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
+from alerts.cards.text import Text
+from alerts.store import StoreSnapshot, Unit
+from commands.execution.plan import Plan, StepState
+from commands.execution.plan_journal import records_of
+from commands.execution.plan_outcome import reopen
+from commands.execution.steps import Record
+from commands.models import CordonLease
+
+MAX_PLANS = 1_000  # the newest of its owner, among which that of a lease is searched that does not name it
+
+
+async def cards_of_lease(lease: CordonLease, plan: str, snapshot: StoreSnapshot) -> Sequence[PostedCard]:
+    """Return the cards of the plan that recorded the lease, else those of its incident."""
+    found = await snapshot.rows(PostedCard).find(kind=CardKind.PLAN.value, row_id=plan) if plan else ()
+    if found or not lease.incident:
+        return found
+    return await snapshot.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=lease.incident)
+
+
+async def plan_of(lease: CordonLease, snapshot: StoreSnapshot) -> str:
+    """Return the plan that recorded the lease. One that does not name it is searched; empty if it is too old."""
+    if lease.plan:
+        return lease.plan
+    plans = snapshot.rows(Plan)
+    for plan in await plans.find(cluster=lease.cluster, actor=lease.owner, newest=True, limit=MAX_PLANS):
+        # A plan that failed or was stopped counts too: it may have cordoned nodes before that.
+        if await _recorded(lease, plan, snapshot):
+            return plan.id
+    return ""
+
+
+async def reply(
+    cards: Sequence[PostedCard],
+    event: str,
+    words: Text,
+    buttons: tuple[Button, ...],
+    *,
+    unit: Unit,
+    now: datetime,
+) -> None:
+    """Add a reply under each of the cards, once for each event, and reopen those that were final."""
+    for card in cards:
+        await reopen(card, unit)
+        await unit.rows(ThreadReply).add(
+            ThreadReply(
+                id=reply_id(card.id, event),
+                cluster=card.cluster,
+                card=card.id,
+                text=words,
+                at=now,
+                buttons=buttons,
+            )
+        )
+
+
+async def _recorded(lease: CordonLease, plan: Plan, snapshot: StoreSnapshot) -> bool:
+    numbers = [
+        number
+        for number, step in enumerate(plan.steps)
+        if isinstance(step, Record) and step.row is not None and (step.table, step.id) == ("leases", lease.id)
+    ]
+    records = await records_of(plan, snapshot) if numbers else ()
+    return any(records[number].state is StepState.DONE for number in numbers)

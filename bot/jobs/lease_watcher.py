@@ -1,0 +1,134 @@
+"""The lease watcher: whether the cordon of each lease still stands, and the end of a lease whose node is gone."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from functools import partial
+
+import msgspec
+import structlog
+
+from alerts.cards.text import Text, code, person, text
+from alerts.store import Changed, Store
+from bot.jobs.lease_cards import cards_of_lease, plan_of, reply
+from bot.live_cluster import SNAPSHOT_EVERY, LiveCluster
+from collectors.cluster.cache import ObjectChange
+from collectors.cluster.kinds import NODES
+from collectors.cluster.objects import Node
+from collectors.facts.clock import Clock
+from collectors.facts.results import SourceError
+from collectors.internal_errors import InternalErrors
+from commands.core.cordoned_nodes import stands
+from commands.execution.object_refs import ObjectRef
+from commands.models import CordonLease
+from commands.node.cordon_state import is_node_of
+
+LONGEST_SLEEP = 15.0  # seconds: a cluster may be seen again without a change
+
+_log = structlog.get_logger()
+
+
+class LeaseWatcher:
+    """Keeps in each lease what is known of its cordon. It lifts none.
+
+    The picture of a cluster may be late, so what it says is asked of the API server before it counts. A lease ends by
+    itself only when its node is missing from a complete list and at the API server: there is nothing to lift any more.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clusters: Mapping[str, LiveCluster],
+        clock: Clock,
+        *,
+        errors: InternalErrors | None = None,
+    ) -> None:
+        self._store = store
+        self._clusters = clusters
+        self._clock = clock
+        self._errors = errors or InternalErrors()
+        self._followed: frozenset[tuple[str, str]] = frozenset()  # cluster, node
+        self._changed = asyncio.Event()
+
+    def wake(self, changed: Changed) -> None:
+        """Listen to the store: wake up when there may be another lease."""
+        if "leases" in changed:
+            self._changed.set()
+
+    def _note(self, cluster: str, change: ObjectChange) -> None:
+        if change.kind == NODES.name and (cluster, change.key) in self._followed:
+            self._changed.set()
+
+    async def run(self) -> None:
+        """Run until cancelled: check after each change, but not before it is in the cluster's snapshot."""
+        with ExitStack() as stack:
+            for name, cluster in self._clusters.items():
+                if cluster.cache is not None:
+                    stack.callback(cluster.cache.subscribe(partial(self._note, name)))
+            while True:
+                await self.check()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LONGEST_SLEEP):
+                        await self._changed.wait()
+                self._changed.clear()
+                await asyncio.sleep(SNAPSHOT_EVERY)
+
+    async def check(self) -> None:
+        """Look once at each lease whose cordon is not seen to be as the lease says."""
+        async with self._store.read() as snapshot:
+            leases = await snapshot.rows(CordonLease).find()
+        self._followed = frozenset((one.cluster, one.node) for one in leases)
+        for lease in leases:
+            cluster = self._clusters.get(lease.cluster)
+            if cluster is None:
+                continue
+            try:
+                await self._look(lease, cluster)
+            except SourceError:
+                continue  # blind: nothing is said, and nothing ends
+            except Exception as error:  # one lease's bug must not stop the others
+                self._errors.contain(error, "lease", lease=lease.id)
+
+    async def _look(self, lease: CordonLease, cluster: LiveCluster) -> None:
+        seen = cluster.inventory().nodes.get(lease.node)
+        is_seen = seen is not None and is_node_of(lease, seen)
+        if is_seen and seen is not None and stands(seen) is (lease.lifted_at is None):
+            return
+        if cluster.reader is None:
+            return
+        found = await cluster.reader.read(ObjectRef(api="v1", kind="Node", name=lease.node))
+        node = None if found is None else msgspec.convert(found, Node)
+        if node is None or not is_node_of(lease, node):
+            if not is_seen:
+                await self._end(lease, is_replaced=node is not None)
+            return
+        lifted_at = None if stands(node) else lease.lifted_at or self._clock.now()
+        if lifted_at == lease.lifted_at:
+            return
+        async with self._store.unit() as unit:
+            if await unit.rows(CordonLease).get(lease.id) == lease:  # else a plan was faster
+                await unit.rows(CordonLease).put(replace(lease, lifted_at=lifted_at))
+
+    async def _end(self, lease: CordonLease, *, is_replaced: bool) -> None:
+        now = self._clock.now()
+        async with self._store.read() as snapshot:
+            plan = await plan_of(lease, snapshot)
+        async with self._store.unit() as unit:
+            if await unit.rows(CordonLease).get(lease.id) != lease:
+                return
+            await unit.rows(CordonLease).delete(lease.id)
+            event = f"lease/{lease.node}/gone/{now:%Y%m%d%H%M%S}"
+            cards = await cards_of_lease(lease, plan, unit)
+            await reply(cards, event, ended_text(lease, is_replaced=is_replaced), (), unit=unit, now=now)
+        _log.info("lease ended, its node is gone", node=lease.node, cluster=lease.cluster)
+
+
+def ended_text(lease: CordonLease, *, is_replaced: bool) -> Text:
+    """Return what the owner of a lease reads when its node has left the cluster."""
+    who, name = person(lease.owner, lease.owner_name), code(lease.node)
+    if is_replaced:
+        said = text(who, ": ", name, " has left the cluster, and another node has its name now. ")
+    else:
+        said = text(who, ": ", name, " has left the cluster. ")
+    return text(said, f"Your cordon of it ({lease.reason}) has ended with it.")

@@ -1,0 +1,133 @@
+"""Sentences within stored rows: their template and arguments as JSON, and back.
+
+Nothing that is stored here can stop a row from being read: what is not understood stays plain English.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from copy import copy
+from dataclasses import fields, is_dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from alerts.cards.text import Span, Style
+from collectors.facts.sentences import Argument, Listed, Marked, Sentence, counted, listed, sentence, word
+
+
+def stored_sentence(said: Sentence) -> dict[str, Any]:
+    """Return the sentence as JSON."""
+    if isinstance(said, Listed):
+        return {"items": list(map(_stored, said.items)), "joint": said.joint, "more": said.more}
+    arguments = {name: _stored(value) for name, value in said.arguments.items()}
+    parts = {
+        "template": said.template,
+        "plural": said.plural,
+        "context": said.context,
+        "arguments": arguments,
+    }
+    return {name: part for name, part in parts.items() if part}
+
+
+def sentences_of(document: Any) -> dict[str, Sentence]:
+    """Return the sentences of a row's document by their English, without those that are not understood."""
+    found: dict[str, Sentence] = {}
+    for english, parts in document.items() if isinstance(document, dict) else ():
+        with suppress(ArithmeticError, AssertionError, AttributeError, KeyError, TypeError, ValueError):
+            if (said := _read(parts)) == english:
+                found[english] = said
+    return found
+
+
+def restored(value: Any, said: Mapping[str, Sentence]) -> Any:
+    """Return a row, or a part of one, with the sentences in the place of their English."""
+    match value:
+        case str():
+            return said.get(value, value) if type(value) is str else value
+        case tuple() | list():
+            after = [restored(one, said) for one in value]
+            return type(value)(after) if _differ(value, after) else value
+        case dict():
+            return {key: restored(one, said) for key, one in value.items()}
+        case _ if is_dataclass(value):
+            return _restored_row(value, said)
+        case _:
+            return value
+
+
+def _restored_row(row: Any, said: Mapping[str, Sentence]) -> Any:
+    names = [field.name for field in fields(row)]
+    before = [getattr(row, name) for name in names]
+    after = [restored(value, said) for value in before]
+    if not _differ(before, after):
+        return row
+    again = copy(row)  # it may be a default that other rows have too
+    for name, value in zip(names, after, strict=True):
+        object.__setattr__(again, name, value)
+    return again
+
+
+def _differ(before: Sequence[Any], after: Sequence[Any]) -> bool:
+    return any(one is not other for one, other in zip(before, after, strict=True))
+
+
+def _stored(value: Argument) -> Any:
+    match value:
+        case Sentence():
+            return {"sentence": stored_sentence(value)}
+        case str():
+            return value
+        case timedelta():
+            return {"seconds": value.total_seconds()}
+        case datetime():
+            return {"at": value.isoformat()}
+        case int() | float():
+            return value  # json writes NaN and infinities as Python reads them
+        case tuple():
+            return {"spans": [_stored_span(one) for one in value]}
+        case _:
+            return {"span": _stored_span(value)}
+
+
+def _stored_span(value: Marked) -> list[Any]:
+    if isinstance(value, Span):
+        return [_stored(value.text), value.style.value, value.target]
+    return [_stored(value.text), Style.PLAIN.value, ""]
+
+
+def _read(parts: Any) -> Sentence:
+    if "items" in parts:
+        return listed(map(_argument, parts["items"]), parts["joint"], more=parts["more"])
+    arguments = {name: _argument(value) for name, value in parts.get("arguments", {}).items()}
+    if "context" in parts:
+        return word(parts["template"].replace("{{", "{").replace("}}", "}"), parts["context"])
+    if "plural" in parts:
+        count = arguments.pop("count")
+        assert isinstance(count, int | float)
+        return counted(parts["template"], parts["plural"], count=count, **arguments)
+    return sentence(parts["template"], **arguments)
+
+
+def _argument(value: Any) -> Argument:
+    match value:
+        case str() | int() | float():
+            return value
+        case {"sentence": parts}:
+            return _read(parts)
+        case {"seconds": seconds}:
+            return timedelta(seconds=seconds)
+        case {"at": at}:
+            return datetime.fromisoformat(at)
+        case {"span": span}:
+            return _span(span)
+        case {"spans": spans}:
+            return tuple(map(_span, spans))
+        case _:
+            raise ValueError(f"not an argument: {value!r}")
+
+
+def _span(parts: Any) -> Span:
+    words, style, target = parts
+    said = _argument(words)
+    if not isinstance(said, str):
+        raise ValueError(f"not a text: {words!r}")
+    return Span(said, Style(style), target)

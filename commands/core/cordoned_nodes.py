@@ -1,0 +1,80 @@
+"""Cordons as they stand on nodes: who made one and why, and what speaks against lifting it. Pure."""
+
+import re
+from collections.abc import Iterable
+
+from alerts.incidents.incident import Incident
+from alerts.incidents.xid_advice import keeps_node
+from collectors.cluster.conditions import is_node_ready
+from collectors.cluster.objects import Node
+from collectors.cluster.resources import gpus_out_of_service
+
+BY, AT, REASON = "yardmaster.io/cordoned-by", "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
+UNTIL, CORDON_INCIDENT = "yardmaster.io/cordon-until", "yardmaster.io/cordon-incident"
+
+# Alerts of these names say that a GPU is lost: what runs on it fails.
+GPU_LOST = frozenset(
+    {"GPUXIDError", "GPUXIDChanged", "GPUXIDLogged", "GPUFellOffBusLogged", "GPUUnhealthy", "GPUMissing"}
+)
+
+_HARDWARE = re.compile(
+    r"\b(gpus?|xid|bus|nvlink|nvswitch|ecc|dimms?|memory|fans?|hot|heat|overheat\w*|thermal|power|psu|disks?|nvme|ssd"
+    r"|nics?|cables?|links?|infiniband|boards?|hardware|broken|defect\w*|dead|faulty|fails?|failed|failure|rma|repairs?"
+    r"|replac\w*|reboot\w*|restart\w*)\b",
+    re.IGNORECASE,
+)
+
+
+def annotations_of(node: Node) -> dict[str, str]:
+    return node.metadata.annotations or {}
+
+
+def stands(node: Node) -> bool:
+    """Whether a cordon of ours stands on the node."""
+    return bool(node.spec.unschedulable) and BY in annotations_of(node)
+
+
+def cordoned_by(node: Node) -> str:
+    return annotations_of(node).get(BY, "someone else")
+
+
+def describe_cordon(node: Node) -> str:
+    """Return a cordoned node with why and by whom: `gpu-a02 (GPU fell off the bus, dana)`."""
+    reason = annotations_of(node).get(REASON, "")
+    return f"{node.metadata.name} ({', '.join(filter(None, (reason, cordoned_by(node))))})"
+
+
+def against_uncordoning(node: Node, incidents: Iterable[Incident]) -> str:
+    """Return why to uncordon the node is not to be proposed; empty if nothing speaks against it.
+
+    `incidents` are the open ones of its cluster.
+    """
+    name, found = node.metadata.name, annotations_of(node)
+    about = next((one for one in incidents if one.subject.node == name), None)
+    if about is not None:
+        return f"incident {about.id} is open: {about.lead.summary}"
+    if not is_node_ready(node):
+        return "it is not ready"
+    if gpus_out_of_service(node):
+        return "GPUs of it are out of service"
+    if BY not in found:
+        return "someone else cordoned it"
+    if incident := found.get(CORDON_INCIDENT):
+        return f"it was cordoned for incident {incident}"
+    if _HARDWARE.search(found.get(REASON, "")):
+        return f"it was cordoned because of its hardware: {found[REASON]}"
+    return ""
+
+
+def lost_gpu(node: Node, incidents: Iterable[Incident]) -> str:
+    """Return why what runs on the node's GPUs will probably die; empty if no GPU is known to be lost."""
+    for incident in incidents:
+        for member in incident.firing:
+            if (
+                incident.subject.node == node.metadata.name
+                and member.name in GPU_LOST
+                and not keeps_node(incident, member)
+            ):
+                return member.summary.rstrip(".")
+    broken = sum(counts.unhealthy for counts in gpus_out_of_service(node).values())
+    return f"{broken:g} of its GPUs {'is' if broken == 1 else 'are'} out of service" if broken else ""

@@ -1,0 +1,85 @@
+"""Rewording: several words for one thing, as a command takes it: `two hours` is `2h`, `tail -n 50` is `50 lines`."""
+
+import re
+from collections.abc import Sequence
+
+_NUMBERS = {
+    "half a": 0.5,
+    "half an": 0.5,
+    "a": 1,
+    "an": 1,
+    "another": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "eight": 8,
+    "ten": 10,
+    "twelve": 12,
+    "半": 0.5,
+    **{sign: number for number, sign in enumerate("一二三四五六七八九十", 1)},
+    "两": 2,
+}
+_MINUTES = {"m": 1, "h": 60, "d": 1440, "w": 10080}
+_CHINESE_UNITS = {"分": "m", "小": "h", "钟": "h", "天": "d", "周": "w", "星": "w"}
+_WORD = "|".join(sorted((word for word in _NUMBERS if word.isascii()), key=len, reverse=True))
+_SIGN = "".join(word for word in _NUMBERS if len(word) == 1 and not word.isascii())
+# What stands before a duration and adds nothing to it.
+_BEFORE = r"(?:\b(?:by|over|more than|longer than|at least|the next|about)\s+)*"
+_ENGLISH = re.compile(
+    rf"{_BEFORE}\b(?:(?P<word>{_WORD})\s+(?P<long>hour|minute|day|week)s?"
+    r"|(?P<digits>\d{1,5})\s*(?P<unit>hours?|hrs?|h|minutes?|mins?|m|days?|d|weeks?|w))\b",
+    re.IGNORECASE | re.ASCII,
+)
+_CHINESE = re.compile(
+    rf"(?:超过|至少|再)?\s*(?P<number>[{_SIGN}]|\d{{1,5}})\s*个?(?P<half>半)?(?P<unit>小时|钟头|分钟|天|周|星期)"
+)
+_TOMORROW = re.compile(r"\b(?:un)?till?\s+tomorrow(?:\s+morning)?\b|直?到明[天早]", re.IGNORECASE)
+_TAIL = re.compile(r"(?<!\S)-n\s*(?P<count>\d{1,5})(?!\S)", re.ASCII)
+_WORKER = re.compile(r"\bworker\s+(?P<number>\d{1,5})\b", re.IGNORECASE | re.ASCII)
+_RACK = re.compile(r"(?:机架|机柜)\s*(?P<name>[a-z0-9]+)", re.IGNORECASE | re.ASCII)
+_OWN = re.compile(
+    r"\bwhat\s+(?:am\s+i\s+running|do\s+i\s+run)\b|我(?:的|在跑的|跑的)(?:训练|任务|作业)|我在跑什么",
+    re.IGNORECASE,
+)
+_MY = re.compile(r"\bmy\s+(?P<what>(?:training|job|workload|run|cordon)s|page|home)\b", re.IGNORECASE)
+_ON_IT = re.compile(r"\b(?:i\s+am\s+|i'?m\s+)?on\s+it\b(?!\s*\?)", re.IGNORECASE)
+
+
+def in_own_notation(words: Sequence[str]) -> list[str]:
+    """Return the words of a line with its durations, counts and days as a command takes them.
+
+    A quoted text of several words stays as it is, and so does the whole line then.
+    """
+    if any(any(sign.isspace() for sign in word) for word in words):
+        return list(words)
+    line = " ".join(words)
+    line = _TOMORROW.sub(" for 24h ", line)
+    line = _TAIL.sub(r"\g<count> lines", line)
+    line = _OWN.sub(" own trainings ", line)
+    line = _ON_IT.sub("mine", line)
+    line = _MY.sub(r"own \g<what>", line)
+    line = _WORKER.sub(r"rank \g<number>", line)
+    line = _RACK.sub(r" rack \g<name> ", line)
+    line = _ENGLISH.sub(_english, line)
+    return _CHINESE.sub(_chinese, line).split()
+
+
+def _english(found: re.Match[str]) -> str:
+    if found["word"]:
+        return _written(_NUMBERS[" ".join(found["word"].lower().split())], found["long"][0].lower())
+    return _written(float(found["digits"]), found["unit"][0].lower())
+
+
+def _chinese(found: re.Match[str]) -> str:
+    number = _NUMBERS.get(found["number"]) or float(found["number"])
+    return f" {_written(number + (0.5 if found['half'] else 0), _CHINESE_UNITS[found['unit'][0]])} "
+
+
+def _written(number: float, unit: str) -> str:
+    """Return the duration in Prometheus' notation, which knows whole numbers only."""
+    if number == int(number):
+        return f"{int(number)}{unit}"
+    return f"{int(number * _MINUTES[unit])}m"

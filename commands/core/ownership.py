@@ -1,0 +1,10 @@
+"""Ownership: the names by which the cluster knows a person as an owner. Pure."""
+
+from collections.abc import Mapping
+
+from commands.core.request import Actor
+
+
+def owner_names(actor: Actor, owners: Mapping[str, str]) -> frozenset[str]:
+    """Return the owners, as named in the cluster, that are this person: those of the settings, and their own name."""
+    return frozenset({actor.name, *(name for name, id in owners.items() if actor.is_one(id))})

@@ -1,0 +1,64 @@
+"""What the incident of a thread concerns, by the names that a line gives it: `it` and `that node` mean these."""
+
+from collections.abc import Iterable, Mapping
+
+from alerts.incidents.grouping import shared_subject
+from alerts.incidents.incident import Incident
+from alerts.rules import Rule
+from alerts.runbooks import runbook_names
+from alerts.silences import Silence
+from alerts.store import StoreSnapshot
+from collectors.facts.subjects import Subject
+from commands.core.matching.references import NO_THREAD, ThreadNames
+from commands.core.parameter_types import NameKind
+from commands.execution.plan import OVER, Origin, Plan, PlanState
+
+
+async def thread_names(origin: Origin, snapshot: StoreSnapshot, rules: Mapping[str, Rule]) -> ThreadNames:
+    """Return what the incident of the thread concerns; of what it concerns several there is no name."""
+    incident = await snapshot.rows(Incident).get(origin.incident) if origin.incident else None
+    if incident is None:
+        return NO_THREAD
+    silences = await snapshot.rows(Silence).find(cluster=incident.cluster)
+    shared = shared_subject(incident)
+    names = {
+        NameKind.INCIDENT: incident.id,
+        NameKind.NODE: shared.node,
+        NameKind.TRAINING: _training(shared, incident),
+        NameKind.VOLUME: shared.volume,
+        NameKind.RUNBOOK: _runbook(incident, rules),
+        NameKind.PLAN: await _plan(incident, snapshot),
+        NameKind.SILENCE: _only(
+            one.id for one in silences if one.incident == incident.id and not one.expired_at
+        ),
+    }
+    return {kind: name for kind, name in names.items() if name}
+
+
+def _only(names: Iterable[str]) -> str:
+    """Return the name if there is one only."""
+    found = {name for name in names if name}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _training(shared: Subject, incident: Incident) -> str:
+    """Return the training as people type it: the incident's own, else the only one that it concerns."""
+    return shared.words().get("training", "") or _only(one.shown for one in incident.impacts)
+
+
+def _runbook(incident: Incident, rules: Mapping[str, Rule]) -> str:
+    rule = rules.get(incident.lead.rule) if incident.members else None
+    page = rule.template.runbook if rule else ""
+    return page if page in runbook_names() else ""
+
+
+async def _plan(incident: Incident, snapshot: StoreSnapshot) -> str:
+    """Return the plan that `undo` means: the last that was done and stands; else the last that is not over."""
+    plans = [*await snapshot.rows(Plan).find(incident=incident.id)]
+    others = [plan for plan in incident.fixed_by if plan not in {one.id for one in plans}]
+    plans += (await snapshot.rows(Plan).get_all(others)).values() if others else ()
+    done = [one for one in plans if one.state is PlanState.DONE and not one.undone_by and not one.undo_of]
+    latest = max(
+        done or [one for one in plans if one.state not in OVER], key=lambda one: one.created_at, default=None
+    )
+    return latest.id if latest else ""

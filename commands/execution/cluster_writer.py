@@ -1,0 +1,199 @@
+"""The only writer to Kubernetes. Every write carries our field manager and may be a dry run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from collectors.cluster import kinds
+from collectors.facts.results import SourceError
+from collectors.sources.kubernetes.client import KubernetesClient, KubernetesError
+from commands.execution.object_refs import JsonValue, ObjectRef, ref_of
+from commands.execution.preconditions import first_missing, value_at
+
+# (apiVersion, kind) -> (plural, whether it is namespaced): what is written and not cached
+_NOT_CACHED: dict[tuple[str, str], tuple[str, bool]] = {
+    ("v1", "Secret"): ("secrets", True),
+    ("batch/v1", "CronJob"): ("cronjobs", True),
+    ("autoscaling/v2", "HorizontalPodAutoscaler"): ("horizontalpodautoscalers", True),
+    ("scheduling.k8s.io/v1", "PriorityClass"): ("priorityclasses", False),
+}
+
+
+def collection(ref: ObjectRef) -> str:
+    """Return the path of the object's collection. Raises KeyError for a kind that is not known here.
+
+    Without a namespace it is that of all namespaces.
+    """
+    plural, is_namespaced = _collection(ref.api, ref.kind)
+    root = "/api/v1" if ref.api == "v1" else f"/apis/{ref.api}"
+    return (
+        f"{root}/namespaces/{ref.namespace}/{plural}"
+        if is_namespaced and ref.namespace
+        else f"{root}/{plural}"
+    )
+
+
+def _collection(api: str, kind: str) -> tuple[str, bool]:
+    for one in kinds.DEFAULT_KINDS:
+        if (one.api, one.kind) == (api, kind):
+            return one.path.rpartition("/")[2], one.is_namespaced
+    return _NOT_CACHED[(api, kind)]
+
+
+def address(ref: ObjectRef, subresource: str = "") -> str:
+    """Return the path of the object or of its subresource."""
+    return f"{collection(ref)}/{ref.name}" + (f"/{subresource}" if subresource else "")
+
+
+class NotAsWrittenError(SourceError):
+    """A write was accepted, and its answer is not what was written: it may have been taken back, or never done."""
+
+
+FIELD_MANAGER = "yardmaster"
+MERGE_PATCH = "application/merge-patch+json"
+OUR_ANNOTATIONS = "yardmaster.io/"
+
+
+class ClusterWriter:
+    """Reads the current state of single objects, and writes them. Raises KubernetesError with the server's message."""
+
+    def __init__(self, client: KubernetesClient) -> None:
+        self._client = client
+
+    async def read(self, ref: ObjectRef, subresource: str = "") -> dict[str, Any] | None:
+        """Return the object, or None if it does not exist or has another uid."""
+        try:
+            found = self._decoded(await self._client.call("GET", address(ref, subresource)))
+        except KubernetesError as error:
+            if error.status == 404:
+                return None
+            raise
+        if other := _other_than(ref, found):
+            raise SourceError(f"{self._client.where} was asked for {ref} and answered with {other}")
+        return None if ref.uid and found["metadata"].get("uid") != ref.uid else found
+
+    async def listing(self, ref: ObjectRef, *, fields: str = "", labels: str = "") -> list[dict[str, Any]]:
+        """Return the objects of the reference's kind in its namespace, or in all. Meant for few objects."""
+        selectors = {"fieldSelector": fields, "labelSelector": labels}
+        params = {name: selector for name, selector in selectors.items() if selector}
+        found = self._decoded(await self._client.call("GET", collection(ref), params=params))
+        items: list[dict[str, Any]] = found.get("items") or []
+        return items
+
+    async def patch(
+        self,
+        ref: ObjectRef,
+        body: dict[str, JsonValue],
+        *,
+        subresource: str = "",
+        version: str = "",
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Merge-patch the object. With a resourceVersion, raises 409 if the object has another version by now.
+
+        Raises NotAsWrittenError if the answer is not that object, or lacks what was written.
+        """
+        sent = body
+        if version:
+            sent = {**body, "metadata": {**body.get("metadata", {}), "resourceVersion": version}}
+        path = address(ref, subresource)
+        found = await self._write("PATCH", path, sent, dry_run=dry_run, content_type=MERGE_PATCH)
+        return self._as_written(ref, found, body)
+
+    async def scale(self, ref: ObjectRef, replicas: int, *, dry_run: bool = False) -> dict[str, Any]:
+        return await self.patch(ref, {"spec": {"replicas": replicas}}, subresource="scale", dry_run=dry_run)
+
+    async def create(self, manifest: dict[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
+        """Create the object. Admission may change its spec, so that only its name and our annotations are compared.
+
+        Raises NotAsWrittenError if the answer is another object.
+        """
+        ref, annotations = ref_of(manifest), manifest["metadata"].get("annotations") or {}
+        found = await self._write("POST", collection(ref), manifest, dry_run=dry_run)
+        ours = {key: value for key, value in annotations.items() if key.startswith(OUR_ANNOTATIONS)}
+        return self._as_written(ref, found, {"metadata": {"annotations": ours}})
+
+    async def evict(self, ref: ObjectRef, *, dry_run: bool = False) -> None:
+        """Begin to end the pod, with its own grace period. Raises KubernetesError 429 if a budget forbids it now."""
+        options: dict[str, Any] = {"preconditions": {"uid": ref.uid}} if ref.uid else {}
+        if dry_run:
+            options["dryRun"] = ["All"]
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": ref.name, "namespace": ref.namespace},
+            "deleteOptions": options,
+        }
+        self._decoded(await self._client.call("POST", address(ref, "eviction"), body=body))
+
+    async def delete(self, ref: ObjectRef, *, dry_run: bool = False) -> None:
+        """Delete exactly that object; its dependants are deleted in the background.
+
+        Raises NotAsWrittenError if the answer does not say that it is being deleted. For some kinds it is the object as
+        it was.
+        """
+        options: dict[str, Any] = {"propagationPolicy": "Background"}
+        if ref.uid:
+            options["preconditions"] = {"uid": ref.uid}
+        if dry_run:
+            options["dryRun"] = ["All"]
+        found = self._decoded(await self._client.call("DELETE", address(ref), body=options))
+        is_success = found["kind"] == "Status" and found.get("status") == "Success"
+        if not dry_run and not is_success and not found["metadata"].get("deletionTimestamp"):
+            raise NotAsWrittenError(
+                f"{self._client.where} accepted the deletion of {ref} and did not say that it is being deleted",
+                temporary=False,
+            )
+
+    async def _write(
+        self, method: str, path: str, body: JsonValue, *, dry_run: bool, content_type: str = ""
+    ) -> dict[str, Any]:
+        params = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
+        if dry_run:
+            params["dryRun"] = "All"
+        return self._decoded(
+            await self._client.call(method, path, params=params, body=body, content_type=content_type)
+        )
+
+    def _as_written(
+        self, ref: ObjectRef, found: dict[str, Any], body: Mapping[str, JsonValue]
+    ) -> dict[str, Any]:
+        """Return the answer to a write if it is that object and has what was written. Defaults may be added to it."""
+        where = self._client.where
+        if other := _other_than(ref, found, with_uid=True):
+            raise NotAsWrittenError(
+                f"{where} accepted the change of {ref} and answered with {other}", temporary=False
+            )
+        if (missing := first_missing(found, body)) is not None:
+            path, value = ".".join(missing.path), value_at(found, missing.path)
+            raise NotAsWrittenError(
+                f"{where} accepted the change of {ref} and answered that {path} is {value!r}, not {missing.equals!r}: "
+                "something there, such as an admission webhook, takes it back",
+                temporary=False,
+            )
+        return found
+
+    def _decoded(self, body: bytes) -> dict[str, Any]:
+        try:
+            found = msgspec.json.decode(body, type=dict[str, Any])
+            if not isinstance(found.get("metadata"), dict) or not isinstance(found.get("kind"), str):
+                raise msgspec.ValidationError("no kind or no metadata")
+            return found
+        except msgspec.DecodeError as error:  # a proxy's error page, or a truncated response
+            raise SourceError(
+                f"{self._client.where} did not answer with a Kubernetes object: is there a proxy in between?"
+            ) from error
+
+
+def _other_than(ref: ObjectRef, found: Mapping[str, Any], *, with_uid: bool = False) -> str:
+    """Return what was found if it is not the object of this name, and with `with_uid` of this uid."""
+    meta = found["metadata"]
+    name, namespace = meta.get("name"), meta.get("namespace") or ""
+    is_it = name == ref.name and (not ref.namespace or namespace == ref.namespace)
+    if is_it and with_uid and ref.uid and meta.get("uid") != ref.uid:
+        return f"another {found['kind']} of this name"
+    if is_it:
+        return ""
+    where = f"{namespace}/" if namespace else ""
+    return f"{found['kind']} {where}{name}" if name else f"a {found['kind']} without a name"

@@ -1,0 +1,97 @@
+"""Recording of how a plan ended: in the audit log, on its incident, and on the plan that it reverts."""
+
+from dataclasses import replace
+
+from alerts.cards.posted import CardKind, PostedCard
+from alerts.incidents.grouping import add_action
+from alerts.incidents.incident import Incident
+from alerts.store import Unit
+from commands.execution.plan import Plan, PlanState
+from commands.execution.steps import Record
+from commands.models import AuditEntry
+
+
+async def record_outcome(unit: Unit, plan: Plan) -> None:
+    """Record a plan that has ended, once, in the same transaction as its final state."""
+    assert plan.ended_at is not None
+    entry = AuditEntry(
+        id=f"{plan.id}/{plan.state.value}",
+        cluster=plan.cluster,
+        at=plan.ended_at,
+        actor=plan.actor,
+        actor_name=plan.actor_name,
+        line=plan.line,
+        what=plan.state.value,
+        plan=plan.id,
+        text=plan.error,
+    )
+    if not await unit.rows(AuditEntry).add(entry):
+        return
+    changed = [step.id for step in plan.steps if isinstance(step, Record)] if plan.undo_of else ()
+    for id in changed:  # their cards show it, even if the undo then failed
+        for card in await unit.rows(PostedCard).find(row_id=id):
+            await reopen(card, unit)
+    if plan.state is not PlanState.DONE:
+        return
+    if plan.undo_of and (undone := await unit.rows(Plan).get(plan.undo_of)) is not None:
+        await unit.rows(Plan).put(replace(undone, undone_by=plan.id))
+        for card in await unit.rows(PostedCard).find(kind=CardKind.PLAN.value, row_id=undone.id):
+            await reopen(card, unit)  # the card shows that the plan was undone, even long afterwards
+    for incident in await _concerned(unit, plan):
+        updated = add_action(
+            incident,
+            plan=plan.id,
+            line=plan.line,
+            who=plan.actor,
+            who_name=plan.actor_name,
+            now=plan.ended_at,
+        )
+        await unit.rows(Incident).put(updated)
+        for card in await unit.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=incident.id):
+            await reopen(
+                card, unit
+            )  # what the plan freed may end the incident, and its card, before the plan ends
+
+
+async def _concerned(unit: Unit, plan: Plan) -> list[Incident]:
+    """Return the incidents that the plan was run for: where it was pressed, and those about what it changed.
+
+    The latter were open when it was confirmed; one that was reopened since has begun after it.
+    Whether a person typed it, pressed it or automation ran it makes no difference.
+    """
+    found = await unit.rows(Incident).get_all([id for id in (plan.origin.incident, *plan.concerned) if id])
+    return [
+        one
+        for one in found.values()
+        if one.id == plan.origin.incident or (plan.confirmed_at and one.began_at <= plan.confirmed_at)
+    ]
+
+
+async def open_incidents_about(unit: Unit, plan: Plan) -> tuple[str, ...]:
+    """Return the ids of the incidents about what the plan changes that are open, as the plan is being confirmed.
+
+    Their moments cannot tell it later: a cycle of the rules is dated when it begins, and looks at the cluster after it.
+    So an incident that a plan ends may have ended, by its date, before the plan was confirmed.
+    """
+    rows = await unit.rows(Incident).find(cluster=plan.cluster, group_key=_changed_by(plan), state="open")
+    return tuple(one.id for one in rows)
+
+
+def _changed_by(plan: Plan) -> list[str]:
+    """Return the group keys of what the plan changes: nodes, trainings, and the component that its command is of."""
+    nodes = {
+        f"node/{step.ref.name}"
+        for step in plan.steps
+        if not isinstance(step, Record) and step.ref.kind == "Node"
+    }
+    trainings = {f"training/{one.name}" for one in plan.disrupts}
+    return sorted({*nodes, *trainings, f"component/{plan.command.partition(' ')[0]}"})
+
+
+async def reopen(card: PostedCard, unit: Unit) -> PostedCard:
+    """Return the card, which gets updates again if it was final."""
+    if not card.is_final:
+        return card
+    reopened = replace(card, is_final=False)
+    await unit.rows(PostedCard).put(reopened)
+    return reopened

@@ -1,0 +1,232 @@
+"""Messages about plans: the preview, the card of a confirmed plan, and the details."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from alerts.cards.message import (
+    Block,
+    Button,
+    Buttons,
+    ButtonStyle,
+    Color,
+    Context,
+    Fields,
+    Message,
+    Paragraph,
+    Preformatted,
+)
+from alerts.cards.text import Text, bold, code, group, joined, markup, moment, person, text
+from collectors.facts.clock import humanize
+from collectors.facts.one_line import some_of
+from commands.execution.disruption import Disruption
+from commands.execution.plan import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
+from commands.execution.steps import Step
+
+STEPS_SHOWN = 12
+MIN_SHOWN_DURATION = timedelta(seconds=1)  # shorter plans finish at once
+_MARKS = {
+    StepState.WAITING: "○",
+    StepState.RUNNING: "◔",
+    StepState.DONE: "✓",
+    StepState.FAILED: "✗",
+    StepState.UNKNOWN: "?",
+    StepState.SKIPPED: "–",
+}
+_IS_COMMON = {
+    state: state not in (StepState.FAILED, StepState.UNKNOWN, StepState.RUNNING) for state in StepState
+}
+
+
+def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
+    """Return the preview: the steps, what they disrupt, and the buttons to confirm or cancel."""
+    blocks: list[Block] = []
+    if plan.asked_of:
+        asker = person(plan.actor, plan.actor_name)
+        asked = text(asker, f" asks {' or '.join(plan.asked_of)} to confirm this.")
+        mentions = joined(" ", (group(id, f"@{id}") for id in plan.asked_groups))
+        blocks.append(Paragraph(text=text(asked, " ", mentions) if mentions else asked))
+    if plan.disrupts:
+        blocks.append(
+            Paragraph(text=text(bold("Disrupts: "), some_of([str(one) for one in plan.disrupts], 8)))
+        )
+    blocks.append(Paragraph(text=_will(plan)))
+    if plan.notes:
+        blocks.append(Paragraph(text=joined("\n", (text("• ", markup(note)) for note in plan.notes))))
+    needs_second = plan.risk is Risk.BREAK
+    if needs_second:
+        blocks.append(Paragraph(text=text("A second person who may run this command has to confirm it.")))
+    blocks.append(Buttons(buttons=(*_decision(plan), *also)))
+    blocks.append(
+        Context(
+            text=text(
+                "The API server accepted a dry run. Nothing is done yet · "
+                if plan.is_dry_run
+                else "Nothing is done yet · ",
+                code(plan.line),
+                f" · on {plan.cluster} · plan ",
+                code(plan.id),
+            )
+        )
+    )
+    return Message(
+        title=text(bold(f"{plan.title}?")),
+        color=Color.WARNING if plan.disrupts else Color.INFO,
+        blocks=tuple(blocks),
+    )
+
+
+def expired(plan: Plan) -> Message:
+    """Return the card of a plan that nobody confirmed in time."""
+    asked = text(
+        "Nobody confirmed it in time; nothing was done. ",
+        person(plan.actor, plan.actor_name),
+        " asked for it.",
+    )
+    line = text(code(plan.line), " · plan ", code(plan.id))
+    return Message(
+        title=text(bold(plan.title), ": not confirmed"),
+        color=Color.QUIET,
+        blocks=(Paragraph(text=asked), Context(text=line)),
+    )
+
+
+def _will(plan: Plan) -> Text:
+    """The steps as text, numbered if there are several."""
+    shown = [step.description for step in plan.steps[:STEPS_SHOWN]]
+    if len(plan.steps) == 1:
+        return text(bold("It will "), markup(shown[0]))
+    lines = [f"{number}. {description}" for number, description in enumerate(shown, start=1)]
+    if len(plan.steps) > len(shown):
+        lines.append(f"… {len(plan.steps) - len(shown)} more steps: `plan show {plan.id}`")
+    return text(bold("It will"), "\n", joined("\n", map(markup, lines)))
+
+
+def card_of(plan: Plan, records: Sequence[StepRecord]) -> Message:
+    """Return the card of a confirmed plan: its progress, and how it ended."""
+    tone, mark, word = {
+        PlanState.PROPOSED: (Color.INFO, "○", "proposed"),
+        PlanState.CONFIRMED: (Color.BUSY, "◔", "about to start"),
+        PlanState.RUNNING: (Color.BUSY, "◔", "in progress"),
+        PlanState.DONE: (Color.GOOD, "✓", "done"),
+        PlanState.FAILED: (Color.CRITICAL, "✗", "failed"),
+        PlanState.CANCELLED: (Color.QUIET, "–", "cancelled"),
+    }[plan.state]
+    if any(record.state is StepState.UNKNOWN for record in records):
+        mark, word = "?", "not known whether it was done"
+    blocks: list[Block] = []
+    if plan.error:
+        blocks.append(Paragraph(text=text(bold("Reason: "), markup(plan.error))))
+    blocks.append(Paragraph(text=joined("\n", map(markup, _step_lines(plan, records, at_most=STEPS_SHOWN)))))
+    if buttons := _buttons(plan, records):
+        blocks.append(Buttons(buttons=buttons))
+    blocks.append(Context(text=_who(plan)))
+    return Message(title=text(f"{mark} ", bold(plan.title), f": {word}"), color=tone, blocks=tuple(blocks))
+
+
+def _decision(plan: Plan) -> tuple[Button, Button]:
+    """Return the buttons that confirm or cancel a proposed plan. Only what was shown can be confirmed."""
+    is_dangerous = plan.risk is Risk.BREAK or bool(plan.disrupts)
+    confirm = Button(
+        label="Confirm",
+        line=f"plan confirm {plan.id} --hash {plan.hash}",
+        style=ButtonStyle.DANGER if is_dangerous else ButtonStyle.PRIMARY,
+    )
+    return confirm, Button(label="Cancel", line=f"plan cancel {plan.id}")
+
+
+def details(plan: Plan, records: Sequence[StepRecord]) -> Message:
+    """Return everything known about a plan, for `plan show`."""
+    rows: list[tuple[str, Text]] = [
+        ("line", text(code(plan.line))),
+        ("state", text(plan.state.value)),
+        ("requested by", text(person(plan.actor, plan.actor_name), " ", moment(plan.created_at))),
+    ]
+    if plan.confirmed_at:
+        rows.append(
+            (
+                "confirmed by",
+                text(person(plan.confirmed_by, plan.confirmed_by_name), " ", moment(plan.confirmed_at)),
+            )
+        )
+    if plan.state is PlanState.PROPOSED:
+        rows.append(("hash", text(code(plan.hash))))
+    if plan.disrupts:
+        rows.append(("disrupts", text(_named(plan.disrupts))))
+    if plan.error:
+        rows.append(("reason", text(plan.error)))
+    if plan.undo_of:
+        rows.append(("undoes", text(code(plan.undo_of))))
+    if plan.undone_by:
+        rows.append(("undone by", text(code(plan.undone_by))))
+    blocks: list[Block] = [
+        Fields(rows=tuple(rows)),
+        _all_steps(plan, records),
+    ]
+    if buttons := _buttons(plan, records):
+        blocks.append(Buttons(buttons=buttons))
+    return Message(title=text(bold(f"Plan {plan.id}: {plan.title}")), blocks=tuple(blocks))
+
+
+def can_undo(plan: Plan, records: Sequence[StepRecord]) -> bool:
+    """Whether a step that was done, or may have been, has an inverse, and the plan was not undone yet."""
+    pairs = zip(plan.steps, records, strict=True)
+    return (
+        plan.has_ended
+        and not plan.undone_by
+        and any(
+            record.state is StepState.UNKNOWN or inverse_of(step, record) is not None
+            for step, record in pairs
+        )
+    )
+
+
+def _buttons(plan: Plan, records: Sequence[StepRecord]) -> tuple[Button, ...]:
+    if plan.state is PlanState.PROPOSED:
+        return _decision(plan)
+    if plan.state in (PlanState.CONFIRMED, PlanState.RUNNING):
+        return (Button(label="Stop after this step", line=f"plan cancel {plan.id}"),)
+    return (Button(label="Undo", line=f"plan undo {plan.id}"),) if can_undo(plan, records) else ()
+
+
+def _all_steps(plan: Plan, records: Sequence[StepRecord]) -> Block:
+    """Return every step; many are preformatted, which a channel attaches as a file rather than cut."""
+    lines = _step_lines(plan, records, at_most=len(plan.steps))
+    if len(lines) > STEPS_SHOWN:
+        return Preformatted(lines=tuple(lines))
+    return Paragraph(text=joined("\n", map(markup, lines)))
+
+
+def _step_lines(plan: Plan, records: Sequence[StepRecord], *, at_most: int) -> list[str]:
+    """Return a line for each step. Of many, those that people wait for come before those that are done or to come."""
+    pairs = list(zip(plan.steps, records, strict=True))
+    numbers = list(range(len(pairs)))
+    if len(pairs) > at_most:
+        notable = sorted(numbers, key=lambda number: (_IS_COMMON[records[number].state], number))
+        numbers = sorted(notable[:at_most])
+    lines = [_step_line(*pairs[number]) for number in numbers]
+    if len(pairs) > at_most:
+        done = sum(record.state is StepState.DONE for _, record in pairs)
+        lines.append(f"… {len(pairs) - at_most} more steps; {done} of {len(pairs)} done")
+    return lines
+
+
+def _step_line(step: Step, record: StepRecord) -> str:
+    line = f"{_MARKS[record.state]} {step.description}"
+    if record.state is StepState.FAILED or (
+        record.outcome and record.outcome not in ("done", "created", "recorded")
+    ):
+        line += f" ({record.outcome})"
+    return line
+
+
+def _who(plan: Plan) -> Text:
+    parts = text(code(plan.line), " · ", person(plan.actor, plan.actor_name))
+    if plan.confirmed_by and plan.confirmed_by != plan.actor:
+        parts = text(parts, ", confirmed by ", person(plan.confirmed_by, plan.confirmed_by_name))
+    if plan.ended_at and plan.confirmed_at and plan.ended_at - plan.confirmed_at >= MIN_SHOWN_DURATION:
+        parts = text(parts, " · took ", humanize(plan.ended_at - plan.confirmed_at))
+    return text(parts, " · plan ", code(plan.id))
+
+
+def _named(disrupts: Sequence[Disruption]) -> str:
+    return ", ".join(map(str, disrupts))

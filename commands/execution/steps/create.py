@@ -1,0 +1,122 @@
+"""Create: a new object, which carries the plan's id so that it is known again."""
+
+from typing import Any
+
+from collectors.facts.results import SourceError
+from commands.execution.object_refs import JsonValue, ObjectReader, ObjectRef, ref_of
+from commands.execution.rights import Right
+from commands.execution.step_outcomes import Done, Outcome, Refused, Unknown, Waiting
+from commands.execution.steps.delete import Delete
+from commands.execution.steps.step_kind import (
+    Attempt,
+    DryRun,
+    StepKind,
+    kubectl_get,
+    namespaces_of_ref,
+    timeless,
+)
+
+PLAN_ANNOTATION = "yardmaster.io/plan"
+
+
+class Create(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="create"):
+    """Create an object. Its inverse deletes exactly that object, and only if the plan created it.
+
+    We may create Secrets, but neither read nor delete them: an existing one that cannot be read is accepted, and
+    none is deleted on undo; it is deleted with its namespace.
+    """
+
+    manifest: dict[str, JsonValue]
+    is_secret: bool = False  # never shown, never logged
+    copies: ObjectRef | None = None  # source of type and data, read at creation so that no plan contains them
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ref_of(self.manifest)
+
+    @property
+    def how_to_check(self) -> str:
+        return kubectl_get(self.ref)
+
+    def meaning(self) -> list[object]:
+        return ["Create", self.ref, timeless(self.manifest)]
+
+    def inverse(self, uid: str) -> Delete | None:
+        if self.is_secret:
+            return None
+        ref = self.ref
+        made = ObjectRef(api=ref.api, kind=ref.kind, name=ref.name, namespace=ref.namespace, uid=uid)
+        return Delete(ref=made, description=f"delete {ref}, which this plan created")
+
+    def namespaces(self) -> tuple[str, ...]:
+        return namespaces_of_ref(self.ref)
+
+    @classmethod
+    def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:
+        return (Right(group=group, resources=resources, verbs=("get", "create"), namespace=namespace),)
+
+    async def dry_run(self, run: DryRun) -> Outcome:
+        run.made.add(self.ref)
+        manifest = await self._with_content(run.writer)
+        is_early = ObjectRef(api="v1", kind="Namespace", name=self.ref.namespace) in run.made
+        if is_early:  # in another namespace, as its own does not exist yet
+            manifest = {**manifest, "metadata": {**manifest["metadata"], "namespace": "default"}}
+        try:
+            await run.writer.create(manifest, dry_run=True)
+        except SourceError as error:
+            is_accepted = error.status == 409 and (self.is_secret or is_early)  # we may not read Secrets
+            if not is_accepted and not (is_early and "exceeded quota" in str(error)):
+                raise
+        return Done()
+
+    async def apply(self, attempt: Attempt) -> Outcome:
+        manifest = await self._with_content(attempt.writer)
+        meta = manifest["metadata"]
+        annotations = {**meta.get("annotations", {}), PLAN_ANNOTATION: attempt.plan}
+        manifest = {**manifest, "metadata": {**meta, "annotations": annotations}}
+        was_sent = attempt.was_sent
+        try:
+            made = await attempt.send(attempt.writer.create(manifest))
+            return Done(text="created", uid=made["metadata"].get("uid", ""))
+        except SourceError as error:
+            if error.status != 409:
+                raise
+            refused = str(error)
+        try:
+            found = await attempt.writer.read(self.ref)
+        except SourceError as error:
+            if error.status == 403 and self.is_secret:
+                return Done(text="already created" if was_sent else "already there", is_ours=was_sent)
+            raise
+        if found is None:  # a quota being updated, or the object is being deleted
+            return Waiting(reason=f"{self.ref} could not be created: {refused}")
+        if _is_made_by(attempt.plan, found):
+            return Done(text="already created", uid=found["metadata"].get("uid", ""))
+        return Refused(reason=f"{self.ref} already exists and was not created by this plan")
+
+    async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
+        try:
+            found = await reader.read(self.ref)
+        except SourceError as error:
+            if error.status == 403 and self.is_secret:
+                return Unknown(reason=f"Yardmaster may not read {self.ref}")
+            raise
+        if found is not None and _is_made_by(plan, found):
+            return Done(text="created", uid=found["metadata"].get("uid", ""))
+        return Refused(reason=f"{self.ref} was not created by this plan")
+
+    async def _with_content(self, reader: ObjectReader) -> dict[str, Any]:
+        """Return the manifest with the type and the data of the object that it copies."""
+        if self.copies is None:
+            return self.manifest
+        found = await reader.read(self.copies)
+        if found is None:
+            raise SourceError(f"{self.copies} cannot be copied: it does not exist", temporary=False)
+        return {
+            **self.manifest,
+            **{key: found[key] for key in ("type", "data", "binaryData") if key in found},
+        }
+
+
+def _is_made_by(plan: str, found: dict[str, Any]) -> bool:
+    return bool(found["metadata"].get("annotations", {}).get(PLAN_ANNOTATION) == plan)

@@ -1,0 +1,122 @@
+"""Patch: a merge patch of one object or subresource, guarded by preconditions."""
+
+from collectors.facts.results import SourceError
+from commands.execution.object_refs import JsonValue, ObjectReader
+from commands.execution.object_state import ObjectState
+from commands.execution.preconditions import Precondition, contains, difference, facts_of
+from commands.execution.rights import Right
+from commands.execution.step_outcomes import Done, Outcome, Refused
+from commands.execution.steps.running import Running
+from commands.execution.steps.step_kind import (
+    Attempt,
+    DryRun,
+    ObjectStep,
+    timeless,
+)
+
+MAX_CONFLICTS = 5  # another client writes the same object at the same time
+
+
+class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patch"):
+    """A merge patch of one object or subresource. `undo` is the merge patch that reverts it.
+
+    What it requires and does not itself change, its inverse requires too: for example, who manages the object.
+    With `if_exists` a missing object is no error: what is gone needs no restoring.
+    """
+
+    body: dict[str, JsonValue]
+    requires: tuple[Precondition, ...] = ()
+    undo: dict[str, JsonValue] | None = None
+    subresource: str = ""
+    if_exists: bool = False
+    back: Running | None = None  # what runs again after an undo
+    undo_text: str = ""  # the undo's description
+
+    def meaning(self) -> list[object]:
+        return ["Patch", self.ref, self.subresource, timeless(self.body), self.requires]
+
+    def inverse(self, uid: str) -> "Patch | None":
+        if self.undo is None:
+            return None
+        made = tuple(facts_of(self.body))
+        paths = {fact.path for fact in made}
+        return Patch(
+            ref=self.ref,
+            description=self.undo_text or f"restore {self.ref}",
+            body=self.undo,
+            # others may have changed it since
+            requires=(*made, *(fact for fact in self.requires if fact.path not in paths)),
+            undo=self.body,  # so that the undo can be undone
+            undo_text=self.description,
+            subresource=self.subresource,
+            if_exists=not self.if_exists,  # but what is to be done again needs its object
+        )
+
+    def promised(self) -> Running | None:
+        return self.back
+
+    def leaves(self) -> ObjectState:
+        made = tuple(facts_of(self.body))
+        return ObjectState(
+            ref=self.ref, requires=made, subresource=self.subresource, if_exists=self.if_exists
+        )
+
+    @classmethod
+    def rights(
+        cls, group: str, *resources: str, namespace: str = "", names: tuple[str, ...] = ()
+    ) -> tuple[Right, ...]:
+        verbs = ("get", "patch")
+        return (Right(group=group, resources=resources, verbs=verbs, namespace=namespace, names=names),)
+
+    async def dry_run(self, run: DryRun) -> Outcome:
+        if self.ref in run.made:
+            return Done()  # the server cannot check a patch of an object that does not exist yet
+        found = await run.writer.read(self.ref, self.subresource)
+        if found is None and self.if_exists:
+            return Done(text="already gone")
+        if found is None:
+            return Refused(reason=f"{self.ref} does not exist")
+        if contains(found, self.body):
+            run.leave(self.ref, found, self.subresource)
+            return Done()
+        if reason := difference(found, self.requires, self.ref):
+            return Refused(reason=reason)
+        left = await run.writer.patch(self.ref, self.body, subresource=self.subresource, dry_run=True)
+        run.leave(self.ref, left, self.subresource)
+        return Done()
+
+    async def apply(self, attempt: Attempt) -> Outcome:
+        for _ in range(MAX_CONFLICTS):
+            found = await attempt.writer.read(self.ref, self.subresource)
+            if found is None and self.if_exists:
+                return Done(text="already gone", is_ours=False)
+            if found is None:
+                return Refused(reason=f"{self.ref} no longer exists")
+            if contains(found, self.body):
+                return (
+                    Done(text="already done")
+                    if attempt.was_sent
+                    else Done(text="already so: nothing was changed", is_ours=False)
+                )
+            if reason := difference(found, self.requires, self.ref):
+                return Refused(reason=reason)
+            version = found["metadata"].get("resourceVersion", "")
+            try:
+                await attempt.send(
+                    attempt.writer.patch(self.ref, self.body, subresource=self.subresource, version=version)
+                )
+                return Done()
+            except SourceError as error:
+                if error.status != 409:
+                    raise
+        return Refused(reason=f"{self.ref} keeps being changed by another client")
+
+    async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
+        found = await reader.read(self.ref, self.subresource)
+        if found is None:
+            return Refused(reason=f"{self.ref} no longer exists")
+        return (
+            Done()
+            if contains(found, self.body)
+            else Refused(reason=f"{self.ref} is not as the step makes it")
+        )

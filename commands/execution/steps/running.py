@@ -1,0 +1,88 @@
+"""Running: wait until the pods of a workload that was resumed run again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from collectors.cluster.objects import Pod
+from collectors.trainings.ranks import problem_of
+from commands.execution.object_refs import ObjectReader, ObjectRef
+from commands.execution.rights import Right
+from commands.execution.step_outcomes import Done, Outcome, Refused, Waiting
+from commands.execution.steps.step_kind import Attempt, DryRun, ObjectStep
+
+WAITS_FOR = 300.0  # seconds: images are pulled again, and the nodes may have no room yet
+AGAIN_IN = 2.0  # seconds
+_FAILED, _ENDED = ("Failed", "FailureTarget"), ("Complete", "Completed", "SuccessCriteriaMet")
+
+
+class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="running"):
+    """Wait until `count` pods with this label run. It fails once the workload has failed or is suspended again."""
+
+    label: str  # key=value
+    count: int
+    seconds: float = WAITS_FOR
+
+    @property
+    def limit(self) -> float:
+        return self.seconds
+
+    def meaning(self) -> list[object]:
+        return ["Running", self.ref, self.label]  # not how many: pods come and go
+
+    def inverse(self, uid: str) -> None:
+        return None
+
+    @classmethod
+    def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:
+        return (
+            Right(group=group, resources=resources, verbs=("get",), namespace=namespace),
+            Right(group="", resources=("pods",), verbs=("list",), namespace=namespace),
+        )
+
+    async def dry_run(self, run: DryRun) -> Outcome:
+        return Done()
+
+    async def apply(self, attempt: Attempt) -> Outcome:
+        attempt.was_sent = False  # nor by an earlier process
+        return await self._judged(attempt.writer)
+
+    async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
+        return await self._judged(reader)
+
+    async def _judged(self, reader: ObjectReader) -> Outcome:
+        found = await reader.read(self.ref)
+        if found is None:
+            return Refused(reason=f"{self.ref} no longer exists")
+        conditions = {one["type"]: one for one in _conditions(found) if one.get("status") == "True"}
+        if failed := next((conditions[one] for one in _FAILED if one in conditions), None):
+            why = ": ".join(filter(None, (failed.get("reason"), failed.get("message"))))
+            return Refused(
+                reason=f"{self.ref} does not come back, it has failed ({why}): it has to be launched again"
+            )
+        if any(one in conditions for one in _ENDED):
+            return Done(text="it has ended by now")
+        if found["spec"].get("suspend"):
+            return Refused(reason=f"{self.ref} is suspended again")
+        pods = ObjectRef(api="v1", kind="Pod", namespace=self.ref.namespace, name="")
+        return self._counted(
+            [msgspec.convert(one, Pod) for one in await reader.listing(pods, labels=self.label)]
+        )
+
+    def _counted(self, pods: list[Pod]) -> Outcome:
+        staying = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
+        run = sum(pod.status.phase in ("Running", "Succeeded") for pod in staying)
+        progress = f"{run} of {self.count} pods run"
+        if run >= self.count:
+            return Done(text=progress)
+        for pod in sorted(staying, key=lambda pod: pod.metadata.name):
+            reason, explanation = problem_of(pod)
+            if reason:
+                progress += f"; {pod.metadata.name} waits: {explanation or reason}"
+                break
+        return Waiting(reason=progress, again_in=AGAIN_IN)
+
+
+def _conditions(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return (found.get("status") or {}).get("conditions") or []

@@ -1,0 +1,56 @@
+"""Wait: until an object has a value, or is gone."""
+
+from typing import Any
+
+from commands.execution.object_refs import JsonValue, ObjectReader
+from commands.execution.preconditions import value_at
+from commands.execution.rights import Right
+from commands.execution.step_outcomes import Done, Outcome, Refused, Waiting
+from commands.execution.steps.step_kind import Attempt, DryRun, ObjectStep
+
+
+class Wait(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="wait"):
+    """Wait until the value at `path` is `equals` or at least `at_least`, or until the object is gone."""
+
+    path: tuple[str, ...] = ()
+    equals: JsonValue = None
+    at_least: float | None = None
+    is_gone: bool = False
+    seconds: float = 120
+
+    @property
+    def limit(self) -> float:
+        return self.seconds
+
+    def meaning(self) -> list[object]:
+        return ["Wait", self.ref, self.path, self.equals, self.at_least, self.is_gone]
+
+    def inverse(self, uid: str) -> None:
+        return None
+
+    @classmethod
+    def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:
+        return (Right(group=group, resources=resources, verbs=("get",), namespace=namespace),)
+
+    async def dry_run(self, run: DryRun) -> Outcome:
+        return Done()
+
+    async def apply(self, attempt: Attempt) -> Outcome:
+        attempt.was_sent = False  # nor by an earlier process
+        return self._judged(await attempt.writer.read(self.ref))
+
+    async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
+        return self._judged(await reader.read(self.ref))
+
+    def _judged(self, found: dict[str, Any] | None) -> Outcome:
+        if found is None:
+            return Done(text="gone") if self.is_gone else Refused(reason=f"{self.ref} no longer exists")
+        seen = value_at(found, self.path)
+        if not self.is_gone and self._is_met(seen):
+            return Done(text=f"{'.'.join(self.path)} is {seen}")
+        return Waiting(reason="it is still there" if self.is_gone else f"it is {seen}")
+
+    def _is_met(self, seen: object) -> bool:
+        if self.at_least is not None:
+            return isinstance(seen, int | float) and seen >= self.at_least
+        return bool(seen == self.equals)

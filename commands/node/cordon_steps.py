@@ -1,0 +1,211 @@
+"""The steps and the lease of a cordon, for all plans that cordon a node: cordon, drain, volume freeze."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+from collectors.cluster.objects import Node
+from collectors.facts.sentences import moment_words
+from commands.core.context import CommandContext
+from commands.core.cordoned_nodes import AT, BY, CORDON_INCIDENT, REASON, UNTIL, annotations_of
+from commands.execution.object_refs import ObjectRef
+from commands.execution.object_state import ObjectState
+from commands.execution.preconditions import Precondition
+from commands.execution.record_steps import forget, record
+from commands.execution.steps import Patch, Record
+from commands.models import CordonLease
+
+CLUSTER = "yardmaster.io/cluster"
+OURS = (BY, AT, REASON, UNTIL, CORDON_INCIDENT, CLUSTER)
+
+
+def cordon_steps(
+    node: Node, reason: str, context: CommandContext, lasting: timedelta
+) -> list[Patch | Record]:
+    """Return the steps that cordon the node if it is not cordoned, and record the lease."""
+    name, until = node.metadata.name, context.now + lasting
+    incident = f"incident {context.origin.incident}" if context.origin.incident else ""
+    reason = reason or incident or "no reason given"
+    annotations = {
+        BY: context.actor.name,
+        AT: f"{context.now:%Y-%m-%dT%H:%M:%SZ}",
+        REASON: reason,
+        UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}",
+        CORDON_INCIDENT: context.origin.incident or None,
+        CLUSTER: context.cluster.name,
+    }
+    lease = CordonLease(
+        id=f"{context.cluster.name}/{name}",
+        cluster=context.cluster.name,
+        node=name,
+        owner=context.actor.person,
+        owner_name=context.actor.name,
+        reason=reason,
+        since=context.now,
+        until=until,
+        incident=context.origin.incident,
+        uid=node.metadata.uid,
+    )
+    patch = Patch(
+        ref=ref_of_node(node),
+        description=f"cordon {name}: no new pods are scheduled there ({reason})",
+        body={"spec": {"unschedulable": True}, "metadata": {"annotations": annotations}},
+        requires=(Precondition(path=("spec", "unschedulable")),),
+        undo={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
+        undo_text=f"uncordon {name}",
+    )
+    return [patch, lease_step(lease, is_so=cordoned(node, annotations), was_so=not_ours(node))]
+
+
+def ref_of_node(node: Node) -> ObjectRef:
+    return ObjectRef(api="v1", kind="Node", name=node.metadata.name, uid=node.metadata.uid)
+
+
+def cordoned(node: Node, annotations: Mapping[str, str | None]) -> ObjectState:
+    """Return how a node is that a lease speaks of: cordoned, by whom and until when the annotations say."""
+    return ObjectState(
+        ref=ref_of_node(node),
+        requires=(
+            Precondition(path=("spec", "unschedulable"), equals=True),
+            *(
+                Precondition(path=("metadata", "annotations", key), equals=annotations.get(key))
+                for key in (BY, UNTIL)
+            ),
+        ),
+    )
+
+
+def not_ours(node: Node) -> ObjectState:
+    """Return how a node is that needs no lease: without a cordon of ours, or gone. Others may have cordoned it."""
+    is_so = Precondition(path=("metadata", "annotations", BY))
+    return ObjectState(ref=ref_of_node(node), requires=(is_so,), if_exists=True)
+
+
+def extension_steps(
+    node: Node, lease: CordonLease | None, reason: str, context: CommandContext, lasting: timedelta
+) -> list[Patch | Record]:
+    """Return the steps that give our cordon another end. It stays its owner's; the undo restores the end it had."""
+    name, found, until = node.metadata.name, annotations_of(node), context.now + lasting
+    changed: dict[str, str | None] = {UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}"}
+    if reason:
+        changed[REASON] = reason
+    kept_for = f"cordoned by {found[BY]}: {reason or found.get(REASON, '')}"
+    patch = Patch(
+        ref=ref_of_node(node),
+        description=f"keep {name} cordoned until {moment_words(until)} ({kept_for})",
+        body={"metadata": {"annotations": changed}},
+        requires=(
+            Precondition(path=("spec", "unschedulable"), equals=True),
+            Precondition(path=("metadata", "annotations", BY), equals=found[BY]),
+        ),
+        undo={"metadata": {"annotations": {key: found.get(key) for key in changed}}},
+        undo_text=f"give the cordon of {name} the end that it had",
+    )
+    kept = lease or CordonLease(
+        id=f"{context.cluster.name}/{name}",
+        cluster=context.cluster.name,
+        node=name,
+        owner=context.actor.person,
+        owner_name=context.actor.name,
+        reason=found.get(REASON, "no reason given"),
+        since=context.now,
+    )
+    longer = replace(
+        kept,
+        until=until,
+        reason=reason or kept.reason,
+        reminded_at=None,
+        lifted_at=None,
+        uid=node.metadata.uid,
+    )
+    is_so = cordoned(node, {**found, **changed})
+    was_so = cordoned(node, found)
+    return [patch, lease_step(longer, before=lease, is_so=is_so, was_so=was_so)]
+
+
+def lease_step(
+    lease: CordonLease, *, is_so: ObjectState, was_so: ObjectState, before: CordonLease | None = None
+) -> Record:
+    """Return the step that stores the lease while the node `is_so`; its undo, while it again `was_so`, restores the
+    one before, if there was one."""
+    assert lease.until is not None
+    text = f"lease {lease.node} until {moment_words(lease.until)}: {lease.owner_name} is reminded then"
+    undo_text = f"end the lease of {lease.node}"
+    if before is not None and before.until is not None:
+        undo_text = f"lease {lease.node} until {moment_words(before.until)}, as before"
+    return record(
+        "leases",
+        lease,
+        text=text,
+        before=before,
+        undo_text=undo_text,
+        about=(is_so,),
+        about_undone=(was_so,),
+    )
+
+
+def ended_step(node: Node, lease: CordonLease, *, has_inverse: bool) -> Record:
+    """Return the step that ends the lease of a node without a cordon of ours; its undo needs the cordon again."""
+    name = lease.node
+    return forget(
+        "leases",
+        lease,
+        text=f"end the lease of {name}",
+        has_inverse=has_inverse,
+        undo_text=f"lease {name} again",
+        about=(not_ours(node),),
+        about_undone=(cordoned(node, annotations_of(node)),) if has_inverse else (),
+    )
+
+
+def uncordon_step(node: Node) -> Patch:
+    """Return the step that lifts our cordon, if it is still the same one."""
+    name, found = node.metadata.name, annotations_of(node)
+    return Patch(
+        ref=ref_of_node(node),
+        description=f"uncordon {name} (cordoned by {found[BY]}: {found.get(REASON, '')})",
+        body={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
+        requires=(
+            Precondition(path=("spec", "unschedulable"), equals=True),
+            Precondition(path=("metadata", "annotations", BY), equals=found[BY]),
+        ),
+        undo={
+            "spec": {"unschedulable": True},
+            "metadata": {"annotations": {key: found.get(key) for key in OURS}},
+        },
+        undo_text=f"cordon {name} again",
+    )
+
+
+def ended_without_node(lease: CordonLease) -> Record:
+    """Return the step that ends the lease of a node that has left the cluster."""
+    ref = ObjectRef(api="v1", kind="Node", name=lease.node, uid=lease.uid)
+    return forget(
+        "leases",
+        lease,
+        text=f"end the lease of {lease.node}",
+        has_inverse=False,
+        about=(ObjectState(ref=ref, is_gone=True),),
+    )
+
+
+def forgotten_steps(node: Node, lease: CordonLease | None) -> list[Patch | Record]:
+    """Return the steps that clean up after our cordon if someone else lifted it: a later cordon is not ours."""
+    name, found = node.metadata.name, annotations_of(node)
+    steps: list[Patch | Record] = []
+    if BY in found:
+        steps.append(
+            Patch(
+                ref=ref_of_node(node),
+                description=f"remove our annotations from {name}, which someone else uncordoned",
+                body={"metadata": {"annotations": dict.fromkeys(OURS)}},
+                requires=(
+                    Precondition(path=("spec", "unschedulable")),
+                    Precondition(path=("metadata", "annotations", BY), equals=found[BY]),
+                ),
+            )
+        )
+    if lease is not None:
+        # No inverse: there must be no lease without its cordon.
+        steps.append(ended_step(node, lease, has_inverse=False))
+    return steps

@@ -1,0 +1,58 @@
+"""The summaries that the cases of check rules expect: written anew as the rules render them, after a change of wording.
+
+Only summaries change, and only of alerts whose labels are as expected. An entry with `numbers` is changed by hand.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from tests.alerts.packs.case_outcome import check_outcome
+from tests.alerts.packs.check_case import CheckCase
+from tests.alerts.packs.check_cases import CASES_FOLDER, cases_of
+from tests.alerts.packs.shipped import shipped_rules
+
+Change = tuple[int, int, str]  # from where to where in the text, and what comes there
+
+
+def write_summaries() -> Iterator[str]:
+    """Write every file of cases anew, and yield the names of those that have changed."""
+    for path in sorted(CASES_FOLDER.glob("*.yaml")):
+        if reword_summaries(path):
+            yield path.name
+
+
+def reword_summaries(path: Path) -> bool:
+    """Write a file of cases anew. Return whether it has changed."""
+    text = path.read_text(encoding="utf-8")
+    nodes = _fields(yaml.compose(text))["cases"].value
+    changed = text
+    found = [_changes(node, case) for node, case in zip(nodes, cases_of(text), strict=True)]
+    for first, last, now in sorted((one for changes in found for one in changes), reverse=True):
+        changed = changed[:first] + now + changed[last:]
+    path.write_text(changed, encoding="utf-8")
+    return changed != text
+
+
+def _changes(node: yaml.Node, case: CheckCase) -> list[Change]:
+    """Return what changes of a case, beside its part of the file."""
+    alerts = _fields(node)["fires"].value if "fires" in _fields(node) else []
+    if len(alerts) != len(case.fired):  # some stand for several
+        return []
+    now = asyncio.run(check_outcome(shipped_rules()[case.rule], case)).fires
+    changes: list[Change] = []
+    for alert, before in zip(alerts, case.fired, strict=True):
+        summary = now.get(tuple(sorted(before.labels.items())), before.summary)
+        if summary != before.summary:
+            written = _fields(alert)["summary"]
+            quoted = json.dumps(summary, ensure_ascii=False)
+            changes.append((written.start_mark.index, written.end_mark.index, quoted))
+    return changes
+
+
+def _fields(node: yaml.Node | None) -> dict[str, yaml.Node]:
+    assert isinstance(node, yaml.MappingNode)
+    return {key.value: value for key, value in node.value}

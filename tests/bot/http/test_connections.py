@@ -1,0 +1,141 @@
+"""Connections: how many there may be, and how long one may take to send a request."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+from aiohttp import web
+
+from bot.http import connections as module
+from bot.http.connections import Connections
+from bot.http.server import Endpoints, Server, application
+from bot.metrics import Metrics
+from collectors.facts.clock import SystemClock
+from collectors.internal_errors import InternalErrors
+from commands.core.command import Answer
+from commands.core.request import Request
+
+HALF = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+HALF_BODY = b"POST /api/yard/lines HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"
+WHOLE = HALF + b"\r\n"
+SLOW = b"POST /slack/events HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+
+Peer = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Served:
+    """A server with few connections. A request to /slack/events is handled until `go_on`."""
+
+    def __init__(self, server: Server, metrics: Metrics) -> None:
+        self.server = server
+        self.metrics = metrics
+        self.go_on = asyncio.Event()
+        self._peers: list[Peer] = []
+
+    async def connects(self, sent: bytes) -> Peer:
+        host, _, port = self.server.address.removeprefix("http://").partition(":")
+        peer = await asyncio.open_connection(host, int(port))
+        peer[1].write(sent)
+        self._peers.append(peer)
+        return peer
+
+    def closed(self, reason: str) -> float:
+        found = self.metrics.registry.get_sample_value(
+            "yardmaster_http_connections_closed_total", {"reason": reason}
+        )
+        assert found is not None
+        return found
+
+    @property
+    def connections(self) -> float:
+        return self.metrics.registry.get_sample_value("yardmaster_http_connections") or 0.0
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        async with asyncio.timeout(20):
+            while not is_so():  # noqa: ASYNC110 - there is no event to wait for
+                await asyncio.sleep(0.01)
+
+    async def leave(self) -> None:
+        self.go_on.set()
+        for _, writer in self._peers:
+            writer.close()
+        await self.server.stop()
+
+
+@asynccontextmanager
+async def served(most: int) -> AsyncIterator[Served]:
+    async def takes(_request: Request) -> Answer | None:
+        return None
+
+    async def slow(_request: web.Request) -> web.StreamResponse:
+        await stage.go_on.wait()
+        return web.Response(text="slow\n")
+
+    metrics = Metrics()
+    connections = Connections(metrics, most=most)
+    endpoints = Endpoints(
+        take=takes, clock=SystemClock(), metrics=metrics, not_ready=lambda: "", senders=(), slack=slow
+    )
+    server = Server(application(endpoints), "127.0.0.1:0", connections, InternalErrors())
+    await server.start()
+    stage = Served(server, metrics)
+    try:
+        yield stage
+    finally:
+        await stage.leave()
+
+
+async def test_the_one_that_waited_longest_makes_room() -> None:
+    async with served(most=3) as stage:
+        peers = [await stage.connects(HALF) for _ in range(3)]
+        await stage.until(lambda: stage.connections == 3)
+        reader, _ = await stage.connects(WHOLE)
+        assert await reader.readline() == b"HTTP/1.1 200 OK\r\n"
+        assert await peers[0][0].read() == b""
+        peers[1][1].write(b"\r\n")
+        assert await peers[1][0].readline() == b"HTTP/1.1 200 OK\r\n"
+        assert (stage.closed("crowded"), stage.closed("late")) == (1, 0)
+
+
+async def test_a_request_that_is_handled_is_not_closed_for_another() -> None:
+    async with served(most=2) as stage:
+        slow = [await stage.connects(SLOW) for _ in range(2)]
+        await stage.until(lambda: stage.connections == 2)
+        await asyncio.sleep(0.05)
+        reader, _ = await stage.connects(WHOLE)
+        assert await reader.read() == b""
+        stage.go_on.set()
+        assert [await reader.readline() for reader, _ in slow] == [b"HTTP/1.1 200 OK\r\n"] * 2
+
+
+async def test_a_probe_is_answered_while_as_many_requests_are_handled_as_may_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MOST_HANDLED", 2)
+    async with served(most=20) as stage:
+        for _ in range(2):
+            await stage.connects(SLOW)
+        await stage.until(lambda: stage.connections == 2)
+        reader, _ = await stage.connects(SLOW)
+        assert await reader.readline() == b"HTTP/1.1 503 Service Unavailable\r\n"
+        reader, _ = await stage.connects(WHOLE)
+        assert await reader.readline() == b"HTTP/1.1 200 OK\r\n"
+
+
+@pytest.mark.parametrize(
+    "half", [b"", HALF, HALF_BODY], ids=["nothing", "half of the headers", "half of the body"]
+)
+async def test_half_a_request_is_closed_in_time_and_a_slow_handler_is_not(
+    monkeypatch: pytest.MonkeyPatch, half: bytes
+) -> None:
+    monkeypatch.setattr(module, "REQUEST_WITHIN", 0.1)
+    monkeypatch.setattr(module, "CHECK_EVERY", 0.05)
+    async with served(most=20) as stage:
+        slow, _ = await stage.connects(SLOW)
+        reader, _ = await stage.connects(half)
+        assert await reader.read() == b""
+        assert stage.closed("late") == (1 if half else 0)
+        assert stage.connections == 1
+        stage.go_on.set()
+        assert await slow.readline() == b"HTTP/1.1 200 OK\r\n"

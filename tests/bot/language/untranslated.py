@@ -1,0 +1,65 @@
+"""A report for translators: `make untranslated`. Nothing of it fails a test.
+
+What has no Chinese is printed as entries to paste into a catalogue of `bot/language/zh/`; then what the code does not
+say any more, and the f-strings that are no sentences yet, which the old tables translate.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import yaml
+
+from bot.language.message_catalogue import entries
+from bot.language.phrasebook import phrases_of
+from bot.language.po import Translation
+from tests.support.said_phrases import ROOT, all_strings, joined_phrases, said_phrases, shown_words
+from tests.support.templates import templates
+
+UNSAID = Path(__file__).parent / "unsaid.yaml"
+
+
+def untranslated(root: Path = ROOT, language: str = "zh") -> Mapping[tuple[str, str], str]:
+    """Return the templates and the fixed words without a translation, with the place of each."""
+    known = {entry.id for entry in entries(language).values()}
+    old = phrases_of(language)
+    found = {forms: place for forms, place in templates(root).items() if forms[0] not in known}
+    fixed = {**said_phrases(root), **shown_words(root)}
+    unsaid = set(yaml.safe_load(UNSAID.read_text(encoding="utf-8")))
+    for words, place in fixed.items():
+        if "{}" not in words and words.strip() not in known and words not in old and words not in unsaid:
+            found.setdefault((words.strip(), ""), place)
+    return found
+
+
+def stale(language: str = "zh") -> list[Translation]:
+    """Return the entries that the code does not say any more. A template may be put together where it is used."""
+    said = {form for forms in templates() for form in forms} | {words.strip() for words in all_strings()}
+    verbs = {words.replace("{}", "{name}") for words in said_phrases()}
+    return [entry for entry in entries(language).values() if entry.id and entry.id not in said | verbs]
+
+
+def fstrings(root: Path = ROOT) -> Mapping[str, str]:
+    """Return the f-strings that people read and that are no sentences yet, with the place of each."""
+    unsaid = set(yaml.safe_load(UNSAID.read_text(encoding="utf-8")))
+    return {phrase: place for phrase, place in joined_phrases(root).items() if phrase not in unsaid}
+
+
+def report(language: str = "zh") -> Iterator[str]:
+    missing = untranslated()
+    for (one, many), place in missing.items():
+        yield f"#: {place}"
+        yield f'msgid "{_quoted(one)}"'
+        yield from (f'msgid_plural "{_quoted(many)}"', 'msgstr[0] ""\n') if many else ('msgstr ""\n',)
+    gone = stale(language)
+    yield from (f"no code says: {entry.id}" for entry in gone)
+    glued = fstrings()
+    yield from (f"{place}: an f-string, not a sentence: {words}" for words, place in glued.items())
+    yield f"{len(missing)} without a translation, {len(gone)} that no code says, {len(glued)} f-strings."
+
+
+def _quoted(words: str) -> str:
+    return words.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+if __name__ == "__main__":
+    print("\n".join(report()))

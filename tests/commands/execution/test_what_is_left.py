@@ -1,0 +1,93 @@
+"""What actions and silences left behind stays on the resolved card, with the button that ends it."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from alerts.alert import Alert
+from alerts.cards.incident_context import IncidentContext
+from alerts.cards.text import plain
+from alerts.incidents.grouping import GroupingContext, open_incident
+from alerts.incidents.incident import Incident
+from alerts.matching import parse_matchers
+from alerts.silences import Silence
+from commands.incident.card_context import incident_context
+from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
+from tests.support.grouping import add_alert
+from tests.support.memory_store import MemoryStore
+from tests.support.rows import a_lease
+
+HOT = an_alert(node="gpu-a01")
+OVER = NOON + minutes(9)
+LEASE = a_lease(
+    NOON + minutes(5), owner="U1", owner_name="Dana", reason="GPU hot", until=NOON + timedelta(hours=4)
+)
+SILENCE = Silence(
+    id="s1",
+    cluster=CLUSTER,
+    matchers=parse_matchers('node="gpu-a01"'),
+    starts_at=NOON,
+    ends_at=NOON + timedelta(hours=1),
+    by="U1",
+    comment="new fans",
+)
+
+
+async def left_by(*rows: object, is_open: bool = False) -> IncidentContext:
+    grouping = GroupingContext(rules={}, topology=a_topology())
+    opened = open_incident("i1", HOT, channels=("C1",), now=NOON)
+    incident = replace(add_alert(opened, HOT, grouping, NOON), resolved_at=None if is_open else OVER)
+    store = MemoryStore()
+    async with store.unit() as unit:
+        await unit.rows(Incident).put(incident)
+        await unit.rows(Alert).put(HOT)
+        for row in rows:
+            await unit.rows(type(row)).put(row)  # type: ignore[type-var]
+    async with store.read() as snapshot:
+        return await incident_context(incident, snapshot, rules={}, now=OVER)
+
+
+@pytest.mark.parametrize(
+    ("row", "said", "line"),
+    [
+        (
+            LEASE,
+            "gpu-a01 is still cordoned until 2026-03-02 16:00 UTC: GPU hot, by Dana.",
+            "node uncordon gpu-a01",
+        ),
+        (
+            replace(LEASE, since=NOON - minutes(9), incident="i1"),
+            "gpu-a01 is still cordoned until 2026-03-02 16:00 UTC: GPU hot, by Dana.",
+            "node uncordon gpu-a01",
+        ),
+        (SILENCE, "Its alerts are still silenced until 2026-03-02 13:00 UTC: s1.", "silence expire s1"),
+        (
+            replace(SILENCE, matchers=(), incident="i1"),
+            "Its alerts are still silenced until 2026-03-02 13:00 UTC: s1.",
+            "silence expire s1",
+        ),
+    ],
+    ids=["its cordon", "a cordon from its card", "a silence of its alerts", "a silence of it"],
+)
+async def test_what_is_still_open_is_kept_with_its_button(row: object, said: str, line: str) -> None:
+    (left,) = (await left_by(row)).still_open
+
+    assert (plain(left.text), left.button.line) == (said, line)
+    assert (await left_by(row, is_open=True)).still_open == ()
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(replace(LEASE, id="x", node="gpu-a02"), id="a cordon of another node"),
+        pytest.param(replace(LEASE, since=NOON - minutes(9)), id="a cordon from before"),
+        pytest.param(replace(SILENCE, matchers=parse_matchers('node="gpu-a02"')), id="a silence of others"),
+        pytest.param(replace(SILENCE, ends_at=OVER), id="a silence that ended"),
+        pytest.param(
+            replace(SILENCE, matchers=(), incident="i1", is_until_over=True), id="a silence that ends with it"
+        ),
+    ],
+)
+async def test_what_is_not_left_by_it_is_not_shown(row: object) -> None:
+    assert (await left_by(row)).still_open == ()

@@ -1,0 +1,67 @@
+"""What the docs say of kube-prometheus-stack and of symptoms is so."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from alerts.loading import load
+from bot.evaluation.rulebook import symbols
+from docs.generate import DOCS
+from docs.neighbours import KUBE_PROMETHEUS, twice
+from tests.docs.conftest import ROOT, Page
+
+OBJECTS = ROOT.parent / "shared/data/rules/good"
+PAGE = DOCS / "kube-prometheus-stack.md"
+
+
+def route() -> str:
+    page = Page(path=PAGE, text=PAGE.read_text(encoding="utf-8"))
+    (block,) = [one for one in page.blocks("yaml") if one.startswith("# alertmanager")]
+    return block
+
+
+def test_alertmanager_sends_nothing_of_what_is_there_twice(tmp_path: Path, amtool_path: Path) -> None:
+    file = tmp_path / "alertmanager.yml"
+    file.write_text(route())
+    names = yaml.safe_load(KUBE_PROMETHEUS.read_text(encoding="utf-8"))
+
+    def receiver(name: str) -> str:
+        argv = (amtool_path, "config", "routes", "test", f"--config.file={file}", f"alertname={name}")
+        return subprocess.run(argv, capture_output=True, text=True, timeout=30, check=True).stdout.strip()
+
+    assert {receiver(name) for name in twice()} == {"null"}
+    assert {receiver(name) for name in ("Watchdog", "PrometheusBadConfig", "KubeQuotaExceeded")} == {
+        "default"
+    }
+    assert set(twice()) < set(names)
+
+
+def test_the_names_are_those_of_the_operators_own_objects() -> None:
+    if not OBJECTS.is_dir():
+        pytest.skip("the rules of kube-prometheus are not here")
+    found: set[str] = set()
+    for file in (*OBJECTS.glob("kube-prometheus/*.yaml"), *OBJECTS.glob("crd/*.yaml")):
+        loaded = load(file.read_bytes(), file=file.name, symbols=symbols(), own=False)
+        assert loaded.diagnostics == ()
+        found |= {rule.name for group in loaded.groups for rule in group.rules}
+    assert sorted(found) == yaml.safe_load(KUBE_PROMETHEUS.read_text(encoding="utf-8"))
+
+
+def test_the_words_of_each_symptom_are_the_programs_own() -> None:
+    text = (DOCS / "troubleshooting.md").read_text(encoding="utf-8")
+    said = {
+        piece
+        for words in re.findall(r'"([^"\n]+)"', text)
+        for piece in re.split("…|sre", words)
+        if piece.strip()
+    }
+    program = "".join(
+        path.read_text(encoding="utf-8")
+        for package in ("collectors", "alerts", "commands", "bot")
+        for path in (ROOT / package).rglob("*.py")
+    )
+    assert said
+    assert sorted(piece for piece in said if piece.strip() not in program) == []
