@@ -9,7 +9,7 @@ from alerts.cards.text import Text, bold, code, text
 from alerts.incidents.wording import rounded
 from collectors.cluster.inventory import Inventory
 from collectors.dns.names import size_of
-from collectors.facts.dns_load import advised, by_names
+from collectors.facts.dns_load import by_names, required
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Seen
 from commands.core.command import Answer
@@ -71,8 +71,8 @@ async def show(action: ShowDns, context: CommandContext) -> Answer:
     ]
     rows += [(name, await _measured(context, query, form)) for name, query, form in _MEASURES]
     rows.append(("asked by", await askers(context)))
-    rows += _requirements(owner, inventory)
     wanted = recommended(dns, owner, inventory)
+    rows += _requirements(owner, inventory, wanted)
     blocks: list[Block] = [Fields(rows=tuple(rows))]
     if context.may.get("dns scale", False) and not isinstance(owner, BrokenOwner):
         blocks.append(Buttons(buttons=(Button(label=f"Scale to {wanted}", line=f"dns scale {wanted}"),)))
@@ -86,8 +86,11 @@ async def show(action: ShowDns, context: CommandContext) -> Answer:
     return Answer(message=Message(title=text(bold("Cluster DNS")), blocks=tuple(blocks)))
 
 
-def _requirements(owner: Owner, inventory: Inventory) -> list[tuple[str, Text]]:
-    """Return what nodes and names require where an autoscaler says how many of them a replica serves."""
+def _requirements(owner: Owner, inventory: Inventory, wanted: int) -> list[tuple[str, Text]]:
+    """Return what nodes and names require where an autoscaler says how many of them a replica serves.
+
+    The advice is the number of the button, `wanted`: two would contradict each other.
+    """
     if not isinstance(owner, ProportionalOwner):
         return []
     linear, autoscaler = owner.linear, owner.autoscaler
@@ -101,9 +104,8 @@ def _requirements(owner: Owner, inventory: Inventory) -> list[tuple[str, Text]]:
         ("nodes require", text(nodes)),
         ("names require", text(f"{by_names(linear, size.names)} replicas for {size.names} names")),
     ]
-    least = advised(linear, size)
-    if least > linear.min:
-        rows.append(("advice", text(f"set min to {least} by dns scale {least}")))
+    if required(linear, size) > linear.min:
+        rows.append(("advice", text(f"set min to {wanted} by dns scale {wanted}")))
     return rows
 
 
