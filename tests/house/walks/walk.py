@@ -79,7 +79,7 @@ class Walk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (*self.new, *dict.fromkeys(edit.file for edit in self.edits))
 
     def make(self, root: Path, *, but: str = "") -> None:
-        """Make the change, `but` not in this file."""
+        """Make the change, `but` one file stays as it is."""
         last = max(path.name[:4] for path in (root / "bot/store/migrations/versions").glob("[0-9]*.py"))
         for name, content in self.new.items():
             path = root / name
