@@ -1,4 +1,4 @@
-"""What happened to an incident, in words: for replies in its thread, its history and its card. Pure."""
+"""Words for what happened to an incident: for replies in its thread, its history and its card. Pure."""
 
 from datetime import timedelta
 

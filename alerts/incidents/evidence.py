@@ -1,4 +1,4 @@
-"""What was seen of a fault since its alert began, and what proved that it is over."""
+"""Evidence about a fault: what was seen of it since its alert began, and what proved that it is over."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What an XID means and calls for: by its number, by what its line says, and beside the incident's other XIDs. Pure."""
+"""Advice about an XID: by its number, by what its line says, and by the incident's other XIDs. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

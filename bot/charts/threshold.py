@@ -1,4 +1,4 @@
-"""What of a rule's expression is drawn: the measured side of its comparison, and the threshold on the other side."""
+"""The parts of a rule's expression that are drawn: the measured side of its comparison, and the threshold."""
 
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""What to do next for a card: pure functions of its entry."""
+"""The next action for a card: pure functions of its entry."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a sentence may mean: every way to read it as phrases of the code, and the way that leaves the least English."""
+"""Readings of a sentence: every way to split it into phrases of the code, and the way that leaves the least English."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What NVIDIA's XID numbers mean, and what to do about each. Rules repeat the numbers, and tests compare them.
+"""NVIDIA's XID numbers: what each means and what to do about it. Rules repeat the numbers, and tests compare them.
 
 The buckets and what to do follow NVIDIA's own catalogue, https://docs.nvidia.com/deploy/xid-errors/, as NVSentinel
 carries it; the severity is ours.

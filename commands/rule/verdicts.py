@@ -1,4 +1,4 @@
-"""What each rule can see, and what to do first so that the most and most severe rules see again. Pure."""
+"""Verdicts on rules: what each can see, and what to do first so that the most and most severe rules see again. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What may write to a volume, and how each of it is stopped: the steps, whom they disrupt, and what cannot be held."""
+"""Writers of a volume, and how each is stopped: the steps, whom they disrupt, and what cannot be held."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

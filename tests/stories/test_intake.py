@@ -1,4 +1,4 @@
-"""What a person sends is stored before it is acknowledged: a crash or a store that is stuck loses nothing."""
+"""The intake: interactions are stored before they are acknowledged, so a crash or a stuck store loses nothing."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""What Slack refused is delivered soon after somebody has mended it."""
+"""Refusals by Slack: a refused message is delivered soon after somebody fixes the cause."""
 
 import time
 from collections.abc import Callable

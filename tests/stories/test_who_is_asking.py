@@ -1,4 +1,4 @@
-"""Who sent a line: a bad moment of Slack is neither taken for a refusal nor for a stranger."""
+"""The sender of a line: an outage of Slack is taken neither for a refusal nor for a stranger."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What people ask of an expression: its selectors, to rewrite them in place, its metrics, and how far it looks back."""
+"""Questions about an expression: its selectors, to rewrite them in place, its metrics, and how far it looks back."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which metrics of rules have no series, why, and whether they were there before."""
+"""Metrics of rules that have no series: which, why, and whether they existed before."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping

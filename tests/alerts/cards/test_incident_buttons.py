@@ -1,4 +1,4 @@
-"""What an incident's card offers: actions, who has it, silences, and behind a menu the rest."""
+"""Buttons of an incident's card: actions, who has it, silences, and behind a menu the rest."""
 
 from collections.abc import Mapping
 from dataclasses import replace

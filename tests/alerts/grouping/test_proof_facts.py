@@ -1,4 +1,4 @@
-"""Which facts prove that a fault is over: pods that waited for a volume, and metrics of the alert's own labels."""
+"""Facts that prove that a fault is over: pods that waited for a volume, and metrics of the alert's own labels."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What XIDs call for: alone, beside others of the same GPU, and on all nodes of one training at once."""
+"""Advice about XIDs: alone, beside others of the same GPU, and on all nodes of one training at once."""
 
 from dataclasses import replace
 from datetime import timedelta

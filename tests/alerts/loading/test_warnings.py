@@ -1,4 +1,4 @@
-"""What a rule file may say, as promtool accepts it, and what is probably not what was meant."""
+"""Warnings about a rule file that promtool accepts but that probably does not mean what its author meant."""
 
 import pytest
 

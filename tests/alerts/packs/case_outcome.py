@@ -1,4 +1,4 @@
-"""What a case of a log or check rule fires, tried just before and just after the rule's time; and what it should."""
+"""The outcome of a case of a log or check rule just before and just after the rule's time, and the expected outcome."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

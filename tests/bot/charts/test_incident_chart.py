@@ -1,4 +1,4 @@
-"""Which query the chart of an incident has, and over which time."""
+"""The query of an incident's chart, and the time that it covers."""
 
 from dataclasses import replace
 from datetime import timedelta

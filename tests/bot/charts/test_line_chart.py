@@ -1,4 +1,4 @@
-"""What a chart says: its lines' names, and the same in words."""
+"""The contents of a chart: the names of its lines, and the same in words."""
 
 import pytest
 

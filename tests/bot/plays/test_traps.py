@@ -1,4 +1,4 @@
-"""What looks like a fault and is none, and what looks harmless and is not: through evaluation, to the card."""
+"""Traps: faults that are none, and faults that look harmless, through evaluation to the card."""
 
 from typing import Any
 

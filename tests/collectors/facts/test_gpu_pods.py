@@ -1,4 +1,4 @@
-"""Who runs on a GPU: what its labels, its series or the node's only holder say, in the labels of many exporters."""
+"""The pod on a GPU: what its labels, its series or the node's only holder say, in the labels of many exporters."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Who works on an incident: acknowledge, hand over, take back; the thread says it each time."""
+"""Acknowledgements of an incident: taking it, handing it over, giving it back; the thread says so each time."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Who asks the cluster's DNS, as `dns show` has it."""
+"""Clients that ask the cluster's DNS, as `dns show` lists them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What time does not heal: an incident that needs a proof stays open until one was seen, whatever else happens.
+"""Incidents that time does not heal: they stay open until a proof is seen, whatever else happens.
 
 One letter is one minute. An alert fires (`!`) or does not (`.`). The node has all its GPUs (`8`), lacks one that its
 device plugin took out (`7`), was rebooted with all (`b`) or without one (`x`), is not ready after the reboot (`n`), has

@@ -1,4 +1,4 @@
-"""Which labels are chosen for what the values of series say."""
+"""The choice of labels by the values of series."""
 
 from collections.abc import Mapping
 
