@@ -80,7 +80,7 @@ class AlertTemplate:
     runbook: str = ""  # a page of alerts/packs/runbooks
     resolve_when: ResolveWhen = ResolveWhen.CLEARED
     proof_severity: Severity = Severity.WARNING  # the lowest that needs a proof
-    proof_query: PromQLQuery | None = None  # of the proof `metric`: not 0 for what is well again
+    proof_query: PromQLQuery | None = None  # of the proof `metric`: not 0 for what has recovered
     impact: ImpactScope | None = None  # None: by the component that the alert is about
     worse_after: tuple[str, ...] = ()  # names of alerts: beside one of them this one is critical, and leads
 

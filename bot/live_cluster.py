@@ -55,7 +55,7 @@ class _Derived:
 class LiveCluster:
     """One cluster, shared by all parts, as it was at most `snapshot_every` seconds ago.
 
-    `clock_steps` is what its checks know of the clock that was set; None in all clusters but one, whose card is enough.
+    `clock_steps`: the clock steps that its checks report; None in all clusters but one, whose card is enough.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class LiveCluster:
             self._is_preparing = False
 
     async def _prepare(self, cache: ClusterCache) -> None:
-        """Read the trainings of the first inventory; later ones are read anew only where something changed."""
+        """Read the trainings of the first inventory; later ones are read again only where something changed."""
         found = inventory_of(cache)
         if isinstance(found, Blind):
             return

@@ -44,7 +44,7 @@ def proofs_of(alert: Alert, rule: Rule, severity: Severity) -> tuple[Proof, ...]
 
 
 def carried(member: Member, before: Member | None) -> Member:
-    """Return the alert with what was seen of it before, unless it fired anew, or happened once more."""
+    """Return the alert with what was seen of it before, unless it fired again or happened again."""
     if before is None or not before.is_firing or (member.is_firing and member.value > before.value):
         return member
     is_proven = member.is_unseen or not member.is_firing

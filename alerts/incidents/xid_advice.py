@@ -86,7 +86,7 @@ def _follows(number: int, numbers: set[int]) -> bool:
 
 
 def keeps_node(incident: Incident, member: Member) -> bool:
-    """Whether the alert is no reason to keep work away from its node: its XIDs call for less, or a program crashed."""
+    """Whether the alert's node may keep its work: its XIDs call for less, or a program crashed."""
     if member.recovery is None:
         return False
     here = [one for one in incident.standing or incident.members if one.subject.node == member.subject.node]

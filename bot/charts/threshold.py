@@ -26,7 +26,7 @@ class Drawn:
 
 @lru_cache(maxsize=1024)
 def drawn(expr: str) -> Drawn:
-    """Return what to draw of a valid PromQL expression: all of it, where it is no comparison with a number."""
+    """Return what to draw of a valid PromQL expression: all of it, where it is not a comparison with a number."""
     whole = node = parse(expr)
     while (isinstance(node, Group) and not node.sign) or (
         isinstance(node, Binary) and node.operator in _CONDITIONS

@@ -98,7 +98,7 @@ class IncidentRecorder:
             await unit.rows(type(state)).put(state)
 
     async def restate(self, by: timedelta, now: datetime) -> None:
-        """Move every moment of the live incidents by so much, since the clock was set to `now`.
+        """Move every moment of the live incidents by a clock step of so much, to `now`.
 
         Durations stay true: how long an incident lasted, and for how long it may be reopened.
         """

@@ -40,7 +40,7 @@ class Expected(Enum):
     ENDING = auto()  # of a plural, which is left out
     ANYTHING = auto()
     VALUE = auto()  # a name, or a number with its unit
-    SYMBOL = auto()  # a value that is no English word: it has a digit, a dash, a capital
+    SYMBOL = auto()  # a value that is not an English word: it has a digit, a dash, a capital
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class DeniedError(UnusableError):
 
 
 class CommandOutcome(StrEnum):
-    """How a line ended, for who reads the answer by program."""
+    """The end of a line, for programs that read the answer."""
 
     DONE = "done"  # answered, recorded, or proposed as a plan
     FAILED = "failed"  # something outside did not answer

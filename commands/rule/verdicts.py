@@ -17,7 +17,7 @@ _NONE_SENT = NotificationCount()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleVerdict:
-    """What one rule can see and why, and how often it called people. `finding` has what mends it."""
+    """What one rule can see and why, and how often it called people. `finding` says how to fix it."""
 
     rule: Rule
     health: RuleHealth

@@ -146,7 +146,7 @@ def _stop_workload(workload: str, pods: Sequence[Pod], inventory: Inventory, mad
 
 
 def _refused(name: str, steps: Sequence[Step], made: Stopped) -> bool:
-    """Whether it could only be deleted, which is no freeze: Kueue resumes what others suspend."""
+    """Whether it could only be deleted, which is not a freeze: Kueue resumes what others suspend."""
     if not any(isinstance(step, Delete) for step in steps):
         return False
     made.left.append(f"{name} goes on writing: Kueue would resume it. Set `active: false` in its Workload.")

@@ -159,7 +159,7 @@ async def test_the_reminder_of_a_lifted_cordon_says_that_it_was_lifted(tmp_path:
         assert "node uncordon gpu-a01" in line.said
 
 
-async def test_a_cordon_is_no_fix_and_the_resolved_card_offers_to_end_it(tmp_path: Path) -> None:
+async def test_a_cordon_is_not_a_fix_and_the_resolved_card_offers_to_end_it(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         stage.prometheus.truth.say(HOT, ({"node": "gpu-a01", "gpu": "3"}, 91), since=stage.clock.now())
         card = await stage.card("gpu-a01 is hot")

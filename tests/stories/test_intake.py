@@ -170,7 +170,7 @@ NO_JSON = {
 
 
 @pytest.mark.parametrize(("body", "kind"), list(NO_JSON.values()), ids=list(NO_JSON))
-async def test_a_body_that_is_no_json_is_refused_without_a_traceback(
+async def test_a_body_that_is_not_json_is_refused_without_a_traceback(
     tmp_path: Path,
     body: bytes,
     kind: str,

@@ -26,7 +26,7 @@ async def handled(stage: Light, count: int) -> None:
 
 
 def nothing_reached(stage: Light, who: str) -> bool:
-    """Whether the bot never wrote to this person, nor to the channels where they wrote."""
+    """Whether the bot never wrote to this person or to the channels where they wrote."""
     posted = [
         m for place in (CHANNEL, "#random", f"@{who}") for m in stage.slack.everything(place) if m.by_bot
     ]

@@ -49,7 +49,7 @@ BREAKS = [
 
 
 @pytest.mark.parametrize("breaks", BREAKS)
-async def test_a_refused_critical_card_is_posted_within_half_a_minute_of_the_mending(
+async def test_a_refused_critical_card_is_posted_within_half_a_minute_of_the_fix(
     tmp_path: Path, breaks: Callable[[Light], Callable[[], None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert RetryPolicy().refused_critical <= timedelta(seconds=30)

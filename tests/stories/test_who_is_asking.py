@@ -53,7 +53,7 @@ async def test_who_left_the_team_cannot_confirm(tmp_path: Path) -> None:
         assert [plan.state.value for plan in await stage.plans()] == ["proposed"]
 
 
-async def test_who_cannot_be_checked_cannot_confirm_yet(tmp_path: Path) -> None:
+async def test_a_person_who_cannot_be_checked_cannot_confirm_yet(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         preview = await stage.asks("dana", CORDON)
         (plan,) = await stage.plans()

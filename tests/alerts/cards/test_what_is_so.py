@@ -1,4 +1,4 @@
-"""A card says what is so: the worst explanation leads, logs do not heal, and only what explains the end is the fix."""
+"""The truth of a card: the worst explanation leads, logs do not heal, and only what explains the end is the fix."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -97,7 +97,7 @@ def test_another_log_line_that_left_its_window_gets_no_tick() -> None:
     [{"above": 50.0}, {"novel": minutes(9999)}, {"times_usual": TimesUsual(factor=4, season=minutes(1440))}],
     ids=["a number of lines", "new lines", "more lines than usual"],
 )
-def test_a_rule_that_counts_lines_is_well_again_when_they_are_few(counting: dict[str, Any]) -> None:
+def test_a_rule_that_counts_lines_recovers_when_they_are_few(counting: dict[str, Any]) -> None:
     rule = logged("ErrorLogBurst")
     assert isinstance(rule.query, LogQuery)
     counts = replace(rule, query=replace(rule.query, **counting))
@@ -109,7 +109,7 @@ def test_a_rule_that_counts_lines_is_well_again_when_they_are_few(counting: dict
     assert "Also: ✓ Many errors" in words(aged)
 
 
-def test_a_metric_that_is_well_again_gets_its_tick() -> None:
+def test_a_metric_that_has_recovered_gets_its_tick() -> None:
     well = after(incident_of(XID_ALERT, FELL_ALERT), resolved(XID_ALERT, NOON + minutes(10)))
 
     assert "Also: ✓ GPU 3 on gpu-a01 reported XID 79" in words(well)

@@ -92,7 +92,7 @@ def test_the_node_of_a_log_line_is_not_where_a_component_of_the_cluster_is() -> 
     assert said(alone).startswith("Where: dns")
 
 
-def test_a_training_that_one_alert_affects_is_no_bystander_of_another() -> None:
+def test_a_training_that_one_alert_affects_is_not_a_bystander_of_another() -> None:
     incident = incident_of(scoped("Noise", ImpactScope.BYSTANDERS), scoped("Hot", ImpactScope.SUBJECT))
     other = incident_of(scoped("Hot", ImpactScope.SUBJECT), scoped("Noise", ImpactScope.BYSTANDERS))
 

@@ -48,7 +48,7 @@ def outcome(rule: Rule, result: QueryResult) -> CaseOutcome:
 
 
 async def check_outcome(rule: Rule, case: CheckCase) -> CaseOutcome:
-    """Return what the check fires. One that cannot tell, as it failed, fires nothing either: that is no quiet case."""
+    """Return what the check fires. A check that failed fires nothing either: that is not a quiet case."""
     result = await check_result(rule, case)
     assert isinstance(result, Seen), result
     return outcome(rule, result)

@@ -1,4 +1,4 @@
-"""The stream of the log: who logs never waits for who reads."""
+"""The stream of the log: code that logs never waits for the reader."""
 
 import fcntl
 import json

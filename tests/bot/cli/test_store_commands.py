@@ -140,7 +140,7 @@ def test_a_backup_never_replaces_a_file(file: Path) -> None:
     assert target.read_text(encoding="utf-8") == "precious"
 
 
-def test_what_is_no_backup_is_not_restored(file: Path) -> None:
+def test_what_is_not_a_backup_is_not_restored(file: Path) -> None:
     backup = file.parent / "backup.db"
     backup.write_bytes(b"this is no database" * 1000)
     done = run(file, "restore", str(backup))
@@ -151,7 +151,7 @@ def test_what_is_no_backup_is_not_restored(file: Path) -> None:
     assert (done.exit_code, "No such file" in done.output) == (1, True)
 
 
-def test_a_store_that_is_no_file_is_refused_without_its_password(tmp_path: Path) -> None:
+def test_a_store_that_is_not_a_file_is_refused_without_its_password(tmp_path: Path) -> None:
     settings = tmp_path / "yardmaster.yaml"
     settings.write_text("store: {url: 'postgresql+asyncpg://a:hunter2@db/yard'}\n", encoding="utf-8")
     done = CliRunner().invoke(main, ["store", "check", "--config", str(settings)])

@@ -122,7 +122,7 @@ def test_a_query_asks_for_the_gpus_by_what_is_known_of_them() -> None:
     assert 'pci_bus_id=~"(?i)(0*0:0*b3:0*0([.][0-7])?)"' in query.expr
 
 
-def test_no_query_is_made_for_no_gpu_or_for_words_that_are_no_name() -> None:
+def test_no_query_is_made_without_a_gpu_or_for_words_that_are_not_a_name() -> None:
     assert pods_query([]) is None
     assert pods_query([("", 'x"} or vector(1)')]) is None
 

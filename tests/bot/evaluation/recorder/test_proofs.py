@@ -110,9 +110,7 @@ async def test_a_reboot_is_a_proof_of_its_own(nodes: str, shown: str) -> None:
 @pytest.mark.parametrize(
     "restarts", [pytest.param(False, id="one process"), pytest.param(True, id="restarted")]
 )
-async def test_a_metric_proves_that_it_is_well_again(
-    fires: str, metric: str, shown: str, restarts: bool
-) -> None:
+async def test_a_metric_proves_the_recovery(fires: str, metric: str, shown: str, restarts: bool) -> None:
     yard = a_yard(fires, a_rule_with("metric", query="well"), metric=metric)
 
     assert await film(yard, "8" * len(fires), restarts=restarts) == shown
