@@ -44,9 +44,8 @@ class ResolveWhen(StrEnum):
 class Proof(StrEnum):
     """What proves that a fault is over which time does not heal. A person's word always does."""
 
-    GPUS_ALLOCATABLE = (
-        "gpus-allocatable"  # all GPUs of the node, after some were not or the node was rebooted
-    )
+    # All GPUs of the node, after some of them were not or the node was rebooted.
+    GPUS_ALLOCATABLE = "gpus-allocatable"
     NODE_REBOOTED = "node-rebooted"  # and is ready
     VOLUME_MOUNTED = "volume-mounted"  # a pod runs that waited for the volume
     METRIC = "metric"  # what the rule's `proof_expr` returns for the alert was 0, and is not any more

@@ -34,9 +34,8 @@ from commands.execution.cluster_writer import ClusterWriter
 
 STARTING = "its objects are being listed, and their trainings read"
 NO_KUBERNETES = "the settings give no access to Kubernetes for this cluster"
-QUERIES_OF_LINES = (
-    4  # that run at once for people; a source runs twice as many, and the evaluation needs the others
-)
+# Those that run at once for people; a source runs twice as many, and the evaluation needs the others.
+QUERIES_OF_LINES = 4
 SNAPSHOT_EVERY = 1.0  # seconds: a large cluster changes a hundred times as often
 
 

@@ -39,11 +39,8 @@ _FITTING: Mapping[Expected, Callable[[str], bool]] = {
     Expected.SYMBOL: lambda rest: bool(_VALUE.fullmatch(rest)) and not _ENGLISH.fullmatch(rest),
 }
 _SENTENCE = 100  # words of a sentence that nothing fits weigh so much more than names
-_MOST = {  # English words, of what is translated
-    Expected.ANYTHING: 1_000 * _SENTENCE,
-    Expected.VALUE: _SENTENCE - 1,
-    Expected.SYMBOL: 0,
-}
+# The most English words in what is translated.
+_MOST = {Expected.ANYTHING: 1_000 * _SENTENCE, Expected.VALUE: _SENTENCE - 1, Expected.SYMBOL: 0}
 
 
 @dataclass(frozen=True, slots=True)

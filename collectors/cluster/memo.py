@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-KEPT_FOR = (
-    100  # snapshots, of which there is at most one a second: rules need their values every minute or so
-)
+# Snapshots, of which there is at most one a second: rules need their values every minute or so.
+KEPT_FOR = 100
 
 
 class Memo:

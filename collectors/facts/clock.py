@@ -81,9 +81,8 @@ _UNITS = {
     "ms": 1,
 }
 _LONGEST = 100 * _UNITS["y"]  # so that adding it to a datetime, or subtracting it, cannot overflow
-DURATION_SHAPE = (
-    r"^([0-9]+y)?([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$"  # for schemas: "0" aside
-)
+# For schemas: "0" aside.
+DURATION_SHAPE = r"^([0-9]+y)?([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$"
 _SHAPE = re.compile(
     r"^(?:(?P<y>\d+)y)?(?:(?P<w>\d+)w)?(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+)s)?(?:(?P<ms>\d+)ms)?$"
 )
