@@ -74,7 +74,7 @@ def evaluate(
     """Return the rule's alerts after `result`. Samples with equal labels change nothing.
 
     After a moment that nobody can see (Blind), `keep_firing_for` starts over. `proven` are ids of alerts whose fault
-    was proven over: they end although their target has no data any more. Without `is_certain` the data of the query
+    was proven over: they end although their target no longer has data. Without `is_certain` the data of the query
     has a hole, so that what it does not return may be active.
     """
     if isinstance(result, Blind):

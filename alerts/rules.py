@@ -48,7 +48,7 @@ class Proof(StrEnum):
     GPUS_ALLOCATABLE = "gpus-allocatable"
     NODE_REBOOTED = "node-rebooted"  # and is ready
     VOLUME_MOUNTED = "volume-mounted"  # a pod runs that waited for the volume
-    METRIC = "metric"  # what the rule's `proof_expr` returns for the alert was 0, and is not any more
+    METRIC = "metric"  # what the rule's `proof_expr` returns for the alert was 0, and no longer is
     WORD = "word"  # nothing but a person's word
 
 

@@ -71,7 +71,7 @@ def say_over(
 ) -> Incident:
     """Return the incident with a person's word that the faults which wait for a proof are over.
 
-    An alert that fires only because its target has no data any more, such as a GPU that was replaced, is over as well.
+    An alert that fires only because its target no longer has data, such as a GPU that was replaced, is over as well.
     """
     word = Proven(proof=Proof.WORD, at=now, who=who, who_name=who_name, reason=reason)
     members = tuple(

@@ -90,7 +90,7 @@ class IncidentRecorder:
                 self._written.pop(alert.id, None)
 
     async def _keep_state(self, unit: Unit, batch: AlertBatch) -> None:
-        """Store what the producer needs to go on after this batch, and not before it."""
+        """Store what the producer needs to continue after this batch, and not before it."""
         if batch.progress:
             progress = EvaluationProgress(cluster=self._cluster, evaluated=batch.progress)
             await unit.rows(EvaluationProgress).put(progress)

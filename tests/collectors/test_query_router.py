@@ -77,7 +77,7 @@ async def test_an_unexpected_error_in_a_query_is_blind_for_that_query_only(error
     assert counts == ["prometheus"]
 
 
-async def test_a_timeout_within_a_source_is_not_said_to_be_our_deadline() -> None:
+async def test_a_timeout_within_a_source_is_not_reported_as_our_deadline() -> None:
     answers = await answers_of(router_of(FailingSource(TimeoutError())), bad=BAD)
 
     assert isinstance(bad := answers["bad"], Blind)

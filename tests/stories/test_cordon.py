@@ -247,7 +247,9 @@ async def test_a_disruptive_command_needs_a_second_person_who_may_run_it_too(tmp
         assert stage.node("gpu-a01")["metadata"]["labels"]["wiped"] == "yes"
 
 
-async def test_the_owner_is_who_typed_the_command_not_who_confirmed_it(tmp_path: Path) -> None:
+async def test_the_owner_is_the_person_who_typed_the_command_not_the_one_who_confirmed_it(
+    tmp_path: Path,
+) -> None:
     async with light(tmp_path) as stage:
         await stage.asks("dana", CORDON)
         (plan,) = await stage.plans()

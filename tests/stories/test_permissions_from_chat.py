@@ -76,7 +76,7 @@ async def card_with_action(stage: Light) -> Message:
     return await stage.card("gpu-a01 is hot")
 
 
-async def test_a_suggested_action_needs_the_permission_of_who_presses_it(
+async def test_a_suggested_action_needs_the_permission_of_the_person_who_presses_it(
     tmp_path: Path,
 ) -> None:
     async with light(tmp_path) as stage:

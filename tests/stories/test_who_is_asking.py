@@ -43,7 +43,7 @@ async def test_slack_limiting_auth_test_is_not_taken_for_a_missing_installation(
         assert stage.slack.notices("gus") == []
 
 
-async def test_who_left_the_team_cannot_confirm(tmp_path: Path) -> None:
+async def test_a_person_who_left_the_team_cannot_confirm(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         preview = await stage.asks("dana", CORDON)
         remove_from(stage, "sre", "dana")

@@ -65,7 +65,7 @@ def words(incident: Incident, context: IncidentContext | None = None) -> str:
     return "\n".join([plain(card.title), *(plain(b.text) for b in card.blocks if isinstance(b, Paragraph))])
 
 
-def test_what_says_what_follows_leads() -> None:
+def test_the_alert_that_explains_the_consequences_leads() -> None:
     both = incident_of(XID_ALERT, FELL_ALERT)
 
     assert headline(both) == "A GPU on gpu-a01 has fallen off the bus"
@@ -291,7 +291,7 @@ def test_a_headline_speaks_of_the_group() -> None:
     assert headline(incident_of(one, two, rules=HOT)) == "gpu-a01 is hot: 2 of 8 GPUs, up to 109 °C"
 
 
-def test_other_alerts_are_said_as_a_group_too() -> None:
+def test_other_alerts_are_reported_as_a_group_too() -> None:
     incident = incident_of(
         replace(XID_ALERT, annotations={"summary": "Dead.", "description": "It is."}),
         hot(3, 91.2),

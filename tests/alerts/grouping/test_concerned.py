@@ -100,14 +100,14 @@ def test_a_training_that_one_alert_affects_is_not_a_bystander_of_another() -> No
 
 
 @pytest.mark.parametrize("word", ["speech/asr-0", "speech/asr"])
-def test_a_training_that_the_line_names_is_said(word: str) -> None:
+def test_a_training_that_the_line_names_is_shown(word: str) -> None:
     rule = scoped("Noise", ImpactScope.BYSTANDERS, is_logged=True)
     incident = incident_of(rule, texts=(f'Error syncing pod, skipping pod="{word}"',))
 
     assert said(incident).endswith("; speech/asr 4 GPUs, bo · Named in the line: speech/asr 4 GPUs, bo")
 
 
-def test_a_training_that_is_named_and_alone_on_the_node_is_said_once() -> None:
+def test_a_training_that_is_named_and_alone_on_the_node_is_shown_once() -> None:
     rule = scoped("Noise", ImpactScope.BYSTANDERS, is_logged=True)
     incident = incident_of(rule, texts=('Error syncing pod, skipping pod="speech/asr"',))
     alone = replace(incident, impacts=tuple(impact for impact in incident.impacts if impact.is_named))

@@ -1,4 +1,4 @@
-"""A GPU with the same XID after two repairs within a week is to be replaced, and not to be reset once more."""
+"""A returning fault: a GPU with the same XID after two repairs within a week is to be replaced, not reset again."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

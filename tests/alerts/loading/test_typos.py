@@ -58,7 +58,7 @@ def test_what_was_meant(load_rule: LoadRule, text: str, expected: str) -> None:
         pytest.param(rule(runbook="a-page-of-our-own"), id="a runbook of one's own"),
     ],
 )
-def test_what_is_meant_so(load_rule: LoadRule, text: str) -> None:
+def test_what_is_not_a_typo(load_rule: LoadRule, text: str) -> None:
     assert load_rule(text, file="own.yard.yaml").diagnostics == ()
 
 

@@ -79,7 +79,7 @@ async def test_an_unknown_person_whose_lookup_fails_is_not_a_member_and_is_looke
 
 
 @pytest.mark.parametrize("is_outsider", [False, True])
-async def test_of_a_person_who_was_seen_before_it_is_known_whether_they_are_a_member(
+async def test_membership_is_known_for_a_person_who_was_seen_before(
     is_outsider: bool,
 ) -> None:
     chat = Chat({"U_ANA": Account(id="U_ANA", name="ana", is_outsider=is_outsider)}, {"S_SRE": []})

@@ -131,7 +131,7 @@ async def test_a_fault_that_happens_once_more_while_its_alert_fires_needs_a_new_
         pytest.param("word", "info", "......", id="context for others"),
     ],
 )
-async def test_who_needs_a_proof(proof: str, severity: str, shown: str) -> None:
+async def test_which_alerts_need_a_proof(proof: str, severity: str, shown: str) -> None:
     assert await film(a_yard("!.....", a_rule_with(proof, severity=severity)), "87b7bb") == shown
 
 
