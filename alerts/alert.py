@@ -33,13 +33,11 @@ class Alert:
     annotations: Mapping[str, str] = field(default_factory=dict)  # rendered
     texts: tuple[str, ...] = ()  # texts of the sample: a log line, a reason
     is_on_node: bool = False  # its node was in the cluster when the alert was active
-    unseen_since: datetime | None = (
-        None  # since when its target has no data that can be read; it keeps its state
-    )
+    # Since when its target has had no readable data; the alert keeps its state.
+    unseen_since: datetime | None = None
     ended_reason: str = ""  # why it resolved, if not because its condition ended
-    is_received: bool = (
-        False  # from a sender, which says when it is over: no rule of ours is evaluated for it
-    )
+    # From a sender, which says when it is over: none of our rules is evaluated for it.
+    is_received: bool = False
 
     @property
     def name(self) -> str:

@@ -74,8 +74,8 @@ def evaluate(
 ) -> Stepwise[RuleEvaluation]:
     """Return the rule's alerts after `result`. Samples with equal labels change nothing.
 
-    After a moment that nobody can see (Blind), `keep_firing_for` begins anew. `proven` are ids of alerts whose fault
-    was proven over: they end although their target has no data any more. Without `is_certain` the data of the query
+    After a moment that nobody can see (Blind), `keep_firing_for` starts over. `proven` are ids of alerts whose fault
+    was proven over: they end although their target no longer has data. Without `is_certain` the data of the query
     has a hole, so that what it does not return may be active.
     """
     if isinstance(result, Blind):
@@ -145,7 +145,7 @@ def evaluate(
         timing = rule.timing
         if verdict is Verdict.UNKNOWN and before is not None and before.id in proven:
             verdict, timing = Verdict.INACTIVE, replace(timing, keep_firing_for=timedelta())
-        is_firing = before is not None and before.is_firing  # a pending one begins anew, as in Prometheus
+        is_firing = before is not None and before.is_firing  # a pending one starts over, as in Prometheus
         if verdict is Verdict.INACTIVE and is_firing and not is_certain and not ended_reason:
             verdict = Verdict.UNCERTAIN
         life = advance(before.life if before else None, verdict, timing, now)

@@ -33,7 +33,7 @@ class AlertLife:
     resolved_at: datetime | None = None
 
     def restated(self, by: timedelta) -> "AlertLife":
-        """Return the same life by a clock that was set by so much."""
+        """Return the same life after a clock step of so much."""
         return AlertLife(
             state=self.state,
             since=self.since + by,
@@ -48,7 +48,7 @@ def advance(life: AlertLife | None, verdict: Verdict, timing: Timing, now: datet
     if life is not None and life.state is AlertState.RESOLVED:
         life = None
     if life is not None and max(life.since, life.inactive_since or life.since) > now:
-        # The clock was set back between two processes: the alert must not wait until it has caught up.
+        # The clock stepped back between two processes: the alert must not wait until it has caught up.
         inactive = life.inactive_since and min(life.inactive_since, now)
         life = replace(life, since=min(life.since, now), inactive_since=inactive)
     match verdict, life:

@@ -44,12 +44,11 @@ class ResolveWhen(StrEnum):
 class Proof(StrEnum):
     """What proves that a fault is over which time does not heal. A person's word always does."""
 
-    GPUS_ALLOCATABLE = (
-        "gpus-allocatable"  # all GPUs of the node, after some were not or the node was rebooted
-    )
+    # All GPUs of the node, after some of them were not or the node was rebooted.
+    GPUS_ALLOCATABLE = "gpus-allocatable"
     NODE_REBOOTED = "node-rebooted"  # and is ready
     VOLUME_MOUNTED = "volume-mounted"  # a pod runs that waited for the volume
-    METRIC = "metric"  # what the rule's `proof_expr` returns for the alert was 0, and is not any more
+    METRIC = "metric"  # what the rule's `proof_expr` returns for the alert was 0, and no longer is
     WORD = "word"  # nothing but a person's word
 
 
@@ -91,7 +90,7 @@ class AlertTemplate:
     runbook: str = ""  # a page of alerts/packs/runbooks
     resolve_when: ResolveWhen = ResolveWhen.CLEARED
     proof_severity: Severity = Severity.WARNING  # the lowest that needs a proof
-    proof_query: PromQLQuery | None = None  # of the proof `metric`: not 0 for what is well again
+    proof_query: PromQLQuery | None = None  # of the proof `metric`: not 0 for what has recovered
     impact: ImpactScope | None = None  # None: by the component that the alert is about
     worse_after: tuple[str, ...] = ()  # names of alerts: beside one of them this one is critical, and leads
     consequence: Consequence | None = None  # of its alerts that are critical

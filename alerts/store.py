@@ -176,7 +176,7 @@ class Store(Protocol):
         ...
 
     def read(self) -> AbstractAsyncContextManager[StoreSnapshot]:
-        """Open a snapshot, without waiting for a transaction that is open, nor delaying one."""
+        """Open a snapshot. It neither waits for an open transaction nor delays one."""
         ...
 
 

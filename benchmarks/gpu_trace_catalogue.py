@@ -1,4 +1,4 @@
-"""The traces of F6, in three families, each with true faults among them so that silence is no answer."""
+"""The traces of F6, in three families, each with true faults among them so that silence is not an answer."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice

@@ -65,7 +65,7 @@ _COUNTED = frozenset({XIDS, EVENTS, HEALTH})  # what only exporters with DCGM_EX
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Override:
-    """From one minute to another, these metrics (all if empty) of these GPUs read `value`; None is no sample.
+    """From one minute to another, these metrics (all if empty) of these GPUs read `value`; None stands for no sample.
 
     With `xid` it is a further series of `DCGM_EXP_XID_ERRORS_COUNT`. `repeats`: they read what they read at `start`.
     """

@@ -1,4 +1,4 @@
-"""What stands in a pod of a large cluster: its spec, its status, and who manages which field."""
+"""The contents of a pod in a large cluster: its spec, its status, and who manages which field."""
 
 from collections.abc import Iterator
 from typing import Any

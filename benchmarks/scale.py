@@ -45,7 +45,7 @@ from tests.support.routing import QuietSource
 
 CYCLES, STARTS = 7, 3
 SYNCED = timedelta(seconds=120)
-PAUSE = 1.2  # seconds before a cycle: the derived snapshot is old enough to be made anew
+PAUSE = 1.2  # seconds before a cycle: the derived snapshot is old enough to be replaced
 
 
 class Measured(msgspec.Struct, kw_only=True):

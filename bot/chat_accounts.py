@@ -23,7 +23,7 @@ _log = structlog.get_logger()
 
 
 class UnknownPersonError(UnusableError):
-    """Who this is cannot be looked up now. `is_member`: their account is known, and is no outsider's."""
+    """This person cannot be looked up now. `is_member`: their account is known, and not an outsider's."""
 
     def __init__(self, *, is_member: bool) -> None:
         super().__init__(
@@ -50,7 +50,7 @@ class Directory(Protocol):
 
 
 class People:
-    """Finds the actor behind a chat id. Closed by default: who cannot be looked up has no rights."""
+    """Finds the actor behind a chat id. Closed by default: people whose lookup fails have no rights."""
 
     def __init__(
         self, directory: Directory, teams: Mapping[str, TeamSettings], persons: PersonBook, *, chat: str
@@ -113,7 +113,7 @@ def own_id(id: str) -> str:
 
 
 class _Lookups(Generic[T]):
-    """Lookups with their last results, which are trusted for a while, by a clock that nobody sets."""
+    """Lookups with their last results, which are trusted for a while, by the monotonic clock."""
 
     def __init__(self, look: Callable[[str], Awaitable[T]]) -> None:
         self._look = look

@@ -35,9 +35,8 @@ from commands.execution.cluster_writer import ClusterWriter
 
 STARTING = sentence("its objects are being listed, and their trainings read")
 NO_KUBERNETES = sentence("the settings give no access to Kubernetes for this cluster")
-QUERIES_OF_LINES = (
-    4  # that run at once for people; a source runs twice as many, and the evaluation needs the others
-)
+# Those that run at once for people; a source runs twice as many, and the evaluation needs the others.
+QUERIES_OF_LINES = 4
 SNAPSHOT_EVERY = 1.0  # seconds: a large cluster changes a hundred times as often
 
 
@@ -56,7 +55,7 @@ class _Derived:
 class LiveCluster:
     """One cluster, shared by all parts, as it was at most `snapshot_every` seconds ago.
 
-    `clock_steps` is what its checks know of the clock that was set; None in all clusters but one, whose card is enough.
+    `clock_steps`: the clock steps that its checks report; None in all clusters but one, whose card is enough.
     """
 
     def __init__(
@@ -126,7 +125,7 @@ class LiveCluster:
             self._is_preparing = False
 
     async def _prepare(self, cache: ClusterCache) -> None:
-        """Read the trainings of the first inventory; later ones are read anew only where something changed."""
+        """Read the trainings of the first inventory; later ones are read again only where something changed."""
         found = inventory_of(cache)
         if isinstance(found, Blind):
             return

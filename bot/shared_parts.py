@@ -1,4 +1,4 @@
-"""What most parts are given: settings, store, clock, metrics and the like."""
+"""Objects that most parts are given: settings, store, clock, metrics and the like."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What `run` refuses and `check` reports: errors of the settings, of the files that they name, and of the rules."""
+"""Errors that `run` refuses and `check` reports: in the settings, in the files that they name, and in the rules."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack

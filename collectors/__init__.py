@@ -1,1 +1,1 @@
-"""WHAT IS: sources, the cluster cache and checks. It draws no conclusions."""
+"""Sources, the cluster cache and checks: what is, without conclusions."""

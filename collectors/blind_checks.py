@@ -1,4 +1,4 @@
-"""Which rules' checks cannot run, because the cluster or one of its kinds cannot be seen."""
+"""Rules whose checks cannot run, because the cluster or one of its kinds cannot be seen."""
 
 from collections.abc import Mapping, Sequence
 

@@ -58,7 +58,7 @@ class ClusterCheck:
     inventory. `metrics` is a query whose samples it needs besides, and `logs` are such log searches.
 
     A check that looks at every node or pod is a generator that yields None at each of them: there may be 50,000, and
-    the event loop goes on meanwhile. Its input does not change.
+    the event loop keeps running meanwhile. Its input does not change.
     """
 
     name: str

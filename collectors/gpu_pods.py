@@ -11,7 +11,7 @@ from collectors.facts.topology import PodKey, Topology, gpu_keys
 
 GpuKey = tuple[str, str]
 
-# A GPU that fell off the bus has no samples any more; a pod that is gone by now is left out by the topology.
+# A GPU that fell off the bus no longer has samples; a pod that is gone by now is left out by the topology.
 LOOK_BACK = "10m"
 MOST_GPUS = 200  # per query
 _METRICS = "DCGM_FI_DEV_GPU_TEMP|DCGM_FI_DEV_GPU_UTIL|DCGM_FI_PROF_GR_ENGINE_ACTIVE|dcgm_gpu_temp|dcgm_gpu_utilization"

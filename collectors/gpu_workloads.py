@@ -1,4 +1,4 @@
-"""Workloads with GPUs that are no training, whatever their kind: the pods under the top of their owner chain.
+"""Workloads with GPUs that are not trainings, whatever their kind: the pods under the top of their owner chain.
 
 They are read when they are looked up: there may be 50,000 pods.
 """

@@ -143,7 +143,7 @@ class QueryRouter:
             health.unusable.pop(id, None)
 
     def restate(self, by: timedelta) -> None:
-        """Move every moment in memory by so much, since the clock was set."""
+        """Move every moment in memory by a clock step of so much."""
         for health in self._health.values():
             health.blind_since = health.blind_since and health.blind_since + by
             health.back_since = health.back_since and health.back_since + by
@@ -179,7 +179,7 @@ class QueryRouter:
         not_back: dict[str, Blind] = {}
         for name, health in suspect.items():
             health.back_since = health.back_since or at
-            if name in found and abs(at - health.back_since) <= RECOVERY:  # the clock may be set back
+            if name in found and abs(at - health.back_since) <= RECOVERY:  # the clock may step back
                 not_back[name] = found[name]
             else:
                 health.may_have_hole, health.back_since = False, None

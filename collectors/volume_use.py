@@ -66,9 +66,8 @@ class VolumeUse:
     attached: tuple[str, ...] = ()
     templates: tuple[str, ...] = ()
     is_shared: bool = False  # a file system of many writers, which nothing formats: CephFS, NFS
-    is_formatted: bool = (
-        False  # a device on which the kubelet or its driver makes a file system if it finds none
-    )
+    # A device on which the kubelet or its driver makes a file system if it finds none.
+    is_formatted: bool = False
 
     @property
     def writers(self) -> tuple[VolumeUser, ...]:

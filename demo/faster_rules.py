@@ -17,7 +17,8 @@ _BEGINS = (
     re.compile(rf"(?<=offset )({_SPAN})\b"),
     re.compile(rf"(?<=\bfor: )({_SPAN})\b"),
 )
-_ENDS = (  # how long an alert stands after its fault
+# How long an alert stands after its fault.
+_ENDS = (
     re.compile(rf"(?<=\bkeep_firing_for: )({_SPAN})\b"),
     re.compile(rf"(?<=\bover: )({_SPAN})\b"),
 )

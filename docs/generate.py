@@ -31,7 +31,7 @@ _PART = re.compile(r"(<!-- generated: (?P<name>\w+) -->\n).*?(<!-- /generated --
 
 
 def fresh(text: str) -> str:
-    """The page's text with its parts generated anew. Raises KeyError for an unknown part."""
+    """The page's text with its parts generated again. Raises KeyError for an unknown part."""
     return _PART.sub(lambda match: f"{match[1]}\n{PARTS[match['name']]()}\n\n{match[3]}", text)
 
 

@@ -157,7 +157,7 @@ async def _picture(
         try:
             await element.screenshot(path=str(file), animations="disabled")
             break
-        except Error:  # the page draws a message anew when it is edited
+        except Error:  # the page redraws a message when it is edited
             if number == ATTEMPTS:
                 raise
     return file

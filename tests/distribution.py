@@ -1,4 +1,4 @@
-"""Which tests run in one process with `-n`, and in which order they begin.
+"""The distribution of tests with `-n`: those that run in one process, and the order in which they begin.
 
 The tests of a file stay together, but for a file in SPREAD. So do those of a group, which share servers; groups begin
 first, as they wait more than they work. Then come the files that take longest, so that at the end no process waits

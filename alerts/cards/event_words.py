@@ -1,4 +1,4 @@
-"""What happened to an incident, in words: for replies in its thread, its history and its card. Pure."""
+"""Words for what happened to an incident: for replies in its thread, its history and its card. Pure."""
 
 from datetime import timedelta
 
@@ -76,7 +76,7 @@ def resolution(incident: Incident, context: IncidentContext) -> Text:
 
 
 def ended_before(incident: Incident, event: IncidentEvent) -> Text:
-    """Return how long an incident had stood that was resolved then, and was reopened since: no more is known of it."""
+    """Return how long an incident had lasted when it was resolved, before it was reopened: nothing else is known."""
     beginnings = (IncidentEventType.OPENED, IncidentEventType.REOPENED)
     began = [one.at for one in incident.events if one.type in beginnings and one.number < event.number]
     lasted = event.at - max(began, default=incident.opened_at)
@@ -101,7 +101,7 @@ def _again(incident: Incident) -> list[Sentence]:
 
 
 def repeated(incident: Incident) -> str:
-    """Return the like of `2nd time in 20 min, 3 min in all`; empty for the first time."""
+    """Return text like `2nd time in 20 min, 3 min in all`; empty for the first time."""
     if incident.times < 2:
         return ""
     ended = incident.resolved_at or incident.began_at

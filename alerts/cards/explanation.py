@@ -1,4 +1,4 @@
-"""What explains an incident besides its headline: what follows from the lead, and the other alerts. Pure."""
+"""The explanation of an incident besides its headline: what follows from the lead, and the other alerts. Pure."""
 
 from collections.abc import Mapping
 

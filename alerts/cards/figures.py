@@ -1,7 +1,7 @@
-"""Figures: what of a message only counts. A change of a card's state is shown at once, one of its figures now and then.
+"""Figures: the parts of a message that only count. A new state is shown at once, a new figure only now and then.
 
-A figure is a bare number in running words, with its unit: "109 °C", "3 of 8". A name that has digits is none (gpu-a02),
-nor is code, a moment or a button: those are state. What is quoted in fixed width is state only by being there, because
+A figure is a bare number in running words, with its unit: "109 °C", "3 of 8". A name that has digits (gpu-a02), code, a
+moment or a button is not a figure: those are state. What is quoted in fixed width is state only by being there, because
 newer lines replace it.
 """
 

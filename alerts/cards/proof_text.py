@@ -1,4 +1,4 @@
-"""What an incident waits for that time does not heal, and what proved that it is over, in words. Pure."""
+"""Text about proofs: what an incident waits for that time does not heal, and what proved that it is over. Pure."""
 
 from alerts.cards.text import Text, bold, joined, person, text
 from alerts.incidents.events import IncidentEvent

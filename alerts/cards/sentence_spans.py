@@ -38,7 +38,7 @@ class Wording(Protocol):
         ...
 
     def name(self, words: str) -> str:
-        """Return an argument's text, which is no sentence."""
+        """Return an argument's text, which is not a sentence."""
         ...
 
 

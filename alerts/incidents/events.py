@@ -1,4 +1,4 @@
-"""What happens to an incident: its history is made of these."""
+"""Events of an incident, which make up its history."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What was seen of a fault since its alert began, and what proved that it is over."""
+"""Evidence about a fault: what was seen of it since its alert began, and what proved that it is over."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ class Evidence:
     holds_since: datetime | None = None  # a proof is seen to hold
 
     def restated(self, by: timedelta) -> Self:
-        """Return the same evidence by a clock that was set by so much."""
+        """Return the same evidence after a clock step of so much."""
         return replace(self, since=self.since + by, holds_since=self.holds_since and self.holds_since + by)
 
 
@@ -40,5 +40,5 @@ class Proven:
     reason: str = ""
 
     def restated(self, by: timedelta) -> Self:
-        """Return the same proof by a clock that was set by so much."""
+        """Return the same proof after a clock step of so much."""
         return replace(self, at=self.at + by, since=self.since and self.since + by)

@@ -85,7 +85,7 @@ def resolve_if_over(incident: Incident, now: datetime) -> Incident:
 
 
 def end_of(resolve_when: ResolveWhen, events: Iterable[IncidentEvent], now: datetime) -> datetime:
-    """Return when an incident ended in which nothing fires any more: at its last such event, or now if it waited."""
+    """Return when an incident in which nothing fires ended: at its last such event, or now if it waited."""
     ends = (IncidentEventType.ALERT_RESOLVED, IncidentEventType.PROVEN)
     resolved = [event.at for event in events if event.type in ends]
     return max(resolved) if resolved and resolve_when is ResolveWhen.CLEARED else now

@@ -39,7 +39,7 @@ class Member:
     ended_reason: str = ""
     headline: str = ""
     resolved_headline: str = ""
-    is_logged: bool = False  # found in a log: that its line left the window is no recovery
+    is_logged: bool = False  # found in a log: it has not recovered when its line leaves the window
     is_worse: bool = False  # what stands beside it makes it critical
     consequence: Consequence | None = None  # for people's work, if it is critical
     scope: ImpactScope = ImpactScope.SUBJECT
@@ -82,7 +82,7 @@ class Member:
         )
 
     def restated(self, by: timedelta) -> "Member":
-        """Return the same alert by a clock that was set by so much."""
+        """Return the same alert after a clock step of so much."""
         return replace(
             self,
             since=self.since + by,
@@ -253,7 +253,7 @@ class Incident:
         return replace(self, events=(*first, *latest, event))
 
     def restated(self, by: timedelta) -> "Incident":
-        """Return the same incident by a clock that was set by so much."""
+        """Return the same incident after a clock step of so much."""
         return replace(
             self,
             opened_at=self.opened_at + by,

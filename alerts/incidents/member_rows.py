@@ -1,6 +1,6 @@
 """Members as rows: an incident's document holds its first alerts and their totals, a row of its own each other one.
 
-Each alert is in one place, so only those that changed are written, and who reads an incident reads a small document.
+Each alert is in one place, so only those that changed are written, and a reader of an incident reads a small document.
 """
 
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence

@@ -82,7 +82,7 @@ def _with_proofs(member: Member, alert: Alert, rule: Rule) -> Member:
 
 
 def _is_fact(rule: Rule) -> bool:
-    """Whether one line says what has happened. A rule that counts lines says how things are, and is well again."""
+    """Whether one line says what has happened. A rule that counts lines measures, and recovers."""
     query = rule.query
     return isinstance(query, LogQuery) and not query.above and not query.novel and not query.times_usual
 

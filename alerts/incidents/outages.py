@@ -1,4 +1,4 @@
-"""How often nodes broke and how long each stood broken, as their incidents have it. Pure."""
+"""Outages of nodes: how often they broke and for how long, according to their incidents. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

@@ -44,7 +44,7 @@ def proofs_of(alert: Alert, rule: Rule, severity: Severity) -> tuple[Proof, ...]
 
 
 def carried(member: Member, before: Member | None) -> Member:
-    """Return the alert with what was seen of it before, unless it fired anew, or happened once more."""
+    """Return the alert with what was seen of it before, unless it fired again or happened again."""
     if before is None or not before.is_firing or (member.is_firing and member.value > before.value):
         return member
     is_proven = member.is_unseen or not member.is_firing
@@ -71,7 +71,7 @@ def say_over(
 ) -> Incident:
     """Return the incident with a person's word that the faults which wait for a proof are over.
 
-    An alert that fires only because its target has no data any more, such as a GPU that was replaced, is over as well.
+    An alert that fires only because its target no longer has data, such as a GPU that was replaced, is over as well.
     """
     word = Proven(proof=Proof.WORD, at=now, who=who, who_name=who_name, reason=reason)
     members = tuple(

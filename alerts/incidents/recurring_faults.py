@@ -1,4 +1,4 @@
-"""A fault that came back although it was proven over, again and again: repairing it once more is no help. Pure."""
+"""A fault that keeps coming back after it was proven over: another repair would not help. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable

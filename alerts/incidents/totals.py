@@ -1,4 +1,4 @@
-"""What the alerts of an incident come to, for a copy of it that holds only the first of them."""
+"""Totals of an incident's alerts, for a copy of it that holds only the first of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How people say what an alert says: nodes by their names, and numbers rounded. Pure."""
+"""The wording of alerts as people say them: nodes by their names, and numbers rounded. Pure."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What an XID means and calls for: by its number, by what its line says, and beside the incident's other XIDs. Pure."""
+"""Advice about an XID: by its number, by what its line says, and by the incident's other XIDs. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -88,7 +88,7 @@ def _follows(number: int, numbers: set[int]) -> bool:
 
 
 def keeps_node(incident: Incident, member: Member) -> bool:
-    """Whether the alert is no reason to keep work away from its node: its XIDs call for less, or a program crashed."""
+    """Whether the alert's node may keep its work: its XIDs call for less, or a program crashed."""
     if member.recovery is None:
         return False
     here = [one for one in incident.standing or incident.members if one.subject.node == member.subject.node]

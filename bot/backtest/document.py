@@ -1,4 +1,4 @@
-"""What a backtest found, as one JSON document for programs. Times are ISO 8601 in UTC."""
+"""The findings of a backtest as one JSON document for programs. Times are ISO 8601 in UTC."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a backtest found, for the terminal."""
+"""The findings of a backtest as tables for the terminal."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta

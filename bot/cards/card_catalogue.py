@@ -45,7 +45,7 @@ class CardCatalogue:
         return replace(composed, message=message)
 
     async def compose_reply(self, reply: ThreadReply, snapshot: StoreSnapshot) -> ThreadReply:
-        """Return the reply with its words; they are empty for one of which nothing is stored any more."""
+        """Return the reply with its words; they are empty if nothing of its card is stored any longer."""
         return await compose_reply(reply, snapshot, self._context)
 
     def affected(self, table: str, id: str, row: Any) -> Iterable[tuple[CardKind, Affected]]:

@@ -1,4 +1,4 @@
-"""What a kind of card is: its composer and the rows that it depends on."""
+"""A kind of card: its composer and the rows that it depends on."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field

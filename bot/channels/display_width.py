@@ -1,4 +1,4 @@
-"""How wide a text is where every character has the same width: Chinese characters take two columns."""
+"""The width of a text where every character has the same width: Chinese characters take two columns."""
 
 from unicodedata import east_asian_width
 

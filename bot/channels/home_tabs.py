@@ -117,7 +117,7 @@ class HomeTabs:
         return LOOK_AGAIN
 
     async def _page(self, user: str) -> Message | None:
-        """Return the page; None for outsiders, and for who cannot be looked up."""
+        """Return the page; None for outsiders, and for people whose lookup fails."""
         try:
             actor = await self._people.actor(user)
         except UnknownPersonError:

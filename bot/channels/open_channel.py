@@ -1,4 +1,4 @@
-"""What opening a kind of channel gives: its notifier and, where people can write in it, how they do."""
+"""An open channel: its notifier and, where people can write in it, how they do."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack

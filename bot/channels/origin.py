@@ -1,4 +1,4 @@
-"""Where an interaction comes from: the card that it is on or under, and what that card is about."""
+"""The origin of an interaction: the card that it is on or under, and what that card is about."""
 
 from collections.abc import Sequence
 

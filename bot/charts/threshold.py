@@ -1,4 +1,4 @@
-"""What of a rule's expression is drawn: the measured side of its comparison, and the threshold on the other side."""
+"""The parts of a rule's expression that are drawn: the measured side of its comparison, and the threshold."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,7 +26,7 @@ class Drawn:
 
 @lru_cache(maxsize=1024)
 def drawn(expr: str) -> Drawn:
-    """Return what to draw of a valid PromQL expression: all of it, where it is no comparison with a number."""
+    """Return what to draw of a valid PromQL expression: all of it, where it is not a comparison with a number."""
     whole = node = parse(expr)
     while (isinstance(node, Group) and not node.sign) or (
         isinstance(node, Binary) and node.operator in _CONDITIONS

@@ -1,4 +1,4 @@
-"""The stream of the log: a thread writes it, so that nobody who logs waits for who reads it."""
+"""The stream of the log: a thread writes it, so that code that logs never waits for the reader."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What to do next for a card: pure functions of its entry."""
+"""The next action for a card: pure functions of its entry."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ _URGENCY = {Color.CRITICAL: 0, Color.WARNING: 1, Color.BUSY: 2, Color.INFO: 3, C
 
 
 class DeliveryStep(IntEnum):
-    """The possible steps, most urgent first: a new card, a reply, an edit of what is so, then one of figures."""
+    """The possible steps, most urgent first: a new card, a reply, an edit of the state, then one of figures."""
 
     FINALIZE = 0  # in the store only, and so is the next
     FOLD_REPLIES = 1

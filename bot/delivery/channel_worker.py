@@ -120,7 +120,7 @@ class ChannelWorker:
     def _outcome_known_at(self, intent_at: datetime, attempts: Attempts) -> float:
         """Return from when a message that cannot be found was never posted. An earlier process left only its date.
 
-        That is read once: a wall clock that was set back would put it off again and again.
+        That is read once: a wall clock that steps back would put it off again and again.
         """
         timeout = self._deps.retry.outcome_timeout
         if attempts.asked_at is None:

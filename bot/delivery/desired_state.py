@@ -181,7 +181,7 @@ class DesiredState:
         """
         reason = self._errors.contain(error, "card", card=entry.card.id)
         entry.failures += 1
-        entry.due = None  # or it would be composed again at once, for ever
+        entry.due = None  # or it would be composed again at once, forever
         entry.retry_at = asyncio.get_running_loop().time() + RECOMPOSE_AFTER
         last = entry.desired
         is_kept = bool(entry.card.message_id) if last is None else last.message is None

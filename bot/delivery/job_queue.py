@@ -58,7 +58,7 @@ class JobQueue:
         return entry.card.id in self._busy
 
     def put(self, entry: CardEntry) -> None:
-        """Queue the jobs of an entry anew. One that is in progress is queued by `done`."""
+        """Queue the jobs of an entry again. One that is in progress is queued by `done`."""
         id = entry.card.id
         self._entries[id] = entry
         if entry.card.parent:

@@ -113,7 +113,7 @@ class MessageSender:
         await self.save(job, message_id=id, **digests, posted_at=self._deps.clock.now(), error="")
 
     async def _is_due(self, entry: CardEntry) -> bool:
-        """Return whether it is still to be posted. An end that waited long may be wrong by now: it is composed anew."""
+        """Return whether it is still to be posted. An end that waited long may be out of date: it is composed again."""
         message, _ = _desired(entry)
         if message.facts is None or message.facts.resolved_at is None:
             return True

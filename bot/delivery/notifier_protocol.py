@@ -67,7 +67,7 @@ class Picture:
 class Capabilities:
     """What a notifier can do; delivery does without the rest.
 
-    `edit`: it changes a message. Without, a card whose state changes is posted anew.
+    `edit`: it changes a message. Without it, a card whose state changes is posted again.
     `thread`: it has replies. Without, a reply counts as said by its card.
     `find`: it finds and deletes its own messages. Without, what may have been posted is posted again, so a second
     post of the same content must do no harm there.

@@ -23,7 +23,7 @@ from bot.delivery.retry import RetryPolicy
 from collectors.facts.clock import Clock
 from collectors.internal_errors import InternalErrors
 
-LONGEST_SLEEP = 30.0  # seconds: the wall clock, which says when a card changes by itself, may be set
+LONGEST_SLEEP = 30.0  # seconds: the wall clock, by which cards change by themselves, may step
 
 
 class Reconciler:

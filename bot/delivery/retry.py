@@ -41,9 +41,8 @@ class Attempts:
     """The attempts to send one message, in this process only. Times are in loop time."""
 
     not_before: float = 0.0
-    asked_at: float | None = (
-        None  # when it was sent last, by an earlier process too; None: never, or not known yet
-    )
+    # When it was last sent, even by an earlier process; None: never, or not known yet.
+    asked_at: float | None = None
     failed: int = 0
     is_surely_unsent: bool = False  # the intent is stored, and the chat confirmed that nothing was posted
     refused: bool = False

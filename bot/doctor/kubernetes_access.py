@@ -199,7 +199,7 @@ def _findings(
     who: str,
     queries: Mapping[str, Query],
 ) -> list[Finding]:
-    """Return a finding for each resource, with the line of a role that mends it."""
+    """Return a finding for each resource, with the line of a role that fixes it."""
     by_resource: dict[tuple[str, str, str, tuple[str, ...]], list[NeededRight]] = {}
     for right in missing:
         names = tuple(sorted({one.name for one in missing if _same(one, right)}))

@@ -1,4 +1,4 @@
-"""What every rule of a cluster can see, as findings: the last part of the doctor's report."""
+"""The last part of the doctor's report: what every rule of a cluster can see, as findings."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The backfill: what a rule missed while its source was blind or nothing of us ran, evaluated as of its own time."""
+"""The backfill: what a rule missed while its source was blind or we were down, evaluated as of its own time."""
 
 import asyncio
 import time

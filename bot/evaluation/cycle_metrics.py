@@ -1,4 +1,4 @@
-"""What the service's own metrics say of an evaluation cycle."""
+"""The service's own metrics of an evaluation cycle."""
 
 from collections.abc import Mapping, Sequence
 

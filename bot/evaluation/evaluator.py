@@ -28,7 +28,7 @@ from collectors.facts.sentences import sentence
 from collectors.query_router import QueryRouter
 
 OBJECTS_EVERY = timedelta(seconds=60)  # how often the cluster's PrometheusRule objects are read
-MAX_PAUSE = 15.0  # seconds: the clock may be set while the loop sleeps
+MAX_PAUSE = 15.0  # seconds: the clock may step while the loop sleeps
 STALLED_AFTER = 180.0  # seconds: much longer than a cycle with a backfill
 CACHE_SYNC_TIMEOUT = timedelta(seconds=15)  # at start, for the first snapshot of the cluster
 
@@ -47,7 +47,7 @@ class Evaluator:
     """Runs one cluster's cycles. `has_evaluated`: a cycle has finished.
 
     `view` is what others see of it, and `on_view_change` is called when it shows other blind sources, another reason
-    or other rules. `clock_steps` notices that the clock was set, for this cluster alone.
+    or other rules. `clock_steps` notices clock steps, for this cluster alone.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Evaluator:
         self._metrics = metrics
         self._rules = rules
         self._objects = RuleObjects(cluster.name)
-        self._objects_due = timedelta.min  # by the clock that nobody can set
+        self._objects_due = timedelta.min  # by the monotonic clock
         self._orphans: tuple[Alert, ...] = ()  # their rules may be in objects that are not read yet
         self._evaluated: Mapping[str, datetime] = {}  # rule -> when an earlier process last evaluated it
         self._clock_steps = clock_steps or ClockSteps(clock)
@@ -114,7 +114,7 @@ class Evaluator:
             await self._failure_alarm.sleep(min(pause, MAX_PAUSE))
 
     def _follow_clock(self) -> timedelta:
-        """Restate what is in memory when the clock was set, so that no interval and no `for` changes.
+        """Move what is in memory after a clock step, so that no interval and no `for` changes.
 
         Return by how much it was set.
         """
@@ -128,7 +128,7 @@ class Evaluator:
 
     @property
     def stalled_for(self) -> float:
-        """The seconds since the loop last went round, by a clock that nobody sets."""
+        """The seconds since the loop last went round, by the monotonic clock."""
         return asyncio.get_running_loop().time() - self._awake_at
 
     @property
@@ -167,7 +167,7 @@ class Evaluator:
         self._orphans = ()
 
     async def _restate(self) -> None:
-        """Follow the clock, in the store too once it was set by much: a second matters to no incident."""
+        """Follow a clock step, a large one in the store too: a second does not matter to an incident."""
         self._follow_clock()
         if abs(self._unrecorded_step) >= LARGE_STEP:
             await self._recorder.restate(self._unrecorded_step, self._clock.now())
@@ -177,7 +177,7 @@ class Evaluator:
         """Read the current rules, and evaluate those that are due."""
         await self._restate()
         await self._read_objects()
-        await self._restate()  # reading them takes a while, in which the clock may be set
+        await self._restate()  # reading them takes a while, in which the clock may step
         await self._run_due()
 
     async def start(self) -> None:

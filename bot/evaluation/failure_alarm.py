@@ -10,7 +10,7 @@ from collectors.cluster.kinds import NODES
 from collectors.cluster.object_store import ObjectChange
 
 CHANGE_PACE = 5.0  # seconds between two cycles for failures of one kind: a rack that fails is many
-SLOWEST_PACE = 60.0  # while failures go on: by then the checks' own intervals are as good
+SLOWEST_PACE = 60.0  # while failures continue: by then the checks' own intervals are as good
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ class GpuUsers:
     def __init__(self, sources: ClusterSources, clock: Clock) -> None:
         self._sources = sources
         self._clock = clock
-        self._asked: dict[GpuKey, timedelta] = {}  # by the clock that nobody can set
+        self._asked: dict[GpuKey, timedelta] = {}  # by the monotonic clock
         self._found: Mapping[GpuKey, tuple[PodKey, ...]] = {}
 
     async def added_to(self, topology: Topology, alerts: Iterable[Alert], *, at: datetime) -> Topology:

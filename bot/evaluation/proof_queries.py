@@ -1,4 +1,4 @@
-"""What may prove that faults are over: the topology, and the proof queries of the incidents that wait for one."""
+"""Facts that may prove that faults are over: the topology, and the proof queries of the incidents that wait for one."""
 
 import asyncio
 from collections.abc import Collection, Mapping

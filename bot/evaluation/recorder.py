@@ -90,7 +90,7 @@ class IncidentRecorder:
                 self._written.pop(alert.id, None)
 
     async def _keep_state(self, unit: Unit, batch: AlertBatch) -> None:
-        """Store what the producer needs to go on after this batch, and not before it."""
+        """Store what the producer needs to continue after this batch, and not before it."""
         if batch.progress:
             progress = EvaluationProgress(cluster=self._cluster, evaluated=batch.progress)
             await unit.rows(EvaluationProgress).put(progress)
@@ -98,7 +98,7 @@ class IncidentRecorder:
             await unit.rows(type(state)).put(state)
 
     async def restate(self, by: timedelta, now: datetime) -> None:
-        """Move every moment of the live incidents by so much, since the clock was set to `now`.
+        """Move every moment of the live incidents by a clock step of so much, to `now`.
 
         Durations stay true: how long an incident lasted, and for how long it may be reopened.
         """

@@ -49,7 +49,7 @@ class RuleState:
         self.missed = [*self.missed, at][-MAX_MISSED:]
 
     def restate(self, by: timedelta) -> None:
-        """Move every moment by so much, since the clock was set: `for`, intervals and backfills go on."""
+        """Move every moment by a clock step of so much: `for`, intervals and backfills continue."""
         self.due = self.due and self.due + by
         self.evaluated = self.evaluated and self.evaluated + by
         self.missed = [moment + by for moment in self.missed]

@@ -137,7 +137,7 @@ class RuleScheduler:
         self._failed |= kinds
 
     def restate(self, by: timedelta) -> None:
-        """Move every moment in memory by so much, since the clock was set."""
+        """Move every moment in memory by a clock step of so much."""
         for state in self._states.values():
             state.restate(by)
 

@@ -1,6 +1,6 @@
 """Connections of the HTTP server: how many there may be, and how long each may keep us waiting.
 
-Anybody who reaches the port can open connections. They must not take the files that the bot needs itself, nor keep a
+Anybody who reaches the port can open connections. They must not take the files that the bot needs itself, or keep a
 probe of the kubelet out: whoever has waited longest without a whole request makes room for the next.
 """
 

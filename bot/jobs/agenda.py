@@ -10,7 +10,7 @@ from bot.jobs.due_work import DueWork
 from collectors.facts.clock import Clock
 from collectors.internal_errors import InternalErrors
 
-LONGEST_SLEEP = timedelta(seconds=30)  # the clock may be changed: the delay is at most this long
+LONGEST_SLEEP = timedelta(seconds=30)  # the clock may step: the delay is at most this long
 RETRY_AFTER = timedelta(seconds=30)  # of work that failed
 
 _Key = tuple[str, str, str, datetime]  # table, column, row, the time from which it is due

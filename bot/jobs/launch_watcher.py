@@ -107,7 +107,7 @@ class LaunchWatcher:
                 self._errors.contain(error, "launch", launch=launch.id)
 
     def _deadline(self, launch: Launch) -> timedelta:
-        """Return until when the launch's training may be missing. A clock that is set afterwards does not change it."""
+        """Return until when the launch's training may be missing. A later clock step does not change it."""
         if (known := self._given_up_at.get((launch.id, launch.at))) is not None:
             return known
         left = launch.at + STARTS_WITHIN - self._clock.now()

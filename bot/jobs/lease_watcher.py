@@ -34,7 +34,7 @@ class LeaseWatcher:
     """Keeps in each lease what is known of its cordon. It lifts none.
 
     The picture of a cluster may be late, so what it says is asked of the API server before it counts. A lease ends by
-    itself only when its node is missing from a complete list and at the API server: there is nothing to lift any more.
+    itself only when its node is missing from a complete list and at the API server: there is nothing left to lift.
     """
 
     def __init__(

@@ -19,9 +19,8 @@ WORD = re.compile(r"[A-Za-z]+")
 _MANY, _LITTLE = 5, 3  # words that say enough, letters of a word that says little: "of"
 _OPENING = (": ", "(", "“", "; ")  # what a sentence from elsewhere may follow
 _SEPARATORS = (" ", ",", ";", "\n")
-_PLURAL = (
-    "(s|es|is|are|has|have| has|s have|)"  # all that may stand in a hole that the other sentence leaves out
-)
+# All that may stand in a hole that the other sentence leaves out.
+_PLURAL = "(s|es|is|are|has|have| has|s have|)"
 WIDE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")  # a character that is written without spaces
 
 
@@ -40,7 +39,7 @@ class Expected(Enum):
     ENDING = auto()  # of a plural, which is left out
     ANYTHING = auto()
     VALUE = auto()  # a name, or a number with its unit
-    SYMBOL = auto()  # a value that is no English word: it has a digit, a dash, a capital
+    SYMBOL = auto()  # a value that is not an English word: it has a digit, a dash, a capital
 
 
 @dataclass(frozen=True)

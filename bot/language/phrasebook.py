@@ -21,9 +21,8 @@ from bot.language.readings import Readings
 from collectors.facts.sentences import Sentence, holes
 
 _HOLE = re.compile(r"\{(\w+)(?::[^{}]*)?\}")
-_LEAST = (
-    3  # words of a template that is also looked for in plain English, while some of the code still says it so
-)
+# Words of a template that is also looked for in plain English, while some code still produces it that way.
+_LEAST = 3
 LONGEST = 1_000  # characters of a sentence that is looked up
 
 

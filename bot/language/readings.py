@@ -1,4 +1,4 @@
-"""What a sentence may mean: every way to read it as phrases of the code, and the way that leaves the least English."""
+"""Readings of a sentence: every way to split it into phrases of the code, and the way that leaves the least English."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,11 +39,8 @@ _FITTING: Mapping[Expected, Callable[[str], bool]] = {
     Expected.SYMBOL: lambda rest: bool(_VALUE.fullmatch(rest)) and not _ENGLISH.fullmatch(rest),
 }
 _SENTENCE = 100  # words of a sentence that nothing fits weigh so much more than names
-_MOST = {  # English words, of what is translated
-    Expected.ANYTHING: 1_000 * _SENTENCE,
-    Expected.VALUE: _SENTENCE - 1,
-    Expected.SYMBOL: 0,
-}
+# The most English words in what is translated.
+_MOST = {Expected.ANYTHING: 1_000 * _SENTENCE, Expected.VALUE: _SENTENCE - 1, Expected.SYMBOL: 0}
 
 
 @dataclass(frozen=True, slots=True)

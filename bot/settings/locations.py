@@ -1,4 +1,4 @@
-"""Where each setting was given: a line of the file, or an environment variable."""
+"""The location of each setting: a line of the file, or an environment variable."""
 
 import os
 from collections.abc import Mapping

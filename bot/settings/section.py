@@ -1,4 +1,4 @@
-"""What sections of the settings are made of: their base, types of values, and the options of an HTTP client."""
+"""The base of the settings' sections, the types of their values, and the options of an HTTP client."""
 
 import re
 from collections.abc import Mapping

@@ -132,7 +132,7 @@ class SqlStore:
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[StoreSnapshot]:
-        """Open a snapshot of what is committed. It does not wait for an open unit, nor delay one."""
+        """Open a snapshot of what is committed. It neither waits for an open unit nor delays one."""
         async with _begun(self._read_engine) as connection:
             yield _Transaction(connection, self._errors)
 

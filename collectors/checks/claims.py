@@ -20,9 +20,8 @@ from collectors.facts.results import Blind, Sample
 from collectors.facts.sentences import listed, sentence
 
 _WAITS = "WaitForFirstConsumer"
-_SELECTED = (
-    "volume.kubernetes.io/selected-node"  # the scheduler has placed a pod: now it is to be provisioned
-)
+# The scheduler has placed a pod: now the volume is to be provisioned.
+_SELECTED = "volume.kubernetes.io/selected-node"
 _IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
 _SHOWN = 5
 _REASONS = ("ProvisioningFailed", "FailedBinding", "ExternalProvisioning")

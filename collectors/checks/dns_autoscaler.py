@@ -1,4 +1,4 @@
-"""Checks of the DNS autoscaler: at its maximum, shrunk with the nodes that it counts, or with a document of no use."""
+"""Checks of the DNS autoscaler: at its maximum, shrunk with the nodes that it counts, or with an unusable document."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

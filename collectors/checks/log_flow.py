@@ -60,7 +60,7 @@ def silent(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sampl
 
 
 def _nodes(samples: Sequence[Sample], inventory: Inventory) -> tuple[set[str], set[str]]:
-    """Return the nodes that the samples name, and the names that are of no node."""
+    """Return the nodes that the samples name, and the names that do not belong to a node."""
     topology = build_topology(inventory, (), cluster="")
     found = {topology.complete(subject_of(sample.labels)).node for sample in samples} - {""}
     return found & inventory.nodes.keys(), found - inventory.nodes.keys()

@@ -75,7 +75,7 @@ def _missing(inputs: CheckInput) -> Sequence[MissingMetrics]:
 def _of_its_own(missing: MissingMetrics) -> Sample | None:
     """Return the sample of what the exporter gives wherever it runs, as if the rest were not missing.
 
-    What it leaves out by default is no fault of the cluster: the doctor has the lines for it.
+    What it leaves out by default is not a fault of the cluster: the doctor has the lines for it.
     """
     rules = tuple(rule for rule, needed in missing.needs if not set(needed).isdisjoint(missing.always))
     lines = tuple(line for line in missing.lines if line.partition(",")[0] in missing.always)

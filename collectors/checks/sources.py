@@ -1,4 +1,4 @@
-"""Checks of what Yardmaster itself relies on: sources and rules that are blind, and a clock that was set."""
+"""Checks of what Yardmaster itself relies on: sources and rules that are blind, and a clock step."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -34,7 +34,7 @@ def blind_rules(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[
 
 
 def clock_set(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
-    """Return a sample after the wall clock was set by more than 5 minutes: by how many seconds."""
+    """Return a sample after a clock step of more than 5 minutes: its seconds."""
     if (step := inputs.clock_step) is None:
         return []
     direction = "forward" if step.by > timedelta() else "back"

@@ -75,7 +75,7 @@ def node_in_danger(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
 def _nodes_of(part: str, uses: Sequence[VolumeUse], inventory: Inventory) -> Iterator[str]:
     match part:
         case "private-mount":
-            # A volume that was unmounted is named by nobody any more, so every node with such a mount counts.
+            # Nothing names a volume that was unmounted, so every node with such a mount counts.
             if uses:
                 yield from (pod.spec.node_name for pod, _ in _private(inventory))
         case "two-nodes":

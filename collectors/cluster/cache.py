@@ -35,7 +35,7 @@ class KindStatus:
     objects: int
     unreadable: int  # objects that are left out, because they cannot be decoded
     as_of: datetime | None
-    age: timedelta | None  # since `as_of`, by the clock that nobody can set
+    age: timedelta | None  # since `as_of`, by the monotonic clock
     reason: str
     lists: int
     watches: int

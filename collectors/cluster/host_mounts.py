@@ -1,4 +1,4 @@
-"""What a pod keeps mounted of its host although the host unmounts it: an image that stays busy after its pod is gone.
+"""Mounts of the host that a pod keeps after the host unmounts them: an image that stays busy after its pod is gone.
 
 A container that mounts the host's root has what was mounted there when it started. Unless the mount's propagation lets
 the host's unmounts reach it, that stays mounted.

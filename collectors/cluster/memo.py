@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-KEPT_FOR = (
-    100  # snapshots, of which there is at most one a second: rules need their values every minute or so
-)
+# Snapshots, of which there is at most one a second: rules need their values every minute or so.
+KEPT_FOR = 100
 
 
 class Memo:
@@ -23,7 +22,7 @@ class Memo:
                 self._forget(self._number - kept_for)
 
     def get(self, key: Hashable, parts: tuple[object, ...], derive: Callable[[], T]) -> T:
-        """Return the value of this key, derived anew if one of its parts is another object than before."""
+        """Return the value of this key, derived again if one of its parts is another object than before."""
         found = self._found.get(key)
         value: T
         if found is not None and len(found[1]) == len(parts) and all(map(operator.is_, found[1], parts)):

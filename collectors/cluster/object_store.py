@@ -91,7 +91,7 @@ class ObjectStore(Generic[T]):
 
 
 class _Index(Generic[T]):
-    """One index. Only the tuples of keys that changed since the last snapshot are made anew."""
+    """One index. Only the tuples of keys that changed since the last snapshot are rebuilt."""
 
     def __init__(self, keys_of: KeysOf) -> None:
         self._keys_of = keys_of

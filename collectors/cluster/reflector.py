@@ -48,7 +48,7 @@ class Reflector(Generic[T]):
         self.state = ReflectorState.STARTING
         self.reason = "it has not been listed yet"
         self.as_of: datetime | None = None  # by the wall clock
-        self._seen_at = timedelta()  # the same, by the clock that nobody can set
+        self._seen_at = timedelta()  # the same, by the monotonic clock
         self.lists = self.watches = 0
         self.settled = asyncio.Event()  # listed or refused once
         self._source = source
@@ -86,7 +86,7 @@ class Reflector(Generic[T]):
 
     @property
     def age(self) -> timedelta | None:
-        """The time since `as_of`, by the clock that nobody can set."""
+        """The time since `as_of`, by the monotonic clock."""
         return None if self.as_of is None else self._clock.elapsed() - self._seen_at
 
     @property
@@ -223,7 +223,7 @@ class Reflector(Generic[T]):
         await asyncio.sleep(seconds * self._chance.uniform(0.5, 1.0))
 
     async def _recognize_absence(self) -> bool:
-        """Know that there is no object, if the API server itself says that it does not serve the kind.
+        """Record that there is no object, if the API server itself says that it does not serve the kind.
 
         It refuses with 403 before it looks whether it serves the kind, so a missing right does not say that it does.
         """

@@ -64,7 +64,7 @@ GPU_RESOURCES: tuple[GpuResource, ...] = (
     GpuResource(pattern="koordinator.sh/gpu", units=100),
 )
 # Further vendors call a device by one of these words, or by a name with a number: `huawei.com/Ascend910`,
-# `gpu.intel.com/i915`, `nvidia.com/gpu-a100` after a renaming. Amounts of memory or of cores are no devices.
+# `gpu.intel.com/i915`, `nvidia.com/gpu-a100` after a renaming. Amounts of memory or of cores are not devices.
 _DEVICE = re.compile(r"(?:gpu|npu|dcu|mlu|tpu|xpu|hpu|gcu|gaudi|ascend|neuron|i915|xe)[0-9]*[a-z]?")
 _NO_DEVICE = re.compile(r".*(?:mem|core|percent|ratio|monitoring|count|number).*")
 _SHARE = frozenset({"shared", "share", "slice", "mig"})
@@ -89,7 +89,7 @@ def nvidia_gpus(capacity: Mapping[str, Quantity]) -> float:
 
 @lru_cache(maxsize=1024)
 def gpu_resource(name: str) -> GpuResource | None:
-    """Return the GPU resource of a name; None when it is no GPU resource."""
+    """Return the GPU resource of a name; None when it is not a GPU resource."""
     return next((one for one in GPU_RESOURCES if fnmatchcase(name, one.pattern)), None) or _foreign_device(
         name
     )

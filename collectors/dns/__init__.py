@@ -1,1 +1,1 @@
-"""What is known of the cluster's DNS: its Deployment, what sets its replicas, and what requires them. Pure."""
+"""Facts about the cluster's DNS: its Deployment, what sets its replicas, and what requires them. Pure."""

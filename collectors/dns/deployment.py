@@ -23,7 +23,7 @@ def dns_deployment(
 ) -> Deployment | None:
     """Return the Deployment whose pods the DNS Service selects, the largest of several.
 
-    None where DNS is no Deployment, or where Deployments cannot be seen, or where it is not clear which it is.
+    None where DNS is not a Deployment, or where Deployments cannot be seen, or where it is not clear which it is.
     """
     found = [
         deployment

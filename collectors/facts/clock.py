@@ -12,14 +12,14 @@ REPORTED_FOR = timedelta(minutes=15)
 
 
 class Clock(Protocol):
-    """The time, twice: one for people and for what outlives the process, one for durations within it."""
+    """The wall clock, for people and for what outlives the process, and a monotonic clock for durations within it."""
 
     def now(self) -> datetime:
-        """Return the wall clock's time, aware and in UTC. Somebody may set it, back or forward."""
+        """Return the wall clock's time, aware and in UTC. It may step, back or forward."""
         ...
 
     def elapsed(self) -> timedelta:
-        """Return the time since a fixed moment, which nobody can set. Only differences mean something."""
+        """Return the monotonic clock's time since a fixed moment. Only differences are meaningful."""
         ...
 
 
@@ -35,14 +35,14 @@ class SystemClock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockStep:
-    """The wall clock was set by so much, forward or (negative) back; noticed at this time of the new one."""
+    """A step of the wall clock by so much, forward or (negative) back, noticed at this new time."""
 
     by: timedelta
     at: datetime
 
 
 class ClockSteps:
-    """Notices that the wall clock was set, by comparing it with the one that nobody can set."""
+    """Notices steps of the wall clock by comparing it with the monotonic clock."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -50,7 +50,7 @@ class ClockSteps:
         self._last: tuple[ClockStep, timedelta] | None = None
 
     def taken(self) -> timedelta:
-        """Return by how much the clock was set since the last call; zero for less than a second."""
+        """Return by how much the clock stepped since the last call; zero for less than a second."""
         origin = self._measured()
         by = origin - self._origin
         if abs(by) < STEP:
@@ -67,7 +67,7 @@ class ClockSteps:
         return self._last[0]
 
     def _measured(self) -> datetime:
-        """Return the wall clock's time of the fixed moment."""
+        """Return the wall clock's time at the fixed moment."""
         return self._clock.now() - self._clock.elapsed()
 
 
@@ -81,9 +81,8 @@ _UNITS = {
     "ms": 1,
 }
 _LONGEST = 100 * _UNITS["y"]  # so that adding it to a datetime, or subtracting it, cannot overflow
-DURATION_SHAPE = (
-    r"^([0-9]+y)?([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$"  # for schemas: "0" aside
-)
+# For schemas: "0" aside.
+DURATION_SHAPE = r"^([0-9]+y)?([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$"
 _SHAPE = re.compile(
     r"^(?:(?P<y>\d+)y)?(?:(?P<w>\d+)w)?(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+)s)?(?:(?P<ms>\d+)ms)?$"
 )

@@ -1,4 +1,4 @@
-"""Findings: what a diagnosis of a source or a channel sees, and what mends it."""
+"""Findings: what a diagnosis of a source or a channel sees, and how to fix it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

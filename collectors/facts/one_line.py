@@ -50,7 +50,7 @@ def printable(text: str, limit: int) -> str:
 def _safe(text: str, limit: int) -> tuple[str, bool]:
     """Return what is read of a text, visible and without secrets, and whether more of it was there.
 
-    It is redacted twice: with its lines, and once nothing invisible parts a secret any more.
+    It is redacted twice: with its lines, and again once nothing invisible splits a secret.
     """
     read = text[: max(limit * _READ, _LEAST)]
     is_cut = len(text) > len(read)

@@ -28,7 +28,7 @@ _KEYS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linear:
-    """`data.linear`. A per-replica value of 0 is not used; a `max` of 0 is no maximum."""
+    """`data.linear`. A per-replica value of 0 is not used; a `max` of 0 means no maximum."""
 
     cores_per_replica: float = 0
     nodes_per_replica: float = 0

@@ -39,9 +39,9 @@ Argument = str | int | float | timedelta | datetime | Marked | tuple[Marked, ...
 
 
 class Sentence(str):
-    """Finished English that remembers of what it is made: `template` (and `plural`) with `{names}`, and `arguments`.
+    """Finished English that remembers what it is made of: `template` (and `plural`) with `{names}`, and `arguments`.
 
-    In a template, backticks mean code, and braces that are no hole are doubled. `context` tells apart two meanings of
+    In a template, backticks mean code, and literal braces are doubled. `context` tells apart two meanings of
     the same English word. Build one with the functions below.
     """
 

@@ -74,7 +74,7 @@ class TrainingFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadFacts:
-    """A workload with GPUs that is no training. `gpus` are those it holds now."""
+    """A workload with GPUs that is not a training. `gpus` are those it holds now."""
 
     id: str  # its key
     owner: str = ""
@@ -157,7 +157,7 @@ class Topology:
     pods_on: Mapping[str, tuple[PodFacts, ...]] = field(default_factory=dict)  # by node; no finished pods
     workloads: Mapping[str, WorkloadFacts] = field(
         default_factory=dict
-    )  # with GPUs; those that are no training
+    )  # with GPUs; those that are not trainings
     training_of: Mapping[str, str] = field(default_factory=dict)  # by workload, or by dedicated namespace
     keys: Mapping[str, str] = field(
         default_factory=dict

@@ -1,8 +1,8 @@
-"""What NVIDIA's XID numbers mean, and what to do about each. Rules repeat the numbers, and tests compare them.
+"""NVIDIA's XID numbers: what each means and what to do about it. Rules repeat the numbers, and tests compare them.
 
 The buckets and what to do follow NVIDIA's own catalogue, https://docs.nvidia.com/deploy/xid-errors/, as NVSentinel
 carries it; the severity is ours. What NVSentinel calls FATAL is critical, unless NVIDIA's own table says to ignore it
-(108, 160) or names an engine or a program that alone is to blame; 162 says that all is well again.
+(108, 160) or names an engine or a program that alone is to blame; 162 reports a recovery.
 """
 
 from collections.abc import Mapping

@@ -21,7 +21,7 @@ async def extracted(
     """Read the window's matching lines and count them by label and by the expression's named groups.
 
     Up to `cap` lines are read. When more match, the newest of every group are read, about `cap` in total: each sample
-    then says that its count is a lower bound, and no match is no result. Raises SourceError.
+    then says that its count is a lower bound, and the lack of a match is not a result. Raises SourceError.
     """
     pattern = _compiled(extract)
     found = LineTally()

@@ -19,12 +19,8 @@ KEYS = (
     "log.level",
     "log_level",
 )  # `"level":"error"`, `level=error`
-SYSLOG = {  # priorities of the journal and syslog
-    LogLevel.FATAL: (0, 1, 2),
-    LogLevel.ERROR: (3,),
-    LogLevel.WARNING: (4,),
-    LogLevel.INFO: (5, 6, 7),
-}
+# Priorities of the journal and syslog.
+SYSLOG = {LogLevel.FATAL: (0, 1, 2), LogLevel.ERROR: (3,), LogLevel.WARNING: (4,), LogLevel.INFO: (5, 6, 7)}
 BUNYAN = {LogLevel.FATAL: (60,), LogLevel.ERROR: (50,), LogLevel.WARNING: (40,), LogLevel.INFO: (30, 20, 10)}
 _WORDS: Mapping[LogLevel, tuple[str, ...]] = {
     LogLevel.FATAL: ("fatal", "critical", "crit", "panic", "dpanic", "alert", "emerg", "emergency"),

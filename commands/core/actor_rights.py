@@ -1,4 +1,4 @@
-"""What one actor may run on one cluster, as commands ask it."""
+"""The rights of one actor on one cluster, as commands ask for them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

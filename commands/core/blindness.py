@@ -1,4 +1,4 @@
-"""What an answer cannot see: the sources that it is made of, and that are blind or not connected. Pure."""
+"""The blind spots of an answer: its sources that are blind or not connected. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import replace

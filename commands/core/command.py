@@ -50,7 +50,7 @@ class DeniedError(UnusableError):
 
 
 class CommandOutcome(StrEnum):
-    """How a line ended, for who reads the answer by program."""
+    """The end of a line, for programs that read the answer."""
 
     DONE = "done"  # answered, recorded, or proposed as a plan
     FAILED = "failed"  # something outside did not answer
@@ -129,9 +129,8 @@ class Command(Generic[Action]):
     rights: Collection[Right] = ()
     shows: tuple[str, ...] = ()  # sources: one that cannot be seen now is named in the answer
     relieves: tuple[str, ...] = ()  # patterns of alert names: its effect explains why such an alert ends
-    undoing: Undoing | None = (
-        None  # what an undo of any plan has to know of this noun; declared by one of its commands
-    )
+    # What an undo of any plan has to know about this noun; declared by one of its commands.
+    undoing: Undoing | None = None
     details: str = ""  # extra text for the docs
     synonyms: tuple[str, ...] = ()  # what people say instead of the name; with options: "free gpus --free"
     allows_extra: bool = field(default=False)  # words after `--` are for the program: action(extra=…)

@@ -76,7 +76,7 @@ def with_waits(draft: PlanDraft, waits: Sequence[Waiting]) -> PlanDraft:
 
 
 class ProposalTimes:
-    """The time by which proposed plans expire. A wall clock that somebody sets neither shortens nor extends it.
+    """The time by which proposed plans expire. A clock step does not change it.
 
     Plans that an earlier process proposed go by the wall clock.
     """
@@ -90,7 +90,7 @@ class ProposalTimes:
             del self._proposed[next(iter(self._proposed))]
 
     def now(self, plan: Plan, clock: Clock) -> datetime:
-        """Return the time as if nobody had set the clock since the plan was proposed."""
+        """Return the time without the clock steps since the plan was proposed."""
         since = self._proposed.get(plan.id)
         return clock.now() if since is None else plan.created_at + (clock.elapsed() - since)
 
@@ -151,7 +151,7 @@ def check_confirmation(plan: Plan, actor: Actor, hash: str) -> None:
 def changes_since_shown(plan: Plan, draft: PlanDraft) -> str:
     """Return how planning again differs from what was shown, if it must be shown again; else an empty text.
 
-    Another decision must, and more disruption. Less is no reason: on a busy node nothing could ever be confirmed.
+    Another decision must, and more disruption. Less does not count: on a busy node nothing could ever be confirmed.
     """
     if plan_hash(draft.stages, draft.decided) != plan.hash:
         return "The cluster changed since the first preview: this is the new plan."

@@ -1,4 +1,4 @@
-"""What a cordon changes in the cluster's DNS: its autoscaler does not count cordoned nodes, but their pods ask on."""
+"""The effect of a cordon on the cluster's DNS: its autoscaler skips cordoned nodes, but their pods keep asking."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""How the rules of a cluster were last evaluated."""
+"""The last evaluations of a cluster's rules."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

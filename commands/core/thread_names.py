@@ -1,4 +1,4 @@
-"""What the incident of a thread concerns, by the names that a line gives it: `it` and `that node` mean these."""
+"""Names for what the incident of a thread concerns: a line says `it` or `that node`."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,4 +1,4 @@
-"""What is wrong with the arguments of a line, in our own words, and how to write them."""
+"""Errors in the arguments of a line, in our own words, with how to write them."""
 
 import difflib
 import re

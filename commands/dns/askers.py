@@ -1,4 +1,4 @@
-"""Who asks the cluster's DNS: by the log of CoreDNS, or else by the caches on the nodes."""
+"""Clients that ask the cluster's DNS: from the log of CoreDNS, or else from the caches on the nodes."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What a plan disrupts, and whether it is more than was shown. Pure."""
+"""The disruption by a plan, and whether it is more than was shown. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

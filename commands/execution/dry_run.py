@@ -11,9 +11,8 @@ from commands.execution.step_outcomes import Outcome, Refused, Waiting
 from commands.execution.steps import Step
 from commands.execution.steps.step_kind import DryRun
 
-MAX_STEPS = (
-    60  # one after the other: of a training with hundreds of equal Services only the first are checked
-)
+# One after another: of a training with hundreds of equal Services only the first are checked.
+MAX_STEPS = 60
 
 
 class DryRunError(Exception):

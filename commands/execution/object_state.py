@@ -1,4 +1,4 @@
-"""The state of an object that a row speaks of: the row is true while the object is so at the API server. Pure."""
+"""The state of an object that a row speaks of: the row is true while the API server shows this state. Pure."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -39,7 +39,7 @@ def recorded_step(plan: Plan, number: int) -> int | None:
 
 
 def recorded_of(steps: Sequence[Step], number: int) -> int | None:
-    """Return the same of steps that are no plan yet."""
+    """Return the same of steps that are not a plan yet."""
     if not isinstance(steps[number], Record):
         return None
     before = [one for one in range(number - 1, -1, -1) if not isinstance(steps[one], Record)]

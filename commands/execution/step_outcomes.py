@@ -1,4 +1,4 @@
-"""What came of trying a step once: done, waiting, refused or unknown."""
+"""The outcomes of trying a step once: done, waiting, refused or unknown."""
 
 from dataclasses import dataclass
 

@@ -14,7 +14,7 @@ from commands.execution.steps.step_kind import Attempt
 
 RETRY_AFTER = (1.0, 2.0, 5.0, 10.0, 20.0)  # seconds between retries while the cluster does not answer
 Pause = Callable[[float], Awaitable[None]]
-Monotonic = Callable[[], float]  # seconds; a clock that people may set would end waits too early or never
+Monotonic = Callable[[], float]  # seconds; a clock that may step would end waits too early or never
 IsCancelled = Callable[[str], Awaitable[bool]]  # gets the reason why the step waits
 
 

@@ -11,7 +11,7 @@ from collectors.gpu_activity import MEMORY_HELD_ABOVE, Activity, IdleSearch, Pod
 from collectors.gpu_workloads import BARE_POD
 from collectors.trainings.training import Training
 
-NAMED = 4  # workloads that are no trainings
+NAMED = 4  # workloads that are not trainings
 
 # One busy pod makes its training busy.
 _PRECEDENCE = (Activity.BUSY, Activity.YOUNG, Activity.UNKNOWN, Activity.IDLE)
@@ -148,7 +148,7 @@ def _resources(one: TrainingGpus) -> str:
 
 
 def way_to_free(one: TrainingGpus) -> str:
-    """Return how the GPUs of a workload that is no training are freed: its owner stops it, not Yardmaster."""
+    """Return how the GPUs of a workload that is not a training are freed: its owner stops it, not Yardmaster."""
     namespace, kind, name = parse_workload(one.id)
     if kind == BARE_POD:
         return sentence(
@@ -173,7 +173,7 @@ def way_to_free(one: TrainingGpus) -> str:
 
 
 def ways_to_free(found: Sequence[TrainingGpus]) -> list[str]:
-    """Return a line for each workload that is no training: what its owner can do, a few of them by name."""
+    """Return a line for each workload that is not a training: what its owner can do, a few of them by name."""
     others = [one for one in found if one.training is None]
     lines: list[str] = [
         sentence("{workload} is no training: {way}", workload=one.name, way=way_to_free(one))

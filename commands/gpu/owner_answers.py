@@ -130,7 +130,7 @@ def keep_again(
 ) -> Record:
     """Return the step that records the answer of a person who undoes a plan that freed the GPUs: they are needed.
 
-    It is no new question: the request does not open again.
+    It is not a new question: the request does not open again.
     """
     reason = sentence("plan {plan}, which freed them, was undone", plan=plan)
     kept = replace(_answered(freed, context), state=ReclaimState.KEPT, keep_reason=reason)

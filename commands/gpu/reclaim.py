@@ -169,7 +169,7 @@ def _selected(
 
 
 def _workload_named(name: str, found: tuple[TrainingGpus, ...]) -> TrainingGpus | None:
-    """Return the workload that is no training by its name, alone, with its namespace, or as it is listed."""
+    """Return the workload that is not a training by its name, alone, with its namespace, or as it is listed."""
     trainings = {
         known.casefold()
         for one in found

@@ -185,7 +185,7 @@ async def lost_settlement(reclaim: ReclaimRequest, unit: Unit, now: datetime) ->
 
 
 def request_of(due: DueCommand) -> str:
-    """Return the id of the reclaim request that a due command settles; of no request for another command."""
+    """Return the id of the reclaim request that a due command settles; none for another command."""
     return due.id.removeprefix(SETTLEMENT)
 
 

@@ -1,4 +1,4 @@
-"""How often each rule called people lately, and how often somebody acted on it. Pure."""
+"""Notifications by rule: how often each rule called people lately, and how often somebody acted on it. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

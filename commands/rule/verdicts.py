@@ -1,4 +1,4 @@
-"""What each rule can see, and what to do first so that the most and most severe rules see again. Pure."""
+"""Verdicts on rules: what each can see, and what to do first so that the most and most severe rules see again. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _NONE_SENT = NotificationCount()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleVerdict:
-    """What one rule can see and why, and how often it called people. `finding` has what mends it."""
+    """What one rule can see and why, and how often it called people. `finding` says how to fix it."""
 
     rule: Rule
     health: RuleHealth

@@ -1,4 +1,4 @@
-"""What a new silence is compared with: the alerts that there are, and the silence that mutes the same."""
+"""Existing alerts and silences, which a new silence is compared with."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What may have killed a training besides its own code: the incident of the node where its first task failed."""
+"""A likely cause of a training's failure besides its own code: the incident of the node where its first task failed."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Whether a launch fits now: notes for its preview, or a refusal that offers what would help."""
+"""The fit of a launch: notes for its preview if it fits now, or a refusal that offers what would help."""
 
 import shlex
 from collections import Counter

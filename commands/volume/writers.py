@@ -1,4 +1,4 @@
-"""What may write to a volume, and how each of it is stopped: the steps, whom they disrupt, and what cannot be held."""
+"""Writers of a volume, and how each is stopped: the steps, whom they disrupt, and what cannot be held."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -158,7 +158,7 @@ def _stop_workload(workload: str, pods: Sequence[Pod], inventory: Inventory, mad
 
 
 def _refused(name: str, steps: Sequence[Step], made: Stopped) -> bool:
-    """Whether it could only be deleted, which is no freeze: Kueue resumes what others suspend."""
+    """Whether it could only be deleted, which is not a freeze: Kueue resumes what others suspend."""
     if not any(isinstance(step, Delete) for step in steps):
         return False
     made.left.append(

@@ -70,9 +70,8 @@ RECORDED = frozenset(
         "training_checkpoint_timestamp_seconds",
     }
 )
-OBJECTS_EVERY = (
-    4  # kube-state-metrics: every fourth sample suffices, within Prometheus' lookback of five minutes
-)
+# kube-state-metrics: every fourth sample suffices, within Prometheus' lookback of five minutes.
+OBJECTS_EVERY = 4
 HONOR_LABELS = frozenset({"kube-state-metrics", "kubelet"})
 YIELD_EVERY = 5  # samples between yields to the event loop
 

@@ -148,7 +148,7 @@ def test_a_duration_is_read_as_in_prometheus(text: str, seconds: str) -> None:
         ("293y", "duration out of range"),
     ],
 )
-def test_what_is_no_duration_in_prometheus_is_an_error(text: str, reason: str) -> None:
+def test_what_is_not_a_duration_in_prometheus_is_an_error(text: str, reason: str) -> None:
     assert reason in render(f'{{{{ parseDuration "{text}" }}}}')
 
 

@@ -1,4 +1,4 @@
-"""What `check` refuses, and `run` too: each mistake by its line, in words that say what to write."""
+"""Refusals of `check` and `run`: each mistake by its line, in words that say what to write."""
 
 import re
 from collections.abc import Iterator

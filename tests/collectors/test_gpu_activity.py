@@ -1,4 +1,4 @@
-"""When a GPU counts as idle: only with samples for the whole window and no work in them."""
+"""Idle GPUs: a GPU is idle only with samples for the whole window and no work in them."""
 
 from dataclasses import replace
 from datetime import timedelta

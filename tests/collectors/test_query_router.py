@@ -77,7 +77,7 @@ async def test_an_unexpected_error_in_a_query_is_blind_for_that_query_only(error
     assert counts == ["prometheus"]
 
 
-async def test_a_timeout_within_a_source_is_not_said_to_be_our_deadline() -> None:
+async def test_a_timeout_within_a_source_is_not_reported_as_our_deadline() -> None:
     answers = await answers_of(router_of(FailingSource(TimeoutError())), bad=BAD)
 
     assert isinstance(bad := answers["bad"], Blind)
@@ -185,7 +185,7 @@ async def test_a_source_that_is_back_with_a_hole_is_blind_for_a_while_and_not_fo
     assert [isinstance(one, Blind) for one in found] == [True, True, True, True, False, False, False]
 
 
-async def test_a_clock_that_is_set_back_does_not_prolong_the_recovery() -> None:
+async def test_a_clock_step_back_does_not_prolong_the_recovery() -> None:
     source = LateSource(ValueError(), is_ill=True)
     router = router_of(source)
     await answers_of(router, good=GOOD)

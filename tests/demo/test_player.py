@@ -70,5 +70,5 @@ async def test_what_a_failed_one_left_behind_meets_no_other(failing: set[str]) -
 
 
 @pytest.mark.usefixtures("failing")
-async def test_one_that_begins_in_the_past_begins_anew_after_others() -> None:
+async def test_one_that_begins_in_the_past_starts_over_after_others() -> None:
     assert await started_for("hot-gpu", "idle-gpus") == [{}, IDLE]

@@ -1,4 +1,4 @@
-"""What the docs say of kube-prometheus-stack and of symptoms is so."""
+"""Statements of the docs about kube-prometheus-stack and about symptoms, compared with the program."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""What the pages refer to exists: links, images, files, subcommands, decisions."""
+"""References of the pages, all of which exist: links, images, files, subcommands, decisions."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the chart renders: a locked-down pod, settings that load, and exactly the rights expected."""
+"""The rendered chart: a locked-down pod, settings that load, and exactly the rights expected."""
 
 import re
 import subprocess

@@ -46,7 +46,7 @@ def test_what_is_named_exists(path: str) -> None:
     assert (ROOT / path).exists()
 
 
-def test_a_file_of_no_group_is_a_scope_of_its_own() -> None:
+def test_a_file_without_a_group_is_a_scope_of_its_own() -> None:
     assert scope_of("tests/house/test_words.py") == "tests/house/test_words.py"
 
 

@@ -1,4 +1,4 @@
-"""Durations within the process are not measured by the wall clock, which somebody may set."""
+"""Durations within the process are measured with the monotonic clock, as the wall clock may step."""
 
 import ast
 from collections.abc import Iterator

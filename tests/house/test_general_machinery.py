@@ -1,4 +1,4 @@
-"""The general machinery of commands, core and execution, knows no noun: neither its rows nor its tables."""
+"""The general machinery of commands, core and execution, which knows neither the rows nor the tables of a noun."""
 
 import ast
 from collections.abc import Iterator

@@ -94,7 +94,7 @@ def test_a_reference_to_nothing_is_found() -> None:
     ]
 
 
-def test_a_reference_to_something_is_none() -> None:
+def test_a_valid_reference_is_not_reported() -> None:
     text = (
         "See headline.py, alerts/cards/headline.py, commands/<noun>/x.py, alerts.cards.headline, bot.wiring."
     )

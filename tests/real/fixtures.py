@@ -146,9 +146,8 @@ def real_jobset(
         yield real_kubernetes
 
 
-_REAL = frozenset(  # every fixture above
-    name for name, one in globals().items() if isinstance(one, type(real_kubernetes))
-)
+# Every fixture above.
+_REAL = frozenset(name for name, one in globals().items() if isinstance(one, type(real_kubernetes)))
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` evaluates the markers

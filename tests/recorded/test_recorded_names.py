@@ -34,9 +34,8 @@ NOT_RECORDED = {
     "kubelet_runtime_operations_errors_total": "once an operation fails",
     "storage_operation_duration_seconds_count": "once a volume is mounted",
 }
-OF_OTHERS = re.compile(
-    "kubelet_volume_stats_|node_(bonding|edac|infiniband|nfs)_"  # with a claim, and with such devices
-)
+# With a claim, and with such devices.
+OF_OTHERS = re.compile("kubelet_volume_stats_|node_(bonding|edac|infiniband|nfs)_")
 
 
 def named() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The wall clock of the machine is set: one card says by how much, and nothing else changes."""
+"""A step of the machine's wall clock: one card says by how much, and nothing else changes."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -25,7 +25,7 @@ OWN_RULES: dict[str, Any] = {
 }
 
 
-async def test_one_card_says_by_how_much_the_clock_was_set_back(tmp_path: Path) -> None:
+async def test_one_card_says_how_far_the_clock_stepped_back(tmp_path: Path) -> None:
     clock = PushedClock()
     async with light(tmp_path, own_rules=OWN_RULES, clock=clock) as stage:
         since = clock.now() - timedelta(hours=9)

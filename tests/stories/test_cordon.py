@@ -159,7 +159,7 @@ async def test_the_reminder_of_a_lifted_cordon_says_that_it_was_lifted(tmp_path:
         assert "node uncordon gpu-a01" in line.said
 
 
-async def test_a_cordon_is_no_fix_and_the_resolved_card_offers_to_end_it(tmp_path: Path) -> None:
+async def test_a_cordon_is_not_a_fix_and_the_resolved_card_offers_to_end_it(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         stage.prometheus.truth.say(HOT, ({"node": "gpu-a01", "gpu": "3"}, 91), since=stage.clock.now())
         card = await stage.card("gpu-a01 is hot")
@@ -247,7 +247,9 @@ async def test_a_disruptive_command_needs_a_second_person_who_may_run_it_too(tmp
         assert stage.node("gpu-a01")["metadata"]["labels"]["wiped"] == "yes"
 
 
-async def test_the_owner_is_who_typed_the_command_not_who_confirmed_it(tmp_path: Path) -> None:
+async def test_the_owner_is_the_person_who_typed_the_command_not_the_one_who_confirmed_it(
+    tmp_path: Path,
+) -> None:
     async with light(tmp_path) as stage:
         await stage.asks("dana", CORDON)
         (plan,) = await stage.plans()

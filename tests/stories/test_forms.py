@@ -59,7 +59,7 @@ async def test_the_shortcut_asks_which_command_and_opens_its_form(tmp_path: Path
         assert "Node gpu-b01" in stage.slack.messages("@dana")[-1].said
 
 
-async def test_a_form_opens_only_for_who_may_run_it_and_suggests_to_teams_only(tmp_path: Path) -> None:
+async def test_a_form_opens_only_for_people_who_may_run_it_and_suggests_to_teams_only(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         answer = await stage.asks("ana", "cordon")
         assert "Only sre may run `node cordon`" in answer.said

@@ -1,4 +1,4 @@
-"""Connections that send half a request and nothing more take nothing from the bot: not its files, nor its endpoints."""
+"""Connections that send half a request and nothing more: they exhaust neither the bot's files nor its endpoints."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""What a person sends is stored before it is acknowledged: a crash or a store that is stuck loses nothing."""
+"""The intake: interactions are stored before they are acknowledged, so a crash or a stuck store loses nothing."""
 
 import asyncio
 import signal
@@ -170,7 +170,7 @@ NO_JSON = {
 
 
 @pytest.mark.parametrize(("body", "kind"), list(NO_JSON.values()), ids=list(NO_JSON))
-async def test_a_body_that_is_no_json_is_refused_without_a_traceback(
+async def test_a_body_that_is_not_json_is_refused_without_a_traceback(
     tmp_path: Path,
     body: bytes,
     kind: str,

@@ -42,7 +42,7 @@ def join(stage: Light) -> None:
     stage.settings["people"] = {"dana": {"ids": ["token:ops", f"slack:{stage.slack.id('dana')}"]}}
 
 
-async def test_who_asked_is_no_second_person_by_another_id(tmp_path: Path) -> None:
+async def test_the_requester_is_not_a_second_person_by_another_id(tmp_path: Path) -> None:
     async with one_person(tmp_path, token=OPERATOR) as (stage, post):
         await post("node wipe")
         (plan,) = await stage.plans()

@@ -1,4 +1,4 @@
-"""What Yardmaster's own metrics say after a few minutes of work."""
+"""Yardmaster's own metrics after a few minutes of work."""
 
 from pathlib import Path
 

@@ -26,7 +26,7 @@ async def handled(stage: Light, count: int) -> None:
 
 
 def nothing_reached(stage: Light, who: str) -> bool:
-    """Whether the bot never wrote to this person, nor to the channels where they wrote."""
+    """Whether the bot never wrote to this person or to the channels where they wrote."""
     posted = [
         m for place in (CHANNEL, "#random", f"@{who}") for m in stage.slack.everything(place) if m.by_bot
     ]
@@ -76,7 +76,7 @@ async def card_with_action(stage: Light) -> Message:
     return await stage.card("gpu-a01 is hot")
 
 
-async def test_a_suggested_action_needs_the_permission_of_who_presses_it(
+async def test_a_suggested_action_needs_the_permission_of_the_person_who_presses_it(
     tmp_path: Path,
 ) -> None:
     async with light(tmp_path) as stage:

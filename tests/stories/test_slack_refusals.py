@@ -1,4 +1,4 @@
-"""What Slack refused is delivered soon after somebody has mended it."""
+"""Refusals by Slack: a refused message is delivered soon after somebody fixes the cause."""
 
 import time
 from collections.abc import Callable
@@ -49,7 +49,7 @@ BREAKS = [
 
 
 @pytest.mark.parametrize("breaks", BREAKS)
-async def test_a_refused_critical_card_is_posted_within_half_a_minute_of_the_mending(
+async def test_a_refused_critical_card_is_posted_within_half_a_minute_of_the_fix(
     tmp_path: Path, breaks: Callable[[Light], Callable[[], None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert RetryPolicy().refused_critical <= timedelta(seconds=30)

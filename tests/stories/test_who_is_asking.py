@@ -1,4 +1,4 @@
-"""Who sent a line: a bad moment of Slack is neither taken for a refusal nor for a stranger."""
+"""The sender of a line: an outage of Slack is taken neither for a refusal nor for a stranger."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ async def test_slack_limiting_auth_test_is_not_taken_for_a_missing_installation(
         assert stage.slack.notices("gus") == []
 
 
-async def test_who_left_the_team_cannot_confirm(tmp_path: Path) -> None:
+async def test_a_person_who_left_the_team_cannot_confirm(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         preview = await stage.asks("dana", CORDON)
         remove_from(stage, "sre", "dana")
@@ -53,7 +53,7 @@ async def test_who_left_the_team_cannot_confirm(tmp_path: Path) -> None:
         assert [plan.state.value for plan in await stage.plans()] == ["proposed"]
 
 
-async def test_who_cannot_be_checked_cannot_confirm_yet(tmp_path: Path) -> None:
+async def test_a_person_who_cannot_be_checked_cannot_confirm_yet(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         preview = await stage.asks("dana", CORDON)
         (plan,) = await stage.plans()

@@ -1,4 +1,4 @@
-"""A model of the incident book: alert by alert, every value derived anew from all members. Simple and slow."""
+"""A model of the incident book: alert by alert, every value derived again from all members. Simple and slow."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -227,7 +227,7 @@ class History:
         for _ in range(3):
             await self.pass_time(timedelta(minutes=1))
 
-    # What is so, and what is known.
+    # What happens, and what is known of it.
 
     async def plans(self) -> Sequence[Plan]:
         async with self.store.read() as snapshot:

@@ -35,7 +35,7 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A fault of some nodes, or of the cluster, from its beginning until it is mended. GPU 0 is the faulty one."""
+    """A fault of some nodes, or of the cluster, from its beginning until it is fixed. GPU 0 is the faulty one."""
 
     kind: FaultKind
     nodes: frozenset[str] = frozenset()

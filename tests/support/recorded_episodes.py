@@ -16,7 +16,7 @@ AFTERWARDS = timedelta(minutes=24)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """A recorded cluster whose faults begin at `begins` and are mended at `mended`."""
+    """A recorded cluster whose faults begin at `begins` and are fixed at `mended`."""
 
     cluster: RecordedCluster
     begins: datetime

@@ -1,4 +1,4 @@
-"""How people scrape: the target labels that charts and relabelling give the exporters of a node and of a cluster."""
+"""Styles of scraping: the target labels that charts and relabelling give the exporters of a node and of a cluster."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What people see of a message, and text from outside that tries to shape it."""
+"""The visible text of a message, and text from outside that tries to shape it."""
 
 from unicodedata import category
 

@@ -1,4 +1,4 @@
-"""What a store shows, in words that people read: the same before and after a migration."""
+"""The visible contents of a store, which must be the same before and after a migration."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the steps of a plan need in Kubernetes, compared with the rights that their command declares."""
+"""Rights that the steps of a plan need in Kubernetes, compared with the rights that their command declares."""
 
 from collections.abc import Iterable
 

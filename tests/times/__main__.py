@@ -31,7 +31,7 @@ SHOWN = (
     "tests",
     "slowest",
 )
-LONG = 1.0  # seconds: the distribution needs to know of no shorter files
+LONG = 1.0  # seconds: the distribution does not need shorter files
 
 
 @click.command()

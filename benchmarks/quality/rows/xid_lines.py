@@ -10,7 +10,7 @@ from benchmarks.row import Goal, Peer, Row
 from collectors.facts.xid_catalogue import xid_of
 from tests.support.xid_lines import xid_line
 
-# The buckets of NVIDIA's list that mean that the GPU does not go on as it is.
+# The buckets of NVIDIA's list that mean that the GPU cannot continue as it is.
 _FATAL = frozenset(
     {
         "CHECK_MECHANICALS",

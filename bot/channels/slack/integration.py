@@ -125,7 +125,7 @@ async def open_slack(
 def bolt_app(client: SlackClient, *, signing_secret: str | None = None) -> AsyncApp:
     """Return a Bolt app that acknowledges after its listener is done, and makes no call of its own.
 
-    Bolt would call auth.test for its first request, and tell people to install the app anew when that is refused.
+    Bolt would call auth.test for its first request, and tell people to reinstall the app when that is refused.
     """
 
     async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult:

@@ -1,4 +1,4 @@
-"""What people ask of an expression: its selectors, to rewrite them in place, its metrics, and how far it looks back."""
+"""Questions about an expression: its selectors, to rewrite them in place, its metrics, and how far it looks back."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Selector:
 
 @lru_cache(maxsize=2_048)  # the rules of a cycle are the same as in the last one
 def selectors(expr: str) -> tuple[Selector, ...]:
-    """Return the selectors that begin with a metric's name, in order; none where it is no PromQL."""
+    """Return the selectors that begin with a metric's name, in order; none where it is not PromQL."""
     found: list[Selector] = []
     for node, around in _parts(expr):
         if not isinstance(node, VectorSelector) or expr[node.start] == "{":
@@ -74,7 +74,7 @@ def with_selectors(expr: str, text_of: Callable[[Selector], str | None]) -> str:
 
 
 def metric_names(expr: str) -> frozenset[str]:
-    """Return the names of all metrics in an expression; none where it is no PromQL."""
+    """Return the names of all metrics in an expression; none where it is not PromQL."""
     found = (node.metric for node, _ in _parts(expr) if isinstance(node, VectorSelector))
     return frozenset(name for name in found if name)
 

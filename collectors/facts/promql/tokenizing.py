@@ -80,7 +80,7 @@ def line_and_column(expr: str, place: int) -> tuple[int, int]:
 
 
 class PromQLSyntaxError(ValueError):
-    """An expression that is no PromQL, with the place from which on it is not."""
+    """An expression that is not PromQL, with the position where it goes wrong."""
 
     def __init__(self, what: str, place: int) -> None:
         super().__init__(what)

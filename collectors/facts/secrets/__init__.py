@@ -1,1 +1,1 @@
-"""What secrets look like, by kind: the data of the redactor, and how a value is judged."""
+"""Kinds of secrets and what they look like: the data of the redactor, and how a value is judged."""

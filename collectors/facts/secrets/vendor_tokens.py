@@ -1,4 +1,4 @@
-"""Tokens that have a shape of their own, whatever stands around them: expressions of RE2, by who documents them."""
+"""Tokens that have a shape of their own, whatever stands around them: RE2 expressions, grouped by their source."""
 
 TOKENS = (
     # AWS, reference_identifiers.html#identifiers-unique-ids, and session tokens of STS

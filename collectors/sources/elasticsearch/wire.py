@@ -21,7 +21,7 @@ _CUT = 300  # characters of the server's error
 
 
 class NotElasticsearchError(Exception):
-    """The response is no JSON object: another server answers."""
+    """The response is not a JSON object: another server answers."""
 
 
 class _Cause(msgspec.Struct):

@@ -131,7 +131,7 @@ def _kind(failure: Exception) -> Failure | None:
 
 
 class TlsFiles:
-    """Builds the context, and builds it anew when one of its files changes: later connections use the new one."""
+    """Builds the context, and rebuilds it when one of its files changes: later connections use the new one."""
 
     def __init__(self, options: PrometheusOptions) -> None:
         self._options = options

@@ -131,7 +131,7 @@ def _waits_for(rule: str, absent: Iterable[MissingMetrics]) -> str:
 
 
 def missing_finding(missing: MissingMetrics) -> Finding:
-    """Return what it means that these metrics are missing, and what mends it."""
+    """Return what follows from these missing metrics, and how to fix it."""
     metrics, exporter = some_of(missing.metrics, _SHOWN), missing.exporter
     if missing.cause is MissingCause.TARGET_DOWN:
         jobs = ", ".join(missing.jobs)

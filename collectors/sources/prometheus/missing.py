@@ -1,4 +1,4 @@
-"""Which metrics of rules have no series, why, and whether they were there before."""
+"""Metrics of rules that have no series: which, why, and whether they existed before."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -70,7 +70,7 @@ async def presence_of(ask: InstantQuery, expressions: Mapping[str, str], at: dat
 def missing_metrics(expr: str, present: Collection[str]) -> frozenset[str]:
     """Return the metrics without which the expression has no result, as long as these are present.
 
-    A metric is not needed where `or` has another, after `unless`, nor in `absent`.
+    A metric is not needed where `or` has another, after `unless`, or in `absent`.
     """
     try:
         return _needed(parse(expr), present)

@@ -1,4 +1,4 @@
-"""Where Prometheus is, and the limits of its use."""
+"""Options of a Prometheus: where it is, and the limits of its use."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping

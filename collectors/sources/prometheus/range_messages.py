@@ -1,4 +1,4 @@
-"""What passes between this process and the child that fetches ranges."""
+"""Messages between this process and the child that fetches ranges."""
 
 import msgspec
 

@@ -72,5 +72,5 @@ _INTERVALS = 2
 
 
 def longest_gap(scrapes: float, stale_after: timedelta) -> timedelta:
-    """Return the longest time without a scrape that is no hole. `scrapes` answers SCRAPES_QUERY; 0: no answer."""
+    """Return the longest time without a scrape that is not a hole. `scrapes` answers SCRAPES_QUERY; 0: no answer."""
     return min(stale_after, _INTERVALS * WINDOW / scrapes) if scrapes >= 1 else stale_after

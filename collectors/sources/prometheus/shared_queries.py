@@ -50,7 +50,7 @@ class SharedQueries(Generic[Q]):
             return shared.result
 
     def _forget_one(self) -> None:
-        """Forget a query that is not asked any more."""
+        """Forget a query that is no longer asked."""
         old = (query for query, one in self._shared.items() if one.at not in self._moments)
         if (query := next(old, None)) is not None:
             del self._shared[query]

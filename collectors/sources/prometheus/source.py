@@ -53,7 +53,7 @@ class PrometheusSource:
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._waiting = 0  # queries that run or wait
         self._is_closed = False
-        self._gap: tuple[datetime, timedelta] | None = None  # the longest that is no hole, and as of when
+        self._gap: tuple[datetime, timedelta] | None = None  # the longest that is not a hole; as of when
 
     async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
         """Return the samples at that moment, and the presence query's result.

@@ -225,7 +225,7 @@ def _without_full_stop(command: AnyCommand, words: Sequence[str]) -> list[str]:
 
 
 def _has_words_too_many(command: AnyCommand, words: Sequence[str]) -> bool:
-    """Return whether what follows the name is no argument: `node list of rack-a`, `runbook for etcd`."""
+    """Return whether what follows the name is not an argument: `node list of rack-a`, `runbook for etcd`."""
     following = words[len(command.name.split()) :]
     places = positional_words(command, following)
     takes = any(isinstance(one, click.Argument) for one in command.parameters)

@@ -40,7 +40,7 @@ def parts_of(
 
 
 def _is_noun_of_a_name(part: LineToken | Name, named: AbstractSet[NameKind]) -> bool:
-    """Return whether it is the noun before a name: `the node gpu-b03` is no node of the thread."""
+    """Return whether it is the noun before a name: `the node gpu-b03` is not the thread's node."""
     return (
         isinstance(part, Name) and part.is_reference and part.is_specific and not named.isdisjoint(part.kinds)
     )

@@ -21,7 +21,7 @@ class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patc
     """A merge patch of one object or subresource. `undo` is the merge patch that reverts it.
 
     What it requires and does not itself change, its inverse requires too: for example, who manages the object.
-    With `if_exists` a missing object is no error: what is gone needs no restoring.
+    With `if_exists` a missing object is not an error: what is gone does not need restoring.
     """
 
     body: dict[str, JsonValue]

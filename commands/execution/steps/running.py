@@ -45,7 +45,7 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
         return Done()
 
     async def apply(self, attempt: Attempt) -> Outcome:
-        attempt.was_sent = False  # nor by an earlier process
+        attempt.was_sent = False  # and not by an earlier process
         return await self._judged(attempt.writer)
 
     async def observe(self, reader: ObjectReader, plan: str) -> Outcome:

@@ -36,7 +36,7 @@ class Wait(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="wait"
         return Done()
 
     async def apply(self, attempt: Attempt) -> Outcome:
-        attempt.was_sent = False  # nor by an earlier process
+        attempt.was_sent = False  # and not by an earlier process
         return self._judged(await attempt.writer.read(self.ref))
 
     async def observe(self, reader: ObjectReader, plan: str) -> Outcome:

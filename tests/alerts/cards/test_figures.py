@@ -1,4 +1,4 @@
-"""Which changes of a message are figures, and which are its state."""
+"""Changes of a message: those of its figures, and those of its state."""
 
 from typing import Any
 

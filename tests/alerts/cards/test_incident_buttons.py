@@ -1,4 +1,4 @@
-"""What an incident's card offers: actions, who has it, silences, and behind a menu the rest."""
+"""Buttons of an incident's card: actions, who has it, silences, and behind a menu the rest."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -50,7 +50,7 @@ def test_a_silenced_incident_offers_no_second_silence(incident: Incident) -> Non
     assert [one.label for one in found.menus] == ["More"]
 
 
-def test_who_has_it_hands_it_over_or_takes_the_acknowledgement_back(incident: Incident) -> None:
+def test_the_owner_hands_the_incident_over_or_takes_the_acknowledgement_back(incident: Incident) -> None:
     found = offered(acknowledge(incident, who="U1", now=NOON))
 
     assert [one.label for one in found.buttons if one.label == "Acknowledge"] == []

@@ -92,7 +92,7 @@ def test_the_node_of_a_log_line_is_not_where_a_component_of_the_cluster_is() -> 
     assert said(alone).startswith("Where: dns")
 
 
-def test_a_training_that_one_alert_affects_is_no_bystander_of_another() -> None:
+def test_a_training_that_one_alert_affects_is_not_a_bystander_of_another() -> None:
     incident = incident_of(scoped("Noise", ImpactScope.BYSTANDERS), scoped("Hot", ImpactScope.SUBJECT))
     other = incident_of(scoped("Hot", ImpactScope.SUBJECT), scoped("Noise", ImpactScope.BYSTANDERS))
 
@@ -100,14 +100,14 @@ def test_a_training_that_one_alert_affects_is_no_bystander_of_another() -> None:
 
 
 @pytest.mark.parametrize("word", ["speech/asr-0", "speech/asr"])
-def test_a_training_that_the_line_names_is_said(word: str) -> None:
+def test_a_training_that_the_line_names_is_shown(word: str) -> None:
     rule = scoped("Noise", ImpactScope.BYSTANDERS, is_logged=True)
     incident = incident_of(rule, texts=(f'Error syncing pod, skipping pod="{word}"',))
 
     assert said(incident).endswith("; speech/asr 4 GPUs, bo · Named in the line: speech/asr 4 GPUs, bo")
 
 
-def test_a_training_that_is_named_and_alone_on_the_node_is_said_once() -> None:
+def test_a_training_that_is_named_and_alone_on_the_node_is_shown_once() -> None:
     rule = scoped("Noise", ImpactScope.BYSTANDERS, is_logged=True)
     incident = incident_of(rule, texts=('Error syncing pod, skipping pod="speech/asr"',))
     alone = replace(incident, impacts=tuple(impact for impact in incident.impacts if impact.is_named))

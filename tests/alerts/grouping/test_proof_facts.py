@@ -1,4 +1,4 @@
-"""Which facts prove that a fault is over: pods that waited for a volume, and metrics of the alert's own labels."""
+"""Facts that prove that a fault is over: pods that waited for a volume, and metrics of the alert's own labels."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -199,7 +199,7 @@ def test_a_crash_of_a_training_left_nothing_broken() -> None:
     assert is_proven(replace(incident_of("gpus-allocatable"), crash_of="vision/detr"))
 
 
-def test_when_the_clock_is_set_what_was_seen_moves_with_it() -> None:
+def test_what_was_seen_moves_with_a_clock_step() -> None:
     incident = looked(
         incident_of("gpus-allocatable"), *(ProofFacts(topology=topology_of(one)) for one in "788")
     )

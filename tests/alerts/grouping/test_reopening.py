@@ -1,4 +1,4 @@
-"""What breaks again soon, by the same rule, is the same incident; anything else is a new one that names the old one."""
+"""Reopened incidents: the same fault soon again. Anything else is a new incident that names the old one."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""A GPU with the same XID after two repairs within a week is to be replaced, and not to be reset once more."""
+"""A returning fault: a GPU with the same XID after two repairs within a week is to be replaced, not reset again."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -68,7 +68,7 @@ def test_fewer_repairs_of_the_same_fault_are_not(earlier: list[Incident]) -> Non
     assert returned(NOW, earlier) is None
 
 
-def test_the_card_says_that_another_reset_is_no_repair() -> None:
+def test_the_card_says_that_another_reset_will_not_repair_it() -> None:
     context = IncidentContext(returned=returned(NOW, [repaired(NOON - 6 * DAY), repaired(NOON - 2 * DAY)]))
     card = incident_card(NOW, context=context, now=NOON)
     said = [plain(block.text) for block in card.blocks if isinstance(block, Paragraph)]

@@ -128,7 +128,7 @@ def test_a_line_about_another_device_connects_nothing() -> None:
     assert "vision/ckpt" not in said
 
 
-def test_a_new_volume_that_is_formatted_is_no_loss() -> None:
+def test_formatting_a_new_volume_loses_nothing() -> None:
     said = words(incident_of(claims(), VolumeUnmapFailed={"device": "/dev/rbd7"}))
 
     assert "DATA LOSS" not in said

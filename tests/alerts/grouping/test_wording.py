@@ -53,7 +53,7 @@ def test_only_whole_addresses_are_replaced() -> None:
     )
 
 
-def test_a_description_is_said_like_a_summary() -> None:
+def test_a_description_is_worded_like_a_summary() -> None:
     alert = replace(
         an_alert("NodeFull", on={"instance": "10.0.0.11:9100"}),
         annotations={"summary": "x", "description": "10.0.0.11:9100 has 95.41% in use."},

@@ -1,4 +1,4 @@
-"""What XIDs call for: alone, beside others of the same GPU, and on all nodes of one training at once."""
+"""Advice about XIDs: alone, beside others of the same GPU, and on all nodes of one training at once."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -154,7 +154,7 @@ def test_what_calls_for_more_leads() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "79a", "-1", "१२", "123456"])
-def test_a_label_that_is_no_number_is_no_xid(text: str) -> None:
+def test_a_label_that_is_not_a_number_is_not_an_xid(text: str) -> None:
     (member,) = incident_of(an_alert("GPUXIDError", on={"node": "gpu-a01", "xid": text})).members
     assert (member.xid, member.recovery) == (0, None)
 

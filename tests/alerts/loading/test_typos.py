@@ -58,11 +58,11 @@ def test_what_was_meant(load_rule: LoadRule, text: str, expected: str) -> None:
         pytest.param(rule(runbook="a-page-of-our-own"), id="a runbook of one's own"),
     ],
 )
-def test_what_is_meant_so(load_rule: LoadRule, text: str) -> None:
+def test_what_is_not_a_typo(load_rule: LoadRule, text: str) -> None:
     assert load_rule(text, file="own.yard.yaml").diagnostics == ()
 
 
-def test_a_file_that_is_no_rule_file_is_not_shown() -> None:
+def test_a_file_that_is_not_a_rule_file_is_not_shown() -> None:
     loaded = load("root:x:0:0:a-secret\n", file="passwd", symbols=Symbols(), own=True)
     (diagnostic,) = loaded.diagnostics
     assert str(diagnostic) == "passwd:1:1: this is not a rule file: it must be a mapping with `groups`"

@@ -1,4 +1,4 @@
-"""What a rule file may say, as promtool accepts it, and what is probably not what was meant."""
+"""Warnings about a rule file that promtool accepts but that probably does not mean what its author meant."""
 
 import pytest
 
@@ -76,5 +76,5 @@ def test_the_report_has_the_warnings_and_is_a_success() -> None:
         ("absent(x)", None),
     ],
 )
-def test_the_outermost_aggregation_says_the_labels(expr: str, labels: set[str] | None) -> None:
+def test_the_outermost_aggregation_decides_the_labels(expr: str, labels: set[str] | None) -> None:
     assert output_labels(expr) == labels

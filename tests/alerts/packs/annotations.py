@@ -1,4 +1,4 @@
-"""The annotations that the packs' cases expect: written anew as promtool renders them, after a change of wording.
+"""The annotations that the packs' cases expect: rewritten as promtool renders them, after a change of wording.
 
 `python -m tests.alerts.packs.annotations` changes annotations only, and only of alerts whose labels are as expected:
 promtool still fails a case whose rule fires for something else, or not at all. Look at what `git diff` says then.
@@ -37,7 +37,7 @@ class Expected:
 
 
 def main() -> None:
-    """Write the cases of every pack anew, and print which have changed."""
+    """Rewrite the cases of every pack, and print which have changed."""
     for pack in prometheus_files():
         cases = pack.with_name(pack.name.removesuffix(".yaml") + ".test.yaml")
         if reword(cases):
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def reword(cases: Path) -> bool:
-    """Write a file of cases anew, beside its rules. Return whether it has changed."""
+    """Rewrite a file of cases, beside its rules. Return whether it has changed."""
     text = cases.read_text(encoding="utf-8")
     rewritten = _reworded(text, _rendered(cases))
     cases.write_text(rewritten, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What a case of a log or check rule fires, tried just before and just after the rule's time; and what it should."""
+"""The outcome of a case of a log or check rule just before and just after the rule's time, and the expected outcome."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -48,7 +48,7 @@ def outcome(rule: Rule, result: QueryResult) -> CaseOutcome:
 
 
 async def check_outcome(rule: Rule, case: CheckCase) -> CaseOutcome:
-    """Return what the check fires. One that cannot tell, as it failed, fires nothing either: that is no quiet case."""
+    """Return what the check fires. A check that failed fires nothing either: that is not a quiet case."""
     result = await check_result(rule, case)
     assert isinstance(result, Seen), result
     return outcome(rule, result)

@@ -1,4 +1,4 @@
-"""The summaries that the cases of check rules expect: written anew as the rules render them, after a change of wording.
+"""The summaries that the cases of check rules expect: rewritten as the rules render them, after a change of wording.
 
 Only summaries change, and only of alerts whose labels are as expected. An entry with `numbers` is changed by hand.
 """
@@ -19,14 +19,14 @@ Change = tuple[int, int, str]  # from where to where in the text, and what comes
 
 
 def write_summaries() -> Iterator[str]:
-    """Write every file of cases anew, and yield the names of those that have changed."""
+    """Rewrite every file of cases, and yield the names of those that have changed."""
     for path in sorted(CASES_FOLDER.glob("*.yaml")):
         if reword_summaries(path):
             yield path.name
 
 
 def reword_summaries(path: Path) -> bool:
-    """Write a file of cases anew. Return whether it has changed."""
+    """Rewrite a file of cases. Return whether it has changed."""
     text = path.read_text(encoding="utf-8")
     nodes = _fields(yaml.compose(text))["cases"].value
     changed = text

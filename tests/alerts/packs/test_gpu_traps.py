@@ -26,7 +26,7 @@ def test_trap_the_last_xid_never_goes_back_to_zero_and_changes_its_labels() -> N
     assert re.search(r"changes\(\( ?max by \(Hostname, UUID, gpu\)", of_gauge["GPUXIDChanged"])
 
 
-def test_trap_a_count_within_a_window_is_no_counter() -> None:
+def test_trap_a_count_within_a_window_is_not_a_counter() -> None:
     windowed = r"(rate|increase|delta|changes)\(DCGM_EXP_(XID_ERRORS|CLOCK_EVENTS)_COUNT"
     assert [name for name, expr in QUERIES.items() if re.search(windowed, expr)] == []
 
@@ -45,7 +45,7 @@ def test_trap_an_xid_of_a_mig_instance_or_an_old_driver_is_read(text: str) -> No
     assert (line.number, line.pci) == (94, "0000:01:00")
 
 
-def test_trap_45_is_no_root_cause_63_is_not_fatal_and_43_is_no_fault_of_the_hardware() -> None:
+def test_trap_45_is_not_a_root_cause_63_is_not_fatal_and_43_is_not_a_hardware_fault() -> None:
     assert (xid_of(45).severity, xid_of(45).is_follower) == ("info", True)
     assert (xid_of(43).severity, xid_of(43).is_hardware) == ("info", False)
     assert xid_of(63).severity != "critical"
@@ -56,7 +56,7 @@ def test_trap_109_is_ignored_by_the_device_plugin_and_still_needs_a_reset() -> N
     assert (xid_of(109).severity, xid_of(109).recovery) == ("critical", Recovery.RESET_GPU)
 
 
-def test_trap_the_pod_of_the_exporter_is_no_workload() -> None:
+def test_trap_the_pod_of_the_exporter_is_not_a_workload() -> None:
     """With the charts' default labels `pod` is the exporter's, so rules group by `exported_pod` alone."""
     plain = r"by \([^)]*\bpod\b[^)]*\)"
     of_dcgm = {name: expr for name, expr in QUERIES.items() if "DCGM_" in expr}
@@ -88,7 +88,7 @@ def test_trap_a_metric_that_does_not_mean_what_it_says_is_not_used(metric: str) 
     assert [name for name, expr in QUERIES.items() if metric in expr] == []
 
 
-def test_trap_an_idle_clock_and_a_power_cap_are_no_throttling() -> None:
+def test_trap_an_idle_clock_and_a_power_cap_are_not_throttling() -> None:
     events = set(re.findall(r'clock_event=~?"([^"]+)"', " ".join(QUERIES.values())))
     assert {one for words in events for one in words.split("|")} == {
         "hw_thermal",
@@ -98,7 +98,7 @@ def test_trap_an_idle_clock_and_a_power_cap_are_no_throttling() -> None:
     }
 
 
-def test_trap_modprobe_cannot_work_after_an_update_of_the_kernel_nor_mknod_in_a_container() -> None:
+def test_trap_modprobe_fails_after_an_update_of_the_kernel_and_mknod_fails_in_a_container() -> None:
     page = (RUNBOOKS / f"{RULES['NVIDIAUVMMissing'].template.runbook}.md").read_text(encoding="utf-8")
     forbidden = page.partition("## What not to do")[2].partition("##")[0]
     assert "modprobe after an update of the kernel" in forbidden

@@ -1,4 +1,4 @@
-"""What several rules see of one node is one incident, whatever its exporters call the node."""
+"""One incident for all that rules see of one node, whatever its exporters call the node."""
 
 import pytest
 

@@ -61,7 +61,7 @@ def test_a_reason_is_about_a_critical_rule() -> None:
     assert [name for name in BY_ITSELF if name not in RULES or not critical(RULES[name])] == []
 
 
-# For each proof query: series of the fault, of the same place once it is over, and where a reading is no measurement.
+# For each proof query: series of the fault, of the same place once it is over, and of invalid readings.
 # What the query must return is 0, 1 and nothing.
 _GPU, _NEW, _OTHER = (
     'Hostname="a",gpu="3",UUID="1"',

@@ -92,7 +92,7 @@ def proof(rule: Rule, number: int) -> str:
         ("SXid (PCI:0000:a9:00.0): 11112, Fatal, Link 07 x", "critical", "07"),
     ],
 )
-def test_an_nvswitch_error_has_the_severity_of_its_number_else_of_its_line(
+def test_an_nvswitch_error_has_the_severity_of_its_number_or_else_of_its_line(
     text: str, severity: str, link: str | None
 ) -> None:
     found = nvswitch_error(text)

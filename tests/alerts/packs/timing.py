@@ -1,4 +1,4 @@
-"""How long the shipped log and check rules wait and how far back they look: what their cases are tried at."""
+"""The timing of the shipped log and check rules: how long they wait and how far back they look."""
 
 from dataclasses import dataclass
 from datetime import timedelta

@@ -116,7 +116,7 @@ def test_it_prints_one_document_for_programs(backtest: Backtest, url: str) -> No
     assert first["nothing_recorded"]
 
 
-def test_errors_stand_in_the_document_too(backtest: Backtest) -> None:
+def test_errors_are_in_the_document_too(backtest: Backtest) -> None:
     result = backtest("--json", clusters=two("http://127.0.0.1:1"))
     assert result.exit_code == 1
     errors = json.loads(result.stdout)["errors"]

@@ -22,7 +22,7 @@ async def test_a_stored_reply_is_a_card_and_an_event() -> None:
     assert (line.card, line.event, line.text) == ("incident/i1/C1", incident.events[-1].number, ())
 
 
-async def test_it_has_buttons_only_while_what_it_says_is_so() -> None:
+async def test_it_has_buttons_only_while_what_it_says_holds() -> None:
     yard = a_yard()
     await yard.run(13)
     while_open = (await yard.worded())[-1]

@@ -1,4 +1,4 @@
-"""Which query the chart of an incident has, and over which time."""
+"""The query of an incident's chart, and the time that it covers."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -88,7 +88,7 @@ def test_members_that_are_not_drawn_are_counted() -> None:
     assert found.query.expr.count("vector(1)") == 8
 
 
-def test_there_is_no_chart_of_no_values() -> None:
+def test_there_is_no_chart_without_values() -> None:
     found = plan(an_open_incident(ALERT))
     assert found is not None
     assert found.chart([]) is None

@@ -1,4 +1,4 @@
-"""What a chart says: its lines' names, and the same in words."""
+"""The contents of a chart: the names of its lines, and the same in words."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_several_labels_name_lines_that_no_single_one_tells_apart() -> None:
     }
 
 
-def test_a_series_without_values_is_no_line_and_no_chart_has_more_than_eight() -> None:
+def test_a_series_without_values_has_no_line_and_no_chart_has_more_than_eight() -> None:
     series = [a_series(float("nan"), gpu="x"), *(a_series(one, gpu=str(one)) for one in range(20))]
     lines = named_lines(series)
     assert len(lines) == MAX_LINES

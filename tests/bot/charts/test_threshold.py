@@ -1,4 +1,4 @@
-"""Which part of an expression is drawn, and against which threshold."""
+"""The part of an expression that is drawn, and its threshold."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The process's own log holds no secret: not in its words, its values, nor the traceback of an error."""
+"""The process's own log, which holds no secret in its words, its values, or the traceback of an error."""
 
 import io
 import json

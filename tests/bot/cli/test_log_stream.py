@@ -1,4 +1,4 @@
-"""The stream of the log: who logs never waits for who reads."""
+"""The stream of the log: code that logs never waits for the reader."""
 
 import fcntl
 import json
@@ -45,7 +45,7 @@ def test_lines_that_nobody_reads_wait_and_come_in_order(pipe: Pipe) -> None:
     assert [line.split()[0] for line in pipe.read_lines(1_000)] == [str(number) for number in range(1_000)]
 
 
-def test_what_is_too_much_is_dropped_counted_and_said(pipe: Pipe) -> None:
+def test_lines_beyond_the_limit_are_dropped_counted_and_reported(pipe: Pipe) -> None:
     dropped: list[int] = []
     os.write(pipe.writer, b"y" * (PIPE - 1) + b"\n")  # it is full
     stream = LogStream(pipe.writer, most=20_000)

@@ -71,7 +71,7 @@ def test_the_rules_of_the_cases_are_checked_by_yardmaster_too(promtool: Path, tm
         ("rule_files: [none.yaml]", "cannot be read"),
     ],
 )
-def test_files_that_are_no_cases(promtool: Path, tmp_path: Path, text: str, expected: str) -> None:
+def test_files_that_are_not_cases(promtool: Path, tmp_path: Path, text: str, expected: str) -> None:
     file = tmp_path / "x.test.yaml"
     file.write_text(text)
     result = yardmaster("rules", "test", file)

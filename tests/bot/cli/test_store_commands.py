@@ -62,7 +62,7 @@ def damage(file: Path) -> None:
     file.write_bytes(content)
 
 
-def test_a_whole_store_is_said_to_be_whole(file: Path) -> None:
+def test_a_whole_store_is_reported_as_whole(file: Path) -> None:
     done = run(file, "check")
     assert (done.exit_code, done.output) == (0, f"{file} is whole, and every row of it can be read.\n")
 
@@ -75,7 +75,7 @@ def test_a_row_that_cannot_be_read_is_named(file: Path) -> None:
     assert "yardmaster store restore" in done.output
 
 
-def test_a_damaged_store_is_said_to_be_damaged(file: Path) -> None:
+def test_a_damaged_store_is_reported_as_damaged(file: Path) -> None:
     damage(file)
     done = run(file, "check")
     assert done.exit_code == 1
@@ -91,7 +91,7 @@ def test_a_damaged_store_is_said_to_be_damaged(file: Path) -> None:
     ],
     ids=["no database", "half migrated", "cut off"],
 )
-def test_a_start_with_a_spoilt_store_says_to_restore_a_backup(file: Path, spoil: object) -> None:
+def test_a_start_with_a_damaged_store_says_to_restore_a_backup(file: Path, spoil: object) -> None:
     spoil(file)  # type: ignore[operator]
     with pytest.raises(StoreError, match=r"`yardmaster store check` .* `yardmaster store restore BACKUP`"):
         asyncio.run(opened(file))
@@ -140,7 +140,7 @@ def test_a_backup_never_replaces_a_file(file: Path) -> None:
     assert target.read_text(encoding="utf-8") == "precious"
 
 
-def test_what_is_no_backup_is_not_restored(file: Path) -> None:
+def test_what_is_not_a_backup_is_not_restored(file: Path) -> None:
     backup = file.parent / "backup.db"
     backup.write_bytes(b"this is no database" * 1000)
     done = run(file, "restore", str(backup))
@@ -151,7 +151,7 @@ def test_what_is_no_backup_is_not_restored(file: Path) -> None:
     assert (done.exit_code, "No such file" in done.output) == (1, True)
 
 
-def test_a_store_that_is_no_file_is_refused_without_its_password(tmp_path: Path) -> None:
+def test_a_store_that_is_not_a_file_is_refused_without_its_password(tmp_path: Path) -> None:
     settings = tmp_path / "yardmaster.yaml"
     settings.write_text("store: {url: 'postgresql+asyncpg://a:hunter2@db/yard'}\n", encoding="utf-8")
     done = CliRunner().invoke(main, ["store", "check", "--config", str(settings)])

@@ -34,7 +34,7 @@ def methods(yard: Any) -> set[str]:
     return {method for _, method, _ in yard.chat.calls}
 
 
-async def test_without_edits_a_changed_card_is_posted_anew(plain: Any) -> None:
+async def test_without_edits_a_changed_card_is_posted_again(plain: Any) -> None:
     async with plain.delivering():
         await plain.put("t1", "queued")
         await asyncio.sleep(2)

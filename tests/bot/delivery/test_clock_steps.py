@@ -1,4 +1,4 @@
-"""A wall clock that is set changes no wait of a delivery; what follows the wall clock notices it soon."""
+"""A clock step changes no wait of a delivery; what follows the wall clock notices it soon."""
 
 import asyncio
 from datetime import timedelta

@@ -144,7 +144,7 @@ async def test_a_refusal_of_the_whole_chat_ends_everywhere_when_one_call_works(y
     async with yard.delivering() as reconciler:
         await asyncio.sleep(30)
         assert len(yard.chat.calls) == 3
-        reconciler.retry_now("slack:D_SOMEBODY")  # who writes elsewhere may know that the token works again
+        reconciler.retry_now("slack:D_SOMEBODY")  # a writer elsewhere may know that the token works again
         await asyncio.sleep(5)
         for number in range(3):
             assert yard.chat.said(f"C{number}") == ["queued"]

@@ -1,4 +1,4 @@
-"""What a worker stores while rows are read again is not forgotten: a card would be posted twice."""
+"""Interleaved stores and reads: what a worker stores meanwhile must not be lost, or a card would be posted twice."""
 
 import asyncio
 from pathlib import Path

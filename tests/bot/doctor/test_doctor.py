@@ -1,4 +1,4 @@
-"""The doctor on whole set-ups, and where something is missing: it names the cause and what mends it."""
+"""The doctor on whole set-ups, and where something is missing: it names the cause and the fix."""
 
 import asyncio
 import json

@@ -27,7 +27,7 @@ def report(*of_source: Finding, every: bool = False) -> Sequence[str]:
     return [click.unstyle(line) for line in report_lines(found, every=every)]
 
 
-def test_a_cause_and_what_fixes_it_are_said_once() -> None:
+def test_a_cause_and_its_fix_are_reported_once() -> None:
     lines = "\n".join(report(ok("it answers, version 2.53"), MISSING, ok("the newest sample is 4 s old")))
     assert (lines.count(CAUSE), lines.count("let Prometheus scrape etcd")) == (1, 1)
 

@@ -1,4 +1,4 @@
-"""Rights that are missing in Kubernetes, asked of a real API server: each with the line of a role that mends it."""
+"""Rights that are missing in Kubernetes, asked of a real API server: each with the line of a role that fixes it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -57,7 +57,7 @@ def allowed(kubernetes: KubernetesCluster, right: NeededRight) -> bool:
     return bool(kubernetes.call("POST", path, right.review(), as_bot=True)["status"]["allowed"])
 
 
-async def test_a_verb_that_was_removed_is_named_with_the_line_that_mends_it(
+async def test_a_verb_that_was_removed_is_named_with_the_line_that_fixes_it(
     real_kubernetes: KubernetesCluster, grant: Any
 ) -> None:
     kube = KubernetesSettings(kubeconfig=str(real_kubernetes.bot_kubeconfig))

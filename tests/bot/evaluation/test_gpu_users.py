@@ -20,7 +20,7 @@ HOT = an_alert("Hot", on={"node": "gpu-a02", "gpu": "3"})
 
 
 class Metrics:
-    """A cluster whose metrics answer so, and a clock that is set by hand."""
+    """A cluster with these answers of its metrics, and a clock that a test sets."""
 
     def __init__(self, answer: Callable[[], QueryResult]) -> None:
         self.answer = answer

@@ -128,9 +128,7 @@ async def test_a_line_in_the_past_is_run_at_once() -> None:
         pytest.param(timedelta(hours=-1), 100 * SECOND, 3700, id="back"),
     ],
 )
-async def test_a_clock_that_is_set_delays_by_a_sleep_at_most(
-    by: timedelta, due: timedelta, runs_at: int
-) -> None:
+async def test_a_clock_step_delays_by_one_sleep_at_most(by: timedelta, due: timedelta, runs_at: int) -> None:
     stage = Stage()
     await stage.put(a_command(1, due))
     async with stage.running():

@@ -1,4 +1,4 @@
-"""What becomes of a lease when its node leaves, is replaced, or is uncordoned by others; and who is notified."""
+"""The end of a lease whose node leaves, is replaced, or is uncordoned by others; and who is notified."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

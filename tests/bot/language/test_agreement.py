@@ -14,7 +14,7 @@ from collectors.facts.results import Sample
 from tests.alerts.packs.test_every_rule import _LABELS, RENDERER, RULES
 from tests.support.said_phrases import said_phrases
 
-# Words that end in "s" and are no plurals, or count nothing: verbs after a name, and units.
+# Words that end in "s" and are not plurals, or count nothing: verbs after a name, and units.
 _UNITS_AND_VERBS = (
     "ms has is was its this does always us bus as answers consists contains declares drops exists fires gives goes"
     " keeps knows lets means overflows owns preempts reads returns runs says scrapes shows stays stops tells waits"

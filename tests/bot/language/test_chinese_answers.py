@@ -1,4 +1,4 @@
-"""What people read in Chinese has no English word left but names: a card, a preview, lists and help."""
+"""Chinese answers, with no English word left but names: a card, a preview, lists and help."""
 
 import re
 from collections.abc import AsyncIterator, Iterator

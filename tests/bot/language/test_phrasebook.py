@@ -48,7 +48,7 @@ BOOK = Phrasebook(
         ("Someone else", "其他人"),
     ],
 )
-def test_a_sentence_is_said_in_the_other_language(english: str, said: str) -> None:
+def test_a_sentence_is_translated(english: str, said: str) -> None:
     assert BOOK.say(english) == said
 
 
@@ -75,7 +75,7 @@ def test_of_two_phrases_that_fit_the_one_with_more_words_is_said() -> None:
     assert book.say("gpu-a01 is hot") == "gpu-a01 过热"
 
 
-def test_english_is_said_as_it_is() -> None:
+def test_english_stays_as_it_is() -> None:
     assert not ENGLISH
     assert ENGLISH.say("gpu-a01 is hot") == "gpu-a01 is hot"
     assert not phrasebook("en")

@@ -68,7 +68,7 @@ async def test_one_failed_lookup_is_repeated() -> None:
     assert (await People(chat, TEAMS, PersonBook(), chat="slack").actor("U_ANA")).teams == {"sre", "named"}
 
 
-async def test_an_unknown_person_whose_lookup_fails_is_no_member_and_is_looked_up_again_at_once() -> None:
+async def test_an_unknown_person_whose_lookup_fails_is_not_a_member_and_is_looked_up_again_at_once() -> None:
     chat = Chat({}, {"S_SRE": ["U_ANA"]})
     people = People(chat, TEAMS, PersonBook(), chat="slack")
     with pytest.raises(UnknownPersonError) as caught:
@@ -79,7 +79,7 @@ async def test_an_unknown_person_whose_lookup_fails_is_no_member_and_is_looked_u
 
 
 @pytest.mark.parametrize("is_outsider", [False, True])
-async def test_of_a_person_who_was_seen_before_it_is_known_whether_they_are_a_member(
+async def test_membership_is_known_for_a_person_who_was_seen_before(
     is_outsider: bool,
 ) -> None:
     chat = Chat({"U_ANA": Account(id="U_ANA", name="ana", is_outsider=is_outsider)}, {"S_SRE": []})

@@ -43,7 +43,7 @@ async def test_rows_name_a_person_by_an_id_that_their_chat_can_mention() -> None
     assert book.ids_of("slack:U1") == {"slack:U1", "token:ops"}
 
 
-async def test_who_was_two_before_is_one_and_found_by_both() -> None:
+async def test_two_persons_that_are_merged_are_one_and_found_by_both_ids() -> None:
     store = MemoryStore()
     book = await book_of(store, DANA, alone("slack:U1"), alone("token:ops"), alone("slack:U2"))
     assert await persons(store) == {"slack:U1": {"slack:U1", "token:ops"}, "slack:U2": {"slack:U2"}}

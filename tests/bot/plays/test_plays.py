@@ -1,4 +1,4 @@
-"""What people reported is played: the right rule sees it, on one card, with its object, its cause and what to do."""
+"""Plays of reported faults: the right rule sees each, on one card, with its object, its cause and what to do."""
 
 import re
 from collections.abc import Mapping

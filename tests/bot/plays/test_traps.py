@@ -1,4 +1,4 @@
-"""What looks like a fault and is none, and what looks harmless and is not: through evaluation, to the card."""
+"""Traps: faults that are none, and faults that look harmless, through evaluation to the card."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ async def titles(play: Play) -> list[str]:
     return [text_of(message).splitlines()[0] for message in outcome.messages.values()]
 
 
-async def test_a_new_disk_that_is_formatted_is_no_incident() -> None:
+async def test_formatting_a_new_disk_is_not_an_incident() -> None:
     assert await titles(a_play(FORMAT)) == []
 
 
@@ -87,7 +87,7 @@ async def test_a_claim_that_waits_for_its_pod_is_pending_by_design() -> None:
     assert await titles(a_play(minutes=12, every=3, objects=waiting)) == []
 
 
-async def test_a_container_over_its_own_limit_is_no_fault_of_its_node() -> None:
+async def test_a_container_over_its_own_limit_is_not_a_fault_of_its_node() -> None:
     own = "Memory cgroup out of memory: Killed process 51877 (python3) total-vm:91234567kB"
     node = "Out of memory: Killed process 51877 (python3) total-vm:91234567kB"
 

@@ -261,7 +261,7 @@ def test_a_job_whose_pods_claim_gpus_is_a_training_and_counts_what_they_were_giv
     assert not read_trainings(inventory(a_job("t"), template("t", request("fpga.example.com"))))
 
 
-def test_a_claim_that_changes_is_read_anew_although_its_pod_is_the_same() -> None:
+def test_a_claim_that_changes_is_read_again_although_its_pod_is_the_same() -> None:
     before = inventory(node("gpu-a01", status=NO_PLUGIN), listed(*EIGHT), claim("c1"), uses(claim="c1"))
     after = inventory(
         node("gpu-a01", status=NO_PLUGIN), listed(*EIGHT), claim("c1", *"abc"), uses(claim="c1")

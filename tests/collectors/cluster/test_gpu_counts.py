@@ -235,5 +235,5 @@ def test_devices_of_all_vendors_are_known_by_what_their_names_say(name: str, is_
         "gpu",
     ],
 )
-def test_other_resources_are_no_devices(name: str) -> None:
+def test_other_resources_are_not_devices(name: str) -> None:
     assert gpu_resource(name) is None

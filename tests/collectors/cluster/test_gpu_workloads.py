@@ -1,4 +1,4 @@
-"""Workloads with GPUs that are no training: every pod that takes GPUs belongs to the top of its owner chain."""
+"""Workloads with GPUs that are not trainings: every pod that takes GPUs belongs to the top of its owner chain."""
 
 from dataclasses import replace
 from typing import Any
@@ -111,7 +111,7 @@ def test_pods_of_one_unknown_owner_are_one_workload() -> None:
     assert (found.gpus, topology.workloads[found.id].pods) == (12, 3)
 
 
-def test_the_training_of_a_job_is_no_workload_of_its_own() -> None:
+def test_the_training_of_a_job_is_not_a_workload_of_its_own() -> None:
     template = {"spec": {"containers": [gpus(4)]}}
     job = read(Job, {"metadata": {"name": "detr", "namespace": "ml"}, "spec": {"template": template}})
     topology = topology_of(job, on("gpu-1", "detr-0", owned("Job", "detr")))

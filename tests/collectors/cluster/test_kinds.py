@@ -1,4 +1,4 @@
-"""What a cached kind needs besides its entry. Each test names the kind, and the step that was forgotten."""
+"""Completeness of the cached kinds. Each test names the kind, and the step that was forgotten."""
 
 from typing import Any
 

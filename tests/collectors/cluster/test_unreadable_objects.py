@@ -107,7 +107,7 @@ async def test_what_was_read_last_stays_while_the_object_cannot_be_read(
     assert status(cache).unreadable == 1
 
 
-async def test_a_body_that_is_no_list_blinds_the_kind(serve: Serve, connect: Connect, run: Run) -> None:
+async def test_a_body_that_is_not_a_list_blinds_the_kind(serve: Serve, connect: Connect, run: Run) -> None:
     async def answer(_: web.Request) -> web.StreamResponse:
         return web.json_response({"metadata": {"resourceVersion": "1"}, "items": {"a": 1}})
 

@@ -1,4 +1,4 @@
-"""Which nodes the DNS autoscaler counts, and the replicas that it sets with them."""
+"""The nodes that the DNS autoscaler counts, and the replicas that it sets with them."""
 
 import json
 from collections.abc import Sequence

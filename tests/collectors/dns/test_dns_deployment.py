@@ -1,4 +1,4 @@
-"""Which Deployment is the cluster's DNS, in distributions that label it differently."""
+"""The Deployment of the cluster's DNS, in distributions that label it differently."""
 
 from collections.abc import Mapping
 

@@ -59,7 +59,7 @@ def test_what_is_found(source: object, expected: Mapping[str, tuple[str, ...]]) 
         {"message": TEXT, "host": "gpu-a01", "service": "kubelet"},  # nothing is missing
         {"message": TEXT, "a": "gpu-a01", "b": "gpu-a02"},  # which of them wrote it?
         {"one": TEXT, "two": TEXT},
-        {"message": TEXT, "data_stream": {"namespace": "default"}},  # of no pod
+        {"message": TEXT, "data_stream": {"namespace": "default"}},  # without a pod
         {"message": TEXT, "agent": {"program": "filebeat"}},
     ],
 )

@@ -221,7 +221,7 @@ async def test_a_query_can_be_cancelled(now: datetime) -> None:
         never.set()
 
 
-async def test_half_a_character_is_no_error() -> None:
+async def test_half_a_character_is_not_an_error() -> None:
     """A shipper that cuts a long line may cut a surrogate pair; JSON can hold its half, and nothing can encode it."""
     cut = r'{"responses": [{"found \ud83d": ["cut here \ud83d", {"whole": "\ud83d\ude00"}]}]}'
 

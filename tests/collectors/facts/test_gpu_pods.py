@@ -1,4 +1,4 @@
-"""Who runs on a GPU: what its labels, its series or the node's only holder say, in the labels of many exporters."""
+"""The pod on a GPU: what its labels, its series or the node's only holder say, in the labels of many exporters."""
 
 from dataclasses import replace
 
@@ -96,13 +96,13 @@ def test_the_series_of_a_gpu_name_its_workload(labels: dict[str, str], subject: 
         "the alert is about the node",
     ],
 )
-def test_it_is_not_known_who_runs_on_a_gpu_while(
+def test_the_pod_on_a_gpu_is_unknown_while(
     subject: Subject, gpu_pods: dict[tuple[str, str], tuple[tuple[str, str], ...]]
 ) -> None:
     assert replace(two_on_a_node(), gpu_pods=gpu_pods).on_gpu(subject) == ()
 
 
-def test_who_alone_holds_all_gpus_of_a_node_runs_on_each() -> None:
+def test_the_only_holder_of_all_gpus_of_a_node_runs_on_each() -> None:
     one = two_on_a_node(gpus=2)
     assert [user.id for user in one.on_gpu(Subject(node="gpu-2", gpu="1"))] == [RESNET]
     assert one.on_gpu(Subject(node="gpu-2")) == ()
@@ -122,7 +122,7 @@ def test_a_query_asks_for_the_gpus_by_what_is_known_of_them() -> None:
     assert 'pci_bus_id=~"(?i)(0*0:0*b3:0*0([.][0-7])?)"' in query.expr
 
 
-def test_no_query_is_made_for_no_gpu_or_for_words_that_are_no_name() -> None:
+def test_no_query_is_made_without_a_gpu_or_for_words_that_are_not_a_name() -> None:
     assert pods_query([]) is None
     assert pods_query([("", 'x"} or vector(1)')]) is None
 

@@ -11,9 +11,8 @@ from collectors.facts.redaction import MARK, Redactor
 
 CLEAN = Redactor()
 
-JWT = (
-    "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJrdWJlcm5ldGVzIn0.c2lnbmF0dXJl"  # header.payload.signature
-)
+# header.payload.signature
+JWT = "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJrdWJlcm5ldGVzIn0.c2lnbmF0dXJl"
 KEY_BLOCK = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\nabcdefgh\n-----END RSA PRIVATE KEY-----"
 
 

@@ -1,4 +1,4 @@
-"""What dcgm-exporter gives wherever it runs, beside NVIDIA's own list of counters."""
+"""Counters that dcgm-exporter gives wherever it runs, compared with NVIDIA's own list."""
 
 from collectors.sources.prometheus.exporters import exporter_of
 

@@ -1,4 +1,4 @@
-"""What HTTP may do between the source and Prometheus: redirects, compression, connections that end."""
+"""HTTP between the source and Prometheus: redirects, compression, connections that end."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""What the doctor finds about metrics: exporters that are missing, and what a rule needs of an expression."""
+"""The doctor's findings about metrics: exporters that are missing, and what a rule needs of an expression."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta

@@ -135,7 +135,7 @@ async def test_health_sends_no_query_when_it_is_turned_off(serve: Serve, source_
         ("NaN", "no fresh sample of `up`"),
     ],
 )
-async def test_a_freshness_that_is_no_time_is_blind(
+async def test_a_freshness_that_is_not_a_time_is_blind(
     serve: Serve, source_at: SourceAt, value: str, reason: str
 ) -> None:
     async def answer(_: web.Request) -> web.Response:

@@ -46,7 +46,7 @@ async def test_the_rules_of_a_cycle_send_their_common_presence_query_once() -> N
 
 
 @pytest.mark.looptime
-async def test_one_who_is_cancelled_takes_no_result_from_the_others() -> None:
+async def test_a_cancelled_reader_takes_no_result_from_the_others() -> None:
     sent: list[datetime] = []
 
     async def send(_expr: str, at: datetime) -> QueryResult:

@@ -243,7 +243,7 @@ def test_the_first_failure_has_its_rank_and_reason() -> None:
     assert view.finished == datetime(2026, 11, 21, 3, 50, tzinfo=UTC)
 
 
-def test_a_successful_end_is_no_failure() -> None:
+def test_a_successful_end_is_not_a_failure() -> None:
     view = only(
         inventory(
             space(), job(ranks=1), rank(0, phase="Succeeded", containerStatuses=[ended(0, 5, "Completed")])
@@ -310,7 +310,7 @@ def test_kinds_that_cannot_be_seen_are_named() -> None:
 
 
 @pytest.mark.parametrize("index", ["²", "٣", "9" * 5000, "-1", "1.5", ""])
-def test_an_index_that_is_no_number_is_ignored(index: str) -> None:
+def test_an_index_that_is_not_a_number_is_ignored(index: str) -> None:
     odd = pod(
         "p", SPACE, ownerReferences=owned("Job", "detr-worker"), annotations={"yardmaster.io/index": index}
     )
@@ -333,7 +333,7 @@ def test_a_job_of_a_cron_job_has_its_pods() -> None:
     assert (view.state, len(view.ranks), view.gpus) == (TrainingState.RUNNING, 2, 16)
 
 
-def test_a_training_is_read_anew_only_when_a_part_of_it_changed() -> None:
+def test_a_training_is_read_again_only_when_a_part_of_it_changed() -> None:
     parts = [space(), job(), rank(0), rank(1)]
     before = inventory(*parts)
     after = replace(inventory(*parts), memo=Memo(before.memo))

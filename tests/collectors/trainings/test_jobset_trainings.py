@@ -177,7 +177,7 @@ def test_the_first_failed_rank_is_named_with_its_number_in_the_role() -> None:
     assert (first.role, first.index, first.exit_code) == ("workers", 2, 137)
 
 
-def test_a_jobset_without_gpus_or_with_an_owner_is_no_training() -> None:
+def test_a_jobset_without_gpus_or_with_an_owner_is_not_a_training() -> None:
     of_a_train_job = a_jobset("inner", ownerReferences=owned("TrainJob", "outer"))
     assert read_trainings(inventory(a_jobset(each=0), of_a_train_job)) == ()
 
@@ -211,7 +211,7 @@ def test_a_training_keeps_its_name_and_key_beside_another_of_the_same_name() -> 
     assert (after.id, after.shown, after.ranks) == (before.id, before.shown, before.ranks)
 
 
-def test_each_is_read_anew_only_when_an_object_of_it_changed() -> None:
+def test_each_is_read_again_only_when_an_object_of_it_changed() -> None:
     alone = read(Job, {"metadata": {"name": "detr", "namespace": SPACE}, "spec": a_job_spec(1, 4)})
     parts = [a_jobset(annotations={"yardmaster.io/training": "detr"}), alone, *JOBS, *PODS]
     before = inventory(*parts)
@@ -223,7 +223,7 @@ def test_each_is_read_anew_only_when_an_object_of_it_changed() -> None:
 
 
 @pytest.mark.parametrize("index", ["²", "-1", "", "1" * 5000])
-def test_a_job_index_that_is_no_number_is_the_first(index: str) -> None:
+def test_a_job_index_that_is_not_a_number_is_the_first(index: str) -> None:
     odd = a_rank("workers", 0, 1)
     (odd.metadata.labels or {})[f"{LABEL}job-index"] = index
     view = only(inventory(a_jobset(), *JOBS, odd))

@@ -1,4 +1,4 @@
-"""How long workloads with GPUs wait for a node, and why: the scheduler's words, whatever their kind."""
+"""Workloads with GPUs that wait for a node: how long, and why in the scheduler's words, whatever their kind."""
 
 from datetime import timedelta
 

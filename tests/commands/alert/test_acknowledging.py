@@ -1,4 +1,4 @@
-"""Who works on an incident: acknowledge, hand over, take back; the thread says it each time."""
+"""Acknowledgements of an incident: taking it, handing it over, giving it back; the thread says so each time."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +65,7 @@ async def test_what_cannot_be_is_refused_with_the_reason(tmp_path: Path, line: s
 
 
 @pytest.mark.parametrize("line", ["alert unack i1", "alert hand-over i1 U0ELI00000", "silence incident i1"])
-async def test_a_resolved_incident_is_nobodys_to_give(tmp_path: Path, line: str) -> None:
+async def test_nobody_hands_over_a_resolved_incident(tmp_path: Path, line: str) -> None:
     over = resolved(replace(INCIDENT, acknowledged_by=DANA.id))
     async with yard_with(tmp_path, over) as yard:
         assert "already resolved" in await yard.say(line)

@@ -1,4 +1,4 @@
-"""Who asks the cluster's DNS, as `dns show` has it."""
+"""Clients that ask the cluster's DNS, as `dns show` lists them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -72,7 +72,7 @@ async def test_without_logged_queries_the_caches_tell_the_nodes() -> None:
     assert await said(Clients(cached=cached, has_logs=False)) == "gpu-a02 90/s; gpu-a01 7/s"
 
 
-async def test_what_would_tell_it_is_said_if_nothing_does() -> None:
+async def test_the_answer_says_what_would_name_the_clients_if_nothing_does() -> None:
     assert "its plugin `log`" in await said(Clients())
 
 

@@ -1,4 +1,4 @@
-"""What the preview of a cordon says about DNS: its autoscaler does not count cordoned nodes."""
+"""Notes about DNS in the preview of a cordon: its autoscaler does not count cordoned nodes."""
 
 import json
 from types import SimpleNamespace

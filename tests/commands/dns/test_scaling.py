@@ -1,4 +1,4 @@
-"""What the preview of `dns scale` says about the owner of the replicas."""
+"""Notes about the owner of the replicas in the preview of `dns scale`."""
 
 import json
 import re

@@ -153,7 +153,7 @@ async def test_a_node_of_which_nothing_but_the_cordon_was_kept_is_said_and_gets_
     assert BY not in (node["metadata"].get("annotations") or {})
 
 
-async def test_a_read_that_answers_with_another_node_is_no_answer(yard: Yard) -> None:
+async def test_a_read_that_answers_with_another_node_is_not_an_answer(yard: Yard) -> None:
     plan = await yard.confirmed(await yard.plan(f"node cordon {NODE}"))
     client = yard.writer._client
     real = client.call

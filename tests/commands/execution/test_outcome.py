@@ -1,4 +1,4 @@
-"""What was done counts for the incidents about what it changed, whoever did it and however."""
+"""Actions that count for the incidents about what they changed, whoever took them and however."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Whether an object already shows the effect of a merge patch."""
+"""Preconditions: an object that already shows the effect of a merge patch."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What actions and silences left behind stays on the resolved card, with the button that ends it."""
+"""Remains of actions and silences: they stay on the resolved card, with the button that ends them."""
 
 from dataclasses import replace
 from datetime import timedelta

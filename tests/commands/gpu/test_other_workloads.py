@@ -1,4 +1,4 @@
-"""GPUs of workloads that are no trainings: listed and found idle like a training's, and never requested as one's."""
+"""GPUs of workloads that are not trainings: listed and found idle like a training's, and never requested as one's."""
 
 from datetime import timedelta
 from typing import Any

@@ -86,7 +86,7 @@ async def test_the_owner_is_reminded_once_at_half_time(yard: Yard, kube: Kuberne
         ]
 
 
-async def test_who_has_answered_is_not_reminded(yard: Yard, kube: KubernetesLookalike) -> None:
+async def test_an_owner_who_has_answered_is_not_reminded(yard: Yard, kube: KubernetesLookalike) -> None:
     request = await asked(yard, kube)
     await cards(yard)
     await yard.say(f"gpu keep {request.id}", ANA)

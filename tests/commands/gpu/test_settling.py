@@ -150,7 +150,7 @@ async def test_a_request_in_a_confirmed_plan_is_not_scheduled_again(
     assert due.line == f"gpu settle {request.id} --cluster prod-a"
 
 
-async def test_who_undoes_a_settlement_has_answered(yard: Yard, kube: KubernetesLookalike) -> None:
+async def test_undoing_a_settlement_counts_as_an_answer(yard: Yard, kube: KubernetesLookalike) -> None:
     await due_request(yard, kube)
     await run_agenda(yard)
     settling = await yard.newest()

@@ -96,7 +96,7 @@ async def test_a_word_that_says_nothing_is_refused(
         assert await stored(yard) == incident
 
 
-async def test_an_acknowledgement_is_no_proof(tmp_path: Path) -> None:
+async def test_an_acknowledgement_is_not_a_proof(tmp_path: Path) -> None:
     async with yard_with(tmp_path, waiting()) as yard:
         await yard.say("alert ack i1")
         acknowledged = await stored(yard)

@@ -1,4 +1,4 @@
-"""What every kind of training must have. Each test names the kind, and the step that was forgotten."""
+"""Completeness of the kinds of training. Each test names the kind, and the step that was forgotten."""
 
 import json
 from dataclasses import replace

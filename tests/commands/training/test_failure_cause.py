@@ -83,7 +83,7 @@ def test_the_cause_is_said_with_its_time_and_incident() -> None:
         (Rank(role="worker", index=0, pod="p", node="gpu-a01", exit_code=137, reason="OOMKilled"), ""),
     ],
 )
-def test_who_exceeds_its_own_memory_has_no_other_cause(rank: Rank | None, node: str) -> None:
+def test_a_task_that_exceeds_its_own_memory_has_no_other_cause(rank: Rank | None, node: str) -> None:
     assert suspected_node(rank) == node
 
 

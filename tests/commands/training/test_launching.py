@@ -108,7 +108,7 @@ async def test_a_launch_that_does_not_fit_is_refused_with_suggestions(yard: Yard
     assert await yard.newest() is None
 
 
-async def test_who_may_ask_for_idle_gpus_gets_the_button(yard: Yard) -> None:
+async def test_people_who_may_ask_for_idle_gpus_get_the_button(yard: Yard) -> None:
     line = f"training launch big --image {IMAGE} --workers 3 --gpus 8"
     assert "[Ask for idle GPUs] gpu free\n" in await yard.say(line, DANA)
     assert "[Idle GPUs] gpu idle\n" in await yard.say(line, ANA)

@@ -40,7 +40,7 @@ async def test_lines_of_another_day_are_not_counted(logs: Logs) -> None:
     assert {sample.labels["node"] for sample in seen.samples} == {"gpu-a03"}
 
 
-async def test_a_flood_of_replayed_lines_is_no_result(logs: Logs) -> None:
+async def test_a_flood_of_replayed_lines_is_not_a_result(logs: Logs) -> None:
     await logs.index(
         *(logs.host(f"Jun 20 12:00:00 gpu-a02 kernel: [{number}.000001] {XID}") for number in range(40))
     )

@@ -1,4 +1,4 @@
-"""What the doctor finds about logs: an index that matches nothing, and fields that rules group by."""
+"""The doctor's findings about logs: an index that matches nothing, and fields that rules group by."""
 
 from datetime import timedelta
 

@@ -87,7 +87,7 @@ async def test_two_shippers_of_one_line_name_its_node_differently(logs: Logs) ->
     assert [(dict(one.labels), one.value) for one in seen.samples] == [({"node": "gpu-a01", "xid": "79"}, 1)]
 
 
-async def test_a_host_that_is_no_node_is_named_as_it_is(logs: Logs) -> None:
+async def test_a_host_that_is_not_a_node_is_named_as_it_is(logs: Logs) -> None:
     await logs.index({"@timestamp": AT, "message": XID, "host": {"name": "nas-1"}})
     assert await found(logs, by=("node",)) == [{"node": "nas-1"}]
 
@@ -115,7 +115,7 @@ async def test_lines_that_are_indexed_as_one_value(logs: Logs) -> None:
             assert sum(one.value for one in seen.samples) == count, asked
 
 
-async def test_a_time_that_is_no_date_is_said(logs: Logs) -> None:
+async def test_a_time_that_is_not_a_date_is_reported(logs: Logs) -> None:
     await logs.create("numbers", {"message": {"type": "text"}, "@timestamp": {"type": "long"}})
     await logs.index({"@timestamp": 1, "message": XID, "host": "gpu-a01"}, into="numbers")
     blind = await queried(logs, by=("node",), level=LogLevel.ERROR)

@@ -49,7 +49,7 @@ async def shipped(logs: Logs) -> None:
     )
 
 
-async def test_a_quotation_is_no_line_of_its_node(logs: Logs) -> None:
+async def test_a_quotation_is_not_a_line_of_its_node(logs: Logs) -> None:
     await shipped(logs)
     assert await counted(logs) == {"gpu-a01": 3}
     assert await counted(logs, extract=r"\): (?P<xid>[0-9]+),") == {"gpu-a01 79": 2}  # one in two ways

@@ -1,4 +1,4 @@
-"""What every notifier does, and what it does where it says that it is capable of it."""
+"""The contract of every notifier, and that of each capability that it claims."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,6 +1,6 @@
 """A source of OpenSearch: what a log store must answer, over plain HTTP, and nothing of Elasticsearch's source.
 
-It is no product: its fields are fixed, and it knows a level by its field only.
+It is not a product: its fields are fixed, and it knows a level by its field only.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence

@@ -132,7 +132,7 @@ def opensearch_zip() -> Path:
 
 
 def missing_packages(packages: tuple[DebianPackage, ...]) -> tuple[DebianPackage, ...]:
-    """Return the packages that are not installed, nor an equivalent."""
+    """Return the packages that are not installed and have no installed equivalent."""
     fonts = Path("/usr/share/fonts")
     return tuple(
         package

@@ -1,4 +1,4 @@
-"""Fill the time from which plans, launches and reclaim requests may be deleted: until now they stayed for ever."""
+"""Fill the time from which plans, launches and reclaim requests may be deleted: until now they stayed forever."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -48,7 +48,7 @@ def _phrase_query(phrase: FieldPhrase, fields: FieldMap) -> Json:
     expression = words_anywhere(phrase.text)
     found: list[Json] = [{"regexp": {name: {"value": expression}}} for name in whole] if expression else []
     if analyzed:
-        # `lenient`: words in a field of numbers match nothing, and are no error.
+        # `lenient`: words in a field of numbers match nothing, and are not an error.
         found.append(
             {
                 "multi_match": {

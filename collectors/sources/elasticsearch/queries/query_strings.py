@@ -107,7 +107,7 @@ def _starts_here(match: str, position: int) -> bool:
 
 
 def _end_of_piece(match: str, position: int) -> int:
-    """Return the end of the text here that is no label: a phrase, a regular expression, an escape, a character."""
+    """Return the end of the text here that is not a label: a phrase, a regular expression, an escape, a character."""
     char = match[position]
     if char == "\\":
         return min(len(match), position + 2)

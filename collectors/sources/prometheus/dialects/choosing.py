@@ -150,7 +150,7 @@ def _first_of_each(series: Iterable[Labels], names: Sequence[str]) -> tuple[str,
 def _without_own(
     family: Family, series: Sequence[Labels], labels: list[LabelSource], never: str, overrides: Overrides
 ) -> list[LabelSource]:
-    """Return the sources of labels, where the exporter's own pod is no workload's."""
+    """Return the sources of labels, where the exporter's own pod does not count as a workload's."""
     pod = family.roles.get(Role.POD)
     if not family.own or pod is None or Role.POD in overrides:
         return labels

@@ -1,4 +1,4 @@
-"""What is looked up of one family of exporters: the names of its metrics, and the labels of its series."""
+"""A look at one family of exporters: the names of its metrics, and the labels of its series."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which labels of series name their node, and how well. Pure."""
+"""Ranks of the labels that name the node of a series: which of them name it, and how well. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Which series of a store are this cluster's, and which are there twice.
+"""The scope of a cluster in a shared store: which series are this cluster's, and which exist twice.
 
 A store for many clusters, such as Thanos or Mimir, has a label for them. The nodes that series name show which of its
 values are this cluster's. Where several Prometheus scrape the same targets, their copies differ by a label. Both are

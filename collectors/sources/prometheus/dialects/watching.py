@@ -24,9 +24,8 @@ from collectors.sources.prometheus.dialects.query_rewriting import (
 from collectors.sources.prometheus.dialects.same_nodes import NO_COPIES, compares_nodes, with_names
 from collectors.sources.prometheus.dialects.scope_watching import ScopeWatch
 
-CHECK_EVERY = (
-    60.0  # seconds: whether the labels are still the same; with alerts standing, at each of their moments
-)
+# Seconds: whether the labels are still the same; while alerts stand, at each of their moments.
+CHECK_EVERY = 60.0
 LOOK_EVERY = 2 * 3600.0  # seconds: their values are looked at again
 
 

@@ -1,4 +1,4 @@
-"""Whether a pod may run on a node: selectors, affinity, taints and resource requests."""
+"""The placement of a pod on a node: selectors, affinity, taints and resource requests."""
 
 from collections.abc import Iterable
 

@@ -1,1 +1,1 @@
-"""What the workspace holds."""
+"""The state of the workspace."""

@@ -1,4 +1,4 @@
-"""What became of an upload: whether Slack knows its type yet, and whether a message can show it."""
+"""The state of an upload: whether Slack knows its type yet, and whether a message can show it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What rules fire for on series, as promtool says: all rules in one run."""
+"""Alerts that rules fire on series, according to promtool: all rules in one run."""
 
 import re
 import subprocess

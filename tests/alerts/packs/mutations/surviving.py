@@ -1,4 +1,4 @@
-"""Which mutants of a shipped rule pass all the cases of that rule, so that nothing would notice the mistake."""
+"""Mutants of a shipped rule that pass all the cases of that rule, so that nothing would notice the mistake."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Which columns of Slack's own table are wrapped."""
+"""Columns of Slack's own table that are wrapped."""
 
 from alerts.cards.message import Table
 from bot.channels.slack.native_tables import native_table

@@ -68,7 +68,7 @@ async def test_a_preview_goes_away_when_a_card_follows(online: Any) -> None:
     assert online.slack.ephemerals("ana") == []
 
 
-async def test_who_types_a_confirmation_reads_that_it_is_confirmed(online: Any) -> None:
+async def test_a_typed_confirmation_is_answered_with_a_note_that_it_is_confirmed(online: Any) -> None:
     await online.slack.types("ana", "#gpu-alerts", "/yard plan confirm p1")
     confirmed = replace(an_answer("confirmed"), has_card=True)
     await SlackResponder(online.calls).respond(await online.received(), confirmed)

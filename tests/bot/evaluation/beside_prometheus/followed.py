@@ -66,9 +66,8 @@ class FollowedGroup:
     rules: Sequence[Rule]
     loop: RuleScheduler
     at: datetime | None = None
-    grid: datetime | None = (
-        None  # a moment at which Prometheus evaluated it; the others are whole intervals from it
-    )
+    # A moment at which Prometheus evaluated it; the others are whole intervals from it.
+    grid: datetime | None = None
     evaluations: int = 0
     differences: deque[tuple[Difference, ...]] = field(default_factory=lambda: deque(maxlen=3))
     alerts: int = 0  # at the last evaluation, in Prometheus

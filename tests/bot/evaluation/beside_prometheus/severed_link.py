@@ -1,4 +1,4 @@
-"""A connection to a server on loopback that can be cut and mended."""
+"""A connection to a server on loopback that can be cut and restored."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -68,7 +68,7 @@ async def test_a_card_shows_the_present_reason() -> None:
         ("nodes: last seen 90 s ago", "nodes: last seen 2 min ago"),
     ],
 )
-def test_another_number_is_no_other_reason(first: str, second: str) -> None:
+def test_another_number_is_not_another_reason(first: str, second: str) -> None:
     view = BlindView()
     assert view.follow({"prometheus": first}, timedelta())
     assert not view.follow({"prometheus": second}, minutes(10))

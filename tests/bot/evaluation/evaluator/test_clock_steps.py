@@ -1,4 +1,4 @@
-"""A wall clock that is set changes no interval, no `for`, no `keep_firing_for`, and no time of blindness."""
+"""A clock step changes no interval, no `for`, no `keep_firing_for`, and no time of blindness."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -93,7 +93,7 @@ async def test_a_pending_alert_fires_after_its_for(step: timedelta) -> None:
 
 
 @pytest.mark.parametrize("step", STEPS, ids=str)
-async def test_a_clock_that_is_set_while_rules_are_read_changes_no_for(step: timedelta) -> None:
+async def test_a_clock_step_while_rules_are_read_changes_no_for(step: timedelta) -> None:
     def set_late() -> None:
         if loop_minutes() > 2.5:
             one.clock.wrong_by = step

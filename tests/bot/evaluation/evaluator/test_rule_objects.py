@@ -222,7 +222,7 @@ async def test_objects_are_parsed_off_the_loop_and_once_while_they_stay_the_same
     assert {rule.name for rule in evaluator.rules.values()} == {"TeamRule", "Another"}
 
 
-async def test_an_object_that_is_too_large_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_object_that_is_too_large_is_left_out_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     setup = Setup(Objects([rule_spec("TeamRule")]))
     evaluator = await setup.start()
     assert [rule.name for rule in evaluator.rules.values()] == ["TeamRule"]

@@ -1,4 +1,4 @@
-"""What another process stored is neither overwritten nor opened a second time, and read in its order."""
+"""Rows of another process: neither overwritten nor opened a second time, and read in their order."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -134,7 +134,7 @@ async def test_a_silence_covers_it_only_with_all_of_its_alerts() -> None:
         assert (context.silenced_until is not None) is is_covered
 
 
-async def test_when_the_clock_is_set_the_rows_move_too() -> None:
+async def test_the_rows_move_with_a_clock_step() -> None:
     yard = a_yard(replicas())
     await yard.round(0)
     await yard.recorder.restate(minutes(60), NOON + minutes(60))

@@ -1,4 +1,4 @@
-"""What time does not heal: an incident that needs a proof stays open until one was seen, whatever else happens.
+"""Incidents that time does not heal: they stay open until a proof is seen, whatever else happens.
 
 One letter is one minute. An alert fires (`!`) or does not (`.`). The node has all its GPUs (`8`), lacks one that its
 device plugin took out (`7`), was rebooted with all (`b`) or without one (`x`), is not ready after the reboot (`n`), has
@@ -110,9 +110,7 @@ async def test_a_reboot_is_a_proof_of_its_own(nodes: str, shown: str) -> None:
 @pytest.mark.parametrize(
     "restarts", [pytest.param(False, id="one process"), pytest.param(True, id="restarted")]
 )
-async def test_a_metric_proves_that_it_is_well_again(
-    fires: str, metric: str, shown: str, restarts: bool
-) -> None:
+async def test_a_metric_proves_the_recovery(fires: str, metric: str, shown: str, restarts: bool) -> None:
     yard = a_yard(fires, a_rule_with("metric", query="well"), metric=metric)
 
     assert await film(yard, "8" * len(fires), restarts=restarts) == shown
@@ -133,7 +131,7 @@ async def test_a_fault_that_happens_once_more_while_its_alert_fires_needs_a_new_
         pytest.param("word", "info", "......", id="context for others"),
     ],
 )
-async def test_who_needs_a_proof(proof: str, severity: str, shown: str) -> None:
+async def test_which_alerts_need_a_proof(proof: str, severity: str, shown: str) -> None:
     assert await film(a_yard("!.....", a_rule_with(proof, severity=severity)), "87b7bb") == shown
 
 

@@ -1,4 +1,4 @@
-"""What evaluation cycles store: alerts, incidents, one card per channel, each thread reply once."""
+"""Rows that evaluation cycles store: alerts, incidents, one card per channel, each thread reply once."""
 
 from collections.abc import Mapping
 from dataclasses import replace

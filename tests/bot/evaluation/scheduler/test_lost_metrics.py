@@ -91,7 +91,7 @@ async def test_while_the_source_is_blind_nothing_is_resolved() -> None:
     assert len(await lost(scheduler, minutes(20))) == 1
 
 
-async def test_what_was_never_there_on_a_quiet_cluster_is_no_alert() -> None:
+async def test_what_was_never_there_on_a_quiet_cluster_does_not_alert() -> None:
     source = Lacking(lacks=(replace(GONE, lost=()),))
     scheduler = a_scheduler(source)
     for minute in range(21):

@@ -54,7 +54,7 @@ async def test_a_second_launch_is_reported_in_its_own_thread() -> None:
 
 
 @pytest.mark.parametrize("step", [timedelta(hours=-1), timedelta(hours=1), timedelta(days=-1)], ids=str)
-async def test_a_clock_that_is_set_changes_not_for_how_long_a_training_may_be_missing(
+async def test_a_clock_step_does_not_change_how_long_a_training_may_be_missing(
     step: timedelta,
 ) -> None:
     store, clock = MemoryStore(), Hands()

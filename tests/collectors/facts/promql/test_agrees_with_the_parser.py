@@ -65,7 +65,7 @@ def test_on_odd_expressions(expr: str) -> None:
 
 
 @pytest.mark.parametrize("expr", REFUSED)
-def test_on_what_is_no_promql(expr: str) -> None:
+def test_on_what_is_not_promql(expr: str) -> None:
     assert not agree(expr)
     with pytest.raises(PromQLSyntaxError):
         ours(expr)

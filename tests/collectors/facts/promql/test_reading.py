@@ -1,4 +1,4 @@
-"""What is read of a PromQL expression, and where it stands."""
+"""The parts of a PromQL expression, and their positions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which labels are chosen for what the values of series say."""
+"""The choice of labels by the values of series."""
 
 from collections.abc import Mapping
 
@@ -84,7 +84,7 @@ def test_jobs_that_mean_different_things_by_a_label_are_selected_apart() -> None
     assert named == {'job!~"b"': ("node", "instance"), 'job=~"b"': ("Hostname", "instance")}
 
 
-def test_the_exporters_own_pod_is_no_workload_whatever_its_name() -> None:
+def test_the_exporters_own_pod_is_not_a_workload_whatever_its_name() -> None:
     series = [one.with_(pod="gpumon-x2x4q") for one in series_of(BY_NAME["gpu-op"])]
     assert chosen(series).labels[Role.POD] == ("exported_pod",)
     idle = [one for one in series if "exported_pod" not in one]
@@ -103,7 +103,7 @@ def test_series_without_any_name_of_their_node_are_a_problem() -> None:
     assert chosen(series, overrides={Role.NODE: ("rack",)}).problem == ""
 
 
-def test_hosts_that_the_cluster_does_not_know_are_no_problem() -> None:
+def test_hosts_that_the_cluster_does_not_know_are_not_a_problem() -> None:
     series = [
         one.with_(Hostname="bare-metal-1", instance="172.16.0.1:9400") for one in series_of(BY_NAME["gpu-op"])
     ]

@@ -56,7 +56,7 @@ def test_another_address_in_each_job_becomes_the_node() -> None:
     }
 
 
-def test_jobs_of_other_nodes_are_no_copies() -> None:
+def test_jobs_of_other_nodes_are_not_copies() -> None:
     series = by_jobs()
     assert chosen([series[0], series[3]]).copies.labels == ()
 
@@ -66,7 +66,7 @@ def test_up_is_of_each_target() -> None:
     assert chosen(series, TARGETS).copies.labels == ()
 
 
-def test_two_gpus_of_a_node_in_two_jobs_are_no_copies() -> None:
+def test_two_gpus_of_a_node_in_two_jobs_are_not_copies() -> None:
     series = [
         Labels({**TWO[0].labels(gpu, job=job), "__name__": "DCGM_FI_DEV_GPU_TEMP"})
         for gpu, job in ((0, "one"), (1, "two"))

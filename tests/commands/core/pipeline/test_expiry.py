@@ -1,4 +1,4 @@
-"""A proposed plan expires by the time that passed, whatever somebody sets the clock to."""
+"""The expiry of a proposed plan, which follows the time that passed and no clock step."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -28,7 +28,7 @@ async def confirmed(yard: Yard, plan: Plan) -> bool:
 @pytest.mark.parametrize(
     "step", [timedelta(days=-1), timedelta(hours=-1), timedelta(hours=1), timedelta(days=1)]
 )
-async def test_a_clock_that_is_set_expires_no_plan(yard: Yard, step: timedelta) -> None:
+async def test_a_clock_step_expires_no_plan(yard: Yard, step: timedelta) -> None:
     plan = await yard.plan("node cordon gpu-a01")
     yard.clock.move(LITTLE)
     yard.clock.set_by(step)
@@ -36,7 +36,7 @@ async def test_a_clock_that_is_set_expires_no_plan(yard: Yard, step: timedelta) 
 
 
 @pytest.mark.parametrize("step", [timedelta(), timedelta(hours=-1), timedelta(days=-1)])
-async def test_a_clock_that_is_set_back_keeps_no_plan_open(yard: Yard, step: timedelta) -> None:
+async def test_a_clock_step_back_keeps_no_plan_open(yard: Yard, step: timedelta) -> None:
     plan = await yard.plan("node cordon gpu-a01")
     yard.clock.move(plan.expires_at - plan.created_at)
     yard.clock.set_by(step)

@@ -173,7 +173,7 @@ async def test_an_unknown_request_is_named(yard: Yard) -> None:
     assert "There is no request c3f9a1b2." in await yard.say("gpu request c3f9a1b2", ANA)
 
 
-async def test_who_may_confirm_it_is_shown_the_preview_and_nobody_is_asked(yard: Yard) -> None:
+async def test_a_person_who_may_confirm_sees_the_preview_and_nobody_is_asked(yard: Yard) -> None:
     object.__setattr__(yard.pipeline, "channel", "slack:C0SRE")
     said = await yard.say("ask -- node cordon gpu-b03", DANA)
     assert "Cordon gpu-b03?" in said

@@ -120,7 +120,7 @@ async def test_a_name_goes_before_the_thread(yard: Yard) -> None:
     assert plan.line == "node cordon gpu-a01"
 
 
-async def test_outside_a_thread_nothing_is_meant_by_it(yard: Yard) -> None:
+async def test_outside_a_thread_it_has_no_meaning(yard: Yard) -> None:
     await an_incident(yard)
     answer = await yard.answer("cordon it")
     assert answer is not None

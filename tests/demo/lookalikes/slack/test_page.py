@@ -256,7 +256,7 @@ async def test_a_page_of_another_site_cannot_act(slack: SlackLookalike) -> None:
     assert slack.messages("#gpu-alerts") == []
 
 
-async def test_the_page_says_who_one_is_what_a_channel_is_for_and_what_to_do_first(opened: Open) -> None:
+async def test_the_page_says_who_you_are_what_a_channel_is_for_and_what_to_do_first(opened: Open) -> None:
     page = await opened("bo")
     welcome = page.get_by_role("region", name="What to do first")
     await expect(welcome).to_have_text(re.compile("You are bo \\(sre, on call\\): type /yard help."))

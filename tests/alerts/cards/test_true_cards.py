@@ -1,4 +1,4 @@
-"""A card says what is so: the worst explanation leads, logs do not heal, and only what explains the end is the fix."""
+"""The truth of a card: the worst explanation leads, logs do not heal, and only what explains the end is the fix."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -66,7 +66,7 @@ def words(incident: Incident, context: IncidentContext | None = None) -> str:
     return "\n".join([plain(card.title), *(plain(b.text) for b in card.blocks if isinstance(b, Paragraph))])
 
 
-def test_what_says_what_follows_leads() -> None:
+def test_the_alert_that_explains_the_consequences_leads() -> None:
     both = incident_of(XID_ALERT, FELL_ALERT)
 
     assert headline(both) == "A GPU on gpu-a01 has fallen off the bus"
@@ -98,7 +98,7 @@ def test_another_log_line_that_left_its_window_gets_no_tick() -> None:
     [{"above": 50.0}, {"novel": minutes(9999)}, {"times_usual": TimesUsual(factor=4, season=minutes(1440))}],
     ids=["a number of lines", "new lines", "more lines than usual"],
 )
-def test_a_rule_that_counts_lines_is_well_again_when_they_are_few(counting: dict[str, Any]) -> None:
+def test_a_rule_that_counts_lines_recovers_when_they_are_few(counting: dict[str, Any]) -> None:
     rule = logged("ErrorLogBurst")
     assert isinstance(rule.query, LogQuery)
     counts = replace(rule, query=replace(rule.query, **counting))
@@ -110,7 +110,7 @@ def test_a_rule_that_counts_lines_is_well_again_when_they_are_few(counting: dict
     assert "Also: ✓ Many errors" in words(aged)
 
 
-def test_a_metric_that_is_well_again_gets_its_tick() -> None:
+def test_a_metric_that_has_recovered_gets_its_tick() -> None:
     well = after(incident_of(XID_ALERT, FELL_ALERT), resolved(XID_ALERT, NOON + minutes(10)))
 
     assert "Also: ✓ GPU 3 on gpu-a01 reported XID 79" in words(well)
@@ -292,7 +292,7 @@ def test_a_headline_speaks_of_the_group() -> None:
     assert headline(incident_of(one, two, rules=HOT)) == "gpu-a01 is hot: 2 of 8 GPUs, up to 109 °C"
 
 
-def test_other_alerts_are_said_as_a_group_too() -> None:
+def test_other_alerts_are_reported_as_a_group_too() -> None:
     incident = incident_of(
         replace(XID_ALERT, annotations={"summary": "Dead.", "description": "It is."}),
         hot(3, 91.2),
