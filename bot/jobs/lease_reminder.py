@@ -8,7 +8,7 @@ import msgspec
 import structlog
 
 from alerts.cards.message import Button
-from alerts.cards.text import Text, code, moment, person, text
+from alerts.cards.text import Text, person, text
 from alerts.incidents.incident import Incident
 from alerts.store import Store
 from bot.jobs.due_work import DueWork
@@ -18,6 +18,7 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind, SourceError
+from collectors.facts.sentences import listed, sentence
 from commands.core.cordoned_nodes import against_uncordoning, stands
 from commands.execution.object_refs import ObjectRef
 from commands.models import CordonLease
@@ -97,29 +98,52 @@ def node_now(node: Node, inventory: Inventory, incidents: Iterable[Incident]) ->
     free = [(resource, share.free) for resource, share in (gpus.counts if gpus else {}).items()]
     return NodeNow(
         is_cordoned=True,
-        kept_away=", ".join(f"{count:g} free {resource}" for resource, count in free if count > 0),
+        kept_away=listed(
+            sentence("{amount:g} free {resource}", amount=amount, resource=resource)
+            for resource, amount in free
+            if amount > 0
+        ),
         against=against_uncordoning(node, incidents),
     )
 
 
 def reminder(lease: CordonLease, node: NodeNow | None) -> tuple[Text, tuple[Button, ...]]:
     """Return the reminder and its buttons: whom, of what, what to do. None: the node cannot be seen."""
-    who, name = person(lease.owner, lease.owner_name), code(lease.node)
-    ended = moment(lease.until) if lease.until is not None else "some time ago"
+    who = person(lease.owner, lease.owner_name)
+    ended = lease.until if lease.until is not None else sentence("some time ago")
     uncordon = f"node uncordon {lease.node}"
     at = f"--cluster {lease.cluster}"
     if node is not None and not node.is_cordoned:
-        removed = text(who, ": the cordon of ", name, f" ({lease.reason}) was due to end ", ended)
-        removed = text(removed, "; somebody else removed it. ", code(uncordon), " removes its record.")
-        return removed, (Button(label="Remove its record", line=f"{uncordon} {at}"),)
-    words = text(who, ": your cordon of ", name, f" ({lease.reason}) was due to end ", ended, ". ")
+        removed = sentence(
+            "{who}: the cordon of `{node}` ({reason}) was due to end {ended}; somebody else removed it. "
+            "`{uncordon}` removes its record.",
+            who=who,
+            node=lease.node,
+            reason=lease.reason,
+            ended=ended,
+            uncordon=uncordon,
+        )
+        return text(removed), (Button(label="Remove its record", line=f"{uncordon} {at}"),)
+    words: list[str] = [
+        sentence(
+            "{who}: your cordon of `{node}` ({reason}) was due to end {ended}.",
+            who=who,
+            node=lease.node,
+            reason=lease.reason,
+            ended=ended,
+        )
+    ]
     if node is None:
-        words = text(words, "The node cannot be seen now, so whether it is still cordoned is not known.")
+        words.append(sentence("The node cannot be seen now, so whether it is still cordoned is not known."))
     elif node.kept_away:
-        words = text(words, f"It is still cordoned: {node.kept_away} kept from new pods.")
+        words.append(
+            sentence("It is still cordoned: {kept_away} kept from new pods.", kept_away=node.kept_away)
+        )
     else:
-        words = text(words, "It is still cordoned, until somebody runs ", code(uncordon), ".")
+        words.append(sentence("It is still cordoned, until somebody runs `{uncordon}`.", uncordon=uncordon))
     buttons = (Button(label="4 h more", line=f"node cordon {lease.node} --for 4h {at}"),)
     if node is not None and node.against:
-        return text(words, f" Do not uncordon it yet: {node.against}."), buttons
-    return words, (Button(label=f"Uncordon {lease.node}", line=f"{uncordon} {at}"), *buttons)
+        words.append(sentence("Do not uncordon it yet: {reason}.", reason=node.against))
+        return text(listed(words, ".")), buttons
+    label = sentence("Uncordon {node}", node=lease.node)
+    return text(listed(words, ".")), (Button(label=label, line=f"{uncordon} {at}"), *buttons)

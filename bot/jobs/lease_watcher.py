@@ -9,7 +9,7 @@ from functools import partial
 import msgspec
 import structlog
 
-from alerts.cards.text import Text, code, person, text
+from alerts.cards.text import Text, person, text
 from alerts.store import Changed, Store
 from bot.jobs.lease_cards import cards_of_lease, plan_of, reply
 from bot.live_cluster import SNAPSHOT_EVERY, LiveCluster
@@ -18,6 +18,7 @@ from collectors.cluster.kinds import NODES
 from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import sentence
 from collectors.internal_errors import InternalErrors
 from commands.core.cordoned_nodes import stands
 from commands.execution.object_refs import ObjectRef
@@ -126,9 +127,20 @@ class LeaseWatcher:
 
 def ended_text(lease: CordonLease, *, is_replaced: bool) -> Text:
     """Return what the owner of a lease reads when its node has left the cluster."""
-    who, name = person(lease.owner, lease.owner_name), code(lease.node)
+    who, node, reason = person(lease.owner, lease.owner_name), lease.node, lease.reason
     if is_replaced:
-        said = text(who, ": ", name, " has left the cluster, and another node has its name now. ")
+        said = sentence(
+            "{who}: `{node}` has left the cluster, and another node has its name now. "
+            "Your cordon of it ({reason}) has ended with it.",
+            who=who,
+            node=node,
+            reason=reason,
+        )
     else:
-        said = text(who, ": ", name, " has left the cluster. ")
-    return text(said, f"Your cordon of it ({lease.reason}) has ended with it.")
+        said = sentence(
+            "{who}: `{node}` has left the cluster. Your cordon of it ({reason}) has ended with it.",
+            who=who,
+            node=node,
+            reason=reason,
+        )
+    return text(said)
