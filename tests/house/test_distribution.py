@@ -18,11 +18,13 @@ SERVERS = {  # by fixture: the groups that may start it
     "real_kubernetes": {"kubernetes", "real demo"},
     "real_opensearch": {"opensearch"},
 }
-_FIXTURE = re.compile(rf"\b({'|'.join(SERVERS)})\b")
+SHARED = {"ON_BOTH_SERVERS": "real_kubernetes"}  # parameters of tests that name a fixture for several files
+_FIXTURE = re.compile(rf"\b({'|'.join((*SERVERS, *SHARED))})\b")
 USERS = {  # by file: the servers that it names
-    file.relative_to(ROOT).as_posix(): found
+    file.relative_to(ROOT).as_posix(): {SHARED.get(name, name) for name in found}
     for file in sorted((ROOT / "tests").rglob("*.py"))
     if file not in (Path(__file__), FIXTURES)
+    and ROOT / "tests" / "support" not in file.parents
     and (found := set(_FIXTURE.findall(file.read_text(encoding="utf-8"))))
 }
 
