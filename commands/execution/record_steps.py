@@ -121,7 +121,8 @@ async def _other_state(snapshot: StoreSnapshot, step: Record, expected: dict[str
     stored = await snapshot.rows(table.row).get(step.id)
     if stored is None or stored == msgspec.convert(expected, table.row):
         return ""
-    return word(table.read(stored).get("state") or "changed")
+    state = table.read(stored).get("state")
+    return word(state) if state else sentence("changed")
 
 
 async def put_record(unit: Unit, step: Record, plan: str) -> None:

@@ -1,4 +1,4 @@
-"""A stored plan is read in the reader's language after a restart: its steps, their outcomes, and the rows they carry."""
+"""A stored plan is read in the reader's language after a restart: its steps, outcomes, and the rows that it carries."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -17,10 +17,10 @@ from commands.execution.record_steps import put_record, record
 from commands.execution.steps import Patch, Record
 from commands.models import CordonLease
 from tests.support.alerting import NOON
-from tests.support.shown import lines_of
 from tests.support.execution import plan_of
 from tests.support.memory_store import MemoryStore
 from tests.support.rows import a_lease
+from tests.support.shown import lines_of
 
 REASON = sentence("no reason given")
 LEASE = replace(a_lease(NOON, reason=REASON), until=NOON + timedelta(hours=4))
