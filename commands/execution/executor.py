@@ -26,7 +26,7 @@ from commands.execution.step_runner import (
     NotRecordedError,
     Pause,
     StepRunner,
-    not_known,
+    outcome_not_known,
 )
 from commands.execution.steps import Record
 from commands.execution.steps.step_kind import Attempt
@@ -184,7 +184,7 @@ class PlanExecutor:
                 reason = sentence("{why}. It is not known whether it was recorded", why=contained)
                 await journal.write_end(record.number, StepState.FAILED, reason)
             else:
-                await journal.write_end(record.number, StepState.UNKNOWN, not_known(step, contained))
+                await journal.write_end(record.number, StepState.UNKNOWN, outcome_not_known(step, contained))
         return await journal.end(contained)
 
     async def settle(self, plan: Plan) -> Plan:

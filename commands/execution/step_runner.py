@@ -72,15 +72,15 @@ class StepRunner:
         try:
             found = await step.observe(attempt.writer, attempt.plan)
         except SourceError as error:
-            return Unknown(reason=not_known(step, said_by(error)))
+            return Unknown(reason=outcome_not_known(step, said_by(error)))
         except Exception as error:
             contained = self._errors.contain(error, "plan", plan=attempt.plan, step=step.description[:200])
-            return Unknown(reason=not_known(step, contained))
+            return Unknown(reason=outcome_not_known(step, contained))
         match found:
             case Refused(reason=reason):
                 return Waiting(reason=reason)
             case Waiting(reason=reason):
-                return Unknown(reason=not_known(step, reason))
+                return Unknown(reason=outcome_not_known(step, reason))
             case _:
                 return found
 
@@ -148,11 +148,11 @@ def given_up(step: Step, attempt: Attempt, last: Waiting, *, is_answered: bool) 
 def ended(step: Step, attempt: Attempt, error: str) -> Outcome:
     """Return the outcome of a step that an error ended: after a write it is not known whether the step was done."""
     if attempt.was_sent:
-        return Unknown(reason=not_known(step, error))
+        return Unknown(reason=outcome_not_known(step, error))
     return Refused(reason=sentence("{error}. This step was not done.", error=error))
 
 
-def not_known(step: Step, why: str) -> str:
+def outcome_not_known(step: Step, why: str) -> str:
     """Return what a person is shown about a step whose outcome is not known, and why it is not."""
     return sentence(
         "{why}. It is not known whether this step was done: {step}. Yardmaster looks again once the cluster answers; "
