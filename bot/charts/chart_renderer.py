@@ -11,7 +11,7 @@ import msgspec
 
 from bot.charts.chart_child import REPLY_SIZE
 from bot.charts.line_chart import Chart
-from collectors.facts.sentences import english
+from collectors.facts.sentences import english, sentence
 
 DEADLINE = timedelta(seconds=30)  # of one chart, the start of the child included
 MOST_BYTES = 1 << 20
@@ -45,7 +45,9 @@ class ChartRenderer:
                     return await self._exchange(msgspec.json.encode(chart, enc_hook=english) + b"\n")
             except TimeoutError:
                 await self._kill()
-                raise DrawingError(f"it was not drawn within {self._deadline:.0f} s") from None
+                raise DrawingError(
+                    sentence("it was not drawn within {seconds:.0f} s", seconds=self._deadline)
+                ) from None
             except BaseException:
                 await self._kill()
                 raise
@@ -71,7 +73,7 @@ class ChartRenderer:
             await child.stdin.drain()
             size = int.from_bytes(await child.stdout.readexactly(REPLY_SIZE), "big")
             if size > MOST_BYTES:
-                raise DrawingError(f"the picture has {size} bytes")
+                raise DrawingError(sentence("the picture has {size} bytes", size=size))
             return await child.stdout.readexactly(size)
         except (OSError, EOFError) as error:
             raise DrawingError("the process that draws charts ended unexpectedly") from error

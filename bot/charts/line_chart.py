@@ -11,6 +11,7 @@ from collectors.facts.clock import moment_of
 from collectors.facts.labels import Labels
 from collectors.facts.one_line import one_line
 from collectors.facts.results import Series
+from collectors.facts.sentences import Sentence, listed, sentence
 
 MAX_LINES = 8  # with more, nobody tells them apart
 _LONGEST_NAME = 40  # characters
@@ -89,7 +90,7 @@ def measured(value: float, unit: str) -> str:
 
 def alt_text(chart: Chart) -> str:
     """Return what the chart shows in words, for those who do not see it. Without markup, and of bounded length."""
-    said = [f"Chart from {_time(chart.start)} to {_time(chart.end)} UTC."]
+    said = [sentence("Chart from {start} to {end} UTC.", start=_time(chart.start), end=_time(chart.end))]
     if chart.threshold is not None:
         said.append(_condition(chart.comparison, measured(chart.threshold, chart.unit)))
     for line in chart.lines:
@@ -97,28 +98,43 @@ def alt_text(chart: Chart) -> str:
         shown = (min(values), max(values), values[-1])
         lowest, highest, last = (measured(value, chart.unit) for value in shown)
         if line.name:
-            said.append(f"{line.name}: lowest {lowest}, highest {highest}, last {last}.")
+            said.append(
+                sentence(
+                    "{series}: lowest {lowest}, highest {highest}, last {last}.",
+                    series=line.name,
+                    lowest=lowest,
+                    highest=highest,
+                    last=last,
+                )
+            )
         else:
-            said.append(f"Lowest {lowest}, highest {highest}, last {last}.")
+            said.append(
+                sentence(
+                    "Lowest {lowest}, highest {highest}, last {last}.",
+                    lowest=lowest,
+                    highest=highest,
+                    last=last,
+                )
+            )
     if chart.more:
-        said.append(f"And {chart.more} more.")
-    return " ".join(said)
+        said.append(sentence("And {more} more.", more=chart.more))
+    return listed(said, ".")
 
 
-def _condition(comparison: str, threshold: str) -> str:
+def _condition(comparison: str, threshold: str) -> Sentence:
     match comparison:
         case ">":
-            return f"It fires above {threshold}."
+            return sentence("It fires above {threshold}.", threshold=threshold)
         case ">=":
-            return f"It fires at {threshold} and above."
+            return sentence("It fires at {threshold} and above.", threshold=threshold)
         case "<":
-            return f"It fires below {threshold}."
+            return sentence("It fires below {threshold}.", threshold=threshold)
         case "<=":
-            return f"It fires at {threshold} and below."
+            return sentence("It fires at {threshold} and below.", threshold=threshold)
         case "==":
-            return f"It fires at {threshold}."
+            return sentence("It fires at {threshold}.", threshold=threshold)
         case _:
-            return f"It fires at anything but {threshold}."
+            return sentence("It fires at anything but {threshold}.", threshold=threshold)
 
 
 def _time(seconds: float) -> str:

@@ -20,6 +20,7 @@ from bot.delivery.message_sender import DeliveryDependencies, MessageSender
 from bot.delivery.notifier_protocol import Gone, Permanent, Recoverable, Refuses, SendError
 from bot.delivery.rate_limiter import RateLimiter
 from bot.delivery.retry import TIMER_TOLERANCE, Attempts
+from collectors.facts.sentences import said_by
 
 log = structlog.get_logger(__name__)
 StartTask = Callable[[Coroutine[Any, Any, None]], object]
@@ -164,9 +165,9 @@ class ChannelWorker:
                 else:  # the messages wait with their channel
                     self._refused_at, self.refused_by = now, error.refuses
                 if is_post:
-                    await self._sender.save(job, error=str(error), intent_at=None)
+                    await self._sender.save(job, error=said_by(error), intent_at=None)
                 else:
-                    await self._sender.save(job, error=str(error))
+                    await self._sender.save(job, error=said_by(error))
             case Recoverable(retry_after=timedelta() as pause_asked):
                 job.attempts.is_surely_unsent = is_post
                 pacer = self._rate_limiter if is_post else self._limiters[job.method]

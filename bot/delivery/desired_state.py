@@ -15,6 +15,7 @@ from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import Composed, Everywhere
 from bot.delivery.card_entries import CardEntry, ReplyEntry
 from bot.delivery.retry import TIMER_TOLERANCE, Attempts
+from collectors.facts.sentences import sentence
 from collectors.internal_errors import InternalErrors
 
 BATCH_SIZE = 25  # cards read or composed in one transaction
@@ -187,9 +188,12 @@ class DesiredState:
         if entry.failures != 2 or is_kept:
             return
         name = f"{entry.card.kind.value.replace('_', ' ')} {entry.card.row_id}"
-        unknown = Message(title=text(bold(f"This card of {name} cannot be shown")), color=Color.WARNING)
+        unknown = Message(
+            title=text(bold(sentence("This card of {about} cannot be shown", about=name))),
+            color=Color.WARNING,
+        )
         message = last.message if last is not None and last.message is not None else unknown
-        note = Context(text=text(f"⚠ Not up to date: {reason}"))
+        note = Context(text=text(sentence("⚠ Not up to date: {reason}", reason=reason)))
         message = replace(message, blocks=(*message.blocks, note))
         entry.show_message(Composed(message=message))
 

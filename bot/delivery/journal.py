@@ -15,6 +15,7 @@ from alerts.store import Store, Unit
 from bot.cards.card_catalogue import CardCatalogue
 from bot.delivery.card_entries import CardEntry, ReplyEntry
 from bot.delivery.notifier_protocol import UnknownOutcome
+from collectors.facts.sentences import sentence
 
 
 @dataclass(eq=False, slots=True)
@@ -65,7 +66,7 @@ class DeliveryJournal:
             async with self._store.read() as snapshot:
                 return await self._catalogue.compose_reply(reply, snapshot)
         except Exception as error:  # one reply's bug must not stop the others
-            raise UnknownOutcome(f"composing failed: {type(error).__name__}") from error
+            raise UnknownOutcome(sentence("composing failed: {error}", error=type(error).__name__)) from error
 
     async def fold_replies(self, entry: CardEntry) -> None:
         """Take the card's message for that of its replies, in a channel without threads."""
@@ -138,7 +139,9 @@ class DeliveryJournal:
 
         await self._commit(apply)
         if failure is not None:
-            raise UnknownOutcome(f"composing failed: {type(failure).__name__}") from failure
+            raise UnknownOutcome(
+                sentence("composing failed: {error}", error=type(failure).__name__)
+            ) from failure
 
     async def _commit(self, apply: Callable[[Unit], Awaitable[None]]) -> None:
         """Return when the change is stored, with all that waited beside it. Raises the store's errors."""

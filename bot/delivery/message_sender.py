@@ -26,6 +26,7 @@ from bot.delivery.notifier_protocol import (
 from bot.delivery.notifier_registry import NotifierRegistry
 from bot.delivery.retry import RetryPolicy
 from collectors.facts.clock import Clock
+from collectors.facts.sentences import sentence
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -196,10 +197,19 @@ class MessageSender:
         except SendError:
             raise
         except TimeoutError as error:
-            raise UnknownOutcome(f"no answer to {method} in {self._channel}") from error
+            raise UnknownOutcome(
+                sentence("no answer to {method} in {channel}", method=method, channel=self._channel)
+            ) from error
         except Exception as error:  # one card's bug must not stop the others
             log.exception("delivery failed unexpectedly", method=method, channel=self._channel)
-            raise UnknownOutcome(f"{method} in {self._channel} failed: {type(error).__name__}") from error
+            raise UnknownOutcome(
+                sentence(
+                    "{method} in {channel} failed: {error}",
+                    method=method,
+                    channel=self._channel,
+                    error=type(error).__name__,
+                )
+            ) from error
 
 
 def _desired(entry: CardEntry) -> tuple[Message, dict[str, str]]:

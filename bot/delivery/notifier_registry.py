@@ -16,6 +16,7 @@ from bot.delivery.notifier_protocol import (
     SearchWindow,
 )
 from bot.delivery.rate_limiter import UNLIMITED, RateLimiter
+from collectors.facts.sentences import sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,4 +84,6 @@ class UnconfiguredNotifier:
 
     def _refuse(self, channel: str) -> NoReturn:
         name = f"{self._kind}:{channel}" if self._kind else channel
-        raise Permanent(f"the settings have no channel {name}", refuses=Refuses.CHANNEL)
+        raise Permanent(
+            sentence("the settings have no channel {channel}", channel=name), refuses=Refuses.CHANNEL
+        )

@@ -10,7 +10,7 @@ from functools import partial
 import structlog
 
 from alerts.cards.posted import PostedCard, ThreadReply, reply_id
-from alerts.cards.text import Text, code, person, text
+from alerts.cards.text import Text, person, text
 from alerts.incidents.incident import Incident
 from alerts.store import Changed, Store, Unit
 from bot.cards.launch_cards import wanted_launch_card
@@ -20,6 +20,7 @@ from collectors.cluster.cache import ObjectChange
 from collectors.facts.clock import Clock
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import listed, sentence, word
 from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Rank, Training, TrainingState, training_of_row
 from commands.execution.plan_outcome import reopen
@@ -117,7 +118,7 @@ class LaunchWatcher:
         if training is None and self._clock.elapsed() < self._given_up_at[launch.id, launch.at]:
             return
         state = training.state.value if training else TrainingState.STOPPED.value
-        reason = training.reason if training else "it is no longer in the cluster"
+        reason = training.reason if training else sentence("it is no longer in the cluster")
         if state == launch.reported_state and reason == launch.reported_reason:
             return
         lines: tuple[str, ...] = launch.last_lines
@@ -187,22 +188,37 @@ class LaunchWatcher:
 
 def state_text(launch: Launch, training: Training | None, cause: Incident | None = None) -> Text:
     """Return the reply for a state change; it mentions the owner on failure and at the end."""
-    reason = f": {launch.reported_reason}" if launch.reported_reason else ""
+    reason, name = launch.reported_reason, launch.shown
     who = person(launch.by, launch.by_name)
     match TrainingState(launch.reported_state):
         case TrainingState.FAILED:
             first = training.first_failure if training else None
-            failed_first = (
-                f" First to fail: {first.role} {first.index} on {first.node or 'no node'}, {first.explanation}."
-                if first
-                else ""
-            )
+            said = [
+                sentence("{who} `{training}` has failed: {reason}.", who=who, training=name, reason=reason)
+                if reason
+                else sentence("{who} `{training}` has failed.", who=who, training=name)
+            ]
+            if first is not None:
+                said.append(
+                    sentence(
+                        "First to fail: {role} {index} on {node}, {explanation}.",
+                        role=first.role,
+                        index=first.index,
+                        node=first.node or sentence("no node"),
+                        explanation=first.explanation,
+                    )
+                )
             probably = text(" ", cause_text(cause), ".") if cause is not None else ()
-            return text(who, " ", code(launch.shown), f" has failed{reason}.{failed_first}", probably)
+            return text(listed(said, "."), probably)
         case TrainingState.SUCCEEDED:
-            return text(who, " ", code(launch.shown), " has finished.")
+            return text(sentence("{who} `{training}` has finished.", who=who, training=name))
+        case state if reason:
+            now = word(state.value)
+            return text(
+                sentence("`{training}` is {state}: {reason}", training=name, state=now, reason=reason)
+            )
         case state:
-            return text(code(launch.shown), f" is {state.value}{reason}")
+            return text(sentence("`{training}` is {state}", training=name, state=word(state.value)))
 
 
 def _line(

@@ -99,9 +99,9 @@ def node_now(node: Node, inventory: Inventory, incidents: Iterable[Incident]) ->
     return NodeNow(
         is_cordoned=True,
         kept_away=listed(
-            sentence("{amount:g} free {resource}", amount=amount, resource=resource)
-            for resource, amount in free
-            if amount > 0
+            sentence("{free:g} free {resource}", free=count, resource=resource)
+            for resource, count in free
+            if count > 0
         ),
         against=against_uncordoning(node, incidents),
     )
@@ -109,41 +109,43 @@ def node_now(node: Node, inventory: Inventory, incidents: Iterable[Incident]) ->
 
 def reminder(lease: CordonLease, node: NodeNow | None) -> tuple[Text, tuple[Button, ...]]:
     """Return the reminder and its buttons: whom, of what, what to do. None: the node cannot be seen."""
-    who = person(lease.owner, lease.owner_name)
-    ended = lease.until if lease.until is not None else sentence("some time ago")
+    who, ended = person(lease.owner, lease.owner_name), lease.until or sentence("some time ago")
     uncordon = f"node uncordon {lease.node}"
     at = f"--cluster {lease.cluster}"
     if node is not None and not node.is_cordoned:
         removed = sentence(
-            "{who}: the cordon of `{node}` ({reason}) was due to end {ended}; somebody else removed it. "
-            "`{uncordon}` removes its record.",
+            "{who}: the cordon of `{node}` ({reason}) was due to end {at}; somebody else removed it. "
+            "`{command}` removes its record.",
             who=who,
             node=lease.node,
             reason=lease.reason,
-            ended=ended,
-            uncordon=uncordon,
+            at=ended,
+            command=uncordon,
         )
         return text(removed), (Button(label="Remove its record", line=f"{uncordon} {at}"),)
-    words: list[str] = [
+    said = [
         sentence(
-            "{who}: your cordon of `{node}` ({reason}) was due to end {ended}.",
+            "{who}: your cordon of `{node}` ({reason}) was due to end {at}.",
             who=who,
             node=lease.node,
             reason=lease.reason,
-            ended=ended,
+            at=ended,
         )
     ]
     if node is None:
-        words.append(sentence("The node cannot be seen now, so whether it is still cordoned is not known."))
+        said.append(sentence("The node cannot be seen now, so whether it is still cordoned is not known."))
     elif node.kept_away:
-        words.append(
-            sentence("It is still cordoned: {kept_away} kept from new pods.", kept_away=node.kept_away)
+        said.append(
+            sentence("It is still cordoned: {resources} kept from new pods.", resources=node.kept_away)
         )
     else:
-        words.append(sentence("It is still cordoned, until somebody runs `{uncordon}`.", uncordon=uncordon))
-    buttons = (Button(label="4 h more", line=f"node cordon {lease.node} --for 4h {at}"),)
+        said.append(sentence("It is still cordoned, until somebody runs `{command}`.", command=uncordon))
+    buttons: tuple[Button, ...] = (Button(label="4 h more", line=f"node cordon {lease.node} --for 4h {at}"),)
     if node is not None and node.against:
-        words.append(sentence("Do not uncordon it yet: {reason}.", reason=node.against))
-        return text(listed(words, ".")), buttons
-    label = sentence("Uncordon {node}", node=lease.node)
-    return text(listed(words, ".")), (Button(label=label, line=f"{uncordon} {at}"), *buttons)
+        said.append(sentence("Do not uncordon it yet: {reason}.", reason=node.against))
+    else:
+        buttons = (
+            Button(label=sentence("Uncordon {name}", name=lease.node), line=f"{uncordon} {at}"),
+            *buttons,
+        )
+    return text(listed(said, ".")), buttons

@@ -18,7 +18,7 @@ from collectors.cluster.kinds import NODES
 from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
-from collectors.facts.sentences import sentence
+from collectors.facts.sentences import listed, sentence
 from collectors.internal_errors import InternalErrors
 from commands.core.cordoned_nodes import stands
 from commands.execution.object_refs import ObjectRef
@@ -127,20 +127,14 @@ class LeaseWatcher:
 
 def ended_text(lease: CordonLease, *, is_replaced: bool) -> Text:
     """Return what the owner of a lease reads when its node has left the cluster."""
-    who, node, reason = person(lease.owner, lease.owner_name), lease.node, lease.reason
+    who = person(lease.owner, lease.owner_name)
     if is_replaced:
         said = sentence(
-            "{who}: `{node}` has left the cluster, and another node has its name now. "
-            "Your cordon of it ({reason}) has ended with it.",
+            "{who}: `{node}` has left the cluster, and another node has its name now.",
             who=who,
-            node=node,
-            reason=reason,
+            node=lease.node,
         )
     else:
-        said = sentence(
-            "{who}: `{node}` has left the cluster. Your cordon of it ({reason}) has ended with it.",
-            who=who,
-            node=node,
-            reason=reason,
-        )
-    return text(said)
+        said = sentence("{who}: `{node}` has left the cluster.", who=who, node=lease.node)
+    ended = sentence("Your cordon of it ({reason}) has ended with it.", reason=lease.reason)
+    return text(listed((said, ended), "."))

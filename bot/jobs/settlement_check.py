@@ -9,7 +9,7 @@ from alerts.cards.text import plain
 from alerts.store import Store, Unit
 from bot.jobs.due_work import DueWork
 from collectors.facts.clock import Clock
-from collectors.facts.sentences import moment_words
+from collectors.facts.sentences import sentence
 from commands.core.command import Answer
 from commands.gpu.unanswered import lost_settlement, request_of
 from commands.models import AuditEntry, DueCommand, ReclaimRequest
@@ -31,14 +31,16 @@ class SettlementCheck:
         """Schedule the request again whose settlement was tried, if it is still open."""
         reclaim = await unit.rows(ReclaimRequest).get(request_of(tried))
         if reclaim is not None:
-            reason = plain(answer.message.title) if answer else "it was started and not finished"
+            reason = plain(answer.message.title) if answer else sentence("it was started and not finished")
             await self._reschedule(unit, reclaim, reason)
 
     async def _check(self, reclaim: ReclaimRequest, now: datetime) -> timedelta:
         async with self._store.unit() as unit:
             stored = await unit.rows(ReclaimRequest).get(reclaim.id)
             if stored is not None:
-                await self._reschedule(unit, stored, "it is open and its settlement was not scheduled")
+                await self._reschedule(
+                    unit, stored, sentence("it is open and its settlement was not scheduled")
+                )
         return AGAIN
 
     async def _reschedule(self, unit: Unit, reclaim: ReclaimRequest, reason: str) -> None:
@@ -56,6 +58,6 @@ class SettlementCheck:
             actor_name=kind_and_name(due.actor)[1],
             line=due.line,
             what="failed",
-            text=f"{reason}; the next attempt is at {moment_words(due.at)}",
+            text=sentence("{reason}; the next attempt is at {at}", reason=reason, at=due.at),
         )
         await unit.rows(AuditEntry).put(entry)

@@ -1,27 +1,30 @@
 """Checks of claims that get no volume or lose it, and of volumes that fail without one."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck
-from collectors.cluster.indexes import by_involved_object
+from collectors.cluster.indexes import by_claim, by_involved_object
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import (
     EVENTS,
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,
+    PODS,
     STORAGE_CLASSES,
 )
 from collectors.cluster.objects import PersistentVolumeClaim, StorageClass
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
-from collectors.facts.sentences import sentence
+from collectors.facts.sentences import listed, sentence
 
 _WAITS = "WaitForFirstConsumer"
 _SELECTED = (
     "volume.kubernetes.io/selected-node"  # the scheduler has placed a pod: now it is to be provisioned
 )
 _IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
+_SHOWN = 5
 _REASONS = ("ProvisioningFailed", "FailedBinding", "ExternalProvisioning")
 
 
@@ -33,12 +36,35 @@ def claims_pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequen
     assert not isinstance(inputs.inventory, Blind)
     found = []
     for claim in inputs.inventory.all(PERSISTENT_VOLUME_CLAIMS).values():
+        if claim.metadata.deletion_timestamp is not None:
+            continue  # nobody waits for it
         if claim.status.phase == "Pending" and not _waits_by_design(claim, inputs.inventory):
             created = claim.metadata.creation_timestamp
             seconds = (inputs.at - created).total_seconds() if created else 0
             found.append(
                 Sample(labels=_labels(claim), value=seconds, texts=_explained(claim, inputs.inventory))
             )
+    return found
+
+
+def claims_not_ending(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each claim that was deleted over `minutes` ago and is still there: for how many seconds.
+
+    Its texts are what keeps it: the pods that use it, as Kubernetes protects those, or its finalizers.
+    """
+    assert not isinstance(inputs.inventory, Blind)
+    before = inputs.at - timedelta(minutes=float(parameters["minutes"]))
+    found = []
+    for key, claim in inputs.inventory.all(PERSISTENT_VOLUME_CLAIMS).items():
+        deleted = claim.metadata.deletion_timestamp
+        if deleted is None or deleted > before:
+            continue
+        pods = [pod.key for pod in inputs.inventory.select(PODS, by_claim, key)]
+        text = sentence("no pod uses it: a finalizer keeps it")
+        if pods:
+            text = sentence("in use by {pods}", pods=listed(pods, ",", most=_SHOWN))
+        seconds = (inputs.at - deleted).total_seconds()
+        found.append(Sample(labels=_labels(claim), value=seconds, texts=(text,)))
     return found
 
 
@@ -111,6 +137,14 @@ CHECKS = (
         needs=frozenset({"inventory"}),
         run=claims_pending,
         kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name, STORAGE_CLASSES.name}),
+    ),
+    ClusterCheck(
+        name="claims-not-ending",
+        summary="a claim was deleted long ago, and is still there",
+        needs=frozenset({"inventory"}),
+        run=claims_not_ending,
+        parameters={"minutes": 15.0},
+        kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name}),
     ),
     ClusterCheck(
         name="volumes-failed",

@@ -1,13 +1,13 @@
 """The check of GPUs that nobody measures: what is not seen is unknown, and not healthy."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Node
-from collectors.cluster.resources import whole_gpus
+from collectors.cluster.resources import gpu_resources_of, whole_gpus
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -34,10 +34,13 @@ _ALL = 0.5  # of the GPU nodes, and more than a few: then their exporter is miss
 def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     """Return a sample for each ready node with NVIDIA GPUs that Prometheus has no series of: how many GPUs.
 
+    Of another make it is one sample where no node of it has any.
+
     If that is most nodes, it is one sample about dcgm-exporter. Series that name no node speak for as many nodes.
     """
     assert not isinstance(inputs.inventory, Blind)
     assert not isinstance(inputs.metrics, Blind)
+    yield from _never_measured(inputs)
     if not inputs.metrics:
         return
     nodes = {
@@ -99,6 +102,32 @@ def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
         yield Sample(labels=Labels({"node": name}), value=count, texts=texts)
 
 
+def _never_measured(inputs: CheckInput) -> Iterator[Sample]:
+    """Yield one sample for each other make of GPUs of which no node has a series: how many ready nodes.
+
+    Of NVIDIA's, the check of metrics that were never there tells.
+    """
+    assert not isinstance(inputs.inventory, Blind)
+    assert not isinstance(inputs.metrics, Blind)
+    topology = build_topology(inputs.inventory, (), cluster="")
+    measured = {
+        topology.complete(subject).node or topology.node_named(subject.node)
+        for subject in (subject_of(sample.labels) for sample in inputs.metrics)
+    }
+    makes: dict[str, set[str]] = {}
+    for name, node in inputs.inventory.nodes.items():
+        if is_node_ready(node) and whole_gpus(node) and not inputs.inventory.nvidia_gpus_on(name):
+            for resource in gpu_resources_of(node):
+                makes.setdefault(resource.rpartition("/")[0], set()).add(name)
+    for make, nodes in sorted(makes.items()):
+        if measured.isdisjoint(nodes):
+            text = sentence(
+                "no series of the GPUs of {make}: is there an exporter, and does Prometheus scrape it?",
+                make=make,
+            )
+            yield Sample(labels=Labels({"component": make}), value=len(nodes), texts=(text,))
+
+
 def _partly_measured(nodes: Mapping[str, Node], measured: Mapping[str, int]) -> dict[str, float]:
     """Return how many GPUs lack series, by node, where others of the node have some. More series than GPUs are fine.
 
@@ -124,7 +153,7 @@ def _known_gpus(node: Node) -> int:
 CHECKS = (
     ClusterCheck(
         name="gpus-unmeasured",
-        summary="a ready node has NVIDIA GPUs, and Prometheus has no series of them, or of fewer",
+        summary="a ready node has GPUs, and Prometheus has no series of them, or of fewer",
         needs=frozenset({"inventory", "metrics"}),
         run=unmeasured,
         metrics=MEASURED,

@@ -1,4 +1,4 @@
-"""Checks of nodes: not ready, missing GPUs."""
+"""Checks of nodes: not ready, missing GPUs, forgotten cordons."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,11 +6,12 @@ from typing import Any
 from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.resources import gpus_out_of_service
+from collectors.cluster.resources import gpus_out_of_service, whole_gpus
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
 from collectors.facts.sentences import counted, listed, sentence
 
+_LEASE = "yardmaster.io/cordoned-by"
 _LABEL, _RESOURCE = "nvidia.com/gpu.count", "nvidia.com/gpu"
 
 
@@ -45,20 +46,11 @@ def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
     assert not isinstance(inputs.inventory, Blind)
     for name, node in inputs.inventory.nodes.items():
         yield None
-        counts = [
-            *((one, share.capacity, share.allocatable) for one, share in gpus_out_of_service(node).items()),
-            *((one, every, usable) for one, (every, usable) in inputs.inventory.gpu_devices_on(name).items()),
-        ]
-        for resource, capacity, allocatable in counts:
-            if allocatable < capacity:
-                text = sentence(
-                    "{allocatable:g} of {capacity:g} {resource} are allocatable",
-                    allocatable=allocatable,
-                    capacity=capacity,
-                    resource=resource,
-                )
-                labels = Labels({"node": name, "resource": resource})
-                yield Sample(labels=labels, value=capacity - allocatable, texts=(text,))
+        for resource, share in gpus_out_of_service(node).items():
+            yield _out(name, resource, share.unhealthy, share.allocatable, share.capacity)
+        for resource, (every, usable) in inputs.inventory.gpu_devices_on(name).items():
+            if usable < every:
+                yield _out(name, resource, every - usable, usable, every)
         if (count := _unregistered(name, inputs.inventory)) and is_node_ready(node):
             text = counted(
                 "none of its {count} GPU by the label {label} is registered: does its device plugin run?",
@@ -67,6 +59,33 @@ def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
                 label=_LABEL,
             )
             yield Sample(labels=Labels({"node": name, "resource": _RESOURCE}), value=count, texts=(text,))
+
+
+def _out(node: str, resource: str, count: float, usable: float, every: float) -> Sample:
+    text = sentence(
+        "{allocatable:g} of {capacity:g} {resource} are allocatable",
+        allocatable=usable,
+        capacity=every,
+        resource=resource,
+    )
+    return Sample(labels=Labels({"node": node, "resource": resource}), value=count, texts=(text,))
+
+
+def cordons_forgotten(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
+    """Return a sample for each ready node with GPUs that somebody cordoned without a lease: how many GPUs.
+
+    A cordon of Yardmaster is a lease, whose owner is asked when it ends. Cloud providers cordon what they remove.
+    """
+    assert not isinstance(inputs.inventory, Blind)
+    for name, node in inputs.inventory.nodes.items():
+        yield None
+        has_lease = _LEASE in (node.metadata.annotations or {})
+        if not node.spec.unschedulable or has_lease or is_node_ready(node) is not True:
+            continue
+        if node.metadata.deletion_timestamp is None and (count := whole_gpus(node)):
+            pods = sum(bool(inputs.inventory.gpus_of(pod)) for pod in inputs.inventory.pods_on(name))
+            text = sentence("{gpus} GPUs, and {pods} pods with GPUs", gpus=count, pods=pods)
+            yield Sample(labels=Labels({"node": name}), value=count, texts=(text,))
 
 
 def _unregistered(name: str, inventory: Inventory) -> int:
@@ -87,5 +106,11 @@ CHECKS = (
         summary="GPUs of a node are out of service: allocatable is below capacity",
         needs=frozenset({"inventory"}),
         run=gpus_missing,
+    ),
+    ClusterCheck(
+        name="cordons-forgotten",
+        summary="a node with GPUs is cordoned, and no lease says who wants that and for how long",
+        needs=frozenset({"inventory"}),
+        run=cordons_forgotten,
     ),
 )

@@ -1,6 +1,7 @@
 """Checks of the metrics that rules need: those that went away, and those that the cluster shows should be there."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -52,13 +53,13 @@ def metrics_never_there(inputs: CheckInput, _parameters: Mapping[str, Any]) -> F
             running.update(_name(one.image) for one in pod.spec.containers or ())
             yield None
     for missing in never:
-        if _is_expected(missing, running, inputs.inventory):
+        if missing.cause is MissingCause.NOT_EXPORTED:
+            yield _of_its_own(missing)
+        elif _is_expected(missing, running, inputs.inventory):
             yield _sample(missing)
 
 
 def _is_expected(missing: MissingMetrics, running: Iterable[str], inventory: Inventory) -> bool:
-    if missing.cause is MissingCause.NOT_EXPORTED:
-        return bool(missing.always)
     if missing.exporter == "dcgm-exporter":
         return _has_gpus(inventory)
     if missing.exporter == "Ceph's manager":
@@ -69,6 +70,18 @@ def _is_expected(missing: MissingMetrics, running: Iterable[str], inventory: Inv
 def _missing(inputs: CheckInput) -> Sequence[MissingMetrics]:
     assert not isinstance(inputs.missing, Blind)
     return [one for one in inputs.missing if one.exporter]
+
+
+def _of_its_own(missing: MissingMetrics) -> Sample | None:
+    """Return the sample of what the exporter gives wherever it runs, as if the rest were not missing.
+
+    What it leaves out by default is no fault of the cluster: the doctor has the lines for it.
+    """
+    rules = tuple(rule for rule, needed in missing.needs if not set(needed).isdisjoint(missing.always))
+    lines = tuple(line for line in missing.lines if line.partition(",")[0] in missing.always)
+    if not missing.always:
+        return None
+    return _sample(replace(missing, metrics=missing.always, rules=rules or missing.rules, lines=lines))
 
 
 def _sample(missing: MissingMetrics, **labels: str) -> Sample:

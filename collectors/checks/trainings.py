@@ -1,18 +1,18 @@
-"""Checks of trainings and other workloads with GPUs: those that wait for resources."""
+"""Checks of trainings and other workloads with GPUs: those that wait for resources, or have failed."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck
 from collectors.cluster.objects import Pod
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
-from collectors.facts.sentences import counted
+from collectors.facts.sentences import counted, sentence
 from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.gpu_workloads import BARE_POD, pods_waiting_for_gpus
 from collectors.trainings.ranks import problem_of
-from collectors.trainings.training import Training, TrainingState
+from collectors.trainings.training import Rank, Training, TrainingState
 
 
 def pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
@@ -27,6 +27,55 @@ def pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Samp
         for training in inputs.trainings
         if training.state is TrainingState.QUEUED
     ]
+
+
+def half_placed(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each training of which some tasks hold GPUs while others have no node: how many GPUs."""
+    assert not isinstance(inputs.trainings, Blind)
+    found = []
+    for training in inputs.trainings:
+        placed = sum(bool(rank.node) for rank in training.ranks)
+        if training.state is TrainingState.STARTING and training.gpus and 0 < placed < training.wanted:
+            having = sentence("{placed} of {wanted} tasks have a node", placed=placed, wanted=training.wanted)
+            texts = (having, training.reason)
+            labels = Labels({"namespace": training.namespace, "training": training.typed})
+            found.append(Sample(labels=labels, value=training.gpus, texts=tuple(filter(None, texts))))
+    return found
+
+
+def failed(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each training that failed within `minutes`: how many of its tasks ended with an error.
+
+    Its texts are why, and the task that failed first with its node: the others mostly failed because of it. One that
+    was stopped on purpose, or by its deadline, did not fail.
+    """
+    assert not isinstance(inputs.trainings, Blind)
+    after = inputs.at - timedelta(minutes=float(parameters["minutes"]))
+    found = []
+    for training in inputs.trainings:
+        first = training.first_failure
+        at = training.finished or (first.finished if first else None)
+        if training.state is TrainingState.FAILED and at is not None and at > after:
+            labels = Labels({"namespace": training.namespace, "training": training.typed})
+            texts = tuple(filter(None, (_first_failure(first), training.reason)))
+            count = max(1, len({(rank.role, rank.index) for rank in training.failures}))
+            found.append(Sample(labels=labels, value=count, texts=texts))
+    return found
+
+
+def _first_failure(first: Rank | None) -> str:
+    """Return what is known of the task that failed first: which, where, how and why."""
+    if first is None:
+        return ""
+    return sentence(
+        "first {role} {index} on {node}: {reason}, exit code {code}: {why}",
+        role=first.role,
+        index=first.index,
+        node=first.node or "-",
+        reason=first.reason or "Failed",
+        code="-" if first.exit_code is None else first.exit_code,
+        why=first.explanation or "-",
+    )
 
 
 def _waited(training: Training, at: datetime) -> float:
@@ -77,6 +126,19 @@ CHECKS = (
         summary="pods of a workload with GPUs that is no training have no node",
         needs=frozenset({"inventory", "trainings"}),
         run=workloads_pending,
+    ),
+    ClusterCheck(
+        name="training-half-placed",
+        summary="some tasks of a training hold GPUs, and others have no node",
+        needs=frozenset({"trainings"}),
+        run=half_placed,
+    ),
+    ClusterCheck(
+        name="training-failed",
+        summary="a training failed within the last minutes",
+        needs=frozenset({"trainings"}),
+        run=failed,
+        parameters={"minutes": 30.0},
     ),
     ClusterCheck(
         name="training-pending",

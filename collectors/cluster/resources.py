@@ -156,12 +156,12 @@ class GpuCounts:
     @property
     def free(self) -> float:
         """What a new pod could request: none while pods hold GPUs that are out of service."""
-        return max(0.0, self.allocatable - self.requested)
+        return max(0.0, _exact(self.allocatable - self.requested))
 
     @property
     def unhealthy(self) -> float:
         """What the device plugin no longer offers."""
-        return self.capacity - self.allocatable
+        return _exact(self.capacity - self.allocatable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,12 +204,21 @@ def node_gpus(
         name: GpuCounts(
             capacity=capacity,
             allocatable=allocatable,
-            requested=sum(one.get(name, 0) for one in held),
-            reserved=sum(one.get(name, 0) for one in nominated),
+            requested=_exact(sum(one.get(name, 0) for one in held)),
+            reserved=_exact(sum(one.get(name, 0) for one in nominated)),
         )
         for name, (capacity, allocatable) in counted.items()
     }
     return NodeGpus(node=node.metadata.name, counts=shares, unusable_reason=tuple(_unusable_reasons(node)))
+
+
+def gpu_resources_of(node: Node) -> tuple[str, ...]:
+    """Return the GPU resources of a node that it has some of."""
+    return tuple(
+        name
+        for name in node.status.capacity or {}
+        if gpu_resource(name) and _devices(node.status.capacity, name)
+    )
 
 
 def whole_gpus(node: Node) -> int:
@@ -245,6 +254,11 @@ def _request(one: Container, resource: str) -> float:
 
 def _of(quantities: Quantities | None, resource: str) -> float:
     return parse_quantity(quantities[resource]) if quantities and resource in quantities else 0.0
+
+
+def _exact(count: float) -> float:
+    """Return the count without what floats add: shares of devices are hundredths, and 0.04 - 0.03 is not 0.01."""
+    return round(count, 6)
 
 
 def _devices(quantities: Quantities | None, resource: str) -> float:

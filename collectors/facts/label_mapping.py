@@ -75,7 +75,8 @@ class LabelMapping:
         _exporter("rook-ceph-mgr|ceph-mgr|rook-ceph-exporter|ceph-exporter", ExporterScope.OTHERS),
         _exporter("blackbox-exporter|pushgateway|elasticsearch-exporter|snmp-exporter", ExporterScope.OTHERS),
         _exporter(
-            "dcgm-exporter|dcgm|gpu-metrics-exporter|device-metrics-exporter|gpu-manager", ExporterScope.NODE
+            "dcgm-exporter|dcgm|gpu-metrics-exporter|device-metrics-exporter|npu-exporter|gpu-manager",
+            ExporterScope.NODE,
         ),
         _exporter(
             "node-exporter|process-exporter|smartctl-exporter|ipmi-exporter",

@@ -1,7 +1,8 @@
 """What NVIDIA's XID numbers mean, and what to do about each. Rules repeat the numbers, and tests compare them.
 
 The buckets and what to do follow NVIDIA's own catalogue, https://docs.nvidia.com/deploy/xid-errors/, as NVSentinel
-carries it; the severity is ours.
+carries it; the severity is ours. What NVSentinel calls FATAL is critical, unless NVIDIA's own table says to ignore it
+(108, 160) or names an engine or a program that alone is to blame; 162 says that all is well again.
 """
 
 from collections.abc import Mapping
@@ -73,7 +74,7 @@ _KNOWN: tuple[tuple[tuple[int, ...], str, str, Recovery, str], ...] = (
     ((66, 67), "an illegal access by the driver", "IGNORE", _NOTHING, "info"),
     ((69,), "a program used a graphics class wrongly", *_ENGINE),
     ((74,), "an NVLink error", "WORKFLOW_NVLINK_ERR", _RESET, "critical"),
-    ((78,), "a virtual GPU could not start", "UPDATE_SWFW", Recovery.UPDATE_DRIVER, "warning"),
+    ((78,), "a virtual GPU could not start", "UPDATE_SWFW", Recovery.UPDATE_DRIVER, "critical"),
     ((79,), "the GPU has fallen off the bus", "RESTART_BM", _COLD, "critical"),
     ((80,), "corrupt data was sent to the GPU", *_ENGINE),
     ((82, *range(99, 106)), "a JPEG engine failed", *_ENGINE),
@@ -95,12 +96,11 @@ _KNOWN: tuple[tuple[tuple[int, ...], str, str, Recovery, str], ...] = (
     ((141,), "the fast path of CUDA failed", "IGNORE", _NOTHING, "info"),
     ((142,), "a video encoder failed", "UNEXPECTED_ERR_REPORT_ISSUE", _VENDOR, "critical"),
     ((143,), "the GPU could not be initialized", "RESET_GPU", _RESET, "critical"),
-    ((144, 145, 146, 149, 150), "an NVLink error", "WORKFLOW_NVLINK5_ERR", _RESET, "warning"),
-    ((147, 148), "an NVLink error", "WORKFLOW_NVLINK5_ERR", _NOTHING, "warning"),
+    (tuple(range(144, 151)), "an NVLink error", "WORKFLOW_NVLINK5_ERR", _RESET, "critical"),
     ((151,), "the key rotation of confidential computing failed", "RESTART_VM", _COLD, "critical"),
     ((152, 153), "an error of the DLA", "IGNORE", _NOTHING, "info"),
     ((154,), "the driver says what the GPU needs", "FOLLOW_OTHER_XID", _NOTHING, "warning"),
-    ((155,), "software took an NVLink down", "RESET_GPU", _RESET, "warning"),
+    ((155,), "software took an NVLink down", "RESET_GPU", _RESET, "critical"),
     ((156,), "a broken part of the GPU was retired", "RESET_GPU", _RESET, "critical"),
     ((157,), "a broken part of the GPU could not be retired", "IGNORE", _NOTHING, "warning"),
     ((158,), "the GPU timed out for good", "RESET_GPU", _RESET, "critical"),
@@ -162,8 +162,8 @@ def xid_of(number: int) -> Xid:
         number=number,
         meaning="a number that NVIDIA does not describe",
         bucket="UNEXPECTED_ERR_REPORT_ISSUE",
-        recovery=Recovery.NOTHING,
-        severity="warning",
+        recovery=Recovery.CALL_VENDOR,
+        severity="critical",
     )
 
 

@@ -9,6 +9,7 @@ from collectors.dns.deployment import dns_deployment, wanted_replicas
 from collectors.dns.names import size_of
 from collectors.facts.dns_load import by_names, required
 from collectors.facts.proportional import LINEAR, Linear, read_config
+from collectors.facts.sentences import said_by, sentence
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.execution.object_refs import ObjectReader, ObjectRef
@@ -69,7 +70,13 @@ def find_dns(context: CommandContext) -> Dns:
     )
     if found is None:
         wanted = ", ".join(f"{key}={value}" for key, value in policy.dns_selector.items())
-        raise UnusableError(f"There is no Deployment in {policy.dns_namespace} whose selector has {wanted}.")
+        raise UnusableError(
+            sentence(
+                "There is no Deployment in {namespace} whose selector has {labels}.",
+                namespace=policy.dns_namespace,
+                labels=wanted,
+            )
+        )
     meta = found.metadata
     ref = ObjectRef(api="apps/v1", kind="Deployment", namespace=meta.namespace, name=meta.name, uid=meta.uid)
     return Dns(ref=ref, wanted=wanted_replicas(found), ready=found.status.ready_replicas, deployment=found)
@@ -107,19 +114,29 @@ async def _proportional(autoscaler: Autoscaler, reader: ObjectReader) -> Owner:
     config = ObjectRef(api="v1", kind="ConfigMap", namespace=namespace, name=name)
     found = await reader.read(config)
     if found is None:
-        problem = f"The autoscaler's {config} does not exist, so the autoscaler does nothing."
+        problem = sentence(
+            "The autoscaler's {config} does not exist, so the autoscaler does nothing.", config=str(config)
+        )
         if autoscaler.creates_config:
-            problem = f"The autoscaler's {config} does not exist; the autoscaler creates it at its next poll."
+            problem = sentence(
+                "The autoscaler's {config} does not exist; the autoscaler creates it at its next poll.",
+                config=str(config),
+            )
         return BrokenOwner(config=config, problem=problem)
     content = found.get("data") or {}
     if LADDER in content:
-        problem = f"The autoscaler's {config} has mode `ladder`, which is not supported: edit it by hand."
+        problem = sentence(
+            "The autoscaler's {config} has mode `ladder`, which is not supported: edit it by hand.",
+            config=str(config),
+        )
         return BrokenOwner(config=config, problem=problem)
     try:
         linear = read_config(content)
     except ValueError as error:
-        problem = (
-            f"The autoscaler's {config} is invalid, so the autoscaler does nothing: {error}. Fix it first."
+        problem = sentence(
+            "The autoscaler's {config} is invalid, so the autoscaler does nothing: {error}. Fix it first.",
+            config=str(config),
+            error=said_by(error),
         )
         return BrokenOwner(config=config, problem=problem)
     return ProportionalOwner(
@@ -135,7 +152,9 @@ async def _proportional(autoscaler: Autoscaler, reader: ObjectReader) -> Owner:
 def reader_of(context: CommandContext) -> ObjectReader:
     """Return what reads objects. Raises UnusableError without access to Kubernetes."""
     if context.cluster.reader is None:
-        raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")
+        raise UnusableError(
+            sentence("The settings give no access to Kubernetes for {cluster}.", cluster=context.cluster.name)
+        )
     return context.cluster.reader
 
 

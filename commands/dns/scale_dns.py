@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from collectors.facts.proportional import with_bounds
+from collectors.facts.sentences import counted, sentence
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.dns.owner import (
@@ -39,23 +40,37 @@ async def scale(action: ScaleDns, context: CommandContext) -> PlanDraft:
         raise UnusableError(owner.problem)
     wanted = action.replicas if action.replicas is not None else recommended(dns, owner, inventory)
     if wanted > MAX_REPLICAS:
-        raise UnusableError(f"{wanted} replicas are more than the limit of {MAX_REPLICAS}.")
+        raise UnusableError(
+            sentence(
+                "{replicas} replicas are more than the limit of {limit}.", replicas=wanted, limit=MAX_REPLICAS
+            )
+        )
     change, notes = _change(dns, owner, wanted, context)
     if change is None:
         return PlanDraft(
-            title="", nothing_to_do=f"DNS already has {dns.wanted} replicas, and its owner maintains them."
+            title="",
+            nothing_to_do=counted(
+                "DNS already has {count} replica, and its owner maintains them.",
+                "DNS already has {count} replicas, and its owner maintains them.",
+                count=dns.wanted,
+            ),
         )
     waits = (
         Wait(
             ref=dns.ref,
-            description=f"wait until {dns.ref.name} requests {wanted} replicas",
+            description=counted(
+                "wait until {deployment} requests {count} replica",
+                "wait until {deployment} requests {count} replicas",
+                deployment=dns.ref.name,
+                count=wanted,
+            ),
             path=("spec", "replicas"),
             at_least=wanted,
             seconds=SETTLES_WITHIN,
         ),
         Wait(
             ref=dns.ref,
-            description=f"wait until {wanted} are ready",
+            description=sentence("wait until {replicas} are ready", replicas=wanted),
             path=("status", "readyReplicas"),
             at_least=wanted,
             seconds=SETTLES_WITHIN,
@@ -63,7 +78,14 @@ async def scale(action: ScaleDns, context: CommandContext) -> PlanDraft:
     )
     steps: tuple[Step, ...] = (change, *(waits if wanted > dns.wanted else ()))
     return PlanDraft(
-        title=f"Scale DNS from {dns.wanted} to {wanted} replicas", stages=in_order(*steps), notes=tuple(notes)
+        title=counted(
+            "Scale DNS from {current} to {count} replica",
+            "Scale DNS from {current} to {count} replicas",
+            current=dns.wanted,
+            count=wanted,
+        ),
+        stages=in_order(*steps),
+        notes=tuple(notes),
     )
 
 
@@ -77,28 +99,58 @@ def _change(
             if wanted == owner.min:
                 return None, []
             body = {"spec": {"minReplicas": wanted, "maxReplicas": max(owner.max, wanted)}}
-            raised = f" and raise maxReplicas to {wanted} (was {owner.max})" if wanted > owner.max else ""
+            autoscaler = str(owner.ref)
+            description = sentence(
+                "set minReplicas of {autoscaler} to {wanted} (was {min})",
+                autoscaler=autoscaler,
+                wanted=wanted,
+                min=owner.min,
+            )
+            if wanted > owner.max:
+                description = sentence(
+                    "{change} and raise maxReplicas to {wanted} (was {max})",
+                    change=description,
+                    wanted=wanted,
+                    max=owner.max,
+                )
             step = Patch(
                 ref=owner.ref,
-                description=f"set minReplicas of {owner.ref} to {wanted} (was {owner.min}){raised}",
+                description=description,
                 body=body,
                 requires=(Precondition(path=("spec", "minReplicas"), equals=owner.min),),
                 undo={"spec": {"minReplicas": owner.min, "maxReplicas": owner.max}},
             )
-            notes = [f"{owner.ref} owns the replicas, so its minReplicas is changed, not the Deployment."]
-            if raised:
+            notes: list[str] = [
+                sentence(
+                    "{autoscaler} owns the replicas, so its minReplicas is changed, not the Deployment.",
+                    autoscaler=autoscaler,
+                )
+            ]
+            if wanted > owner.max:
                 notes.append(
-                    f"maxReplicas is raised from {owner.max} to {wanted}: later the autoscaler may go that far itself."
+                    sentence(
+                        "maxReplicas is raised from {max} to {wanted}: later the autoscaler may go that far "
+                        "itself.",
+                        max=owner.max,
+                        wanted=wanted,
+                    )
                 )
             return step, notes
         case NoOwner():
             if wanted == dns.wanted:
                 return None, []
             step_ = Scale(
-                ref=dns.ref, description=f"scale {dns.ref} to {wanted}", replicas=wanted, expected=dns.wanted
+                ref=dns.ref,
+                description=sentence(
+                    "scale {deployment} to {wanted}", deployment=str(dns.ref), wanted=wanted
+                ),
+                replicas=wanted,
+                expected=dns.wanted,
             )
-            by = owner.managed_by
-            return step_, [f"{by} manages this Deployment and may restore the old number."] if by else []
+            manager = owner.managed_by
+            return step_, [
+                sentence("{manager} manages this Deployment and may restore the old number.", manager=manager)
+            ] if manager else []
 
 
 def _change_document(
@@ -109,22 +161,42 @@ def _change_document(
         return None, []
     ceiling = max(linear.max, wanted) if linear.max else 0
     document = with_bounds(owner.document, min=wanted, max=ceiling)
-    notes = [
-        f"{owner.config} owns the replicas and would revert a change of the Deployment, so its `min` is changed."
+    notes: list[str] = [
+        sentence(
+            "{config} owns the replicas and would revert a change of the Deployment, so its "
+            "`min` is changed.",
+            config=str(owner.config),
+        )
     ]
     if ceiling != linear.max:
-        notes.append(f"`max` is raised from {linear.max} to {ceiling}, as it would limit the replicas.")
+        notes.append(
+            sentence(
+                "`max` is raised from {max} to {wanted}, as it would limit the replicas.",
+                max=linear.max,
+                wanted=ceiling,
+            )
+        )
     then = replace(linear, min=wanted, max=ceiling)
     all_nodes = context.cluster.inventory().nodes.values()
     nodes, cores = owner.autoscaler.count(all_nodes, then)
     computed = then.replicas(nodes=nodes, cores=cores)
     if computed > wanted:
         notes.append(
-            f"With {nodes} nodes the autoscaler computes {computed} replicas and does not go below that."
+            counted(
+                "With {count} node the autoscaler computes {computed} replicas and does not go below that.",
+                "With {count} nodes the autoscaler computes {computed} replicas and does not go below that.",
+                count=nodes,
+                computed=computed,
+            )
         )
     patch = Patch(
         ref=owner.config,
-        description=f"set min to {wanted} in {owner.config} (was {linear.min})",
+        description=sentence(
+            "set min to {wanted} in {config} (was {min})",
+            wanted=wanted,
+            config=str(owner.config),
+            min=linear.min,
+        ),
         body={
             "data": {"linear": document},
             "metadata": {"annotations": {OLD_VALUE: owner.document, BY: context.actor.name}},

@@ -9,9 +9,10 @@ from alerts.cards.text import Text, bold, code, text
 from alerts.incidents.wording import rounded
 from collectors.cluster.inventory import Inventory
 from collectors.dns.names import size_of
-from collectors.facts.dns_load import advised, by_names
+from collectors.facts.dns_load import by_names, required
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Seen
+from collectors.facts.sentences import counted, sentence
 from commands.core.command import Answer
 from commands.core.context import CommandContext
 from commands.dns.askers import askers
@@ -66,44 +67,76 @@ async def show(action: ShowDns, context: CommandContext) -> Answer:
     owner = await find_owner(dns, inventory, reader_of(context))
     rows: list[tuple[str, Text]] = [
         ("deployment", text(code(f"{dns.ref.namespace}/{dns.ref.name}"))),
-        ("replicas", text(f"{dns.ready} ready of {dns.wanted}")),
+        ("replicas", text(sentence("{ready} ready of {wanted}", ready=dns.ready, wanted=dns.wanted))),
         ("owned by", _owned_by(owner)),
     ]
     rows += [(name, await _measured(context, query, form)) for name, query, form in _MEASURES]
     rows.append(("asked by", await askers(context)))
-    rows += _requirements(owner, inventory)
     wanted = recommended(dns, owner, inventory)
+    rows += _requirements(owner, inventory, wanted)
     blocks: list[Block] = [Fields(rows=tuple(rows))]
     if context.may.get("dns scale", False) and not isinstance(owner, BrokenOwner):
-        blocks.append(Buttons(buttons=(Button(label=f"Scale to {wanted}", line=f"dns scale {wanted}"),)))
+        blocks.append(
+            Buttons(
+                buttons=(
+                    Button(label=sentence("Scale to {wanted}", wanted=wanted), line=f"dns scale {wanted}"),
+                )
+            )
+        )
     blocks.append(
         Context(
             text=text(
-                f"{wanted} is 1.5 times the current number, or what the cluster's size requires if that is higher."
+                sentence(
+                    "{wanted} is 1.5 times the current number, or what the cluster's size requires if "
+                    "that is higher.",
+                    wanted=wanted,
+                )
             )
         )
     )
     return Answer(message=Message(title=text(bold("Cluster DNS")), blocks=tuple(blocks)))
 
 
-def _requirements(owner: Owner, inventory: Inventory) -> list[tuple[str, Text]]:
-    """Return what nodes and names require where an autoscaler says how many of them a replica serves."""
+def _requirements(owner: Owner, inventory: Inventory, wanted: int) -> list[tuple[str, Text]]:
+    """Return what nodes and names require where an autoscaler says how many of them a replica serves.
+
+    The advice is the number of the button, `wanted`: two would contradict each other.
+    """
     if not isinstance(owner, ProportionalOwner):
         return []
     linear, autoscaler = owner.linear, owner.autoscaler
     size = size_of(inventory, autoscaler)
     by_size = linear.unbounded(nodes=size.nodes, cores=size.cores)
-    counted, _ = autoscaler.count(inventory.nodes.values(), linear)
-    nodes = f"{by_size} replicas for {size.nodes} nodes"
-    if counted < size.nodes:
-        nodes = f"{by_size} replicas for {size.nodes} nodes, of which the autoscaler counts {counted}"
+    known, _ = autoscaler.count(inventory.nodes.values(), linear)
+    nodes = counted("{count} node", "{count} nodes", count=size.nodes)
+    for_nodes = counted(
+        "{count} replica for {size}", "{count} replicas for {size}", count=by_size, size=nodes
+    )
+    if known < size.nodes:
+        for_nodes = counted(
+            "{count} replica for {size}, of which the autoscaler counts {known}",
+            "{count} replicas for {size}, of which the autoscaler counts {known}",
+            count=by_size,
+            size=nodes,
+            known=known,
+        )
+    names = counted("{count} name", "{count} names", count=size.names)
     rows = [
-        ("nodes require", text(nodes)),
-        ("names require", text(f"{by_names(linear, size.names)} replicas for {size.names} names")),
+        ("nodes require", text(for_nodes)),
+        (
+            "names require",
+            text(
+                counted(
+                    "{count} replica for {size}",
+                    "{count} replicas for {size}",
+                    count=by_names(linear, size.names),
+                    size=names,
+                )
+            ),
+        ),
     ]
-    least = advised(linear, size)
-    if least > linear.min:
-        rows.append(("advice", text(f"set min to {least} by dns scale {least}")))
+    if required(linear, size) > linear.min:
+        rows.append(("advice", text(sentence("set min to {wanted} by dns scale {wanted}", wanted=wanted))))
     return rows
 
 
@@ -111,23 +144,37 @@ def _owned_by(owner: Owner) -> Text:
     match owner:
         case ProportionalOwner():
             linear = owner.linear
-            limits = text(f" min {linear.min}, max {linear.max}" if linear.max else f" min {linear.min}")
-            per = f", one replica for {linear.nodes_per_replica:g} nodes" if linear.nodes_per_replica else ""
-            return text(code(str(owner.config)), limits, per)
+            limits = (
+                sentence("min {min}, max {max}", min=linear.min, max=linear.max)
+                if linear.max
+                else sentence("min {min}", min=linear.min)
+            )
+            if linear.nodes_per_replica:
+                limits = counted(
+                    "{limits}, one replica for {count:g} node",
+                    "{limits}, one replica for {count:g} nodes",
+                    limits=limits,
+                    count=linear.nodes_per_replica,
+                )
+            return text(code(str(owner.config)), " ", limits)
         case BrokenOwner():
             return text(owner.problem)
         case HpaOwner():
-            return text(code(str(owner.ref)), f" min {owner.min}, max {owner.max}")
+            return text(
+                code(str(owner.ref)), " ", sentence("min {min}, max {max}", min=owner.min, max=owner.max)
+            )
         case NoOwner():
             return text(
-                f"no autoscaler; managed by {owner.managed_by}" if owner.managed_by else "no autoscaler"
+                sentence("no autoscaler; managed by {manager}", manager=owner.managed_by)
+                if owner.managed_by
+                else "no autoscaler"
             )
 
 
 async def _measured(context: CommandContext, query: str, form: Callable[[float], str]) -> Text:
     seen = await context.cluster.query(PromQLQuery(expr=query), at=context.now)
     if not isinstance(seen, Seen):
-        return text(f"not known: {seen.reason}")
+        return text(sentence("not known: {reason}", reason=seen.reason))
     if not seen.samples or isnan(seen.samples[0].value):  # no queries in the window
         return text("no samples")
     return text(rounded(form(seen.samples[0].value)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from alerts.cards.message import Table
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.resources import NodeGpus, holds_resources
+from collectors.facts.sentences import listed, sentence, word
 from collectors.facts.topology import Topology
 from collectors.gpu_activity import Activity, IdleSearch
 
@@ -66,11 +67,29 @@ def summary_lines(counted: Mapping[str, GpuCount], *, is_idle_known: bool) -> tu
     """Return lines like `nvidia.com/gpu: 104 of 128 used (8 of them idle), 16 free, 8 broken`."""
     lines = []
     for resource, one in counted.items():
-        idle = f" ({one.idle:g} of them idle)" if is_idle_known else ""
-        more = [f"{one.free:g} free"]
-        more += [f"{one.closed:g} more on nodes that accept no pods"] if one.closed else []
-        more += [f"{one.broken:g} broken"] if one.broken else []
-        lines.append(f"{resource}: {one.used:g} of {one.capacity:g} used{idle}, {', '.join(more)}")
+        used = sentence("{used:g} of {capacity:g} used", used=one.used, capacity=one.capacity)
+        if is_idle_known:
+            used = sentence(
+                "{used:g} of {capacity:g} used ({idle:g} of them idle)",
+                used=one.used,
+                capacity=one.capacity,
+                idle=one.idle,
+            )
+        more = [sentence("{free:g} free", free=one.free)]
+        more += (
+            [sentence("{closed:g} more on nodes that accept no pods", closed=one.closed)]
+            if one.closed
+            else []
+        )
+        more += [sentence("{broken:g} broken", broken=one.broken)] if one.broken else []
+        lines.append(
+            sentence(
+                "{resource}: {used}, {others}",
+                resource=resource,
+                used=used,
+                others=listed(more),
+            )
+        )
     return tuple(lines)
 
 
@@ -90,8 +109,7 @@ def node_table(nodes: Iterable[NodeGpus], topology: Topology) -> Table:
             resource,
             f"{share.requested:g}/{share.capacity:g}",
             f"{share.free:g}",
-            ", ".join([*gpus.unusable_reason, *([f"{share.unhealthy:g} broken"] if share.unhealthy else [])])
-            or "ok",
+            _state(gpus, share.unhealthy),
             _holders(gpus.node, topology),
         )
         for gpus in nodes
@@ -99,6 +117,12 @@ def node_table(nodes: Iterable[NodeGpus], topology: Topology) -> Table:
     ]
     heading = ("node", "resource", "used", "free", "state", "held by")
     return Table(heading=heading, rows=tuple(rows[:MAX_NODES]), more=max(0, len(rows) - MAX_NODES))
+
+
+def _state(gpus: NodeGpus, broken: float) -> str:
+    reasons = [word(reason) for reason in gpus.unusable_reason]
+    reasons += [sentence("{broken:g} broken", broken=broken)] if broken else []
+    return listed(reasons) or "ok"
 
 
 def _holders(node: str, topology: Topology) -> str:

@@ -5,7 +5,8 @@ from datetime import timedelta
 
 from alerts.cards.message import Block, Button, Buttons, Context, Message, Paragraph
 from alerts.cards.text import bold, joined, text
-from collectors.facts.clock import format_duration, humanize
+from collectors.facts.clock import format_duration
+from collectors.facts.sentences import counted, sentence
 from collectors.gpu_activity import Activity
 from commands.core.command import Answer, UnusableError
 from commands.core.context import CommandContext
@@ -44,28 +45,33 @@ async def listing(action: ListGpus, context: CommandContext) -> Answer:
             gpus for gpus in nodes if gpus.usable and any(share.free > 0 for share in gpus.counts.values())
         ]
     if not nodes:
-        wanted = (
-            "with free GPUs"
-            if action.free
-            else f"where team {action.team} holds GPUs"
-            if action.team
-            else "with GPUs"
-        )
-        raise UnusableError(
-            f"There is no node {wanted}." if not action.node else f"{action.node} has no such GPUs."
-        )
+        raise UnusableError(_none(action))
     look = await find_idle_now(context, context.defaults.idle_after)
-    counted = count_gpus(nodes, inventory, topology, look)
+    counts = count_gpus(nodes, inventory, topology, look)
     is_known = not look.blind
     blocks: list[Block] = [
-        Paragraph(text=joined("\n", summary_lines(counted, is_idle_known=is_known))),
-        team_table(counted, is_idle_known=is_known),
+        Paragraph(text=joined("\n", summary_lines(counts, is_idle_known=is_known))),
+        team_table(counts, is_idle_known=is_known),
         node_table(nodes, topology),
     ]
-    idle = f"Idle: no work for {humanize(look.after)}." if is_known else f"Idle GPUs unknown: {look.blind}"
+    idle = (
+        sentence("Idle: no work for {after}.", after=look.after)
+        if is_known
+        else sentence("Idle GPUs unknown: {reason}", reason=look.blind)
+    )
     blocks.append(Context(text=text(idle)))
-    title = f"GPUs of {len(nodes)} node{'s' if len(nodes) != 1 else ''}"
+    title = counted("GPUs of {count} node", "GPUs of {count} nodes", count=len(nodes))
     return Answer(message=Message(title=text(bold(title)), blocks=tuple(blocks)))
+
+
+def _none(action: ListGpus) -> str:
+    if action.node:
+        return sentence("{node} has no such GPUs.", node=action.node)
+    if action.free:
+        return "There is no node with free GPUs."
+    if action.team:
+        return sentence("There is no node where team {team} holds GPUs.", team=action.team)
+    return "There is no node with GPUs."
 
 
 async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
@@ -74,11 +80,11 @@ async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
         context, action.after if action.after is not None else context.defaults.idle_after
     )
     if look.blind:
-        raise UnusableError(f"Whether any GPU is idle is not known: {look.blind}")
+        raise UnusableError(sentence("Whether any GPU is idle is not known: {reason}", reason=look.blind))
     found = by_training(look, context.cluster.trainings(), context.cluster.topology())
     idle_ones = [one for one in found if one.idle]
     gpus = sum(one.idle for one in idle_ones)
-    window = humanize(look.after)
+    window = look.after
     blocks: list[Block] = []
     if idle_ones:
         blocks.append(idle_table(idle_ones))
@@ -89,10 +95,17 @@ async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
             blocks.append(buttons)
     blocks += [Context(text=text(line)) for line in (*ways_to_free(idle_ones), *_not_evaluated(found))]
     title = (
-        f"{gpus:g} held GPUs were idle for {window}" if idle_ones else f"All held GPUs were busy ({window})"
+        counted(
+            "{count:g} held GPU was idle for {window}",
+            "{count:g} held GPUs were idle for {window}",
+            count=gpus,
+            window=window,
+        )
+        if idle_ones
+        else sentence("All held GPUs were busy ({window})", window=window)
     )
     if not idle_ones and any(one.activity is not Activity.BUSY for one in found):
-        title = f"No held GPU is known to have been idle for {window}"
+        title = sentence("No held GPU is known to have been idle for {window}", window=window)
     return Answer(message=Message(title=text(bold(title)), blocks=tuple(blocks)))
 
 
@@ -107,21 +120,42 @@ def _button(idle_ones: list[TrainingGpus], context: CommandContext, after: timed
     if not free_ones:
         return None
     line = f"gpu free {' '.join(free_ones[:20])} --after {format_duration(after)}"
-    label = "Ask the owner" if len(free_ones) == 1 else f"Ask {len(free_ones[:20])} owners"
+    label = (
+        "Ask the owner"
+        if len(free_ones) == 1
+        else sentence("Ask {number} owners", number=len(free_ones[:20]))
+    )
     return Buttons(buttons=(Button(label=label, line=line),))
 
 
 def _not_evaluated(found: tuple[TrainingGpus, ...]) -> list[str]:
-    lines = []
+    lines: list[str] = []
     pods = [pod for one in found for pod in one.pods]
     if young := sum(pod.count for pod in pods if pod.activity is Activity.YOUNG):
-        lines.append(f"{young:g} GPUs are held by pods that started later.")
+        lines.append(
+            counted(
+                "{count:g} GPU is held by pods that started later.",
+                "{count:g} GPUs are held by pods that started later.",
+                count=young,
+            )
+        )
     unknown = [pod for pod in pods if pod.activity is Activity.UNKNOWN]
     if unknown:
         first = unknown[0]
-        more = f" and {len(unknown) - 1} more pods" if len(unknown) > 1 else ""
+        pods_shown = sentence(
+            "{namespace}/{pod} ({reason})", namespace=first.namespace, pod=first.pod, reason=first.reason
+        )
+        if more := len(unknown) - 1:
+            pods_shown = counted(
+                "{pod} and {count} more pod", "{pod} and {count} more pods", pod=pods_shown, count=more
+            )
         count = sum(pod.count for pod in unknown)
         lines.append(
-            f"The activity of {count:g} GPUs is not known: {first.namespace}/{first.pod} ({first.reason}){more}."
+            counted(
+                "The activity of {count:g} GPU is not known: {pods}.",
+                "The activity of {count:g} GPUs is not known: {pods}.",
+                count=count,
+                pods=pods_shown,
+            )
         )
     return lines

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from alerts.cards.message import Table
-from collectors.facts.clock import humanize
+from collectors.facts.sentences import counted, sentence
 from collectors.facts.topology import Topology, WorkloadFacts, shown_name
 from collectors.facts.workload_keys import parse_workload, plain_workload, shown_kind, workload_key
 from collectors.gpu_activity import MEMORY_HELD_ABOVE, Activity, IdleSearch, PodGpus
@@ -108,8 +108,17 @@ def by_training(
 
 def evidence(of: TrainingGpus, look: IdleSearch) -> str:
     """Return a text like `no work on any of 32 GPUs for 30 min, 1.2 TiB of their memory in use`."""
-    held = f", {format_memory(of.memory)} of their memory in use" if of.memory else ""
-    return f"no work on any of {of.count:g} GPUs for {humanize(look.after)}{held}"
+    nothing = counted(
+        "no work on any of {count:g} GPU for {lasting}",
+        "no work on any of {count:g} GPUs for {lasting}",
+        count=of.count,
+        lasting=look.after,
+    )
+    if not of.memory:
+        return nothing
+    return sentence(
+        "{no_work}, {memory} of their memory in use", no_work=nothing, memory=format_memory(of.memory)
+    )
 
 
 def idle_table(found: Sequence[TrainingGpus]) -> Table:
@@ -120,7 +129,7 @@ def idle_table(found: Sequence[TrainingGpus]) -> Table:
             one.owner or "?",
             one.team or "?",
             _resources(one),
-            f"{one.idle:g} of {one.count:g}",
+            sentence("{idle:g} of {held:g}", idle=one.idle, held=one.count),
             format_memory(one.memory) if one.memory else "none",
             ", ".join(sorted({pod.node for pod in one.pods if pod.activity is Activity.IDLE})[:4]),
         )
@@ -142,19 +151,43 @@ def way_to_free(one: TrainingGpus) -> str:
     """Return how the GPUs of a workload that is no training are freed: its owner stops it, not Yardmaster."""
     namespace, kind, name = parse_workload(one.id)
     if kind == BARE_POD:
-        return (
-            f"it is a pod without a controller, `kubectl -n {namespace} delete pod {name}` ends it for good"
+        return sentence(
+            "it is a pod without a controller, `kubectl -n {namespace} delete pod {name}` ends it for good",
+            namespace=namespace,
+            name=name,
         )
     if kind in ("Deployment", "StatefulSet", "ReplicaSet"):
-        return f"`kubectl -n {namespace} scale {kind.lower()} {name} --replicas=0` ends its pods"
+        return sentence(
+            "`kubectl -n {namespace} scale {kind} {name} --replicas=0` ends its pods",
+            namespace=namespace,
+            kind=kind.lower(),
+            name=name,
+        )
     kind = shown_kind(kind).lower()
-    return f"only its own controller can stop it, see `kubectl -n {namespace} describe {kind} {name}`"
+    return sentence(
+        "only its own controller can stop it, see `kubectl -n {namespace} describe {kind} {name}`",
+        namespace=namespace,
+        kind=kind,
+        name=name,
+    )
 
 
 def ways_to_free(found: Sequence[TrainingGpus]) -> list[str]:
     """Return a line for each workload that is no training: what its owner can do, a few of them by name."""
     others = [one for one in found if one.training is None]
-    lines = [f"{one.name} is no training: {way_to_free(one)}" for one in others[:NAMED]]
+    lines: list[str] = [
+        sentence("{workload} is no training: {way}", workload=one.name, way=way_to_free(one))
+        for one in others[:NAMED]
+    ]
     return (
-        [*lines, f"{len(others) - NAMED} more workloads are no trainings"] if len(others) > NAMED else lines
+        [
+            *lines,
+            counted(
+                "{count} more workload is no training",
+                "{count} more workloads are no trainings",
+                count=len(others) - NAMED,
+            ),
+        ]
+        if len(others) > NAMED
+        else lines
     )

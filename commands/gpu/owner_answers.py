@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from alerts.store import Unit
-from collectors.facts.clock import humanize
+from collectors.facts.sentences import counted, sentence, word
 from collectors.gpu_activity import SHORTEST
 from commands.core.command import Answer, PlanDraft, UnusableError
 from commands.core.context import CommandContext
@@ -47,7 +47,7 @@ async def show_request(action: ShowRequest, context: CommandContext) -> Answer:
     async with context.store.read() as snapshot:
         reclaim = await snapshot.rows(ReclaimRequest).get(action.request)
         if reclaim is None:
-            raise UnusableError(f"There is no request `{action.request}`.")
+            raise UnusableError(sentence("There is no request `{request}`.", request=action.request))
         plan = await freeing_plan(reclaim, snapshot) if reclaim.state is ReclaimState.FREED else None
     return Answer(message=reclaim_card(reclaim, context.now, plan=plan.id if plan else ""))
 
@@ -66,7 +66,9 @@ async def keep(action: AnswerReclaim, context: CommandContext) -> Answer:
 async def snooze(action: AnswerReclaim, context: CommandContext) -> Answer:
     """Postpone the settlement of the request."""
     if not SHORTEST <= action.lasting <= LONGEST_WAIT:
-        raise UnusableError(f"`--for` must be {humanize(SHORTEST)} to {humanize(LONGEST_WAIT)}.")
+        raise UnusableError(
+            sentence("`--for` must be {shortest} to {longest}.", shortest=SHORTEST, longest=LONGEST_WAIT)
+        )
     async with context.store.unit() as unit:
         reclaim = await _open(unit, action.request)
         _check_answerer(reclaim, context, harmless=True)
@@ -91,7 +93,9 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
     training = training_of(reclaim, context)
     steps = suspend_steps(training, context.cluster.inventory()) if training else ()
     if training is None or not steps:
-        return PlanDraft(title="", nothing_to_do=f"{reclaim.shown} no longer holds GPUs.")
+        return PlanDraft(
+            title="", nothing_to_do=sentence("{training} no longer holds GPUs.", training=reclaim.shown)
+        )
     freed = replace(_answered(reclaim, context), state=ReclaimState.FREED)
     records = (
         freed_step(
@@ -107,12 +111,17 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
         ),
     )
     return PlanDraft(
-        title=f"Free {reclaim.gpus:g} GPUs of {reclaim.shown}",
+        title=counted(
+            "Free {count:g} GPU of {training}",
+            "Free {count:g} GPUs of {training}",
+            count=reclaim.gpus,
+            training=reclaim.shown,
+        ),
         stages=in_order(*steps, *records),
         disrupts=(
             Disruption(name=reclaim.training, shown=reclaim.shown, owner=reclaim.owner, gpus=reclaim.gpus),
         ),
-        notes=(f"Its work since the last checkpoint is lost; {_how_to_restore(steps)}.",),
+        notes=(_loss(steps),),
     )
 
 
@@ -123,29 +132,48 @@ def keep_again(
 
     It is no new question: the request does not open again.
     """
-    reason = f"plan {plan}, which freed them, was undone"
+    reason = sentence("plan {plan}, which freed them, was undone", plan=plan)
     kept = replace(_answered(freed, context), state=ReclaimState.KEPT, keep_reason=reason)
     who = context.actor.name
-    return request_step(kept, text=f"record that {who} needs the GPUs", before=freed, about=about)
+    said = sentence("record that {who} needs the GPUs", who=who)
+    return request_step(kept, text=said, before=freed, about=about)
 
 
-def _how_to_restore(steps: Sequence[Step]) -> str:
+def _loss(steps: Sequence[Step]) -> str:
     if any(isinstance(step, Delete) for step in steps):
-        return "it is deleted, and only another launch restores it"
-    return "undoing this plan restarts it"
+        return (
+            "Its work since the last checkpoint is lost; it is deleted, and only another launch restores it."
+        )
+    return "Its work since the last checkpoint is lost; undoing this plan restarts it."
 
 
 async def _open(unit: Unit, named: str) -> ReclaimRequest:
     """Return the request if it can still be answered: not if it is closed or a plan is settling it."""
     reclaim = await unit.rows(ReclaimRequest).get(named)
     if reclaim is None:
-        raise UnusableError(f"There is no request `{named[:40]}`. The card of a request shows its id.")
+        raise UnusableError(
+            sentence(
+                "There is no request `{request}`. The card of a request shows its id.", request=named[:40]
+            )
+        )
     if reclaim.state not in OPEN:
-        raise UnusableError(f"Request `{reclaim.id}` for {reclaim.shown} is now {reclaim.state.value}.")
+        raise UnusableError(
+            sentence(
+                "Request `{request}` for {training} is now {state}.",
+                request=reclaim.id,
+                training=reclaim.shown,
+                state=word(reclaim.state.value),
+            )
+        )
     if plan := (await running_plans(unit)).get(reclaim.id):
         raise UnusableError(
-            f"Request `{reclaim.id}` for {reclaim.shown} is being settled by plan `{plan}`: `plan cancel {plan}` "
-            f"stops it, and `plan undo {plan}` reverts it afterwards."
+            sentence(
+                "Request `{request}` for {training} is being settled by plan `{plan}`: `plan cancel "
+                "{plan}` stops it, and `plan undo {plan}` reverts it afterwards.",
+                request=reclaim.id,
+                training=reclaim.shown,
+                plan=plan,
+            )
         )
     return reclaim
 
@@ -155,9 +183,14 @@ def _check_answerer(reclaim: ReclaimRequest, context: CommandContext, *, harmles
     namespace = reclaim.training.partition("/")[0]
     if is_owner(reclaim, context.actor, by_name=harmless) or context.refusal(needed, namespace) is None:
         return
-    owner = reclaim.owner or "its owner"
+    owner = reclaim.owner or sentence("its owner")
     raise UnusableError(
-        f"Only {owner}, or someone who may run `{needed}` there, can answer request `{reclaim.id}`."
+        sentence(
+            "Only {owner}, or someone who may run `{command}` there, can answer request `{request}`.",
+            owner=owner,
+            command=needed,
+            request=reclaim.id,
+        )
     )
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from collectors.facts.clock import humanize
-from collectors.facts.one_line import some_of
-from collectors.facts.sentences import moment_words
+from collectors.facts.sentences import counted, listed, sentence, word
 from collectors.gpu_activity import SHORTEST, Activity, IdleSearch
 from collectors.trainings.training import Training
 from commands.core.command import DeniedError, PlanDraft, UnusableError
@@ -22,7 +21,6 @@ from commands.gpu.reclaim_card import (
     NOT_AUTOMATIC,
     OPEN,
     SETTLE,
-    released,
     request_id,
     request_step,
     settlement_step,
@@ -50,12 +48,18 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
     """Plan requests for trainings whose GPUs are all idle. Without an answer they are suspended after the grace."""
     grace = action.grace if action.grace is not None else context.defaults.reclaim_grace
     if action.grace is not None and not SHORTEST <= grace <= LONGEST_WAIT:  # the settings may exceed this
-        raise UnusableError(f"`--grace` must be {humanize(SHORTEST)} to {humanize(LONGEST_WAIT)}.")
+        raise UnusableError(
+            sentence(
+                "`--grace` must be {shortest} to {longest}.",
+                shortest=SHORTEST,
+                longest=LONGEST_WAIT,
+            )
+        )
     look = await find_idle_now(
         context, action.after if action.after is not None else context.defaults.idle_after
     )
     if look.blind:
-        raise UnusableError(f"Whether any GPU is idle is not known: {look.blind}")
+        raise UnusableError(sentence("Whether any GPU is idle is not known: {reason}", reason=look.blind))
     found = by_training(look, context.cluster.trainings(), context.cluster.topology())
     steps: list[Step] = []
     notes: list[str] = []
@@ -68,7 +72,7 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
         earlier = await _reclaims_of(one.training, context)
         reason = _refusal(earlier, context.now, is_named=bool(action.trainings))
         if reason:
-            skipped.append(f"{one.training.shown}: {reason}")
+            skipped.append(listed((one.training.shown, reason), ":"))
             continue
         if len(reclaims) == MAX_REQUESTS:
             more += 1
@@ -85,24 +89,38 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
         if is_automatic:
             steps.append(settlement_step(reclaim))
     if more:
-        skipped.append(f"{more} more trainings: {MAX_REQUESTS} per command at most, run it again for them")
+        skipped.append(
+            counted(
+                "{count} more training: {most} per command at most, run it again for them",
+                "{count} more trainings: {most} per command at most, run it again for them",
+                count=more,
+                most=MAX_REQUESTS,
+            )
+        )
     if not action.trainings:
         skipped += ways_to_free([one for one in found if one.idle])
     if not steps:
-        reason = "; ".join(skipped) or f"no training was idle for {humanize(look.after)}"
-        nothing = f"There is nothing to request: {reason}."
+        reason = listed(skipped, ";") or sentence("no training was idle for {after}", after=look.after)
+        nothing = sentence("There is nothing to request: {reason}.", reason=reason)
         if is_denied:
             raise DeniedError(nothing)
         return PlanDraft(title="", nothing_to_do=nothing)
     gpus = sum(reclaim.gpus for reclaim in reclaims)
-    title = f"Request {gpus:g} idle GPUs of {len(reclaims)} training{'s' if len(reclaims) != 1 else ''}"
+    title = counted(
+        "Request {gpus} of {count} training",
+        "Request {gpus} of {count} trainings",
+        gpus=counted("{count:g} idle GPU", "{count:g} idle GPUs", count=gpus),
+        count=len(reclaims),
+    )
     return PlanDraft(title=title, stages=in_order(*steps), notes=(*notes, *skipped))
 
 
 async def find_idle_now(context: CommandContext, after: timedelta) -> IdleSearch:
     shortest = min(SHORTEST, context.defaults.idle_after)  # the settings may allow less
     if not shortest <= after <= MAX_WINDOW:
-        raise UnusableError(f"`--after` must be {humanize(shortest)} to {humanize(MAX_WINDOW)}.")
+        raise UnusableError(
+            sentence("`--after` must be {shortest} to {longest}.", shortest=shortest, longest=MAX_WINDOW)
+        )
     return await find_idle(context.cluster, now=context.now, after=after)
 
 
@@ -116,7 +134,11 @@ def _selected(
     for name in names:
         if (other := _workload_named(name, found)) is not None:
             raise UnusableError(
-                f"{other.name} is no training, so its GPUs cannot be requested: {way_to_free(other)}."
+                sentence(
+                    "{workload} is no training, so its GPUs cannot be requested: {way}.",
+                    workload=other.name,
+                    way=way_to_free(other),
+                )
             )
     for training in {
         training.id: training
@@ -127,9 +149,21 @@ def _selected(
             (one for one in found if one.training is not None and one.training.id == training.id), None
         )
         if gpus is None:
-            raise UnusableError(f"{training.shown} holds no GPUs ({training.state.value}).")
+            raise UnusableError(
+                sentence(
+                    "{training} holds no GPUs ({state}).",
+                    training=training.shown,
+                    state=word(training.state.value),
+                )
+            )
         if gpus.activity is not Activity.IDLE:
-            raise UnusableError(f"{training.shown} is not idle: {_activity_text(gpus)}.")
+            raise UnusableError(
+                sentence(
+                    "{training} is not idle: {activity}.",
+                    training=training.shown,
+                    activity=_activity_text(gpus),
+                )
+            )
         selected.append(gpus)
     return selected
 
@@ -137,10 +171,10 @@ def _selected(
 def _workload_named(name: str, found: tuple[TrainingGpus, ...]) -> TrainingGpus | None:
     """Return the workload that is no training by its name, alone, with its namespace, or as it is listed."""
     trainings = {
-        word.casefold()
+        known.casefold()
         for one in found
         if one.training
-        for word in (one.training.id, one.training.shown, one.training.name)
+        for known in (one.training.id, one.training.shown, one.training.name)
     }
     others = [one for one in found if one.training is None] if name.casefold() not in trainings else []
     return next((one for one in others if name.casefold() in {each.casefold() for each in one.names}), None)
@@ -160,30 +194,43 @@ def _permitted(selected: list[TrainingGpus], context: CommandContext) -> tuple[l
         else:
             others.append(one.training.shown)
     return permitted, [
-        f"{some_of(others, NAMED)}: you are not allowed to run `{NAME}` there"
+        sentence(
+            "{trainings}: you are not allowed to run `{command}` there",
+            trainings=listed(others, most=NAMED),
+            command=NAME,
+        )
     ] if others else []
 
 
 def _activity_text(of: TrainingGpus) -> str:
     match of.activity:
         case Activity.BUSY:
-            idle = f", though {of.idle:g} of them are idle" if of.idle else ""
-            return f"some of its {of.count:g} GPUs are busy{idle}"
+            busy = counted("its {count:g} GPU is busy", "some of its {count:g} GPUs are busy", count=of.count)
+            if not of.idle:
+                return busy
+            return counted(
+                "{busy}, though {count:g} of them is idle",
+                "{busy}, though {count:g} of them are idle",
+                busy=busy,
+                count=of.idle,
+            )
         case Activity.YOUNG:
-            return "it has not run long enough"
+            return sentence("it has not run long enough")
         case Activity.UNKNOWN:
-            return f"its activity is not known: {of.reason}"
+            return sentence("its activity is not known: {reason}", reason=of.reason)
         case Activity.IDLE:
-            return "it is idle"
+            return sentence("it is idle")
 
 
 def _refusal(earlier: list[ReclaimRequest], now: datetime, *, is_named: bool) -> str:
     """Return why a training with these earlier requests gets no new one; empty if it does."""
     if one := next((one for one in earlier if one.state in OPEN and now < one.grace_until + LATE), None):
-        return f"its owner already has request {one.id} (until {moment_words(one.grace_until)})"
+        return sentence(
+            "its owner already has request {request} (until {at})", request=one.id, at=one.grace_until
+        )
     kept = [reclaim for reclaim in earlier if reclaim.state is ReclaimState.KEPT and reclaim.answered_at]
     if not is_named and kept and (at := kept[-1].answered_at) and now - at < KEEP_FOR:
-        return f"its owner answered {humanize(now - at, parts=1)} ago that they are needed"
+        return sentence("its owner answered {age} ago that they are needed", age=humanize(now - at, parts=1))
     return ""
 
 
@@ -192,12 +239,17 @@ def _request_step(reclaim: ReclaimRequest, suspension: Sequence[Step]) -> Record
 
     The undo keeps the request as void, so that its card shows it and the next one gets another id and card.
     """
-    void = replace(reclaim, state=ReclaimState.VOID, keep_reason="the request was withdrawn")
+    void = replace(reclaim, state=ReclaimState.VOID, keep_reason=sentence("the request was withdrawn"))
     return request_step(
         reclaim,
-        text=f"request {reclaim.gpus:g} GPUs of {reclaim.shown}",
+        text=counted(
+            "request {count:g} GPU of {training}",
+            "request {count:g} GPUs of {training}",
+            count=reclaim.gpus,
+            training=reclaim.shown,
+        ),
         before=void,
-        undo_text=f"withdraw the request for {reclaim.shown}",
+        undo_text=sentence("withdraw the request for {training}", training=reclaim.shown),
         scope=(reclaim.training.partition("/")[0],),  # no answer suspends it
         about=(ObjectState(ref=step.ref) for step in suspension if not isinstance(step, Record)),
     )
@@ -205,8 +257,12 @@ def _request_step(reclaim: ReclaimRequest, suspension: Sequence[Step]) -> Record
 
 def _dropped(reclaim: ReclaimRequest) -> Record:
     """Close a request that should have been settled long ago: a new one replaces it."""
-    void = replace(reclaim, state=ReclaimState.VOID, keep_reason="replaced by a new request")
-    return request_step(void, text=f"drop request {reclaim.id}, which was not settled", before=reclaim)
+    void = replace(reclaim, state=ReclaimState.VOID, keep_reason=sentence("replaced by a new request"))
+    return request_step(
+        void,
+        text=sentence("drop request {request}, which was not settled", request=reclaim.id),
+        before=reclaim,
+    )
 
 
 async def _reclaims_of(training: Training, context: CommandContext) -> list[ReclaimRequest]:
@@ -241,11 +297,22 @@ async def _reclaim(
 
 
 def _owner_note(reclaim: ReclaimRequest, grace: timedelta) -> str:
-    owner = reclaim.owner or "an unknown owner"
-    unknown = "" if reclaim.owner_id else " (not known in the chat, so the request goes to the channel)"
-    request = f"{owner}{unknown} gets a request for {reclaim.shown}: {reclaim.evidence}."
-    if not reclaim.is_automatic:
-        return f"{request} {NOT_AUTOMATIC}"
-    return (
-        f"{request} Without an answer it is {released(reclaim)} after {humanize(grace)} if it is still idle."
+    owner = reclaim.owner or sentence("an unknown owner")
+    if not reclaim.owner_id:
+        owner = sentence("{owner} (not known in the chat, so the request goes to the channel)", owner=owner)
+    request = sentence(
+        "{owner} gets a request for {training}: {evidence}.",
+        owner=owner,
+        training=reclaim.shown,
+        evidence=reclaim.evidence,
     )
+    if not reclaim.is_automatic:
+        return listed((request, NOT_AUTOMATIC), ".")
+    if reclaim.is_for_good:
+        end = sentence(
+            "Without an answer it is deleted (Kueue would resume it) after {grace} if it is still idle.",
+            grace=grace,
+        )
+    else:
+        end = sentence("Without an answer it is suspended after {grace} if it is still idle.", grace=grace)
+    return listed((request, end), ".")

@@ -7,8 +7,8 @@ from hashlib import blake2b
 import msgspec
 
 from alerts.cards.message import Block, Button, Buttons, ButtonStyle, Color, Context, Message, Paragraph
-from alerts.cards.text import Text, bold, code, markup, moment, person, text
-from collectors.facts.sentences import moment_words
+from alerts.cards.text import Span, Text, bold, code, person, text
+from collectors.facts.sentences import Sentence, counted, listed, sentence
 from commands.core.persons import automation_id
 from commands.core.request import Actor
 from commands.execution.object_state import ObjectState
@@ -21,7 +21,7 @@ KEEP_FOR = timedelta(hours=12)  # after an owner kept their GPUs there is no new
 AUTOMATION = "reclaim"  # the actor that settles requests without an answer
 SETTLE = "gpu settle"  # what it runs
 SETTLEMENT = "reclaim/"  # before the request's id: the id of its due command
-NOT_AUTOMATIC = (
+NOT_AUTOMATIC = sentence(
     "Without an answer nothing happens by itself: the settings let no automation suspend it "
     "(`automation.reclaim`), so a person has to release it."
 )
@@ -46,7 +46,7 @@ def settlement_of(reclaim: ReclaimRequest) -> DueCommand:
 
 def settlement_step(reclaim: ReclaimRequest) -> Record:
     """Return the step that puts the settlement on the agenda."""
-    text = f"without an answer, free them after {moment_words(reclaim.grace_until)}"
+    text = sentence("without an answer, free them after {at}", at=reclaim.grace_until)
     return record(
         "agenda",
         settlement_of(reclaim),
@@ -75,7 +75,7 @@ def request_step(
         before=before,
         has_inverse=has_inverse,
         undo_text=undo_text,
-        expects=f"request {reclaim.id} for {reclaim.shown}",
+        expects=sentence("request {request} for {training}", request=reclaim.id, training=reclaim.shown),
         scope=scope,
         about=about,
         about_undone=about_undone,
@@ -108,83 +108,141 @@ def is_owner(reclaim: ReclaimRequest, actor: Actor, *, by_name: bool) -> bool:
     return by_name and bool(reclaim.owner) and actor.name == reclaim.owner
 
 
-def released(reclaim: ReclaimRequest) -> str:
-    """Return how the training gives its GPUs back."""
-    return "deleted (Kueue would resume it)" if reclaim.is_for_good else "suspended"
-
-
 def reclaim_card(reclaim: ReclaimRequest, now: datetime, *, plan: str = "") -> Message:
     """Return the card of the request: its evidence, its outcome, and the buttons to answer.
 
     `plan`: the id of the plan that freed its GPUs, if it is known.
     """
-    measured = [Paragraph(text=text("Measured: ", reclaim.evidence, "."))] if reclaim.evidence else []
+    measured = (
+        [Paragraph(text=text(sentence("Measured: {evidence}.", evidence=reclaim.evidence)))]
+        if reclaim.evidence
+        else []
+    )
     blocks: list[Block] = [*measured, Paragraph(text=_state(reclaim, now, plan))]
     if reclaim.state in OPEN:
         blocks.append(Buttons(buttons=answer_buttons(reclaim)))
     elif reclaim.state is ReclaimState.FREED and (buttons := start_again(reclaim, plan)):
         blocks.append(Buttons(buttons=buttons))
-    by = text("requested by ", person(reclaim.asked_by, reclaim.asked_by_name), " ", moment(reclaim.asked_at))
-    blocks.append(Context(text=text(by, " · request ", code(reclaim.id))))
+    who = person(reclaim.asked_by, reclaim.asked_by_name)
+    by = sentence("requested by {who} {at}", who=who, at=reclaim.asked_at)
+    blocks.append(Context(text=text(by, " · ", sentence("request `{request}`", request=reclaim.id))))
     title, tone = _title(reclaim)
     return Message(title=title, color=tone, blocks=tuple(blocks))
 
 
 def _title(reclaim: ReclaimRequest) -> tuple[Text, Color]:
-    gpus, training = f"{reclaim.gpus:g} idle GPUs", code(reclaim.shown)
+    gpus = counted(
+        "{count:g} idle GPU of `{training}`",
+        "{count:g} idle GPUs of `{training}`",
+        count=reclaim.gpus,
+        training=reclaim.shown,
+    )
     match reclaim.state:
         case ReclaimState.ASKED | ReclaimState.SNOOZED:
-            return text(_owner(reclaim), f": are {gpus} of ", training, " still needed?"), Color.WARNING
+            question = counted(
+                "{owner}: is {count:g} idle GPU of `{training}` still needed?",
+                "{owner}: are {count:g} idle GPUs of `{training}` still needed?",
+                owner=_owner(reclaim),
+                count=reclaim.gpus,
+                training=reclaim.shown,
+            )
+            return text(question), Color.WARNING
         case ReclaimState.KEPT:
-            return text(bold("Kept: "), f"{gpus} of ", training), Color.QUIET
+            return text(bold("Kept: "), gpus), Color.QUIET
         case ReclaimState.FREED:
-            return text(bold("Freed: "), f"{gpus} of ", training), Color.GOOD
+            return text(bold("Freed: "), gpus), Color.GOOD
         case ReclaimState.VOID:
-            return text(bold("Closed: "), training), Color.QUIET
+            return text(bold("Closed: "), code(reclaim.shown)), Color.QUIET
 
 
 def _state(reclaim: ReclaimRequest, now: datetime, plan: str) -> Text:
-    answerer = person(reclaim.answered_by) if reclaim.answered_by else text("its owner")
-    reason = f": {reclaim.keep_reason}" if reclaim.keep_reason else ""
+    at = reclaim.grace_until
+    who = person(reclaim.answered_by) if reclaim.answered_by else sentence("its owner")
     match reclaim.state:
         case ReclaimState.ASKED if not reclaim.is_automatic:
-            return markup(NOT_AUTOMATIC)
+            return text(NOT_AUTOMATIC)
+        case ReclaimState.ASKED if now >= at:
+            return text(sentence("No answer until {at}. Its GPUs are checked once more.", at=at))
+        case ReclaimState.ASKED if reclaim.is_for_good:
+            return text(sentence("Without an answer it is deleted (Kueue would resume it) {at}.", at=at))
         case ReclaimState.ASKED:
-            if now < reclaim.grace_until:
-                return text(
-                    "Without an answer it is ", released(reclaim), " ", moment(reclaim.grace_until), "."
-                )
-            return text("No answer until ", moment(reclaim.grace_until), ". Its GPUs are checked once more.")
-        case ReclaimState.SNOOZED if not reclaim.is_automatic:
-            return text(answerer, " asked for more time", reason, ". ", *markup(NOT_AUTOMATIC))
+            return text(sentence("Without an answer it is suspended {at}.", at=at))
         case ReclaimState.SNOOZED:
-            snoozed = text(answerer, " asked for more time", reason, ". It is ")
-            return text(snoozed, released(reclaim), " ", moment(reclaim.grace_until), ".")
+            return text(listed((_snoozed(reclaim, who), _end(reclaim)), "."))
+        case ReclaimState.KEPT if reclaim.keep_reason:
+            return text(sentence("{who} needs them: {reason}.", who=who, reason=reclaim.keep_reason))
         case ReclaimState.KEPT:
-            return text(answerer, " needs them", reason, ".")
+            return text(sentence("{who} needs them.", who=who))
         case ReclaimState.FREED if reclaim.answered_by:
-            return text(answerer, " gave them back.")
+            return text(sentence("{who} gave them back.", who=who))
         case ReclaimState.FREED if reclaim.is_for_good:
             return text("No answer in time, so it was deleted.")
         case ReclaimState.FREED if plan:
-            return text("No answer in time, so it was suspended by plan ", code(plan), ".")
+            return text(sentence("No answer in time, so it was suspended by plan `{plan}`.", plan=plan))
         case ReclaimState.FREED:
             return text("No answer in time, so it was suspended.")
+        case ReclaimState.VOID if reclaim.keep_reason:
+            return text(sentence("Nothing was done: {reason}.", reason=reclaim.keep_reason))
         case ReclaimState.VOID:
-            return text(f"Nothing was done{reason}.")
+            return text("Nothing was done.")
+
+
+def _snoozed(reclaim: ReclaimRequest, who: Span | Sentence) -> Sentence:
+    if reclaim.keep_reason:
+        return sentence("{who} asked for more time: {reason}.", who=who, reason=reclaim.keep_reason)
+    return sentence("{who} asked for more time.", who=who)
+
+
+def _end(reclaim: ReclaimRequest) -> Sentence:
+    """Return what happens at the end of the time that was asked for."""
+    if not reclaim.is_automatic:
+        return NOT_AUTOMATIC
+    if reclaim.is_for_good:
+        return sentence("It is deleted (Kueue would resume it) {at}.", at=reclaim.grace_until)
+    return sentence("It is suspended {at}.", at=reclaim.grace_until)
 
 
 def half_time_text(reclaim: ReclaimRequest) -> Text:
     """Return the reminder of a request that nobody has answered yet."""
-    idle = text(_owner(reclaim), f": {reclaim.gpus:g} idle GPUs of ", code(reclaim.shown))
-    return text(idle, f" are {released(reclaim)} ", moment(reclaim.grace_until), " unless you answer.")
+    if reclaim.is_for_good:
+        said = counted(
+            "{owner}: {count:g} idle GPU of `{training}` is deleted (Kueue would resume it) {at} unless you answer.",
+            "{owner}: {count:g} idle GPUs of `{training}` are deleted (Kueue would resume it) {at} unless you answer.",
+            owner=_owner(reclaim),
+            count=reclaim.gpus,
+            training=reclaim.shown,
+            at=reclaim.grace_until,
+        )
+    else:
+        said = counted(
+            "{owner}: {count:g} idle GPU of `{training}` is suspended {at} unless you answer.",
+            "{owner}: {count:g} idle GPUs of `{training}` are suspended {at} unless you answer.",
+            owner=_owner(reclaim),
+            count=reclaim.gpus,
+            training=reclaim.shown,
+            at=reclaim.grace_until,
+        )
+    return text(said)
 
 
 def freed_text(reclaim: ReclaimRequest, plan: str) -> Text:
     """Return what the owner reads when nobody answered and the plan has freed the GPUs."""
-    done = "deleted" if reclaim.is_for_good else "suspended"
-    what = text(_owner(reclaim), ": ", code(reclaim.shown), f" was {done}, as nobody answered")
-    return text(what, " (plan ", code(plan), ").")
+    owner, training = _owner(reclaim), reclaim.shown
+    return text(
+        sentence(
+            "{owner}: `{training}` was deleted, as nobody answered (plan `{plan}`).",
+            owner=owner,
+            training=training,
+            plan=plan,
+        )
+        if reclaim.is_for_good
+        else sentence(
+            "{owner}: `{training}` was suspended, as nobody answered (plan `{plan}`).",
+            owner=owner,
+            training=training,
+            plan=plan,
+        )
+    )
 
 
 def start_again(reclaim: ReclaimRequest, plan: str) -> tuple[Button, ...]:
@@ -208,4 +266,4 @@ def answer_buttons(reclaim: ReclaimRequest) -> tuple[Button, ...]:
 def _owner(reclaim: ReclaimRequest) -> Text:
     if reclaim.owner_id:
         return text(person(reclaim.owner_id, reclaim.owner))
-    return text(reclaim.owner or "Unknown owner")
+    return text(reclaim.owner or sentence("Unknown owner"))

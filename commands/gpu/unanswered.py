@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from alerts.store import Unit
-from collectors.facts.clock import humanize
 from collectors.facts.results import SourceError
-from collectors.facts.sentences import moment_words
+from collectors.facts.sentences import counted, said_by, sentence, word
 from collectors.gpu_activity import Activity
 from collectors.trainings.catalogue import unseen_kinds
 from collectors.trainings.training import Training, training_of_row
@@ -31,7 +30,7 @@ from commands.training.workload_steps import suspend_steps
 NEWEST = 200  # cancelled plans that are looked at
 RETRY_AFTER = timedelta(minutes=10)  # when it is not known whether the training is still idle
 LONGEST_PAUSE = timedelta(hours=1)
-ENDED = "the training has ended"
+ENDED = sentence("the training has ended")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,18 +43,27 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
     async with context.store.unit() as unit:
         reclaim = await unit.rows(ReclaimRequest).get(action.request)
     if reclaim is None:
-        raise UnusableError(f"There is no request `{action.request}`.")
+        raise UnusableError(sentence("There is no request `{request}`.", request=action.request))
     if reclaim.state not in OPEN:
-        return PlanDraft(title="", nothing_to_do=f"Request {reclaim.id} is already {reclaim.state.value}.")
+        return PlanDraft(
+            title="",
+            nothing_to_do=sentence(
+                "Request {request} is already {state}.", request=reclaim.id, state=word(reclaim.state.value)
+            ),
+        )
     if context.now < reclaim.grace_until:
         return PlanDraft(
             title="",
-            nothing_to_do=f"Request {reclaim.id} can be answered until {moment_words(reclaim.grace_until)}.",
+            nothing_to_do=sentence(
+                "Request {request} can be answered until {at}.",
+                request=reclaim.id,
+                at=reclaim.grace_until,
+            ),
         )
     try:
         training = training_of(reclaim, context)
     except SourceError as reason:  # without a plan nothing would retry
-        return _later(reclaim, str(reason), context)
+        return _later(reclaim, said_by(reason), context)
     if training is None:
         unseen = unseen_kinds(context.cluster.inventory())
         return _later(reclaim, next(iter(unseen.values())), context) if unseen else _void(reclaim, ENDED)
@@ -74,14 +82,15 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
     if look.blind or (gpus is not None and gpus.activity is Activity.UNKNOWN):
         return _later(reclaim, look.blind or (gpus.reason if gpus else ""), context)
     if gpus is None:
-        return _void(reclaim, "it no longer holds GPUs")
+        return _void(reclaim, sentence("it no longer holds GPUs"))
     if gpus.activity is not Activity.IDLE:
-        return _void(reclaim, "it is busy again" if gpus.activity is Activity.BUSY else "it was restarted")
+        is_busy = gpus.activity is Activity.BUSY
+        return _void(reclaim, sentence("it is busy again") if is_busy else sentence("it was restarted"))
     steps = suspend_steps(training, context.cluster.inventory())
     if not steps:
-        return _void(reclaim, "it is already suspended")
+        return _void(reclaim, sentence("it is already suspended"))
     if any(isinstance(step, Delete) for step in steps) and not reclaim.is_for_good:
-        return _void(reclaim, "Kueue manages it by now, so that it could only be deleted")
+        return _void(reclaim, sentence("Kueue manages it by now, so that it could only be deleted"))
     freed = freed_step(
         replace(reclaim, state=ReclaimState.FREED),
         steps,
@@ -89,12 +98,23 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
         has_inverse=not reclaim.is_for_good,
     )
     return PlanDraft(
-        title=f"Free {reclaim.gpus:g} idle GPUs of {reclaim.shown}",
+        title=counted(
+            "Free {count:g} idle GPU of {training}",
+            "Free {count:g} idle GPUs of {training}",
+            count=reclaim.gpus,
+            training=reclaim.shown,
+        ),
         stages=in_order(*steps, freed),
         disrupts=(
             Disruption(name=reclaim.training, shown=reclaim.shown, owner=reclaim.owner, gpus=reclaim.gpus),
         ),
-        notes=(f"Request {reclaim.id} was not answered in time, and there is {evidence(gpus, look)}.",),
+        notes=(
+            sentence(
+                "Request {request} was not answered in time, and there is {evidence}.",
+                request=reclaim.id,
+                evidence=evidence(gpus, look),
+            ),
+        ),
     )
 
 
@@ -123,8 +143,10 @@ async def running_plans(unit: Unit) -> dict[str, str]:
 
 def _void(reclaim: ReclaimRequest, reason: str) -> PlanDraft:
     void = replace(reclaim, state=ReclaimState.VOID, keep_reason=reason)
-    step = request_step(void, text=f"close the request: {reason}", before=reclaim)
-    return PlanDraft(title=f"Drop the request for {reclaim.shown}", stages=in_order(step))
+    step = request_step(void, text=sentence("close the request: {reason}", reason=reason), before=reclaim)
+    return PlanDraft(
+        title=sentence("Drop the request for {training}", training=reclaim.shown), stages=in_order(step)
+    )
 
 
 def _later(reclaim: ReclaimRequest, reason: str, context: CommandContext) -> PlanDraft:
@@ -132,12 +154,18 @@ def _later(reclaim: ReclaimRequest, reason: str, context: CommandContext) -> Pla
     steps = (
         request_step(
             later,
-            text=f"wait {humanize(RETRY_AFTER)} more, as its activity is not known: {reason}",
+            text=sentence(
+                "wait {lasting} more, as its activity is not known: {reason}",
+                lasting=RETRY_AFTER,
+                reason=reason,
+            ),
             before=reclaim,
         ),
         settlement_step(later),
     )
-    return PlanDraft(title=f"Check {reclaim.shown} again later", stages=in_order(*steps))
+    return PlanDraft(
+        title=sentence("Check {training} again later", training=reclaim.shown), stages=in_order(*steps)
+    )
 
 
 async def lost_settlement(reclaim: ReclaimRequest, unit: Unit, now: datetime) -> DueCommand | None:

@@ -8,6 +8,7 @@ from alerts.cards.headline import headline
 from alerts.cards.message import Block, Context, Message
 from alerts.cards.text import bold, text
 from collectors.facts.redaction import Redactor
+from collectors.facts.sentences import counted, listed, sentence
 from collectors.trainings.catalogue import unseen_kinds
 from collectors.trainings.training import Training
 from commands.core.command import Answer, Command, UnusableError
@@ -50,17 +51,27 @@ async def listing(action: ListTrainings, context: CommandContext) -> Answer:
     ]
     shown = [one for one in trainings if action.all or not one.state.is_over]
     unseen = [
-        f"{kind}s cannot be seen: {reason}"
+        sentence("{kind}s cannot be seen: {reason}", kind=kind, reason=reason)
         for kind, reason in unseen_kinds(context.cluster.inventory()).items()
     ]
     over = len(trainings) - len(shown)
     if not shown and not unseen and not over:
         raise UnusableError(_none(action, context))
     blocks: list[Block] = [training_table(shown, context.now)] if shown else []
-    blocks += [Context(text=text(f"{over} more ended: `training list --all`."))] if over else []
-    blocks += [Context(text=text(f"⚠ {reason}")) for reason in unseen]
+    blocks += (
+        [Context(text=text(sentence("{over} more ended: `training list --all`.", over=over)))] if over else []
+    )
+    blocks += [Context(text=text("⚠ ", reason)) for reason in unseen]
     gpus = sum(one.gpus for one in shown)
-    title = text(bold(f"{len(shown)} training{'s' if len(shown) != 1 else ''}"), f" with {gpus:g} GPUs")
+    trainings_shown = bold(counted("{count} training", "{count} trainings", count=len(shown)))
+    title = text(
+        counted(
+            "{trainings} with {count:g} GPU",
+            "{trainings} with {count:g} GPUs",
+            trainings=trainings_shown,
+            count=gpus,
+        )
+    )
     return Answer(message=Message(title=title, blocks=tuple(blocks)))
 
 
@@ -70,8 +81,8 @@ def _none(action: ListTrainings, context: CommandContext) -> str:
         return "You have no trainings. `training list` shows everybody's."
     if not team:
         return "There are no trainings. `training launch` starts one."
-    teams = ", ".join(sorted({one.team for one in context.cluster.trainings() if one.team})) or "none"
-    return f"Team {team} has no trainings. Teams with trainings: {teams}."
+    teams = listed(sorted({one.team for one in context.cluster.trainings() if one.team})) or sentence("none")
+    return sentence("Team {team} has no trainings. Teams with trainings: {teams}.", team=team, teams=teams)
 
 
 async def show(action: ShowTraining, context: CommandContext) -> Answer:

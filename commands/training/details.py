@@ -17,12 +17,13 @@ from alerts.cards.message import (
     Preformatted,
     Table,
 )
-from alerts.cards.text import Text, bold, code, moment, text
+from alerts.cards.text import Text, bold, code, text
 from collectors.cluster.indexes import by_involved_object, by_namespace
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS
 from collectors.cluster.objects import Event
 from collectors.facts.redaction import Redactor
+from collectors.facts.sentences import counted, listed, sentence, word
 from collectors.facts.workload_keys import shown_kind
 from collectors.trainings.exit_codes import explain_exit
 from collectors.trainings.training import Rank, Training, TrainingState
@@ -57,7 +58,9 @@ def training_table(trainings: Sequence[Training], now: datetime) -> Table:
             training.state.value,
             f"{training.gpus:g}"
             if training.gpus == training.gpus_wanted
-            else f"{training.gpus:g} of {training.gpus_wanted:g}",
+            else sentence(
+                "{gpus:g} of {gpus_wanted:g}", gpus=training.gpus, gpus_wanted=training.gpus_wanted
+            ),
             f"{running(training)}/{training.wanted}",
             training.owner or "?",
             _cut(training.reason, 60),
@@ -87,16 +90,40 @@ def training_details(
     """Return the details of a training. `incidents` are the ids and summaries of the open ones about it."""
     rows: list[tuple[str, Text]] = [
         ("kind", text(shown_kind(training.kind))),
-        ("state", text(bold(training.state.value), f": {training.reason}" if training.reason else "")),
-        ("owner", text(training.owner or "unknown", f", team {training.team}" if training.team else "")),
-        ("ranks", text(f"{running(training)} of {training.wanted} run on {len(nodes_of(training))} nodes")),
-        ("GPUs", text(f"{training.gpus:g} held, {training.gpus_wanted:g} requested")),
+        ("state", text(listed(filter(None, (bold(word(training.state.value)), training.reason)), ":"))),
+        ("owner", text(_owner(training))),
+        (
+            "ranks",
+            text(
+                counted(
+                    "{running} of {wanted} run on {count} node",
+                    "{running} of {wanted} run on {count} nodes",
+                    running=running(training),
+                    wanted=training.wanted,
+                    count=len(nodes_of(training)),
+                )
+            ),
+        ),
+        (
+            "GPUs",
+            text(
+                sentence(
+                    "{gpus:g} held, {gpus_wanted:g} requested",
+                    gpus=training.gpus,
+                    gpus_wanted=training.gpus_wanted,
+                )
+            ),
+        ),
     ]
-    rows += [("restarts", text(f"{training.restarts} of all ranks"))] if training.restarts else []
+    rows += (
+        [("restarts", text(sentence("{restarts} of all ranks", restarts=training.restarts)))]
+        if training.restarts
+        else []
+    )
     rows += [("priority", text(training.priority))] if training.priority else []
     times = (("created", training.created), ("started", training.started), ("ended", training.finished))
-    rows += [(word, text(moment(at), f", {age(at, now)} ago")) for word, at in times if at]
-    rows += [("incident", text(code(id), f" {summary}")) for id, summary in incidents]
+    rows += [(name, text(sentence("{at}, {age} ago", at=at, age=age(at, now)))) for name, at in times if at]
+    rows += [("incident", text(code(id), " ", summary)) for id, summary in incidents]
     blocks: list[Block] = [Fields(rows=tuple(rows))]
     if first := training.first_failure:
         blocks.append(Paragraph(text=text(bold("First failure: "), failure_summary(first))))
@@ -106,19 +133,33 @@ def training_details(
     if buttons := _buttons(training, may):
         blocks.append(Buttons(buttons=buttons))
     return Message(
-        title=text(bold(f"Training {training.shown}")), color=TONES[training.state], blocks=tuple(blocks)
+        title=text(bold(sentence("Training {training}", training=training.shown))),
+        color=TONES[training.state],
+        blocks=tuple(blocks),
     )
+
+
+def _owner(training: Training) -> str:
+    owner = training.owner or sentence("unknown")
+    return sentence("{owner}, team {team}", owner=owner, team=training.team) if training.team else owner
 
 
 def failure_summary(rank: Rank) -> str:
     """Return a text like `worker 3 on gpu-a04: exit code 137, OOMKilled: it exceeded its memory limit`."""
-    where = f" on {rank.node}" if rank.node else ""
-    parts = [f"exit code {rank.exit_code}"] if rank.exit_code is not None else []
-    parts += [rank.reason] if rank.reason and rank.reason != "Error" else []
+    named = f"{rank.role} {rank.index}"
+    if rank.node:
+        named = sentence("{role} {index} on {node}", role=rank.role, index=rank.index, node=rank.node)
     reason = rank.explanation or explain_exit(rank.exit_code, rank.reason)
-    return f"{rank.role} {rank.index}{where}: {', '.join(parts) or rank.phase}" + (
-        f": {reason}" if reason else ""
-    )
+    return listed(filter(None, (named, _end(rank), reason)), ":")
+
+
+def _end(rank: Rank) -> str:
+    reason = rank.reason if rank.reason != "Error" else ""
+    if rank.exit_code is None:
+        return reason or rank.phase
+    if reason:
+        return sentence("exit code {exit_code}, {reason}", exit_code=rank.exit_code, reason=reason)
+    return sentence("exit code {exit_code}", exit_code=rank.exit_code)
 
 
 def running(training: Training) -> int:
@@ -153,7 +194,7 @@ def _ranks(training: Training) -> Table:
 
 def _events(training: Training, inventory: Inventory, now: datetime, redactor: Redactor) -> list[Block]:
     if reason := inventory.missing_reason(EVENTS):
-        return [Context(text=text(f"Events cannot be seen: {reason}"))]
+        return [Context(text=text(sentence("Events cannot be seen: {reason}", reason=reason)))]
     found = sorted(_events_of(training, inventory), key=lambda event: str(event.last_seen), reverse=True)
     # Every rank tends to have the same event: show it once, with a count.
     times: Counter[tuple[str, str]] = Counter()
@@ -163,8 +204,13 @@ def _events(training: Training, inventory: Inventory, now: datetime, redactor: R
         times[key] += event.times
         newest.setdefault(key, event)
     lines = tuple(
-        f"{age(event.last_seen, now)} ago  {event.reason}: {_cut(redactor.clean(event.message), 160)}"
-        + (f" (x{times[key]})" if times[key] > 1 else "")
+        sentence(
+            "{age} ago  {reason}: {message}",
+            age=age(event.last_seen, now),
+            reason=event.reason,
+            message=_cut(redactor.clean(event.message), 160)
+            + (f" (x{times[key]})" if times[key] > 1 else ""),
+        )
         for key, event in list(newest.items())[:MAX_EVENTS]
     )
     return [Preformatted(lines=lines)] if lines else []

@@ -5,11 +5,12 @@ from datetime import datetime, timedelta
 
 from alerts.cards.headline import headline
 from alerts.cards.message import Button
-from alerts.cards.text import Text, bold, code, moment, text
+from alerts.cards.text import Text, bold, text
 from alerts.incidents.impacts import JOINS_WITHIN
 from alerts.incidents.incident import Incident
 from alerts.rules import ImpactScope, Severity
 from alerts.store import StoreSnapshot
+from collectors.facts.sentences import sentence
 from collectors.trainings.training import Rank
 from commands.execution.plan import Plan
 from commands.models import Launch
@@ -59,8 +60,10 @@ async def _incident_of(
 
 
 def cause_text(incident: Incident) -> Text:
-    said, since = headline(incident), moment(incident.began_at)
-    return text(bold("Probably not your code: "), f"{said}, since ", since, " (", code(incident.id), ")")
+    cause = sentence(
+        "{incident}, since {at} (`{id}`)", incident=headline(incident), at=incident.began_at, id=incident.id
+    )
+    return text(bold("Probably not your code: "), cause)
 
 
 def again_elsewhere(cause: Incident, plan: Plan | None) -> Button | None:

@@ -6,6 +6,7 @@ from collections import Counter
 from alerts.cards.message import Block, Button, Buttons, Paragraph
 from alerts.cards.text import joined, markup, text
 from collectors.facts.one_line import some_of
+from collectors.facts.sentences import sentence
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import against_uncordoning, describe_cordon
@@ -31,7 +32,7 @@ async def fit_notes(spec: TrainingSpec, context: CommandContext, *, may_wait: bo
     capacities = node_capacities(inventory, [name for task in tasks for name in task.amounts])
     placement = place(tasks, capacities)
     if placement.is_whole:
-        return [f"It fits now, for example on {_where(placement)}."]
+        return [sentence("It fits now, for example on {where}.", where=_where(placement))]
     incidents = await open_incidents(context)
     cordoned = {name: node for name, node in inventory.nodes.items() if node.spec.unschedulable}
     reasons = unschedulable_reasons(
@@ -41,21 +42,42 @@ async def fit_notes(spec: TrainingSpec, context: CommandContext, *, may_wait: bo
     found = suggestions_for(tasks, capacities, placement, safe=safe)
     lines = [*reasons, *_helps(found)]
     if may_wait:
-        waiting = "Tasks that fit hold their resources while the others wait."
-        return [f"It does not fit now: there is {room_text(placement)}. {waiting}", *lines]
+        return [
+            sentence(
+                "It does not fit now: there is {room}. "
+                "Tasks that fit hold their resources while the others wait.",
+                room=room_text(placement),
+            ),
+            *lines,
+        ]
     bullets = joined("\n", (text("• ", markup(line)) for line in lines))
     blocks: tuple[Block, ...] = (Paragraph(text=bullets),)
     if buttons := _buttons(found, context):
         blocks += (Buttons(buttons=buttons),)
-    raise UnusableError(f"{spec.id} does not fit now: there is {room_text(placement)}.", blocks=blocks)
+    raise UnusableError(
+        sentence(
+            "{training} does not fit now: there is {room}.", training=spec.id, room=room_text(placement)
+        ),
+        blocks=blocks,
+    )
 
 
 def _helps(found: Suggestions) -> list[str]:
-    lines = [f"`--gpus {found.gpus}` would fit"] if found.gpus is not None else []
-    lines += [f"`--workers {found.workers}` would fit"] if found.workers is not None else []
+    lines: list[str] = (
+        [sentence("`--gpus {gpus}` would fit", gpus=found.gpus)] if found.gpus is not None else []
+    )
+    lines += (
+        [sentence("`--workers {workers}` would fit", workers=found.workers)]
+        if found.workers is not None
+        else []
+    )
     if found.uncordon:
-        enough = "would be enough" if found.is_enough else "would help"
-        lines.append(f"`node uncordon {' '.join(found.uncordon)}` {enough}")
+        nodes = " ".join(found.uncordon)
+        lines.append(
+            sentence("`node uncordon {nodes}` would be enough", nodes=nodes)
+            if found.is_enough
+            else sentence("`node uncordon {nodes}` would help", nodes=nodes)
+        )
     lines += ["`gpu idle` shows idle GPUs and their owners"] if found.has_gpus else []
     return [*lines, "`--wait` launches it anyway, to wait for room"]
 
@@ -71,7 +93,7 @@ def _buttons(found: Suggestions, context: CommandContext) -> tuple[Button, ...]:
         return tuple(buttons)  # a button has no room for the script
     if found.workers is not None:
         changed = with_option(context.line, "--workers", str(found.workers))
-        buttons.append(Button(label=f"Launch with {found.workers}", line=changed))
+        buttons.append(Button(label=sentence("Launch with {workers}", workers=found.workers), line=changed))
     return (*buttons, Button(label="Queue it", line=with_option(context.line, "--wait")))
 
 

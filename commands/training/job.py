@@ -7,6 +7,7 @@ from functools import partial
 
 from collectors.cluster.kinds import JOBS
 from collectors.cluster.objects import Job
+from collectors.facts.sentences import sentence
 from collectors.trainings.job import job_end
 from commands.execution.object_refs import ObjectRef
 from commands.execution.preconditions import Precondition
@@ -24,18 +25,31 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
     steps: list[Step] = []
     if spec.service_per_task:
         made = (_service(spec, role, index) for role in spec.roles for index in range(role.replicas))
-        steps += [Create(manifest=one, description=f"create {manifest_name(one)}") for one in made]
+        steps += [
+            Create(manifest=one, description=sentence("create {manifest}", manifest=manifest_name(one)))
+            for one in made
+        ]
     for role in spec.roles:
         for index in range(role.replicas) if role.is_server else ():
             server = _server(spec, role, index)
             steps.append(
-                Create(manifest=server, description=f"create {manifest_name(server)}, a parameter server")
+                Create(
+                    manifest=server,
+                    description=sentence(
+                        "create {manifest}, a parameter server", manifest=manifest_name(server)
+                    ),
+                )
             )
     for role in spec.roles:
         if not role.is_server:
             job = _job(spec, role)
             create = Create(
-                manifest=job, description=f"create {manifest_name(job)}, suspended: {role.text()}"
+                manifest=job,
+                description=sentence(
+                    "create {manifest}, suspended: {tasks}",
+                    manifest=manifest_name(job),
+                    tasks=role.text(),
+                ),
             )
             steps += [create, resume(create.ref)]
     return tuple(steps)
@@ -49,7 +63,7 @@ def resume(ref: ObjectRef) -> Patch:
         body={"spec": {"suspend": False}},
         requires=(Precondition(path=("spec", "suspend"), equals=True),),
         undo={"spec": {"suspend": True}},
-        undo_text=f"suspend {ref}",
+        undo_text=sentence("suspend {ref}", ref=str(ref)),
     )
 
 
@@ -57,12 +71,12 @@ def suspend(ref: ObjectRef, back: Running) -> Patch:
     """Return the step that suspends an object, unless Kueue manages it: then Kueue alone suspends and resumes it."""
     return Patch(
         ref=ref,
-        description=f"suspend {ref}: its pods end, and undo restarts them",
+        description=sentence("suspend {ref}: its pods end, and undo restarts them", ref=str(ref)),
         body={"spec": {"suspend": True}},
         requires=(Precondition(path=("metadata", "labels", QUEUE_OF_KUEUE)),),
         undo={"spec": {"suspend": False}},
         back=back,
-        undo_text=f"resume {ref}: its pods start anew",
+        undo_text=sentence("resume {ref}: its pods start anew", ref=str(ref)),
     )
 
 

@@ -8,6 +8,7 @@ from functools import partial
 
 from collectors.cluster.kinds import JOBSETS
 from collectors.cluster.objects import JobSet
+from collectors.facts.sentences import sentence
 from collectors.trainings.jobset import jobset_end
 from commands.execution.steps import Create, Delete, Patch, Running, Step
 from commands.training import manifests
@@ -33,8 +34,15 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
         "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
         "replicatedJobs": [_replicated_job(spec, role) for role in spec.roles],
     }
-    roles = " and ".join(role.text() for role in spec.roles)
-    create = Create(manifest=made, description=f"create {manifest_name(made)}, suspended: {roles}")
+    tasks: str = spec.workers.text()
+    for role in spec.roles[1:]:
+        tasks = sentence("{tasks} and {others}", tasks=tasks, others=role.text())
+    create = Create(
+        manifest=made,
+        description=sentence(
+            "create {manifest}, suspended: {tasks}", manifest=manifest_name(made), tasks=tasks
+        ),
+    )
     return create, resume(create.ref)
 
 
@@ -57,7 +65,11 @@ def _host(spec: TrainingSpec, role: TrainingRole, index: int) -> str:
 def _refusal(spec: TrainingSpec) -> str:
     if spec.service_per_task:
         example = _host(spec, spec.workers, 0)
-        return f"`--service-per-task` is not for JobSets: their tasks have host names of their own, such as {example}."
+        return sentence(
+            "`--service-per-task` is not for JobSets: their tasks have host names of their own, "
+            "such as {host}.",
+            host=example,
+        )
     return ""
 
 

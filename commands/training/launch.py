@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import PurePosixPath
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import counted, listed, sentence, word
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.execution.object_refs import ObjectReader, ObjectRef
@@ -50,7 +51,9 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     spec = spec_of(action, context)
     check_spec(spec, images=context.defaults.training_images)
     if (reader := context.cluster.reader) is None:
-        raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")
+        raise UnusableError(
+            sentence("The settings give no access to Kubernetes for {cluster}.", cluster=context.cluster.name)
+        )
     kind = BY_OPTION[action.kind]
     if refusal := kind.refusal(spec):
         raise UnusableError(refusal)
@@ -75,10 +78,23 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
         ),
     )
     if spec.team and spec.team not in context.actor.teams:
-        notes.append(f"It is launched for team {spec.team}, and you are not in that team.")
+        notes.append(
+            sentence("It is launched for team {team}, and you are not in that team.", team=spec.team)
+        )
     workers = spec.workers
-    gpus = f", {workers.replicas * workers.gpus:g} {workers.gpu_resource}" if workers.gpus else ""
-    title = f"Launch {spec.id}: {workers.replicas} worker{'s' if workers.replicas != 1 else ''}{gpus}"
+    title = counted(
+        "Launch {training}: {count} worker",
+        "Launch {training}: {count} workers",
+        training=spec.id,
+        count=workers.replicas,
+    )
+    if workers.gpus:
+        title = sentence(
+            "{launch}, {gpus:g} {resource}",
+            launch=title,
+            gpus=workers.replicas * workers.gpus,
+            resource=workers.gpu_resource,
+        )
     return PlanDraft(
         title=title, stages=in_order(*steps), notes=tuple(notes), is_fixed=bool(spec.script_text)
     )
@@ -86,9 +102,11 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
 
 def spec_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:
     """Return the training's spec from the arguments and the uploaded script."""
-    pairs = [word.partition("=") for word in action.node_selector]
+    pairs = [given.partition("=") for given in action.node_selector]
     if invalid := next((key for key, sign, _ in pairs if not sign), None):
-        raise UnusableError(f"`--node-selector {invalid[:60]}`: write it like pool=large.")
+        raise UnusableError(
+            sentence("`--node-selector {given}`: write it like pool=large.", given=invalid[:60])
+        )
     teams, owners = sorted(context.actor.teams), context.defaults.owners
     script_text = _script(action.script, context)
     path = f"{SCRIPT_FOLDER}/{SCRIPT_NAME}" if script_text else action.script
@@ -127,12 +145,21 @@ def _script(path: str, context: CommandContext) -> str:
     if not context.uploads:
         return ""
     if len(context.uploads) > 1:
-        names = ", ".join(upload.name for upload in context.uploads[:5])
-        raise UnusableError(f"You uploaded {len(context.uploads)} files ({names}): upload only one script.")
+        raise UnusableError(
+            sentence(
+                "You uploaded {number} files ({names}): upload only one script.",
+                number=len(context.uploads),
+                names=listed(upload.name for upload in context.uploads[:5]),
+            )
+        )
     (upload,) = context.uploads
     if path and PurePosixPath(path).name != upload.name:
         raise UnusableError(
-            f"`--script {path[:60]}` names a file in the image, but you also uploaded {upload.name}: use only one."
+            sentence(
+                "`--script {path}` names a file in the image, but you also uploaded {upload}: use only one.",
+                path=path[:60],
+                upload=upload.name,
+            )
         )
     return script_of(upload.content)
 
@@ -146,8 +173,13 @@ async def _check_served(kind: WritingKind, spec: TrainingSpec, reader: ObjectRea
         if error.status != 404:
             raise
         raise UnusableError(
-            f"This cluster has no {objects.kind}s: it does not serve {objects.api}. Ask its administrators to install "
-            f"the controller, or launch with `--kind {DEFAULT_KIND.option}`."
+            sentence(
+                "This cluster has no {kind}s: it does not serve {api}. Ask its administrators to "
+                "install the controller, or launch with `--kind {option}`.",
+                kind=objects.kind,
+                api=objects.api,
+                option=DEFAULT_KIND.option,
+            )
         ) from error
 
 
@@ -157,17 +189,31 @@ async def _has_namespace(spec: TrainingSpec, context: CommandContext, reader: Ob
     training = next((one for one in context.cluster.trainings() if one.id == spec.key), None)
     if training is not None and training.workloads:
         raise UnusableError(
-            f"Training `{training.shown}` already exists ({training.state.value}): "
-            f"see `training show {training.typed}`; `training stop {training.typed}` deletes it."
+            sentence(
+                "Training `{training}` already exists ({state}): see `training show {typed}`; "
+                "`training stop {typed}` deletes it.",
+                training=training.shown,
+                state=word(training.state.value),
+                typed=training.typed,
+            )
         )
     if found is None:
         return False
     labels = found["metadata"].get("labels") or {}
     if found["metadata"].get("deletionTimestamp"):
-        raise UnusableError(f"Namespace `{spec.namespace}` is still being deleted: try again in a moment.")
+        raise UnusableError(
+            sentence(
+                "Namespace `{namespace}` is still being deleted: try again in a moment.",
+                namespace=spec.namespace,
+            )
+        )
     if labels.get(MANAGED_BY) != OURS or labels.get(TRAINING_LABEL) != spec.name:
         raise UnusableError(
-            f"Namespace `{spec.namespace}` exists and was not created for this training: choose another `--namespace`."
+            sentence(
+                "Namespace `{namespace}` exists and was not created for this training: choose "
+                "another `--namespace`.",
+                namespace=spec.namespace,
+            )
         )
     return True
 
@@ -190,11 +236,25 @@ async def _check_source(spec: TrainingSpec, reader: ObjectReader) -> None:
     place, _, name = spec.pull_secret.partition("/")
     if not place or not name:
         raise UnusableError(
-            f"The pull secret `{spec.pull_secret}` in the settings must be written as namespace/name: "
-            "ask an administrator of Yardmaster."
+            sentence(
+                "The pull secret `{pull_secret}` in the settings must be written as namespace/name: "
+                "ask an administrator of Yardmaster.",
+                pull_secret=spec.pull_secret,
+            )
         )
     found = await reader.read(ObjectRef(api="v1", kind="Secret", namespace=place, name=name))
     if found is None:
-        raise UnusableError(f"The pull secret `{spec.pull_secret}` for new trainings does not exist.")
+        raise UnusableError(
+            sentence(
+                "The pull secret `{pull_secret}` for new trainings does not exist.",
+                pull_secret=spec.pull_secret,
+            )
+        )
     if found.get("type") != "kubernetes.io/dockerconfigjson":
-        raise UnusableError(f"`{spec.pull_secret}` is not a pull secret: its type is {found.get('type')}.")
+        raise UnusableError(
+            sentence(
+                "`{pull_secret}` is not a pull secret: its type is {type}.",
+                pull_secret=spec.pull_secret,
+                type=str(found.get("type")),
+            )
+        )

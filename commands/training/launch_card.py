@@ -14,9 +14,9 @@ from alerts.cards.message import (
     Paragraph,
     Preformatted,
 )
-from alerts.cards.text import Text, bold, code, moment, person, text
-from collectors.facts.clock import humanize
+from alerts.cards.text import Text, bold, moment, person, text
 from collectors.facts.one_line import some_of
+from collectors.facts.sentences import sentence, word
 from collectors.trainings.training import Training, TrainingState
 from commands.models import Launch
 from commands.training.details import TONES, failure_summary, nodes_of, running
@@ -48,19 +48,34 @@ def launch_card(
     """
     if training is None or (launch.is_over and not training.state.is_over):  # undone: it is being deleted
         return _unseen(launch)
-    rows: list[tuple[str, Text]] = [("ranks", text(f"{running(training)} of {training.wanted} run"))]
+    rows: list[tuple[str, Text]] = [
+        (
+            "ranks",
+            text(sentence("{running} of {wanted} run", running=running(training), wanted=training.wanted)),
+        )
+    ]
     if training.state is TrainingState.RUNNING and (
         nodes := nodes_of(training)
     ):  # before, they come one by one
         rows.append(("nodes", text(some_of(nodes, 8))))
     if training.gpus_wanted:
-        held = f"{training.gpus:g} of {training.gpus_wanted:g}"
+        held = sentence("{gpus:g} of {gpus_wanted:g}", gpus=training.gpus, gpus_wanted=training.gpus_wanted)
         rows.append(
-            ("GPUs", text(held if training.gpus else f"{training.gpus_wanted:g} requested, none held"))
+            (
+                "GPUs",
+                text(
+                    held
+                    if training.gpus
+                    else sentence("{gpus_wanted:g} requested, none held", gpus_wanted=training.gpus_wanted)
+                ),
+            )
         )
     if training.started:
-        lasted = f", {humanize(training.finished - training.started)}" if training.finished else ""
-        rows.append(("since", text(moment(training.started), lasted)))
+        since = text(moment(training.started))
+        if training.finished:
+            lasting = training.finished - training.started
+            since = text(sentence("{at}, {lasting}", at=training.started, lasting=lasting))
+        rows.append(("since", since))
     blocks: list[Block] = []
     if training.reason and training.state is not TrainingState.RUNNING:
         blocks.append(Paragraph(text=text(bold("Reason: "), training.reason)))
@@ -74,20 +89,21 @@ def launch_card(
     offered = (again,) if again is not None and training.state is TrainingState.FAILED else ()
     blocks.append(Buttons(buttons=(*offered, *_buttons(training))))
     blocks.append(_foot(launch))
-    title = text(f"{_MARKS[training.state]} ", bold(training.shown), f": {training.state.value}")
+    title = text(f"{_MARKS[training.state]} ", bold(training.shown), ": ", word(training.state.value))
     return Message(title=title, color=TONES[training.state], blocks=tuple(blocks))
 
 
 def _unseen(launch: Launch) -> Message:
     if launch.is_over:
-        reason = f", {launch.reported_reason}" if launch.reported_reason else ""
-        now = f"{launch.reported_state or TrainingState.STOPPED}{reason}"
+        now = word(launch.reported_state or TrainingState.STOPPED.value)
+        if launch.reported_reason:
+            now = sentence("{state}, {reason}", state=now, reason=launch.reported_reason)
     elif launch.reported_state:
-        now = f"is gone; it was {launch.reported_state} when last seen"
+        now = sentence("is gone; it was {state} when last seen", state=word(launch.reported_state))
     else:
-        now = "is not visible yet"
+        now = sentence("is not visible yet")
     return Message(
-        title=text("– ", bold(launch.shown), f": {now}"), color=Color.QUIET, blocks=(_foot(launch),)
+        title=text("– ", bold(launch.shown), ": ", now), color=Color.QUIET, blocks=(_foot(launch),)
     )
 
 
@@ -101,5 +117,8 @@ def _buttons(training: Training) -> tuple[Button, ...]:
 
 
 def _foot(launch: Launch) -> Context:
-    plan = text(" · plan ", code(launch.plan)) if launch.plan else text()
-    return Context(text=text("launched by ", person(launch.by, launch.by_name), " ", moment(launch.at), plan))
+    by = person(launch.by, launch.by_name)
+    said = text(sentence("launched by {who} {at}", who=by, at=launch.at))
+    if launch.plan:
+        said = text(said, " · ", sentence("plan `{plan}`", plan=launch.plan))
+    return Context(text=said)

@@ -2,6 +2,7 @@
 
 import click
 
+from collectors.facts.sentences import sentence
 from commands.core.command import Command
 from commands.core.parameter_types import DURATION, NumberType, WholeNumberType
 from commands.execution.plan import Risk
@@ -28,7 +29,7 @@ _OPTIONS = (
     click.Argument(["name"]),
     _option(
         "--kind",
-        f"the kind of training; default: {DEFAULT_KIND.option}",
+        sentence("the kind of training; default: {option}", option=DEFAULT_KIND.option),
         type=_KindType(),
         default=DEFAULT_KIND.option,
     ),

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from collectors.cluster.resources import parse_quantity
+from collectors.facts.sentences import counted, sentence
 from collectors.trainings.training import TrainingState
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import ObjectState
@@ -16,7 +17,7 @@ from commands.training.placement import TaskRequest
 from commands.training.spec import TrainingSpec
 from commands.training.writing_kind import WritingKind
 
-UNDONE = "its launch was undone"
+UNDONE = sentence("its launch was undone")
 
 
 def task_requests(spec: TrainingSpec) -> tuple[TaskRequest, ...]:
@@ -41,14 +42,19 @@ def launch_steps(
     steps: list[Step] = []
     if not has_namespace:
         steps.append(
-            Create(manifest=manifests.namespace(spec), description=f"create namespace {spec.namespace}")
+            Create(
+                manifest=manifests.namespace(spec),
+                description=sentence("create namespace {namespace}", namespace=spec.namespace),
+            )
         )
     if spec.pull_secret and not has_secret:
         place, _, name = spec.pull_secret.partition("/")
         steps.append(
             Create(
                 manifest=manifests.pull_secret(spec),
-                description=f"copy the pull secret {name} from {place}",
+                description=sentence(
+                    "copy the pull secret {name} from {namespace}", name=name, namespace=place
+                ),
                 is_secret=True,
                 copies=ObjectRef(api="v1", kind="Secret", namespace=place, name=name),
             )
@@ -57,10 +63,19 @@ def launch_steps(
         lines = spec.script_text.count("\n") + 1
         made = manifests.script(spec)
         steps.append(
-            Create(manifest=made, description=f"store the script ({lines} lines) as {manifest_name(made)}")
+            Create(
+                manifest=made,
+                description=counted(
+                    "store the script ({count} line) as {manifest}",
+                    "store the script ({count} lines) as {manifest}",
+                    count=lines,
+                    manifest=manifest_name(made),
+                ),
+            )
         )
     steps += [
-        Create(manifest=one, description=f"create {manifest_name(one)}") for one in manifests.services(spec)
+        Create(manifest=one, description=sentence("create {manifest}", manifest=manifest_name(one)))
+        for one in manifests.services(spec)
     ]
     return (*steps, *kind.launch(spec))
 

@@ -7,6 +7,7 @@ from alerts.cards.message import Attachment, Context, Message, Preformatted
 from alerts.cards.text import bold, text
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import Sentence, listed, said_by, sentence, word
 from collectors.trainings.training import Rank, Training
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
@@ -29,8 +30,14 @@ async def show_logs(training: Training, action: ShowLogs, context: CommandContex
     rank = find_rank(training, action.rank)
     if action.previous and not rank.restarts:
         raise UnusableError(
-            f"{rank.pod} has not restarted, so there is no log of a run before. "
-            f"`training logs {training.typed} --rank {rank.role}-{rank.index}` shows the run that there is."
+            sentence(
+                "{pod} has not restarted, so there is no log of a run before. `training logs "
+                "{training} --rank {role}-{index}` shows the run that there is.",
+                pod=rank.pod,
+                training=training.typed,
+                role=rank.role,
+                index=rank.index,
+            )
         )
     lines, source = await _lines(training, rank, action, context)
     whole = Redactor(context.defaults.redact, limit=MAX_TEXT).clean("\n".join(lines))
@@ -38,12 +45,20 @@ async def show_logs(training: Training, action: ShowLogs, context: CommandContex
     files: tuple[Attachment, ...] = ()
     if len(shown) > LINES_SHOWN:
         files = (Attachment(name=f"{training.name}-{rank.role}-{rank.index}.log", content=whole),)
-    left = f"; the last {LINES_SHOWN} of {len(shown)} lines, the rest is in the file" if files else ""
+    said = sentence("from {source}", source=source)
+    if files:
+        said = sentence(
+            "from {source}; the last {shown} of {lines} lines, the rest is in the file",
+            source=source,
+            shown=LINES_SHOWN,
+            lines=len(shown),
+        )
+    named = bold(f"{training.shown}, {rank.role} {rank.index}")
     return Message(
-        title=text(bold(f"{training.shown}, {rank.role} {rank.index}"), f": the log of {rank.pod}"),
+        title=text(sentence("{rank}: the log of {pod}", rank=named, pod=rank.pod)),
         blocks=(
             Preformatted(lines=tuple(shown[-LINES_SHOWN:]) or ("(no lines)",)),
-            Context(text=text(f"from {source}{left}")),
+            Context(text=text(said)),
         ),
         attachments=files,
     )
@@ -54,7 +69,11 @@ def find_rank(training: Training, given: str) -> Rank:
     known = {(rank.role, rank.index): rank for rank in (*reversed(training.failures), *training.ranks)}
     if not known:
         raise UnusableError(
-            f"{training.shown} has no known ranks: {training.reason or training.state.value}."
+            sentence(
+                "{training} has no known ranks: {reason}.",
+                training=training.shown,
+                reason=training.reason or word(training.state.value),
+            )
         )
     if not given:
         return training.first_failure or known.get(("worker", 0)) or next(iter(known.values()))
@@ -65,52 +84,86 @@ def find_rank(training: Training, given: str) -> Rank:
         if (found := known.get((role, int(shape["index"])))) is not None:
             return found
     names = [f"{role}-{index}" for role, index in sorted(known)]
-    more = f" … {names[-1]}" if len(names) > 6 else ""
+    named: Sentence = listed(names[:6])
+    if len(names) > 6:
+        named = sentence("{names} … {last}", names=named, last=names[-1])
     raise UnusableError(
-        f"{training.shown} has no rank `{given[:40]}`. There are "
-        f"{', '.join(names[:6])}{more}; a number alone means a {roles[0]}."
+        sentence(
+            "{training} has no rank `{given}`. There are {names}; a number alone means a {role}.",
+            training=training.shown,
+            given=given[:40],
+            names=named,
+            role=roles[0],
+        )
     )
 
 
 async def _lines(
     training: Training, rank: Rank, action: ShowLogs, context: CommandContext
 ) -> tuple[list[str], str]:
-    problem = "the settings give no access to its pods"
+    problem: str = sentence("the settings give no access to its pods")
     if context.cluster.pod_logs is not None:
         try:
             found = await context.cluster.pod_logs.logs(
                 training.namespace, rank.pod, tail=action.tail, previous=action.previous
             )
             if found.strip() or context.cluster.logs is None:
-                return found.splitlines(), "the Kubernetes API" + (
-                    ", previous run" if action.previous else ""
+                source = (
+                    sentence("the Kubernetes API, previous run")
+                    if action.previous
+                    else sentence("the Kubernetes API")
                 )
-            problem = "the Kubernetes API has no lines of it"
+                return found.splitlines(), source
+            problem = sentence("the Kubernetes API has no lines of it")
         except SourceError as error:
             problem = _api_problem(rank, error)
     if context.cluster.logs is None:
-        raise UnusableError(f"There is no log of {rank.pod}: {problem}, and the settings name no log store.")
+        raise UnusableError(
+            sentence(
+                "There is no log of {pod}: {problem}, and the settings name no log store.",
+                pod=rank.pod,
+                problem=problem,
+            )
+        )
     where = {"namespace": training.namespace, "pod": rank.pod}
     try:
         stored = await context.cluster.logs.lines(where=where, at=context.now, tail=action.tail)
     except SourceError as error:
-        raise UnusableError(f"There is no log of {rank.pod}: {problem}; the log store: {error}") from error
+        raise UnusableError(
+            sentence(
+                "There is no log of {pod}: {problem}; the log store: {error}",
+                pod=rank.pod,
+                problem=problem,
+                error=said_by(error),
+            )
+        ) from error
     if not stored:
         raise UnusableError(
-            f"There is no log of {rank.pod}: {problem}, and the log store has no lines of it."
+            sentence(
+                "There is no log of {pod}: {problem}, and the log store has no lines of it.",
+                pod=rank.pod,
+                problem=problem,
+            )
         )
     lines = [f"{line.at:%H:%M:%S} {line.text}" for line in stored]
-    runs = "; it has the lines of all runs" if action.previous else ""
-    return lines, f"the log store, because {problem}{runs}"
+    if action.previous:
+        return lines, sentence(
+            "the log store, because {problem}; it has the lines of all runs", problem=problem
+        )
+    return lines, sentence("the log store, because {problem}", problem=problem)
 
 
 def _api_problem(rank: Rank, reason: SourceError) -> str:
     if reason.status == 404:
-        return "the pod is gone"
+        return sentence("the pod is gone")
     if reason.status == 400:  # its container waits, or there is no previous run
         return (
-            f"its container is not running ({rank.reason}: {rank.explanation})"
+            sentence(
+                "its container is not running ({reason}: {explanation})",
+                reason=rank.reason,
+                explanation=rank.explanation,
+            )
             if rank.reason
-            else str(reason)
+            else said_by(reason)
         )
-    return str(reason)
+    return said_by(reason)

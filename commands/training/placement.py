@@ -11,8 +11,9 @@ from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node, Pod
 from collectors.cluster.resources import gpu_resource, holds_resources, parse_quantity, requested
+from collectors.facts.sentences import sentence
 
-CORDONED = "cordoned"
+CORDONED = sentence("cordoned")
 POD_SLOTS = "pods"  # the resource of which every pod takes one
 UNBOUNDED = 1_000_000
 _REPELLING = ("NoSchedule", "NoExecute")
@@ -49,10 +50,12 @@ class NodeCapacity:
         if any(self.labels.get(key) != value for key, value in task.node_selector.items()):
             return "not selected"
         if self.node in task.not_on:
-            return "left out by --not-on"
+            return sentence("left out by --not-on")
         if self.closed:
             return self.closed
-        return next((f"tainted {key}" for key in self.taints if key not in task.tolerates), "")
+        return next(
+            (sentence("tainted {taint}", taint=key) for key in self.taints if key not in task.tolerates), ""
+        )
 
     def holds(self, task: TaskRequest) -> int:
         """Return how many of these tasks fit here by amounts alone."""
@@ -100,9 +103,11 @@ def _capacity(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> NodeCapa
         taken = len(held) if name == POD_SLOTS else sum(requested(pod.spec, name) for pod in held)
         if allocatable is not None:
             free[name] = parse_quantity(allocatable) - taken
-    closed = CORDONED if node.spec.unschedulable else "" if is_node_ready(node) else "not ready"
+    closed: str = (
+        CORDONED if node.spec.unschedulable else "" if is_node_ready(node) else sentence("not ready")
+    )
     if node.metadata.deletion_timestamp:
-        closed = "being removed"
+        closed = sentence("being removed")
     return NodeCapacity(
         node=node.metadata.name,
         free=free,

@@ -1,6 +1,7 @@
 """Priority classes of trainings: which may be used, and what they do to other pods."""
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import sentence
 from commands.core.command import UnusableError
 from commands.execution.object_refs import ObjectReader, ObjectRef
 
@@ -11,7 +12,10 @@ def check_priority_class(name: str) -> None:
     """Raise UnusableError for a class that is reserved for the cluster's own pods."""
     if name.startswith(RESERVED):
         raise UnusableError(
-            f"Priority class `{name}` is reserved for the cluster's own pods: choose another."
+            sentence(
+                "Priority class `{priority_class}` is reserved for the cluster's own pods: choose another.",
+                priority_class=name,
+            )
         )
 
 
@@ -23,14 +27,23 @@ async def preemption_note(name: str, reader: ObjectReader) -> str:
     except SourceError as error:
         if error.status != 403:
             raise
-        return f"Whether priority class {name} preempts other pods is not known: Yardmaster may not read it."
-    if found is None:
-        raise UnusableError(f"There is no priority class `{name}` in this cluster.")
-    if found.get("preemptionPolicy") == "Never":
-        return (
-            f"Priority class {name} ({found['value']}) goes first in the queue and preempts no running pod."
+        return sentence(
+            "Whether priority class {priority_class} preempts other pods is not known: Yardmaster may not read it.",
+            priority_class=name,
         )
-    return (
-        f"Priority class {name} ({found['value']}) preempts: where a task does not fit, Kubernetes ends running "
-        "pods of lower priority, of any team."
+    if found is None:
+        raise UnusableError(
+            sentence("There is no priority class `{priority_class}` in this cluster.", priority_class=name)
+        )
+    if found.get("preemptionPolicy") == "Never":
+        return sentence(
+            "Priority class {priority_class} ({value}) goes first in the queue and preempts no running pod.",
+            priority_class=name,
+            value=found["value"],
+        )
+    return sentence(
+        "Priority class {priority_class} ({value}) preempts: where a task does not fit, Kubernetes "
+        "ends running pods of lower priority, of any team.",
+        priority_class=name,
+        value=found["value"],
     )

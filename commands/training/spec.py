@@ -7,6 +7,7 @@ from datetime import timedelta
 from fnmatch import fnmatchcase
 
 from collectors.cluster.resources import gpu_resource, parse_quantity
+from collectors.facts.sentences import Sentence, counted, listed, sentence
 from collectors.facts.workload_keys import workload_key
 from commands.core.command import UnusableError
 from commands.training.priority import check_priority_class
@@ -60,11 +61,21 @@ class TrainingRole:
         """The taint keys that it tolerates: GPU nodes are often tainted with the resource name."""
         return frozenset({self.gpu_resource}) if self.gpus else frozenset()
 
-    def text(self) -> str:
+    def text(self) -> Sentence:
         """Return a text like `4 workers, each with 8 nvidia.com/gpu`."""
-        gpus = f", each with {self.gpus:g} {self.gpu_resource}" if self.gpus else ""
-        plural = "s" if self.replicas != 1 and not self.name.endswith("s") else ""
-        return f"{self.replicas} {self.name}{plural}{gpus}"
+        tasks = tasks_text(self.replicas, self.name)
+        if not self.gpus:
+            return tasks
+        return sentence(
+            "{tasks}, each with {gpus:g} {resource}", tasks=tasks, gpus=self.gpus, resource=self.gpu_resource
+        )
+
+
+def tasks_text(number: int, role: str) -> Sentence:
+    """Return a text like `4 workers`."""
+    if role.endswith("s"):
+        return sentence("{number} {role}", number=number, role=role)
+    return counted("{count} {role}", "{count} {role}s", count=number, role=role)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,26 +116,41 @@ class TrainingSpec:
 
 def check_spec(spec: TrainingSpec, *, images: Sequence[str]) -> None:
     """Raise UnusableError for an invalid spec, with the invalid part and the expected form."""
-    _check_name(spec.name, "A training's name", MAX_NAME)
-    _check_name(spec.namespace, "A namespace", 63)
+    _check_name(spec.name, sentence("A training's name"), MAX_NAME)
+    _check_name(spec.namespace, sentence("A namespace"), 63)
     if spec.namespace.startswith(_SYSTEM):
-        raise UnusableError(f"`{spec.namespace}` is a system namespace: choose another `--namespace`.")
+        raise UnusableError(
+            sentence(
+                "`{namespace}` is a system namespace: choose another `--namespace`.", namespace=spec.namespace
+            )
+        )
     if not _IMAGE.fullmatch(spec.image) or len(spec.image) > 255:
         raise UnusableError(
-            f"`{_cut(spec.image)}` is not a valid image name: write it like registry.example/team/name:tag."
+            sentence(
+                "`{given}` is not a valid image name: write it like registry.example/team/name:tag.",
+                given=_cut(spec.image),
+            )
         )
     if not any(fnmatchcase(spec.image, pattern) for pattern in images):
-        allowed = ", ".join(f"`{pattern}`" for pattern in images) or "none"
-        raise UnusableError(f"`{spec.image}` is not among the allowed images: {allowed}.")
+        allowed = listed(sentence("`{name}`", name=pattern) for pattern in images) or sentence("none")
+        raise UnusableError(
+            sentence(
+                "`{image}` is not among the allowed images: {allowed}.", image=spec.image, allowed=allowed
+            )
+        )
     for role in spec.roles:
         _check_role(role)
     for key, value in spec.node_selector.items():
         if not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(value):
-            raise UnusableError(f"`--node-selector {_cut(f'{key}={value}')}` is not a valid label and value.")
+            raise UnusableError(
+                sentence(
+                    "`--node-selector {given}` is not a valid label and value.", given=_cut(f"{key}={value}")
+                )
+            )
     for node in spec.not_on:
-        _check_name(node, "A node", 253, dots=True)
+        _check_name(node, sentence("A node"), 253, dots=True)
     if spec.priority_class:
-        _check_name(spec.priority_class, "A priority class", 253, dots=True)
+        _check_name(spec.priority_class, sentence("A priority class"), 253, dots=True)
         check_priority_class(spec.priority_class)
     if spec.max_duration is not None and spec.max_duration < timedelta(seconds=1):
         raise UnusableError("`--max-duration` must be at least 1s.")
@@ -138,7 +164,13 @@ def _check_role(role: TrainingRole) -> None:
     _check_gpus(role)
     for flag, amount in (("--cpu", role.cpu), ("--memory", role.memory)):
         if amount and (not _QUANTITY.fullmatch(amount) or not parse_quantity(amount)):
-            raise UnusableError(f"`{flag} {_cut(amount)}` is not a quantity: write it like 2, 500m or 64Gi.")
+            raise UnusableError(
+                sentence(
+                    "`{flag} {given}` is not a quantity: write it like 2, 500m or 64Gi.",
+                    flag=flag,
+                    given=_cut(amount),
+                )
+            )
     _check_words(role)
 
 
@@ -146,42 +178,67 @@ def _check_gpus(role: TrainingRole) -> None:
     meaning = gpu_resource(role.gpu_resource)
     if meaning is None:
         raise UnusableError(
-            f"`{_cut(role.gpu_resource)}` is not a known GPU resource: nvidia.com/gpu, "
-            "nvidia.com/mig-1g.10gb, tencent.com/vcuda-core, …"
+            sentence(
+                "`{given}` is not a known GPU resource: nvidia.com/gpu, nvidia.com/mig-1g.10gb, "
+                "tencent.com/vcuda-core, …",
+                given=_cut(role.gpu_resource),
+            )
         )
     if not 0 <= role.gpus <= 64:
-        raise UnusableError(f"`--gpus {role.gpus:g}`: must be 0 to 64 per worker.")
+        raise UnusableError(sentence("`--gpus {gpus:g}`: must be 0 to 64 per worker.", gpus=role.gpus))
     amount = role.gpus * meaning.units
     if abs(amount - round(amount)) > 1e-9:
         raise UnusableError(
-            f"`--gpus {role.gpus:g}` is not possible with {role.gpu_resource}: "
-            f"it must be a multiple of {1 / meaning.units:g}."
+            sentence(
+                "`--gpus {gpus:g}` is not possible with {gpu_resource}: it must be a multiple of {step:g}.",
+                gpus=role.gpus,
+                gpu_resource=role.gpu_resource,
+                step=1 / meaning.units,
+            )
         )
 
 
 def _check_words(role: TrainingRole) -> None:
     if sum(len(word.encode()) for word in role.arguments) > MAX_ARGUMENTS:
-        raise UnusableError(f"The arguments are longer than {MAX_ARGUMENTS >> 10} KiB: put them in a file.")
+        raise UnusableError(
+            sentence(
+                "The arguments are longer than {limit} KiB: put them in a file.",
+                limit=MAX_ARGUMENTS >> 10,
+            )
+        )
     for word in (*role.command, *role.arguments):
         if "\x00" in word:
             raise UnusableError("An argument contains a null character, which cannot be passed to a program.")
     script = role.command[-1] if role.command else ""
     if len(script) > 1024 or script.startswith("-"):
-        raise UnusableError(f"`--script {_cut(script)}` is not a path in the image.")
+        raise UnusableError(sentence("`--script {given}` is not a path in the image.", given=_cut(script)))
 
 
-def _check_name(name: str, what: str, longest: int, *, dots: bool = False) -> None:
+def _check_name(name: str, what: Sentence, longest: int, *, dots: bool = False) -> None:
     plain = name.replace(".", "") if dots else name
     if not _NAME.fullmatch(plain) or len(name) > longest:
         raise UnusableError(
-            f"{what} consists of lower-case letters, digits and `-`, begins with a letter and has at most {longest} "
-            f"characters: `{_cut(name)}` is not valid."
+            sentence(
+                "{kind} consists of lower-case letters, digits and `-`, begins with a letter and has "
+                "at most {most} characters: `{given}` is not valid.",
+                kind=what,
+                most=longest,
+                given=_cut(name),
+            )
         )
 
 
 def _check_count(count: int, least: int, most: int, flag: str) -> None:
     if not least <= count <= most:
-        raise UnusableError(f"`{flag} {count}`: must be {least} to {most}.")
+        raise UnusableError(
+            sentence(
+                "`{flag} {number}`: must be {least} to {most}.",
+                flag=flag,
+                number=count,
+                least=least,
+                most=most,
+            )
+        )
 
 
 def _cut(words: str) -> str:
@@ -193,13 +250,19 @@ def script_of(content: bytes) -> str:
     """Return the text of an uploaded script. Raises UnusableError if it is not text or too long."""
     if len(content) > MAX_SCRIPT:
         raise UnusableError(
-            f"The script is {len(content) >> 10} KiB, and the limit is {MAX_SCRIPT >> 10} KiB: "
-            "put it in the image and give its path with `--script`."
+            sentence(
+                "The script is {size} KiB, and the limit is {limit} KiB: put it in the image "
+                "and give its path with `--script`.",
+                size=len(content) >> 10,
+                limit=MAX_SCRIPT >> 10,
+            )
         )
     try:
         script = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnusableError(f"The script is not UTF-8 text (byte {error.start}).") from error
+        raise UnusableError(
+            sentence("The script is not UTF-8 text (byte {byte}).", byte=error.start)
+        ) from error
     if "\x00" in script:
         raise UnusableError("The script is not text: it contains null characters.")
     if not script.strip():

@@ -6,9 +6,10 @@ from typing import Any
 from collectors.cluster.indexes import by_namespace
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NAMESPACES, PERSISTENT_VOLUME_CLAIMS
-from collectors.facts.clock import humanize, moment_of
+from collectors.facts.clock import moment_of
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind
+from collectors.facts.sentences import counted, listed, sentence, word
 from collectors.trainings.training import Training
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
@@ -37,23 +38,42 @@ async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
     if is_ours and not action.keep_namespace:
         meta = inventory.all(NAMESPACES)[training.namespace].metadata
         ref = ObjectRef(api="v1", kind="Namespace", name=meta.name, uid=meta.uid)
-        steps = (Delete(ref=ref, description=f"delete namespace {meta.name}, which was created for it"),)
+        steps = (
+            Delete(
+                ref=ref,
+                description=sentence(
+                    "delete namespace {namespace}, which was created for it", namespace=meta.name
+                ),
+            ),
+        )
         notes += [
-            f"{one} `--keep-namespace` keeps them." for one in deleted_with_namespace(meta.name, inventory)
+            sentence("{deleted} `--keep-namespace` keeps them.", deleted=one)
+            for one in deleted_with_namespace(meta.name, inventory)
         ]
     else:
         steps = stop_steps(training, inventory, left=await _left(training, context))
         if training.has_namespace:
-            reason = "is kept" if is_ours else "is kept, as it was not created by Yardmaster,"
-            notes.append(f"Namespace {training.namespace} {reason} with its volume claims.")
+            notes.append(
+                sentence(
+                    "Namespace {namespace} is kept with its volume claims.", namespace=training.namespace
+                )
+                if is_ours
+                else sentence(
+                    "Namespace {namespace} is kept, as it was not created by Yardmaster, with its volume claims.",
+                    namespace=training.namespace,
+                )
+            )
     if not steps:
         return PlanDraft(
             title="",
-            nothing_to_do=f"There is nothing left to stop of {training.shown}: "
-            f"{training.reason or training.state.value}.",
+            nothing_to_do=sentence(
+                "There is nothing left to stop of {training}: {reason}.",
+                training=training.shown,
+                reason=training.reason or word(training.state.value),
+            ),
         )
     return PlanDraft(
-        title=f"Stop {training.shown}",
+        title=sentence("Stop {training}", training=training.shown),
         stages=in_order(*steps),
         notes=tuple(notes),
         disrupts=() if training.state.is_over else (disruption_of(training),),
@@ -62,7 +82,7 @@ async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
 
 def disruption_of(training: Training) -> Disruption:
     """Return the disruption of a whole training: `vision-detr/detr of ana: 6 ranks, 32 GPUs`."""
-    ranks = f"{training.wanted} rank{'s' if training.wanted != 1 else ''}"
+    ranks = counted("{count} rank", "{count} ranks", count=training.wanted)
     return Disruption(
         name=training.id, shown=training.shown, owner=training.owner, gpus=training.gpus_wanted, text=ranks
     )
@@ -70,7 +90,7 @@ def disruption_of(training: Training) -> Disruption:
 
 async def lost_work(training: Training, context: CommandContext) -> str:
     """Return what a stop costs: the work since the last checkpoint, as far as the training reports it."""
-    unknown = "The age of its last checkpoint is not known: work since then is lost."
+    unknown = sentence("The age of its last checkpoint is not known: work since then is lost.")
     pods = "|".join(sorted({rank.pod for rank in training.ranks}))
     by_pod = "" if training.has_namespace else f',pod=~"{pods}"'
     query = f'max(training_checkpoint_timestamp_seconds{{namespace="{training.namespace}"{by_pod}}})'
@@ -80,7 +100,7 @@ async def lost_work(training: Training, context: CommandContext) -> str:
     saved = moment_of(seen.samples[0].value)
     if saved is None or saved.timestamp() <= 0:  # before the first checkpoint exporters report NaN or 0
         return unknown
-    return f"Its last checkpoint is {humanize(context.now - saved)} old: work since then is lost."
+    return sentence("Its last checkpoint is {age} old: work since then is lost.", age=context.now - saved)
 
 
 async def _left(training: Training, context: CommandContext) -> list[dict[str, Any]]:
@@ -89,10 +109,10 @@ async def _left(training: Training, context: CommandContext) -> list[dict[str, A
         return []
     found: list[dict[str, Any]] = []
     for kind in ("Service", "ConfigMap"):
-        listed = await context.cluster.reader.listing(
+        objects = await context.cluster.reader.listing(
             ObjectRef(api="v1", kind=kind, namespace=training.namespace, name="")
         )
-        for one in listed:
+        for one in objects:
             labels = one["metadata"].get("labels") or {}
             if labels.get(MANAGED_BY) == OURS and labels.get(TRAINING_LABEL) == training.name:
                 found.append({**one, "kind": kind})  # lists omit it
@@ -102,8 +122,17 @@ async def _left(training: Training, context: CommandContext) -> list[dict[str, A
 def deleted_with_namespace(namespace: str, inventory: Inventory) -> list[str]:
     """Return notes on what is deleted with a namespace besides its trainings."""
     if inventory.missing_reason(PERSISTENT_VOLUME_CLAIMS):
-        return [f"Volume claims in {namespace} are deleted with it; their names are not known now."]
+        return [
+            sentence(
+                "Volume claims in {namespace} are deleted with it; their names are not known now.",
+                namespace=namespace,
+            )
+        ]
     claims = [
         one.metadata.name for one in inventory.select(PERSISTENT_VOLUME_CLAIMS, by_namespace, namespace)
     ]
-    return [f"Volume claims deleted with it: {', '.join(sorted(claims))}."] if claims else []
+    return (
+        [sentence("Volume claims deleted with it: {claims}.", claims=listed(sorted(claims)))]
+        if claims
+        else []
+    )

@@ -1,5 +1,6 @@
 """The kinds of training that commands can change. To add a kind, add a file and a line here."""
 
+from collectors.facts.sentences import listed, sentence
 from collectors.facts.workload_keys import shown_kind
 from collectors.trainings.training import Training
 from commands.core.command import UnusableError
@@ -15,7 +16,11 @@ def writing_kind_of(training: Training) -> WritingKind:
     """Return the kind that can change this training. Raises UnusableError if there is none."""
     if (kind := KINDS.get(training.kind)) is None:
         raise UnusableError(
-            f"{training.shown} is a {shown_kind(training.kind)}, which can only be read. "
-            f"These can be changed: {', '.join(map(shown_kind, KINDS))}."
+            sentence(
+                "{training} is a {kind}, which can only be read. These can be changed: {kinds}.",
+                training=training.shown,
+                kind=shown_kind(training.kind),
+                kinds=listed(map(shown_kind, KINDS)),
+            )
         )
     return kind

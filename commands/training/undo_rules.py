@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from collectors.facts.sentences import listed, sentence
 from commands.core.context import CommandContext, UndoEffects, Undoing
 from commands.execution.steps import Delete, Step
 from commands.training.stop import deleted_with_namespace, disruption_of, lost_work
@@ -20,7 +21,13 @@ async def _effects(steps: Sequence[Step], context: CommandContext) -> UndoEffect
     ]
     notes = [await lost_work(training, context) for training in ended]
     notes += [
-        " ".join([f"Namespace {name} is deleted with its objects.", *deleted_with_namespace(name, inventory)])
+        listed(
+            [
+                sentence("Namespace {namespace} is deleted with its objects.", namespace=name),
+                *deleted_with_namespace(name, inventory),
+            ],
+            ".",
+        )
         for name in sorted(deleted)
     ]
     return UndoEffects(notes=tuple(notes), disrupts=tuple(map(disruption_of, ended)))

@@ -4,6 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from collectors.cluster.resources import gpu_resource
+from collectors.facts.sentences import Sentence, counted, listed, sentence
 from commands.training.placement import (
     CORDONED,
     POD_SLOTS,
@@ -13,6 +14,7 @@ from commands.training.placement import (
     main_resource,
     place,
 )
+from commands.training.spec import tasks_text
 
 _SHOWN = 3  # nodes by name; the rest are counted
 
@@ -22,9 +24,15 @@ def room_text(placement: Placement) -> str:
     task = placement.short
     if task is None:
         return ""
-    needed = ", ".join(f"{amount_text(name, one)} {name}" for name, one in task.amounts.items() if one)
-    each = f" ({needed}{' each' if task.count != 1 else ''})" if needed else ""
-    return f"room for {placement.fitting} of {task.count} {task.role}{'s' if task.count != 1 else ''}{each}"
+    needed = listed(f"{amount_text(name, one)} {name}" for name, one in task.amounts.items() if one)
+    room = sentence(
+        "room for {fitting} of {tasks}", fitting=placement.fitting, tasks=tasks_text(task.count, task.role)
+    )
+    if not needed:
+        return room
+    if task.count == 1:
+        return sentence("{room} ({needed})", room=room, needed=needed)
+    return sentence("{room} ({needed} each)", room=room, needed=needed)
 
 
 def unschedulable_reasons(placement: Placement, cordons: Mapping[str, str]) -> tuple[str, ...]:
@@ -43,11 +51,24 @@ def unschedulable_reasons(placement: Placement, cordons: Mapping[str, str]) -> t
     )
     lacks = [_lack(capacity, task, main) for capacity in with_main[:_SHOWN]]
     if (rest := len(with_main) - _SHOWN) > 0:
-        lacks.append(f"{_nodes(rest)} {'has' if rest == 1 else 'have'} no more than that")
-    lines = [", ".join(lacks)] if lacks else []
+        lacks.append(
+            counted(
+                "{count} node has no more than that",
+                "{count} nodes have no more than that",
+                count=rest,
+            )
+        )
+    lines: list[str] = [listed(lacks)] if lacks else []
     lines += _barred(placement.capacities, task, cordons)
     if without := sum(main not in capacity.free for capacity in open_nodes):
-        lines.append(f"{_nodes(without)} {'has' if without == 1 else 'have'} no {main} at all")
+        lines.append(
+            counted(
+                "{count} node has no {resource} at all",
+                "{count} nodes have no {resource} at all",
+                count=without,
+                resource=main,
+            )
+        )
     return tuple(lines) or ("there are no nodes",)
 
 
@@ -110,9 +131,18 @@ def _lack(capacity: NodeCapacity, task: TaskRequest, main: str) -> str:
     requests: Mapping[str, float] = {POD_SLOTS: 1.0, **task.amounts}
     lacking = [name for name, one in requests.items() if capacity.free.get(name, 0.0) < one]
     if not lacking or main in lacking:
-        return f"{capacity.node} has {amount_text(main, capacity.free[main])} free"
-    short = ", ".join(f"{amount_text(name, capacity.free.get(name, 0.0))} {name}" for name in lacking)
-    return f"{capacity.node} has {amount_text(main, capacity.free[main])} free but only {short}"
+        return sentence(
+            "{node} has {amount} free",
+            node=capacity.node,
+            amount=amount_text(main, capacity.free[main]),
+        )
+    short = listed(f"{amount_text(name, capacity.free.get(name, 0.0))} {name}" for name in lacking)
+    return sentence(
+        "{node} has {amount} free but only {others}",
+        node=capacity.node,
+        amount=amount_text(main, capacity.free[main]),
+        others=short,
+    )
 
 
 def _barred(capacities: Sequence[NodeCapacity], task: TaskRequest, cordons: Mapping[str, str]) -> list[str]:
@@ -124,11 +154,22 @@ def _barred(capacities: Sequence[NodeCapacity], task: TaskRequest, cordons: Mapp
         if bar and bar != "not selected" and capacity.holds(task):
             closed.setdefault(bar, []).append(cordons.get(capacity.node, capacity.node))
     for bar, nodes in closed.items():
-        more = f" and {_nodes(len(nodes) - _SHOWN)} more" if len(nodes) > _SHOWN else ""
-        lines.append(f"{bar}: {', '.join(nodes[:_SHOWN])}{more}")
+        named: Sentence = listed(nodes[:_SHOWN])
+        if (rest := len(nodes) - _SHOWN) > 0:
+            named = counted(
+                "{nodes} and {count} node more", "{nodes} and {count} nodes more", nodes=named, count=rest
+            )
+        lines.append(listed((bar, named), ":"))
     if left_out := sum(capacity.bar(task) == "not selected" for capacity in capacities):
         wanted = ",".join(f"{key}={value}" for key, value in task.node_selector.items())
-        lines.append(f"{_nodes(left_out)} {'is' if left_out == 1 else 'are'} not {wanted}")
+        lines.append(
+            counted(
+                "{count} node is not {labels}",
+                "{count} nodes are not {labels}",
+                count=left_out,
+                labels=wanted,
+            )
+        )
     return lines
 
 
@@ -137,7 +178,3 @@ def amount_text(resource: str, amount: float) -> str:
     if resource == "memory" or resource.endswith("storage"):
         return f"{amount / 2**30:.0f} GiB"
     return f"{amount:g}"
-
-
-def _nodes(count: int) -> str:
-    return f"{count} node" + ("s" if count != 1 else "")

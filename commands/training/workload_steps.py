@@ -9,6 +9,7 @@ from collectors.cluster.indexes import workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, STATEFULSETS, ResourceKind
 from collectors.cluster.objects import KubernetesObject, Workload
+from collectors.facts.sentences import sentence
 from collectors.facts.workload_keys import parse_workload
 from collectors.trainings.training import Training
 from commands.execution.object_refs import ObjectRef
@@ -51,7 +52,7 @@ def stop_steps(
     """
     writing_kind_of(training)
     steps: list[Step] = [
-        Delete(ref=ref, description=f"delete {ref} and its pods")
+        Delete(ref=ref, description=sentence("delete {ref} and its pods", ref=str(ref)))
         for ref, _ in _objects(training.workloads, inventory)
     ]
     for one in left:
@@ -59,7 +60,7 @@ def stop_steps(
         ref = ObjectRef(
             api="v1", kind=one["kind"], namespace=meta["namespace"], name=meta["name"], uid=meta["uid"]
         )
-        steps.append(Delete(ref=ref, description=f"delete {ref}"))
+        steps.append(Delete(ref=ref, description=sentence("delete {ref}", ref=str(ref))))
     return tuple(steps)
 
 
@@ -88,10 +89,19 @@ def suspended(workloads: Iterable[str], inventory: Inventory) -> tuple[Step, ...
             count = found.spec.replicas if found.spec.replicas is not None else 1
             if count:
                 steps.append(
-                    Scale(ref=ref, description=f"scale {ref} from {count} to 0", replicas=0, expected=count)
+                    Scale(
+                        ref=ref,
+                        description=sentence(
+                            "scale {ref} from {replicas} to 0", ref=str(ref), replicas=count
+                        ),
+                        replicas=0,
+                        expected=count,
+                    )
                 )
         elif QUEUE_OF_KUEUE in (found.metadata.labels or {}):
-            steps.append(Delete(ref=ref, description=f"delete {ref}: Kueue would resume it"))
+            steps.append(
+                Delete(ref=ref, description=sentence("delete {ref}: Kueue would resume it", ref=str(ref)))
+            )
         elif not KINDS[found.kind_in_keys()].is_suspended(found):
             steps.append(_suspension(ref, found, inventory))
     return tuple(steps)
@@ -107,14 +117,16 @@ def _suspension(ref: ObjectRef, found: KubernetesObject, inventory: Inventory) -
     ]
     back = Running(
         ref=ref,
-        description=f"wait until the pods of {ref} run again",
+        description=sentence("wait until the pods of {ref} run again", ref=str(ref)),
         label=f"{kind.pod_label}={ref.name}",
         count=len(pods),
     )
     step = kind.suspend(ref, back)
     if by := kind.managed_by(found):
-        doubt = (
-            f"suspend {ref}, which {by} manages: whether its pods end, and undo restarts them, is up to that"
+        doubt = sentence(
+            "suspend {ref}, which {manager} manages: whether its pods end, and undo restarts them, is up to that",
+            ref=str(ref),
+            manager=by,
         )
         step = msgspec.structs.replace(step, description=doubt)
     return step

@@ -6,6 +6,7 @@ import click
 
 from alerts.cards.message import Block, Button, Buttons, Context, Fields, Message
 from alerts.cards.text import Text, bold, code, text
+from collectors.facts.sentences import counted, listed, sentence
 from collectors.volume_use import VolumeUser
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
@@ -35,7 +36,9 @@ async def show(action: ShowVolume, context: CommandContext) -> Answer:
         rows.append(("image", text(code(use.rbd))))
     rows += [("writer" if user.may_write else "reader", _user(user)) for user in use.users[:SHOWN]]
     if len(use.users) > SHOWN:
-        rows.append(("more", text(f"{len(use.users) - SHOWN} more pods")))
+        rows.append(
+            ("more", text(counted("{count} more pod", "{count} more pods", count=len(use.users) - SHOWN)))
+        )
     rows += [
         ("may write", text(code(workload)))
         for workload in use.templates
@@ -43,19 +46,23 @@ async def show(action: ShowVolume, context: CommandContext) -> Answer:
     ]
     used = {user.node for user in use.users}
     rows += [
-        ("attached to", text(node if node in used else f"{node}, where no pod uses it"))
+        ("attached to", text(node if node in used else sentence("{node}, where no pod uses it", node=node)))
         for node in use.attached
     ]
     blocks: list[Block] = [Fields(rows=tuple(rows))]
-    blocks += [Context(text=text(f"⚠ {note}")) for note in unseen_notes(inventory)]
+    blocks += [Context(text=text("⚠ ", note)) for note in unseen_notes(inventory)]
     if context.may.get("volume freeze", False) and use.claims:
         blocks.append(Buttons(buttons=(Button(label="Freeze", line=f"volume freeze {use.claims[0]}"),)))
-    title = text(bold(f"Volume {', '.join(use.claims) or use.image}"))
+    title = text(bold(sentence("Volume {volume}", volume=listed(use.claims) or use.image)))
     return Answer(message=Message(title=title, blocks=tuple(blocks)))
 
 
 def _user(user: VolumeUser) -> Text:
-    return text(f"{user.name} on {user.node}" if user.node else f"{user.name}, not placed yet")
+    return text(
+        sentence("{user} on {node}", user=user.name, node=user.node)
+        if user.node
+        else sentence("{user}, not placed yet", user=user.name)
+    )
 
 
 _VOLUME = click.Argument(["volume"], type=VOLUME)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from collectors.cluster.inventory import Inventory
-from collectors.facts.one_line import some_of
+from collectors.facts.sentences import listed, sentence
 from collectors.volume_use import VolumeUse, VolumeUser
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
@@ -49,13 +49,16 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
     left = [*writers.left, *unknown, *unseen_notes(inventory)]
     if not stages:
         return PlanDraft(
-            title="", nothing_to_do=" ".join((f"Nothing that can be held writes to {name}.", *left))
+            title="",
+            nothing_to_do=listed(
+                (sentence("Nothing that can be held writes to {volume}.", volume=name), *left), "."
+            ),
         )
     return PlanDraft(
-        title=f"Freeze {name}",
+        title=sentence("Freeze {volume}", volume=name),
         stages=tuple(stages),
         disrupts=tuple(writers.disrupts),
-        decided=(f"freeze {use.image} of {', '.join(use.claims)}",),
+        decided=(sentence("freeze {image} of {claims}", image=use.image, claims=listed(use.claims)),),
         notes=(
             *writers.notes,
             *notes,
@@ -69,7 +72,7 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
 
 
 def _name(use: VolumeUse) -> str:
-    return ", ".join(use.claims) or use.image
+    return listed(use.claims) or use.image
 
 
 async def _cordons(
@@ -94,18 +97,30 @@ async def _cordons(
         node = await read_node(name, context)
         if node.spec.unschedulable:
             notes.append(
-                f"{name} is already cordoned by {cordoned_by(node)}: that stays, also after an undo."
+                sentence(
+                    "{node} is already cordoned by {owner}: that stays, also after an undo.",
+                    node=name,
+                    owner=cordoned_by(node),
+                )
             )
         else:
-            steps += cordon_steps(node, action.reason or f"volume {_name(use)} is frozen", context, lasting)
+            steps += cordon_steps(
+                node,
+                action.reason or sentence("volume {volume} is frozen", volume=_name(use)),
+                context,
+                lasting,
+            )
     return steps, notes
 
 
 def _reader_notes(readers: Sequence[VolumeUser]) -> list[str]:
     if not readers:
         return []
-    names = [f"{one.name}{f' on {one.node}' if one.node else ''}" for one in readers]
-    return [f"These only read and go on: {some_of(names, NAMED)}."]
+    named = [
+        sentence("{user} on {node}", user=one.name, node=one.node) if one.node else one.name
+        for one in readers
+    ]
+    return [sentence("These only read and go on: {readers}.", readers=listed(named, most=NAMED))]
 
 
 def _ceph_notes(use: VolumeUse) -> list[str]:
@@ -113,6 +128,9 @@ def _ceph_notes(use: VolumeUse) -> list[str]:
     if not use.rbd:
         return []
     return [
-        f"For a storage admin, before anything mounts it again: `rbd status {use.rbd}`, `rbd lock ls {use.rbd}`, "
-        f"`rbd snap create {use.rbd}@before-repair`. Yardmaster runs none of them."
+        sentence(
+            "For a storage admin, before anything mounts it again: `rbd status {rbd}`, `rbd lock "
+            "ls {rbd}`, `rbd snap create {rbd}@before-repair`. Yardmaster runs none of them.",
+            rbd=use.rbd,
+        )
     ]

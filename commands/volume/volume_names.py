@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
+from collectors.facts.sentences import listed, sentence
 from collectors.volume_use import VolumeUse, volume_uses
 from commands.core.command import UnusableError
 from commands.core.lookups import known_name
@@ -24,8 +25,10 @@ def volume_named(name: str, inventory: Inventory) -> VolumeUse:
     if len(set(matches.values())) == 1:
         return uses[next(iter(matches.values()))]
     if matches:
-        ids = ", ".join(f"`{claim}`" for claim in sorted(matches)[:8])
-        raise UnusableError(f"`{name}` is ambiguous: {ids}. Use the full name.")
+        full = listed(sentence("`{name}`", name=claim) for claim in sorted(matches)[:8])
+        raise UnusableError(
+            sentence("`{name}` is ambiguous: {full_names}. Use the full name.", name=name, full_names=full)
+        )
     return uses[named[known_name(name, named, "volume")]]
 
 
@@ -47,11 +50,20 @@ def _only_image(use: VolumeUse, images: Sequence[str]) -> str:
 
 def unseen_notes(inventory: Inventory) -> list[str]:
     """Return what cannot be known of a volume while kinds of objects cannot be seen."""
-    notes = []
+    notes: list[str] = []
     if reason := inventory.missing_reason(PERSISTENT_VOLUMES):
-        notes.append(f"Volumes cannot be seen, so other claims of the same image are not known: {reason}.")
+        notes.append(
+            sentence(
+                "Volumes cannot be seen, so other claims of the same image are not known: {reason}.",
+                reason=reason,
+            )
+        )
     if reason := inventory.missing_reason(VOLUME_ATTACHMENTS):
         notes.append(
-            f"Attachments cannot be seen, so nodes that hold the image without a pod are not known: {reason}."
+            sentence(
+                "Attachments cannot be seen, so nodes that hold the image without a pod are not "
+                "known: {reason}.",
+                reason=reason,
+            )
         )
     return notes

@@ -7,6 +7,7 @@ from collectors.cluster.indexes import controller_of, workload_name
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Pod
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import counted, listed, said_by, sentence
 from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.trainings.training import Training
 from collectors.volume_use import VolumeUse
@@ -68,7 +69,12 @@ async def hold_schedules(use: VolumeUse, context: CommandContext) -> tuple[list[
                 ObjectRef(api="batch/v1", kind="CronJob", namespace=namespace, name="")
             )
         except SourceError as error:
-            return steps, [f"CronJobs cannot be listed, so one of them may start a writer: {error}."]
+            return steps, [
+                sentence(
+                    "CronJobs cannot be listed, so one of them may start a writer: {error}.",
+                    error=said_by(error),
+                )
+            ]
         for one in found:
             spec = one["spec"]["jobTemplate"]["spec"]["template"]["spec"]
             claims = {
@@ -84,10 +90,10 @@ async def hold_schedules(use: VolumeUse, context: CommandContext) -> tuple[list[
                 steps.append(
                     Patch(
                         ref=ref,
-                        description=f"suspend {ref}: it starts no new writer",
+                        description=sentence("suspend {object}: it starts no new writer", object=str(ref)),
                         body={"spec": {"suspend": True}},
                         undo={"spec": {"suspend": False}},
-                        undo_text=f"resume {ref}",
+                        undo_text=sentence("resume {object}", object=str(ref)),
                     )
                 )
     return steps, []
@@ -115,21 +121,27 @@ async def _stop_training(training: Training, context: CommandContext, made: Stop
     try:
         steps = suspend_steps(training, context.cluster.inventory())
     except UnusableError as error:
-        made.left.append(str(error))
+        made.left.append(said_by(error))
         return
     if _refused(training.shown, steps, made) or not steps:
         return
     made.steps += steps
     made.disrupts.append(disruption_of(training))
     if training.ranks:
-        made.notes.append(f"{training.shown}: {await lost_work(training, context)}")
+        made.notes.append(listed((training.shown, await lost_work(training, context)), ":"))
 
 
 def _stop_workload(workload: str, pods: Sequence[Pod], inventory: Inventory, made: Stopped) -> None:
     namespace, kind, name = parse_workload(workload)
     if not can_suspend(workload):
-        reason = "it cannot be scaled" if kind == "DaemonSet" else "only its own controller can stop it"
-        made.left.append(f"{shown_kind(kind).lower()} {namespace}/{name} goes on writing: {reason}.")
+        named = {"kind": shown_kind(kind).lower(), "namespace": namespace, "name": name}
+        made.left.append(
+            sentence("{kind} {namespace}/{name} goes on writing: it cannot be scaled.", **named)
+            if kind == "DaemonSet"
+            else sentence(
+                "{kind} {namespace}/{name} goes on writing: only its own controller can stop it.", **named
+            )
+        )
         return
     steps = suspended((workload,), inventory)
     if _refused(workload, steps, made) or not steps:
@@ -140,7 +152,7 @@ def _stop_workload(workload: str, pods: Sequence[Pod], inventory: Inventory, mad
             Disruption(
                 name=workload,
                 gpus=sum(inventory.gpus_held(pod) for pod in pods),
-                text=f"{len(pods)} pod{'s' if len(pods) != 1 else ''}",
+                text=counted("{count} pod", "{count} pods", count=len(pods)),
             )
         )
 
@@ -149,16 +161,24 @@ def _refused(name: str, steps: Sequence[Step], made: Stopped) -> bool:
     """Whether it could only be deleted, which is no freeze: Kueue resumes what others suspend."""
     if not any(isinstance(step, Delete) for step in steps):
         return False
-    made.left.append(f"{name} goes on writing: Kueue would resume it. Set `active: false` in its Workload.")
+    made.left.append(
+        sentence(
+            "{name} goes on writing: Kueue would resume it. Set `active: false` in its Workload.", name=name
+        )
+    )
     return True
 
 
 def _stop_pod(pod: Pod, inventory: Inventory, made: Stopped) -> None:
     meta = pod.metadata
     if _MIRROR in (meta.annotations or {}):
-        made.left.append(f"pod {pod.key} goes on writing: it is static, and only its kubelet can end it.")
+        made.left.append(
+            sentence("pod {pod} goes on writing: it is static, and only its kubelet can end it.", pod=pod.key)
+        )
         return
     ref = ObjectRef(api="v1", kind="Pod", namespace=meta.namespace, name=meta.name, uid=meta.uid)
-    made.steps.append(Evict(ref=ref, description=f"evict {pod.key}", seconds=EVICTED_WITHIN))
+    made.steps.append(
+        Evict(ref=ref, description=sentence("evict {pod}", pod=pod.key), seconds=EVICTED_WITHIN)
+    )
     made.disrupts.append(Disruption(name=f"{meta.namespace}/Pod/{meta.name}", gpus=inventory.gpus_held(pod)))
-    made.notes.append(f"No controller recreates pod {pod.key}: it is gone for good.")
+    made.notes.append(sentence("No controller recreates pod {pod}: it is gone for good.", pod=pod.key))

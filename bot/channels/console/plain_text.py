@@ -15,6 +15,7 @@ from alerts.cards.text import plain
 from bot.channels.display_width import padded, width_of
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.language.translation import translated
+from collectors.facts.sentences import sentence
 
 MAX_CELL = 60
 
@@ -59,7 +60,7 @@ def table(block: Table, book: Phrasebook = ENGLISH, *, max_cell: int = MAX_CELL)
         for row in cells
     ]
     if block.more:
-        lines.append(book.say(f"… {block.more} more"))
+        lines.append(book.say(sentence("… {more} more", more=block.more)))
     return "\n".join(lines)
 
 

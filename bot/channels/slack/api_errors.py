@@ -7,6 +7,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
 from bot.delivery.notifier_protocol import Gone, Permanent, Recoverable, Refuses, SendError, UnknownOutcome
+from collectors.facts.sentences import sentence
 
 
 class ErrorMeaning(Enum):
@@ -88,9 +89,11 @@ def send_error(error: BaseException, method: str) -> SendError:
     if isinstance(error, SlackApiError):
         return _refusal(error, method)
     if isinstance(error, aiohttp.ClientConnectorError):
-        return Recoverable(f"{method}: Slack cannot be reached")
+        return Recoverable(sentence("{method}: Slack cannot be reached", method=method))
     if isinstance(error, TimeoutError | aiohttp.ClientError | SlackClientError | OSError):
-        return UnknownOutcome(f"{method}: no answer ({type(error).__name__})")
+        return UnknownOutcome(
+            sentence("{method}: no answer ({error})", method=method, error=type(error).__name__)
+        )
     return UnknownOutcome(f"{method}: {type(error).__name__}")
 
 

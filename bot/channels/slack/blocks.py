@@ -24,6 +24,7 @@ from bot.channels.slack.native_tables import largest_table, native_table
 from bot.channels.slack.table_layout import aligned, layout
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.language.translation import translated, translated_text
+from collectors.facts.sentences import counted, sentence
 
 COLOURS = {
     Color.CRITICAL: "#d72b3f",
@@ -86,7 +87,16 @@ def render(message: Message, book: Phrasebook = ENGLISH) -> SlackMessage:
         page.blocks += _rendered(block, page)
     shown, left_out = fitting(page.blocks)
     if left_out:
-        shown.append(_note(f"… {left_out} more parts: see the attached card.txt", page))
+        shown.append(
+            _note(
+                counted(
+                    "… {count} more part: see the attached card.txt",
+                    "… {count} more parts: see the attached card.txt",
+                    count=left_out,
+                ),
+                page,
+            )
+        )
         page.files.append(
             Attachment(name="card.txt", content="\n\n".join(_plain_block(b) for b in message.blocks))
         )
@@ -114,7 +124,7 @@ def render_view(message: Message, book: Phrasebook = ENGLISH) -> list[SlackJson]
             page.blocks += _rendered(block, page)
     shown, left_out = fitting(page.blocks, most=block_limits.BLOCKS_IN_VIEW)
     if left_out:
-        shown.append(_note(f"… {left_out} more parts", page))
+        shown.append(_note(counted("… {count} more part", "… {count} more parts", count=left_out), page))
     return [_header(plain(message.title)), *shown]
 
 
@@ -161,13 +171,17 @@ def _fields(block: Fields) -> list[SlackJson]:
 
 def _table(table: Table, page: _Page) -> list[SlackJson]:
     if not table.rows:
-        return [_note(f"none (… {table.more} more)" if table.more else "none", page)]
+        return [_note(sentence("none (… {more} more)", more=table.more) if table.more else "none", page)]
     if table is page.own_table and (found := native_table(table)) is not None:
         native, left_out = found
         blocks = [native, *(_left_out(left_out, page, "table.txt", aligned(table)) if left_out else ())]
     else:
         blocks = _fixed(layout(table).split("\n"), page, "table.txt", aligned(table))
-    return [*blocks, _note(f"… {table.more} more rows", page)] if table.more else blocks
+    return (
+        [*blocks, _note(counted("… {count} more row", "… {count} more rows", count=table.more), page)]
+        if table.more
+        else blocks
+    )
 
 
 def _fixed(lines: list[str], page: _Page, name: str, whole: str) -> list[SlackJson]:
@@ -190,7 +204,17 @@ def _left_out(count: int, page: _Page, name: str, whole: str) -> list[SlackJson]
     number = sum(file.name.endswith(name) for file in page.files)
     name = f"{number + 1}-{name}" if number else name
     page.files.append(Attachment(name=name, content=whole))
-    return [_note(f"… {count} more lines: see the attached {name}", page)]
+    return [
+        _note(
+            counted(
+                "… {count} more line: see the attached {file}",
+                "… {count} more lines: see the attached {file}",
+                count=count,
+                file=name,
+            ),
+            page,
+        )
+    ]
 
 
 def _actions(block: Buttons, page: _Page) -> list[SlackJson]:
@@ -202,7 +226,10 @@ def _actions(block: Buttons, page: _Page) -> list[SlackJson]:
     ]
     return [
         *({"type": "actions", "elements": row} for row in rows),
-        *(_note(f"“{escaped(label)}” is too long for a button: type it", page) for label in too_long),
+        *(
+            _note(sentence("“{label}” is too long for a button: type it", label=escaped(label)), page)
+            for label in too_long
+        ),
     ]
 
 

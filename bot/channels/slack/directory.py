@@ -7,6 +7,7 @@ from bot.channels.slack.web_client import SlackClient
 from bot.chat_accounts import Account
 from bot.delivery.notifier_protocol import Permanent, Refuses, SendError
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by, sentence
 
 
 class SlackDirectory:
@@ -36,7 +37,9 @@ class SlackDirectory:
         try:
             team = (await self._client.identity()).get("team_id")
         except SendError as error:
-            raise SourceError(f"cannot look up our own workspace in Slack: {error}") from error
+            raise SourceError(
+                sentence("cannot look up our own workspace in Slack: {error}", error=said_by(error))
+            ) from error
         if not team:
             raise SourceError("cannot look up our own workspace in Slack: no team_id in the answer")
         return str(team)
@@ -46,4 +49,7 @@ class SlackDirectory:
             return await self._client.call(method, call)
         except SendError as error:
             is_temporary = not isinstance(error, Permanent) or error.refuses is Refuses.CHAT
-            raise SourceError(f"cannot look up {of} in Slack: {error}", temporary=is_temporary) from error
+            raise SourceError(
+                sentence("cannot look up {about} in Slack: {error}", about=of, error=said_by(error)),
+                temporary=is_temporary,
+            ) from error

@@ -9,6 +9,7 @@ from alerts.cards.message import Attachment
 from bot.channels.slack.block_limits import FILE_ALT, MAX_FILE_SIZE
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Permanent, Picture, Recoverable
+from collectors.facts.sentences import sentence
 
 _LOOKS = (0.3, 0.7, 1.0, 2.0, 4.0)  # seconds before each
 
@@ -40,7 +41,9 @@ async def upload_picture(client: SlackClient, picture: Picture, *, channel: str,
         answer = await client.call("files.info", client.web.files_info(file=file))
         if answer["file"].get("mimetype"):
             return file
-    raise Recoverable(f"file upload: Slack has not looked at it after {sum(_LOOKS):.0f} s")
+    raise Recoverable(
+        sentence("file upload: Slack has not looked at it after {seconds:.0f} s", seconds=sum(_LOOKS))
+    )
 
 
 async def _upload(
@@ -72,7 +75,7 @@ async def _send(client: SlackClient, address: str, content: bytes) -> None:
     form.add_field("file", content, filename="file")
     async with client.session.post(address, data=form) as answer:
         if answer.status != 200:
-            raise Permanent(f"file upload: {answer.status}")
+            raise Permanent(sentence("file upload: {status}", status=answer.status))
 
 
 async def download(client: SlackClient, address: str, *, at_most: int) -> bytes:
@@ -97,10 +100,10 @@ async def _fetch(client: SlackClient, address: str, at_most: int) -> bytes:
     headers = {"Authorization": f"Bearer {client.web.token}"}
     async with client.session.get(address, headers=headers) as answer:
         if answer.status != 200:
-            raise Permanent(f"the file cannot be downloaded: {answer.status}")
+            raise Permanent(sentence("the file cannot be downloaded: {status}", status=answer.status))
         content = b""
         async for part in answer.content.iter_chunked(65_536):
             content += part
             if len(content) > at_most:
-                raise Permanent(f"the file is larger than {at_most} bytes")
+                raise Permanent(sentence("the file is larger than {limit} bytes", limit=at_most))
         return content

@@ -16,6 +16,7 @@ from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Permanent, SendError
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.command import Answer
 from commands.core.request import Upload
 
@@ -71,7 +72,11 @@ class SlackResponder:
     async def files(self, interaction: Interaction) -> tuple[Upload, ...]:
         """Download the attached files. Raises SourceError."""
         if len(interaction.files) > MAX_FILES:
-            reason = f"{len(interaction.files)} files are attached; at most {MAX_FILES} are allowed"
+            reason = sentence(
+                "{number} files are attached; at most {most} are allowed",
+                number=len(interaction.files),
+                most=MAX_FILES,
+            )
             raise SourceError(reason, temporary=False)
         uploads = []
         for file in interaction.files:
@@ -79,7 +84,7 @@ class SlackResponder:
                 content = await download(self._client, file.address, at_most=MAX_FILE_SIZE)
             except SendError as error:
                 raise SourceError(
-                    f"{file.name}: {error}", temporary=not isinstance(error, Permanent)
+                    listed((file.name, said_by(error)), ":"), temporary=not isinstance(error, Permanent)
                 ) from error
             uploads.append(Upload(name=file.name, content=content))
         return tuple(uploads)

@@ -30,6 +30,7 @@ from bot.delivery.rate_limiter import UNLIMITED
 from bot.settings.channels import address_error
 from bot.settings.secrets import SecretError
 from collectors.facts.clock import Clock
+from collectors.facts.sentences import listed, said_by, sentence
 
 MAX_RETRY_AFTER = timedelta(minutes=10)  # a wrong header must not silence a channel for days
 UNREADABLE = frozenset({400, 413, 414, 415, 422, 431})  # this body is refused; another one may not be
@@ -70,7 +71,10 @@ class WebhookNotifier:
     ) -> str:
         endpoint = self._endpoints.get(channel)
         if endpoint is None:
-            raise Permanent(f"the settings have no channel webhook:{channel}", refuses=Refuses.CHANNEL)
+            raise Permanent(
+                sentence("the settings have no channel webhook:{channel}", channel=channel),
+                refuses=Refuses.CHANNEL,
+            )
         if not isinstance(content, Message) or content.facts is None:
             raise Permanent("a webhook takes incidents only")
         await self._send(channel, endpoint, payload_of(content.facts, receiver=channel))
@@ -97,7 +101,10 @@ class WebhookNotifier:
         try:
             url = endpoint.url()
             if error := address_error(url):
-                raise Permanent(f"{name}: its address {error}", refuses=Refuses.CHANNEL)
+                raise Permanent(
+                    sentence("{webhook}: its address {problem}", webhook=name, problem=error),
+                    refuses=Refuses.CHANNEL,
+                )
             async with self._session.post(
                 url,
                 data=body,
@@ -110,14 +117,16 @@ class WebhookNotifier:
                     pause = _pause(answer.headers.get("Retry-After", ""), self._clock.now())
                     raise _refusal(name, answer.status, pause)
         except SecretError as error:  # a secret's file, which the error names
-            raise Permanent(f"{name}: {error}", refuses=Refuses.CHANNEL) from error
+            raise Permanent(listed((name, said_by(error)), ":"), refuses=Refuses.CHANNEL) from error
         except aiohttp.ClientConnectorCertificateError:
-            reason = f"{name}: its certificate cannot be verified"
+            reason = sentence("{webhook}: its certificate cannot be verified", webhook=name)
             raise Permanent(reason, refuses=Refuses.CHANNEL) from None
         except aiohttp.ClientConnectorError:
-            raise Recoverable(f"{name}: it cannot be reached") from None
+            raise Recoverable(sentence("{webhook}: it cannot be reached", webhook=name)) from None
         except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
-            raise UnknownOutcome(f"{name}: no answer ({type(error).__name__})") from None
+            raise UnknownOutcome(
+                sentence("{webhook}: no answer ({error})", webhook=name, error=type(error).__name__)
+            ) from None
 
 
 def _refusal(name: str, status: int, pause: timedelta | None) -> SendError:

@@ -16,6 +16,7 @@ from bot.settings.schema import Settings
 from bot.settings.section import TlsConfig, secret
 from collectors.facts.findings import Finding, broken, ok
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by, sentence
 
 
 async def open_webhooks(settings: Settings, dependencies: ChannelDependencies) -> OpenChannel | None:
@@ -60,9 +61,23 @@ async def diagnose_webhooks(settings: Settings) -> Sequence[Finding]:
             endpoint.url()
             endpoint.headers()
         except (ValueError, SourceError) as error:
-            found.append(broken(f"the webhook {name} cannot be used: {error}", "mend the file that it names"))
+            found.append(
+                broken(
+                    sentence(
+                        "the webhook {webhook} cannot be used: {error}", webhook=name, error=said_by(error)
+                    ),
+                    "mend the file that it names",
+                )
+            )
             continue
-        found.append(ok(f"the webhook {name} has its address and credentials; nothing was posted to it"))
+        found.append(
+            ok(
+                sentence(
+                    "the webhook {webhook} has its address and credentials; nothing was posted to it",
+                    webhook=name,
+                )
+            )
+        )
     return found
 
 

@@ -13,6 +13,7 @@ class MetricExporter:
     `jobs` matches the names of its scrape jobs. `steady`: prefixes of metrics that it gives all the time, whatever
     happens; the others may only be there while there is something to count. `always`: those of the steady ones that it
     can give wherever it runs. `is_optional`: a cluster without it lacks nothing, and its rules wait.
+    `instead_of`: where it runs, what that one has more is not missed.
     """
 
     name: str
@@ -22,6 +23,7 @@ class MetricExporter:
     steady: tuple[str, ...] = ()
     always: tuple[str, ...] = ()
     is_optional: bool = False
+    instead_of: str = ""  # another one, whose metrics it gives under its own names
 
     def is_steady(self, metric: str) -> bool:
         return metric.startswith(self.steady) if self.steady else False
@@ -39,14 +41,45 @@ EXPORTERS: Sequence[MetricExporter] = (
         mend="install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)",
         jobs="dcgm|gpu-metrics|nvidia-gpu",
         steady=("DCGM_FI_", "dcgm_"),
-        always=(
+        always=(  # of NVIDIA's own default-counters.csv, without what some cards lack
             "DCGM_FI_DEV_GPU_TEMP",
             "DCGM_FI_DEV_GPU_UTIL",
             "DCGM_FI_DEV_PCIE_REPLAY_COUNTER",
-            "DCGM_FI_DEV_POWER_VIOLATION",
-            "DCGM_FI_DEV_THERMAL_VIOLATION",
             "DCGM_FI_DEV_XID_ERRORS",
         ),
+    ),
+    *(
+        MetricExporter(name=name, prefixes=prefixes, mend=mend, instead_of="dcgm-exporter", is_optional=True)
+        for name, prefixes, mend in (
+            (
+                "AMD's device-metrics-exporter",
+                (
+                    "gpu_health",
+                    "gpu_violation_",
+                    "gpu_junction_",
+                    "gpu_edge_",
+                    "gpu_gfx_",
+                    "gpu_ecc_",
+                    "gpu_package_",
+                ),
+                "install AMD's device-metrics-exporter, and let Prometheus scrape it (port 5000)",
+            ),
+            (
+                "AMD's device-metrics-exporter",
+                ("amd_gpu_", "amd_pcie_"),
+                "install AMD's device-metrics-exporter, and let Prometheus scrape it (port 5000)",
+            ),
+            (
+                "Ascend's npu-exporter",
+                ("npu_chip_info_",),
+                "install Ascend's npu-exporter, and let Prometheus scrape it (port 8082)",
+            ),
+            (
+                "Tencent's gpu-manager",
+                ("container_gpu_",),
+                "let Prometheus scrape Tencent's gpu-manager (port 5678)",
+            ),
+        )
     ),
     MetricExporter(
         name="the GPU operator",
@@ -83,6 +116,22 @@ EXPORTERS: Sequence[MetricExporter] = (
         mend="let Prometheus scrape CoreDNS: its plugin `prometheus`, port 9153",
         jobs="dns",
         steady=("coredns_build_info", "coredns_dns_requests_total", "coredns_dns_request_duration_"),
+    ),
+    MetricExporter(
+        name="KubeDNS",
+        prefixes=("skydns_", "kubedns_"),
+        mend="let Prometheus scrape KubeDNS (port 10055) and its sidecar (port 10054)",
+        jobs="kube-?dns",
+        steady=("skydns_skydns_dns_request_count_total",),
+        is_optional=True,
+    ),
+    MetricExporter(
+        name="cert-manager",
+        prefixes=("certmanager_",),
+        mend="let Prometheus scrape cert-manager's controller (port 9402)",
+        jobs="cert-?manager",
+        steady=("certmanager_certificate_",),
+        is_optional=True,
     ),
     MetricExporter(
         name="cAdvisor",

@@ -59,6 +59,7 @@ async def presence_of(ask: InstantQuery, expressions: Mapping[str, str], at: dat
             needs={rule: some & metrics for rule, some in needed.items() if some & metrics},
             before=before,
             gives_others=exporter in given,
+            is_replaced=any(one.instead_of == exporter.name for one in given if exporter.name),
             dead=dead,
         )
         for exporter, metrics in sorted(by_exporter.items(), key=lambda pair: pair[0].name)
@@ -94,6 +95,7 @@ def _missing_of(
     needs: Mapping[str, Collection[str]],
     before: Mapping[str, frozenset[str]],
     gives_others: bool,
+    is_replaced: bool,
     dead: Iterable[str],
 ) -> MissingMetrics:
     scraped_by = frozenset().union(*(before.get(name, frozenset()) for name in metrics))
@@ -115,7 +117,7 @@ def _missing_of(
         jobs=jobs,
         mend=exporter.mend,
         lines=counter_lines(metrics) if gives_others else (),
-        is_optional=exporter.is_optional,
+        is_optional=exporter.is_optional or is_replaced,
     )
 
 

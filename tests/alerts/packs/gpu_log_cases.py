@@ -79,6 +79,86 @@ GPU_LOG_CASES: Sequence[LogCase] = (
         ),
     ),
     LogCase(
+        rule="NVSwitchFabricFailed",
+        description="it does not find the GPU of a request",
+        events=_lines(
+            "[Sep 17 2024 06:01:46] [ERROR] [tid 1230079] failed to find the GPU handle 5410 in the multicast "
+            "team request setup 613.",
+            unit="nvidia-fabricmanager",
+        ),
+        fired=(_fired("critical", "The fabric manager of gpu-a01 found a fatal error."),),
+    ),
+    LogCase(
+        rule="NVSwitchFabricFailed",
+        description="half of such a line is none",
+        events=_lines(
+            "[INFO] [tid 1] multicast team request setup 613 is done",
+            "[INFO] [tid 1] failed to find the GPU handle 5410",
+            unit="nvidia-fabricmanager",
+        ),
+    ),
+    LogCase(
+        rule="NVLinkDetectionFailedLogged",
+        description="the driver asks a peer",
+        events=_lines(
+            "NVRM: knvlinkDiscoverPostRxDetLinks_GH100: Getting peer0's postRxDetLinkMask failed!",
+        ),
+        fired=(_fired("warning", "The driver of gpu-a01 cannot find out which NVLinks are connected."),),
+    ),
+    LogCase(
+        rule="NVLinkDetectionFailedLogged",
+        description="the driver updates its mask",
+        events=_lines(
+            "NVRM: knvlinkUpdatePostRxDetectLinkMask_IMPL: Failed to update Rx Detect Link mask!",
+        ),
+        fired=(_fired("warning", "The driver of gpu-a01 cannot find out which NVLinks are connected."),),
+    ),
+    LogCase(
+        rule="NVLinkDetectionFailedLogged",
+        description="a link that is up",
+        events=_lines(
+            "NVRM: NVLink: link 3 is active",
+        ),
+    ),
+    LogCase(
+        rule="GPUPeerMemoryFailedLogged",
+        description="a callback without a context",
+        events=_lines(
+            "nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context, skipping further processing",
+        ),
+        fired=(
+            _fired(
+                "warning",
+                "The network cards of gpu-a01 lost their way to the memory of GPUs (nvidia-peermem).",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="GPUPeerMemoryFailedLogged",
+        description="another error of the module, and of another one",
+        events=_lines(
+            "nvidia-peermem nv_get_p2p_free_callback:127 some other error",
+            "drm: invalid context",
+        ),
+    ),
+    LogCase(
+        rule="NCCLCrashLogged",
+        description="a crash in the library",
+        events=_lines(
+            "pt_main_thread[2536443]: segfault at 7f797fe00000 ip 00007f7c7ac69996 sp 00007f7c12fd7c30 error 4 in "
+            "libnccl.so.2[7f7c7ac00000+d3d3000]",
+        ),
+        fired=(_fired("warning", "A program on gpu-a01 crashed in NCCL."),),
+    ),
+    LogCase(
+        rule="NCCLCrashLogged",
+        description="a crash elsewhere, and another line about the library",
+        events=_lines(
+            "python3[1]: segfault at 7f797fe00000 ip 00007f7c7ac69996 error 4 in libcuda.so",
+            "some other error in libnccl.so",
+        ),
+    ),
+    LogCase(
         rule="NVIDIAUVMMissing",
         description="the hook of the runtime does not find the device",
         events=_lines(

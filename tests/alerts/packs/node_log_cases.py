@@ -92,6 +92,82 @@ NODE_LOG_CASES: Sequence[LogCase] = (
         ),
     ),
     LogCase(
+        rule="NodeDiskErrorsLogged",
+        description="an NVMe controller that dies, a multipath without a path, and a superblock",
+        events=_kernel(
+            "nvme nvme1: I/O 12 (I/O Cmd) QID 3 timeout, aborting",
+            "nvme nvme2: controller is down; will reset: CSTS=0xffffffff, PCI_STATUS=0x10",
+            "block nvme3n1: no available path - failing I/O",
+            "EXT4-fs (dm-0): I/O error while writing superblock",
+        ),
+        fired=tuple(
+            _fired("warning", f"The kernel of gpu-a01 logged errors of the disk {device}.", device=device)
+            for device in ("nvme1", "nvme2", "nvme3n1", "dm-0")
+        ),
+    ),
+    LogCase(
+        rule="NodeDiskErrorsLogged",
+        description="a device that is smaller than its file system, which the line does not name",
+        events=_kernel("kworker/u203:1: attempt to access beyond end of device"),
+        fired=(_fired("warning", "The kernel of gpu-a01 logged errors of a disk."),),
+    ),
+    LogCase(
+        rule="NodeDiskErrorsLogged",
+        description="half of such a line is none",
+        events=_kernel(
+            "block nvme0n1: no available path",
+            "nvme nvme0: I/O timeout",
+            "scsi host1: timeout, aborting",
+            "eth0: failing I/O",
+        ),
+    ),
+    LogCase(
+        rule="NodeDiskLostLogged",
+        description="the driver gives up an NVMe disk, an array fails, another loses a disk, and one was never ready",
+        events=_kernel(
+            "nvme nvme4: Disabling device after reset failure: -19",
+            "nvme nvme5: Removing after probe failure status: -19",
+            "md/raid10:md2: Disk failure on nvme2n1p1 detected, failing array",
+            "md/raid1:md0: Disk failure on sdb1, disabling device.",
+        ),
+        fired=tuple(
+            _fired(
+                "critical",
+                f"gpu-a01 has lost the disk {device}: its kernel gave it up.",
+                device=device,
+            )
+            for device in ("nvme4", "nvme5", "nvme2n1p1", "sdb1")
+        ),
+    ),
+    LogCase(
+        rule="NodeDiskLostLogged",
+        description="half of such a line is none",
+        events=_kernel(
+            "md/raid0: Disk failure detected",
+            "usb 1-1: Disabling device after reset failure: -19",
+            "usb 1-1: Removing after probe failure status: -19",
+            "md: md2: failing array",
+            "usb 1-1: disabling device",
+            "md0: Disk failure on nothing",
+        ),
+    ),
+    LogCase(
+        rule="NodeFileLimitReachedLogged",
+        description="no file can be opened",
+        events=_kernel("VFS: file-max limit 1000000 reached"),
+        fired=(
+            _fired(
+                "warning",
+                "gpu-a01 has as many open files as its kernel permits: nothing there can open another one.",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="NodeFileLimitReachedLogged",
+        description="the limit is only said, and something else reached its own",
+        events=_kernel("VFS: file-max limit 1000000", "dquot: limit reached"),
+    ),
+    LogCase(
         rule="NodeSoftLockup",
         description="the watchdog reports it",
         events=_kernel("watchdog: BUG: soft lockup - CPU#18 stuck for 27s! [python3:51877]"),

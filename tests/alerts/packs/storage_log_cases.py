@@ -132,6 +132,15 @@ STORAGE_LOG_CASES: tuple[LogCase, ...] = (
         ("the server is back", LogEvent(text="nfs: server 10.0.9.20 OK")),
     ),
     *_cases(
+        "NFSClientFailingLogged",
+        _on("The NFS client of gpu-a01 cannot write back, or has lost its locks.", "warning"),
+        (
+            ("its locks", LogEvent(text="nfs4_reclaim_open_state: Lock reclaim failed!")),
+            ("a trace", LogEvent(text=" nfs_lock_and_join_requests+0x61/0x2b0 [nfs]")),
+        ),
+        ("another frame", LogEvent(text=" nfs_xxx_other+0x12/0x340 [nfs]")),
+    ),
+    *_cases(
         "HDFSSafeMode",
         _on("HDFS is in safe mode: nothing can be written.", "critical", component="hdfs"),
         (

@@ -75,6 +75,7 @@ def test_trap_a_hung_collective_shows_full_utilisation_so_no_rule_takes_it_for_p
         "GPUReadingsImpossible",  # more than all of it
         "GPUReadingsLost",  # that there is any
         "GPUClockLow",  # beside a low clock
+        "GPUPCIeLinkDowngraded",  # beside an old generation, which an idle GPU has by itself
         "GPUMetricsLost",  # the same
         "GPUsStarveOnData",  # beside a disk that does nothing else
     }

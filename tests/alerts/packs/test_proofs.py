@@ -97,6 +97,11 @@ SERIES: dict[str, tuple[dict[str, str], dict[str, str], dict[str, str]]] = {
         {f'DCGM_EXP_GPU_HEALTH_STATUS{{{_NEW},health_watch="ALL"}}': "0"},
         {f'DCGM_EXP_GPU_HEALTH_STATUS{{{_GPU},health_watch="ALL"}}': BLANK},
     ),
+    "GPUReportedUnhealthy": (
+        {f"gpu_health{{{_GPU}}}": "0"},
+        {f"gpu_health{{{_NEW}}}": "1"},
+        {f"gpu_health{{{_GPU}}}": BLANK},
+    ),
     "GPURecoveryActionNeeded": (
         {f"DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION{{{_GPU}}}": "1"},
         {f"DCGM_FI_DEV_GET_GPU_RECOVERY_ACTION{{{_GPU}}}": "0"},

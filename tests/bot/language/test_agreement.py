@@ -19,7 +19,7 @@ _UNITS_AND_VERBS = (
     "ms has is was its this does always us bus as answers consists contains declares drops exists fires gives goes"
     " keeps knows lets means overflows owns preempts reads returns runs says scrapes shows stays stops tells waits"
     " writes series others refuses dns resolves manages retries asks expires throttles repeats fails tracks differs"
-    " sends loses slows"
+    " sends loses slows gets"
 )
 _OTHER = frozenset({*_UNITS_AND_VERBS.split(), *VERBS.values()})
 _PLURAL = re.compile(r"(?<![\w.,:/%=#-])1 (?:(?!of |on |in |and |or )[A-Za-z]+(?<!s) )?([A-Za-z]+(?<!s)s)\b")

@@ -21,19 +21,27 @@ from bot.channels.console.plain_text import plain_text
 from bot.channels.slack.blocks import render, render_line
 from bot.language.phrase import Phrase
 from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.po import Translation
 from bot.language.translation import translated, translated_text
 
 BOOK = Phrasebook(
-    Phrase(english, other)
-    for english, other in {
-        "{} is hot": "{} 过热",
-        "Acknowledge": "确认",
-        "state": "状态",
-        "Ready": "就绪",
-        "Where: ": "位置：",
-        "runbook": "处理手册",
-        "… {} more rows": "……另有 {} 行",
-    }.items()
+    phrases=(
+        Phrase(english, other)
+        for english, other in {
+            "{} is hot": "{} 过热",
+            "Acknowledge": "确认",
+            "state": "状态",
+            "Ready": "就绪",
+            "Where: ": "位置：",
+            "runbook": "处理手册",
+        }.items()
+    ),
+    entries=(
+        Translation(
+            id="", said=("Content-Type: text/plain; charset=UTF-8\nPlural-Forms: nplurals=1; plural=0;\n",)
+        ),
+        Translation(id="… {count} more row", plural="… {count} more rows", said=("……另有 {count} 行",)),
+    ),
 )
 CARD = Message(
     title=text("🔴 ", bold("gpu-a01 is hot")),

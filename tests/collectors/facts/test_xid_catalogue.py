@@ -29,9 +29,9 @@ def test_a_number_has_one_entry_and_a_known_severity() -> None:
     assert {xid.severity for xid in XIDS.values()} == {"critical", "warning", "info"}
 
 
-def test_a_number_that_is_not_described_is_a_warning_and_is_to_be_reported() -> None:
+def test_a_number_that_is_not_described_is_critical_and_is_to_be_reported() -> None:
     unknown = xid_of(999)
-    assert (unknown.severity, unknown.bucket) == ("warning", "UNEXPECTED_ERR_REPORT_ISSUE")
+    assert (unknown.severity, unknown.bucket) == ("critical", "UNEXPECTED_ERR_REPORT_ISSUE")
 
 
 def test_what_nobody_must_do_anything_about_does_not_wake_anybody() -> None:

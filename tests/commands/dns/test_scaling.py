@@ -1,6 +1,7 @@
 """What the preview of `dns scale` says about the owner of the replicas."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -130,4 +131,14 @@ async def test_what_nodes_and_names_require_is_shown_with_the_advice(
     shown = await yard.say("dns show")
     assert "5 replicas for 13 nodes, of which the autoscaler counts 12" in shown
     assert "2 replicas for 0 names" in shown
-    assert "set min to 5 by dns scale 5" in shown
+    assert "set min to 8 by dns scale 8" in shown
+
+
+async def test_the_advice_is_one_number_where_the_maximum_is_below_what_nodes_require(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    add_autoscaler(kube, nodesPerReplica=3, min=2, max=4)
+    await autoscaler_seen(yard)
+    shown = await yard.say("dns show")
+    assert "5 replicas for 13 nodes" in shown
+    assert set(re.findall(r"dns scale (\d+)", shown)) == {"8"}

@@ -157,6 +157,8 @@ def _without_own(
     plain = pod.names[-1]
     own = re.compile(never)
     others = [name for name in pod.names if name != plain]
+    if not any(plain in one for one in series) and any(name in one for one in series for name in others):
+        return labels  # a scrape that adds its own labels adds the pod: the namespace is the workload's here
     alone = {one[plain] for one in series if plain in one and not any(name in one for name in others)}
     is_own = {value for value in alone if own.fullmatch(value)}
     owned = (Role.POD, Role.NAMESPACE, Role.CONTAINER)

@@ -84,26 +84,36 @@ NODE_LABELS = (
     "hostname",
     "exported_node",
     "host",
+    "NodeName",
 )
 
-_UUIDS = ("UUID", "uuid", "gpu_uuid")
+_UUIDS = (
+    "UUID",
+    "uuid",
+    "gpu_uuid",
+    "serial_number",
+    "vdie_id",
+)  # AMD always gives the number, Ascend the last
 
 DCGM = Family(
     name="dcgm-exporter",
-    prefix="DCGM_",
+    prefix=("DCGM_", "gpu_health", "gpu_violation_"),  # the others of other makes are other names of these
     probes=("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
     roles={
         Role.NODE: RoleLabels(label="Hostname", names=NODE_LABELS),
         Role.GPU: RoleLabels(
-            label="gpu", names=("gpu", "gpu_index", "minor_number", "device", *_UUIDS)
+            label="gpu",
+            names=("gpu", "gpu_index", "gpu_id", "minor_number", "index", "id", "device", *_UUIDS),
         ),  # a UUID where there is no index
         Role.UUID: RoleLabels(label="UUID", names=_UUIDS),
-        Role.POD: RoleLabels(label="exported_pod", names=("exported_pod", "pod_name", "pod")),
+        Role.POD: RoleLabels(label="exported_pod", names=("exported_pod", "pod_name", "PodName", "pod")),
         Role.NAMESPACE: RoleLabels(
-            label="exported_namespace", names=("exported_namespace", "pod_namespace", "namespace")
+            label="exported_namespace",
+            names=("exported_namespace", "pod_namespace", "NamespaceName", "namespace"),
         ),
         Role.CONTAINER: RoleLabels(
-            label="exported_container", names=("exported_container", "container_name", "container")
+            label="exported_container",
+            names=("exported_container", "container_name", "ContainerName", "container"),
         ),
     },
     is_on_node=True,
@@ -187,6 +197,13 @@ CALICO_CONTROLLERS = Family(
     roles={Role.NODE: _collides("node")},
 )
 
+CERT_MANAGER = Family(
+    name="cert-manager",
+    prefix="certmanager_",
+    probes=("certmanager_certificate_expiration_timestamp_seconds",),
+    roles={Role.NAMESPACE: _collides("namespace")},
+)
+
 FAMILIES = (
     DCGM,
     KUBE_STATE_METRICS,
@@ -199,5 +216,6 @@ FAMILIES = (
     ETCD,
     HADOOP,
     CALICO_CONTROLLERS,
+    CERT_MANAGER,
     TARGETS,
 )

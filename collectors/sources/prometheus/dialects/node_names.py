@@ -40,6 +40,11 @@ class NodeNames:
         """Whether the nodes of the cluster are known."""
         return bool(self._topology().nodes)
 
+    def some(self, count: int) -> tuple[str, ...]:
+        """Return the names of so many nodes, spread over all of them."""
+        names = sorted(self._topology().nodes)
+        return tuple(names[:: max(1, -(-len(names) // count))])
+
     def is_node(self, value: str) -> bool:
         """Whether the value is the name of a node itself."""
         return value in self._topology().nodes

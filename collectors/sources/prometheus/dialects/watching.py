@@ -22,7 +22,7 @@ from collectors.sources.prometheus.dialects.query_rewriting import (
     rewritten,
 )
 from collectors.sources.prometheus.dialects.same_nodes import NO_COPIES, compares_nodes, with_names
-from collectors.sources.prometheus.dialects.scoping import ScopeWatch
+from collectors.sources.prometheus.dialects.scope_watching import ScopeWatch
 
 CHECK_EVERY = (
     60.0  # seconds: whether the labels are still the same; with alerts standing, at each of their moments

@@ -10,6 +10,7 @@ from collectors.facts.promql.tree import LabelMatcher
 from collectors.facts.results import Blind, Sample
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.scoping import Scope, given_scope, scope_from_evidence
+from collectors.sources.prometheus.dialects.splitting import of_every_target, splitting
 from tests.real.fixtures import StartPrometheus
 from tests.support.dialect_rules import END, queried, seen, source_of, subjects
 from tests.support.gpu_dialects import STEP, TEN, GpuNode, recorded, topology_of
@@ -149,3 +150,80 @@ async def test_copies_of_two_prometheus(start_prometheus: StartPrometheus) -> No
         (hot,) = subjects("GPUTemperatureHigh", await seen(source, "GPUTemperatureHigh"))
         assert hot.uuid == STD.uuid(0)
         assert "prometheus_replica" in source.dialects.described()[0]
+
+
+async def test_an_environment_by_a_label_of_no_list_is_left_out(start_prometheus: StartPrometheus) -> None:
+    other = GpuNode(name="gpu-std", number=77, named={"Hostname": "gpu-std"})
+    prod, stage = {"env": "prod"}, {"env": "stage"}
+    server = start_prometheus(samples=store((STD, prod), (OP, prod), (other, stage)))
+    async with source_of(server.url, lambda: topology_of((STD, OP))) as source:
+        found = subjects("GPUTemperatureHigh", await seen(source, "GPUTemperatureHigh"))
+        assert {one.uuid for one in found} == {STD.uuid(0), OP.uuid(0)}
+        assert 'only series with env!~"stage"' in source.dialects.described()[0]
+
+
+async def test_environments_that_nothing_tells_apart_are_blind_until_it_is_set(
+    start_prometheus: StartPrometheus,
+) -> None:
+    other = replace(STD, number=77, named={"Hostname": "gpu-std"})
+    samples = store((STD, {"env": "prod"}), (other, {"env": "stage"}))
+    server = start_prometheus(samples=(one for one in samples if "kube_node_info" not in one))
+    unknown = replace(topology_of((STD,)), node_of_address={})
+    async with source_of(server.url, lambda: unknown) as source:
+        found = await queried(source, "GPUTemperatureHigh")
+        assert isinstance(found, Blind)
+        assert "set prometheus.matchers" in found.reason
+        assert 'env="stage"' in found.reason
+    async with source_of(server.url, lambda: unknown, matchers={"env": "prod"}) as source:
+        (hot,) = subjects("GPUTemperatureHigh", await seen(source, "GPUTemperatureHigh"))
+        assert hot.uuid == STD.uuid(0)
+
+
+async def test_copies_by_a_label_of_no_list_are_counted_once(start_prometheus: StartPrometheus) -> None:
+    server = start_prometheus(samples=store((STD, {"ha": "a"}), (STD, {"ha": "b"})))
+    async with source_of(server.url, lambda: topology_of((STD,))) as source:
+        (hot,) = subjects("GPUTemperatureHigh", await seen(source, "GPUTemperatureHigh"))
+        assert hot.uuid == STD.uuid(0)
+        assert "series that differ by `ha` alone are counted once" in source.dialects.described()
+
+
+def info(node: str, **labels: str) -> Sample:
+    return Sample(
+        labels=Labels({"__name__": "kube_node_info", "job": "ksm", "node": node, **labels}), value=1
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (
+            [info("a", env="prod"), info("a", env="stage"), info("b", env="prod"), info("b", env="stage")],
+            ("env",),
+        ),
+        ([info("a", env="prod"), info("a")], ("env",)),
+        ([info("a", env="prod"), info("b", env="stage")], ()),
+        ([info("a", env="p", replica="0"), info("a", env="q", replica="1")], ()),
+        ([info("a", instance="1"), info("a", instance="2")], ()),
+    ],
+    ids=[
+        "two environments",
+        "a label on one of them",
+        "nodes of one environment each",
+        "copies that are known",
+        "two targets",
+    ],
+)
+def test_labels_that_split_the_series_of_nodes(found: Sequence[Sample], expected: tuple[str, ...]) -> None:
+    assert splitting(found) == expected
+
+
+def test_what_one_exporter_gives_its_own_is_no_environment() -> None:
+    targets = [
+        ({"job": "ksm", "pod_template_hash": "1", "env": "prod"}, 1),
+        ({"job": "ksm", "pod_template_hash": "2", "env": "stage"}, 1),
+        ({"job": "node", "env": "prod"}, 9),
+        ({"job": "node", "env": "stage"}, 9),
+    ]
+    found = [Sample(labels=Labels(labels), value=value) for labels, value in targets]
+
+    assert of_every_target(("env", "pod_template_hash"), found) == ("env",)

@@ -1,0 +1,153 @@
+"""Rules of the packs on exporters of other makes of GPU, whose pages are written as their projects document them.
+
+No such GPU was there to record: ROCm/device-metrics-exporter (docs/configuration/metricslist.md), Ascend's npu-exporter
+("Prometheus Metrics API" of MindCluster), tkestack/gpu-manager, telegraf's inputs.nvidia_smi, and ACK's labels.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from collectors.facts.labels import Labels
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Blind
+from collectors.gpu_activity import IDLE_AFTER, activity
+from tests.real.fixtures import StartPrometheus
+from tests.support.dialect_rules import END, seen, source_of, subjects
+from tests.support.gpu_dialects import STEP, GpuNode, topology_of
+
+A, B = GpuNode(name="gpu-a", number=41, named={}), GpuNode(name="gpu-b", number=42, named={})
+WELL, HOT, USE, SICK = "well", "hot", "use", "sick"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Make:
+    """One exporter: labels with `{node}`, `{host}`, `{gpu}`, and metrics by what they say, with a value."""
+
+    name: str
+    labels: Mapping[str, str]
+    pod: tuple[str, str, str]
+    metrics: Mapping[str, tuple[str, float, float]]  # rule -> metric, value in the fault, value when well
+    no_pod: Mapping[str, str] = field(default_factory=dict)
+
+    def page(self) -> Iterator[str]:
+        """Return the samples of two nodes with two GPUs each: GPU 0 of the first is at fault, and its pod idle."""
+        for metric, bad, good in self.metrics.values():
+            yield f"# TYPE {metric} gauge"
+            for node in (A, B):
+                for gpu in (0, 1):
+                    is_bad = node is A and gpu == 0
+                    for number in range(90, -1, -1):
+                        text = ",".join(f'{key}="{value}"' for key, value in self.of(node, gpu).items())
+                        yield f"{metric}{{{text}}} {bad if is_bad else good} {(END - number * STEP).timestamp():.3f}"
+
+    def of(self, node: GpuNode, gpu: int) -> Mapping[str, str]:
+        given = {
+            key: value.format(node=node.name, host=node.host, gpu=gpu, number=node.number)
+            for key, value in self.labels.items()
+        }
+        held = dict(zip(self.pod, node.holder, strict=True)) if gpu == 0 else self.no_pod
+        return {"job": "gpus", **given, **held}
+
+
+_HELD = ("namespace", "pod", "container")
+_OLD = ("namespace", "pod_name", "container_name")
+AMD_LABELS = {
+    "instance": "{host}:5000",
+    "hostname": "{node}",
+    "gpu_id": "{gpu}",
+    "serial_number": "SN{number}{gpu}",
+    "card_model": "MI300X",
+}
+MAKES = (
+    Make(
+        name="AMD",
+        labels=AMD_LABELS,
+        pod=_HELD,
+        metrics={
+            "GPUTemperatureHigh": ("gpu_junction_temperature", 97, 70),
+            "GPUReportedUnhealthy": ("gpu_health", 0, 1),
+            "GPUThermalResidencyHigh": ("gpu_violation_socket_thermal_residency_percentage", 40, 0),
+            "idle": ("gpu_gfx_activity", 0, 90),
+        },
+    ),
+    Make(
+        name="AMD with a prefix",
+        labels=AMD_LABELS,
+        pod=_HELD,
+        metrics={
+            "GPUTemperatureHigh": ("amd_gpu_junction_temperature", 97, 70),
+            "GPUReportedUnhealthy": ("amd_gpu_health", 0, 1),
+            "idle": ("amd_gpu_gfx_activity", 0, 90),
+        },
+    ),
+    Make(
+        name="Ascend",
+        labels={
+            "instance": "{host}:8082",
+            "id": "{gpu}",
+            "vdie_id": "1850-{number}-{gpu}",
+            "model_name": "910B-Ascend-V1",
+            "pcie_bus_info": "0000:61:00.0",
+        },
+        pod=_OLD,
+        no_pod=dict.fromkeys(_OLD, ""),
+        metrics={
+            "GPUTemperatureHigh": ("npu_chip_info_temperature", 91, 50),
+            "GPUReportedUnhealthy": ("npu_chip_info_health_status", 0, 1),
+            "idle": ("npu_chip_info_utilization", 0, 80),
+        },
+    ),
+    Make(
+        name="telegraf",
+        labels={"instance": "{host}:9273", "host": "{node}", "index": "{gpu}", "uuid": "GPU-{number}-{gpu}"},
+        pod=_HELD,
+        metrics={
+            "GPUTemperatureHigh": ("nvidia_smi_temperature_gpu", 91, 50),
+            "idle": ("nvidia_smi_utilization_gpu", 0, 80),
+        },
+    ),
+    Make(
+        name="ACK",
+        labels={
+            "instance": "{host}:9445",
+            "NodeName": "{node}",
+            "gpu": "{gpu}",
+            "UUID": "GPU-{number}-{gpu}",
+        },
+        pod=("NamespaceName", "PodName", "ContainerName"),
+        metrics={
+            "GPUTemperatureHigh": ("DCGM_FI_DEV_GPU_TEMP", 91, 50),
+            "idle": ("DCGM_FI_DEV_GPU_UTIL", 0, 80),
+        },
+    ),
+    Make(
+        name="gpu-manager",
+        labels={"instance": "{host}:5678", "node": "{node}", "gpu": "gpu{gpu}"},
+        pod=_OLD,
+        metrics={"idle": ("container_gpu_utilization", 0, 80)},
+    ),
+)
+
+
+@pytest.mark.parametrize("make", MAKES, ids=lambda one: one.name)
+async def test_a_fault_names_the_gpu_its_node_and_its_holder(
+    start_prometheus: StartPrometheus, make: Make
+) -> None:
+    server = start_prometheus(samples=make.page())
+    async with source_of(server.url, lambda: topology_of((A, B))) as source:
+        for rule in make.metrics.keys() - {"idle"}:
+            (found,) = subjects(rule, await seen(source, rule))
+            assert (found.node, found.gpu) == ("gpu-a", "0"), rule
+        query: PromQLQuery = activity(IDLE_AFTER)
+        answer = await source.query(query, at=END)
+        assert not isinstance(answer, Blind)
+        most = [one for one in answer.samples if one.labels["measure"].endswith("/most")]
+        by_pod = {held(one.labels): one.value for one in most}
+        assert by_pod[A.holder[:2]] == 0
+        assert by_pod[B.holder[:2]] > 0
+
+
+def held(labels: Labels) -> tuple[str, ...]:
+    return labels.get("exported_namespace", ""), labels.get("exported_pod", "")
