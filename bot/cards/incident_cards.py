@@ -16,6 +16,7 @@ from alerts.incidents.incident import Incident
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
+from collectors.facts.sentences import listed
 from collectors.trainings.training import TrainingState
 from commands.execution.plan import Plan, StepRecord
 from commands.incident.card_context import context_of, incident_context, plans_of, still_suspended
@@ -92,7 +93,7 @@ def _blind_reason(incident: Incident, shared: CardContext) -> str:
     rules = shared.rules()
     queries = [rules[one.rule].query for one in incident.members if one.rule in rules]
     found = shared.blind(incident.cluster, queries)
-    return "; ".join(f"{source}: {reason}" for source, reason in found.items())
+    return listed((listed(one, ":") for one in found.items()), ";")
 
 
 INCIDENT_CARD = CardDefinition(

@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 
 from alerts.store import Row, TableDefinition
-from bot.store.stored_sentences import restored, sentences_of, stored_sentence
+from bot.store.stored_sentences import sentences_of, stored_sentence
 from collectors.facts.labels import Labels
 from collectors.facts.sentences import Sentence
+from collectors.facts.sentences_within import restored
 
 _NAME = "$sentences"  # no field of a row can be called so
 _KEY = f'"{_NAME}"'

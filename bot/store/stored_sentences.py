@@ -3,10 +3,7 @@
 Nothing that is stored here can stop a row from being read: what is not understood stays plain English.
 """
 
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from copy import copy
-from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -52,6 +49,7 @@ def sentences_of(document: Any) -> dict[str, Sentence]:
     return found
 
 
+<<<<<<< HEAD
 def restored(value: Any, said: Mapping[str, Sentence]) -> Any:
     """Return a row, or a part of one, with the sentences in the place of their English."""
     if type(value) in _BARE:
@@ -86,6 +84,8 @@ def _differ(before: Sequence[Any], after: Sequence[Any]) -> bool:
     return any(one is not other for one, other in zip(before, after, strict=True))
 
 
+=======
+>>>>>>> conv4
 def _stored(value: Argument) -> Any:
     match value:
         case Sentence():

@@ -7,6 +7,7 @@ import msgspec
 
 from collectors.cluster import kinds
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import sentence
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesError
 from commands.execution.object_refs import JsonValue, ObjectRef, ref_of
 from commands.execution.preconditions import first_missing, value_at
@@ -70,7 +71,14 @@ class ClusterWriter:
                 return None
             raise
         if other := _other_than(ref, found):
-            raise SourceError(f"{self._client.where} was asked for {ref} and answered with {other}")
+            raise SourceError(
+                sentence(
+                    "{where} was asked for {ref} and answered with {other}",
+                    where=self._client.where,
+                    ref=str(ref),
+                    other=other,
+                )
+            )
         return None if ref.uid and found["metadata"].get("uid") != ref.uid else found
 
     async def listing(self, ref: ObjectRef, *, fields: str = "", labels: str = "") -> list[dict[str, Any]]:
@@ -142,7 +150,11 @@ class ClusterWriter:
         is_success = found["kind"] == "Status" and found.get("status") == "Success"
         if not dry_run and not is_success and not found["metadata"].get("deletionTimestamp"):
             raise NotAsWrittenError(
-                f"{self._client.where} accepted the deletion of {ref} and did not say that it is being deleted",
+                sentence(
+                    "{where} accepted the deletion of {ref} and did not say that it is being deleted",
+                    where=self._client.where,
+                    ref=str(ref),
+                ),
                 temporary=False,
             )
 
@@ -163,13 +175,25 @@ class ClusterWriter:
         where = self._client.where
         if other := _other_than(ref, found, with_uid=True):
             raise NotAsWrittenError(
-                f"{where} accepted the change of {ref} and answered with {other}", temporary=False
+                sentence(
+                    "{where} accepted the change of {ref} and answered with {other}",
+                    where=where,
+                    ref=str(ref),
+                    other=other,
+                ),
+                temporary=False,
             )
         if (missing := first_missing(found, body)) is not None:
-            path, value = ".".join(missing.path), value_at(found, missing.path)
             raise NotAsWrittenError(
-                f"{where} accepted the change of {ref} and answered that {path} is {value!r}, not {missing.equals!r}: "
-                "something there, such as an admission webhook, takes it back",
+                sentence(
+                    "{where} accepted the change of {ref} and answered that {path} is {found}, not {written}: "
+                    "something there, such as an admission webhook, takes it back",
+                    where=where,
+                    ref=str(ref),
+                    path=".".join(missing.path),
+                    found=repr(value_at(found, missing.path)),
+                    written=repr(missing.equals),
+                ),
                 temporary=False,
             )
         return found
@@ -182,7 +206,10 @@ class ClusterWriter:
             return found
         except msgspec.DecodeError as error:  # a proxy's error page, or a truncated response
             raise SourceError(
-                f"{self._client.where} did not answer with a Kubernetes object: is there a proxy in between?"
+                sentence(
+                    "{where} did not answer with a Kubernetes object: is there a proxy in between?",
+                    where=self._client.where,
+                )
             ) from error
 
 
@@ -192,8 +219,10 @@ def _other_than(ref: ObjectRef, found: Mapping[str, Any], *, with_uid: bool = Fa
     name, namespace = meta.get("name"), meta.get("namespace") or ""
     is_it = name == ref.name and (not ref.namespace or namespace == ref.namespace)
     if is_it and with_uid and ref.uid and meta.get("uid") != ref.uid:
-        return f"another {found['kind']} of this name"
+        return sentence("another {kind} of this name", kind=found["kind"])
     if is_it:
         return ""
     where = f"{namespace}/" if namespace else ""
-    return f"{found['kind']} {where}{name}" if name else f"a {found['kind']} without a name"
+    return (
+        f"{found['kind']} {where}{name}" if name else sentence("a {kind} without a name", kind=found["kind"])
+    )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from collectors.facts.sentences import Sentence, counted, listed, sentence
 from collectors.facts.topology import shown_name
 
 
@@ -17,12 +18,17 @@ class Disruption:
     text: str = ""  # how much of it: `2 of 6 ranks`
 
     def __str__(self) -> str:
-        owner = f" of {self.owner}" if self.owner else ""
-        amounts = [self.text] if self.text else []
-        amounts += [f"{self.gpus:g} GPUs"] if self.gpus else []
-        return f"{self.shown or shown_name(self.name)}{owner}" + (
-            f": {', '.join(amounts)}" if amounts else ""
-        )
+        return str(self.said)
+
+    @property
+    def said(self) -> Sentence:
+        """`vision-detr/detr of ana: 2 of 6 ranks, 16 GPUs`."""
+        what: str = self.shown or shown_name(self.name)
+        if self.owner:
+            what = sentence("{workload} of {owner}", workload=what, owner=self.owner)
+        gpus = counted("{count:g} GPU", "{count:g} GPUs", count=self.gpus) if self.gpus else ""
+        amounts = listed(filter(None, (self.text, gpus)))
+        return listed(filter(None, (what, amounts)), ":")
 
 
 def worse_than_shown(shown: Sequence[Disruption], now: Sequence[Disruption]) -> list[str]:
@@ -32,5 +38,5 @@ def worse_than_shown(shown: Sequence[Disruption], now: Sequence[Disruption]) -> 
     for one in now:
         old = before.get(one.name)
         if old is None or old.owner != one.owner or one.gpus > old.gpus:
-            worse.append(str(one))
+            worse.append(one.said)
     return worse

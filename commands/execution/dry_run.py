@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by, sentence
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.plan import Stage
 from commands.execution.plan_journal import belongs
@@ -67,4 +68,10 @@ async def _dry_run_one(step: Step, run: DryRun) -> Outcome:
     try:
         return await step.dry_run(run)
     except SourceError as error:
-        return Refused(reason=f"Kubernetes would refuse to {step.description}: {error}")
+        return Refused(
+            reason=sentence(
+                "Kubernetes would refuse to {step}: {error}",
+                step=step.description,
+                error=said_by(error),
+            )
+        )

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 
 from alerts.store import Store
 from collectors.facts.clock import Clock
+from collectors.facts.sentences import sentence
 from collectors.internal_errors import InternalErrors
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.plan import Plan, Stage, StepState
@@ -25,7 +26,7 @@ from commands.execution.step_runner import (
     NotRecordedError,
     Pause,
     StepRunner,
-    unknown_outcome_text,
+    outcome_not_known,
 )
 from commands.execution.steps import Record
 from commands.execution.steps.step_kind import Attempt
@@ -114,7 +115,9 @@ class PlanExecutor:
                 await journal.write_end(number, StepState.UNKNOWN, outcome.reason)
             case Waiting():
                 await journal.write_end(
-                    number, StepState.SKIPPED, f"stopped while it waited: {outcome.reason}"
+                    number,
+                    StepState.SKIPPED,
+                    sentence("stopped while it waited: {reason}", reason=outcome.reason),
                 )
         step = journal.plan.steps[number]
         self._observe(type(step).__name__.lower(), journal.records[number].state.value)
@@ -124,7 +127,9 @@ class PlanExecutor:
     ) -> Outcome:
         step, plan = journal.plan.steps[number], journal.plan
         if (writer := self._writers.get(plan.cluster)) is None:
-            return Refused(reason=f"cluster {plan.cluster} is no longer in the settings")
+            return Refused(
+                reason=sentence("cluster {cluster} is no longer in the settings", cluster=plan.cluster)
+            )
         if isinstance(step, Record):
             return await self._recorded(journal, number, slots, writer)
         attempt = Attempt(writer, plan=plan.id, put=partial(self._put, plan.id), was_sent=was_begun)
@@ -176,12 +181,10 @@ class PlanExecutor:
             if record.state is not StepState.RUNNING:
                 continue
             if isinstance(step, Record):
-                reason = f"{contained}. It is not known whether it was recorded"
+                reason = sentence("{why}. It is not known whether it was recorded", why=contained)
                 await journal.write_end(record.number, StepState.FAILED, reason)
             else:
-                await journal.write_end(
-                    record.number, StepState.UNKNOWN, f"{contained}. {unknown_outcome_text(step)}"
-                )
+                await journal.write_end(record.number, StepState.UNKNOWN, outcome_not_known(step, contained))
         return await journal.end(contained)
 
     async def settle(self, plan: Plan) -> Plan:

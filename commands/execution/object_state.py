@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from collectors.facts.sentences import sentence
 from commands.execution.object_refs import ObjectRef
 from commands.execution.preconditions import Precondition, difference
 
@@ -25,9 +26,9 @@ class ObjectState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         """Return how the object that was found differs; empty if it does not. None: there is none."""
         if self.is_gone:
             is_there = found is not None and not found["metadata"].get("deletionTimestamp")
-            return f"{self.ref} still exists" if is_there else ""
+            return sentence("{ref} still exists", ref=str(self.ref)) if is_there else ""
         if found is None:
-            return "" if self.if_exists else f"{self.ref} no longer exists"
+            return "" if self.if_exists else sentence("{ref} no longer exists", ref=str(self.ref))
         return difference(found, self.requires, self.ref)
 
 

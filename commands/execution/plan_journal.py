@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from alerts.store import Store, StoreSnapshot
 from collectors.facts.clock import Clock
+from collectors.facts.sentences import counted, sentence
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import name_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
@@ -116,12 +117,11 @@ class Journal:
         """Store how the plan ended, with its outcome, from the states of its steps. `reason`: why it was ended."""
         failed = [one for one in self.records if one.state in (StepState.FAILED, StepState.UNKNOWN)]
         if reason or failed:
-            more = f" (and {len(failed) - 1} more steps)" if len(failed) > 1 else ""
-            state, error = PlanState.FAILED, (failed[0].outcome + more if failed else reason)
+            state, error = PlanState.FAILED, _failure(failed) if failed else reason
         elif all(one.state is StepState.DONE for one in self.records):
             state, error = PlanState.DONE, ""
         else:
-            state, error = PlanState.CANCELLED, self.plan.error or "cancelled while it ran"
+            state, error = PlanState.CANCELLED, self.plan.error or sentence("cancelled while it ran")
         self.plan = replace(self.plan, state=state, error=error, ended_at=self._clock.now())
         async with self._store.unit() as unit:
             await unit.rows(Plan).put(self.plan)
@@ -138,3 +138,13 @@ class Journal:
                 await unit.rows(StepRecord).put(record)
         if record is not None:
             self.records[record.number] = record
+
+
+def _failure(failed: Sequence[StepRecord]) -> str:
+    """Return why the first of the steps failed, and how many more did."""
+    first, more = failed[0].outcome, len(failed) - 1
+    if not more:
+        return first
+    return counted(
+        "{outcome} (and {count} more step)", "{outcome} (and {count} more steps)", outcome=first, count=more
+    )

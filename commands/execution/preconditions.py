@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from collectors.facts.sentences import sentence
 from commands.execution.object_refs import JsonValue
 
 
@@ -20,7 +21,13 @@ def difference(found: Mapping[str, Any], facts: Iterable[Precondition], ref: obj
     for fact in facts:
         value = value_at(found, fact.path)
         if (value or None) != (fact.equals or None):
-            return f"{ref}: {'.'.join(fact.path)} is {value!r} now, not {fact.equals!r} as shown: run the command again"
+            return sentence(
+                "{ref}: {path} is {found} now, not {shown} as shown: run the command again",
+                ref=str(ref),
+                path=".".join(fact.path),
+                found=repr(value),
+                shown=repr(fact.equals),
+            )
     return ""
 
 

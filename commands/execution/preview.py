@@ -16,13 +16,12 @@ from alerts.cards.message import (
     Preformatted,
 )
 from alerts.cards.text import Text, bold, code, group, joined, markup, moment, person, text
-from collectors.facts.clock import humanize
-from collectors.facts.one_line import some_of
-from commands.execution.disruption import Disruption
+from collectors.facts.sentences import counted, listed, sentence, word
 from commands.execution.plan import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
 from commands.execution.steps import Step
 
 STEPS_SHOWN = 12
+DISRUPTED_SHOWN = 8
 MIN_SHOWN_DURATION = timedelta(seconds=1)  # shorter plans finish at once
 _MARKS = {
     StepState.WAITING: "○",
@@ -42,13 +41,14 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
     blocks: list[Block] = []
     if plan.asked_of:
         asker = person(plan.actor, plan.actor_name)
-        asked = text(asker, f" asks {' or '.join(plan.asked_of)} to confirm this.")
+        asked = text(
+            sentence("{who} asks {teams} to confirm this.", who=asker, teams=listed(plan.asked_of, "or"))
+        )
         mentions = joined(" ", (group(id, f"@{id}") for id in plan.asked_groups))
         blocks.append(Paragraph(text=text(asked, " ", mentions) if mentions else asked))
     if plan.disrupts:
-        blocks.append(
-            Paragraph(text=text(bold("Disrupts: "), some_of([str(one) for one in plan.disrupts], 8)))
-        )
+        disrupted = listed((one.said for one in plan.disrupts), most=DISRUPTED_SHOWN)
+        blocks.append(Paragraph(text=text(bold("Disrupts: "), disrupted)))
     blocks.append(Paragraph(text=_will(plan)))
     if plan.notes:
         blocks.append(Paragraph(text=joined("\n", (text("• ", markup(note)) for note in plan.notes))))
@@ -59,17 +59,18 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
     blocks.append(
         Context(
             text=text(
-                "The API server accepted a dry run. Nothing is done yet · "
+                "The API server accepted a dry run. Nothing is done yet"
                 if plan.is_dry_run
-                else "Nothing is done yet · ",
+                else "Nothing is done yet",
+                " · ",
                 code(plan.line),
-                f" · on {plan.cluster} · plan ",
-                code(plan.id),
+                " · ",
+                sentence("on {cluster} · plan `{plan}`", cluster=plan.cluster, plan=plan.id),
             )
         )
     )
     return Message(
-        title=text(bold(f"{plan.title}?")),
+        title=text(bold(sentence("{title}?", title=plan.title))),
         color=Color.WARNING if plan.disrupts else Color.INFO,
         blocks=tuple(blocks),
     )
@@ -77,16 +78,15 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
 
 def expired(plan: Plan) -> Message:
     """Return the card of a plan that nobody confirmed in time."""
-    asked = text(
-        "Nobody confirmed it in time; nothing was done. ",
-        person(plan.actor, plan.actor_name),
-        " asked for it.",
+    asked = sentence(
+        "Nobody confirmed it in time; nothing was done. {who} asked for it.",
+        who=person(plan.actor, plan.actor_name),
     )
-    line = text(code(plan.line), " · plan ", code(plan.id))
+    line = text(code(plan.line), " · ", sentence("plan `{plan}`", plan=plan.id))
     return Message(
-        title=text(bold(plan.title), ": not confirmed"),
+        title=text(sentence("{title}: not confirmed", title=bold(plan.title))),
         color=Color.QUIET,
-        blocks=(Paragraph(text=asked), Context(text=line)),
+        blocks=(Paragraph(text=text(asked)), Context(text=line)),
     )
 
 
@@ -95,15 +95,21 @@ def _will(plan: Plan) -> Text:
     shown = [step.description for step in plan.steps[:STEPS_SHOWN]]
     if len(plan.steps) == 1:
         return text(bold("It will "), markup(shown[0]))
-    lines = [f"{number}. {description}" for number, description in enumerate(shown, start=1)]
+    lines = [text(f"{number}. ", markup(description)) for number, description in enumerate(shown, start=1)]
     if len(plan.steps) > len(shown):
-        lines.append(f"… {len(plan.steps) - len(shown)} more steps: `plan show {plan.id}`")
-    return text(bold("It will"), "\n", joined("\n", map(markup, lines)))
+        more = counted(
+            "… {count} more step: `plan show {plan}`",
+            "… {count} more steps: `plan show {plan}`",
+            count=len(plan.steps) - len(shown),
+            plan=plan.id,
+        )
+        lines.append(text(more))
+    return text(bold("It will"), "\n", joined("\n", lines))
 
 
 def card_of(plan: Plan, records: Sequence[StepRecord]) -> Message:
     """Return the card of a confirmed plan: its progress, and how it ended."""
-    tone, mark, word = {
+    tone, mark, state = {
         PlanState.PROPOSED: (Color.INFO, "○", "proposed"),
         PlanState.CONFIRMED: (Color.BUSY, "◔", "about to start"),
         PlanState.RUNNING: (Color.BUSY, "◔", "in progress"),
@@ -112,7 +118,7 @@ def card_of(plan: Plan, records: Sequence[StepRecord]) -> Message:
         PlanState.CANCELLED: (Color.QUIET, "–", "cancelled"),
     }[plan.state]
     if any(record.state is StepState.UNKNOWN for record in records):
-        mark, word = "?", "not known whether it was done"
+        mark, state = "?", "not known whether it was done"
     blocks: list[Block] = []
     if plan.error:
         blocks.append(Paragraph(text=text(bold("Reason: "), markup(plan.error))))
@@ -120,7 +126,8 @@ def card_of(plan: Plan, records: Sequence[StepRecord]) -> Message:
     if buttons := _buttons(plan, records):
         blocks.append(Buttons(buttons=buttons))
     blocks.append(Context(text=_who(plan)))
-    return Message(title=text(f"{mark} ", bold(plan.title), f": {word}"), color=tone, blocks=tuple(blocks))
+    title = text(f"{mark} ", listed((bold(plan.title), word(state)), ":"))
+    return Message(title=title, color=tone, blocks=tuple(blocks))
 
 
 def _decision(plan: Plan) -> tuple[Button, Button]:
@@ -151,7 +158,7 @@ def details(plan: Plan, records: Sequence[StepRecord]) -> Message:
     if plan.state is PlanState.PROPOSED:
         rows.append(("hash", text(code(plan.hash))))
     if plan.disrupts:
-        rows.append(("disrupts", text(_named(plan.disrupts))))
+        rows.append(("disrupts", text(listed(one.said for one in plan.disrupts))))
     if plan.error:
         rows.append(("reason", text(plan.error)))
     if plan.undo_of:
@@ -164,7 +171,10 @@ def details(plan: Plan, records: Sequence[StepRecord]) -> Message:
     ]
     if buttons := _buttons(plan, records):
         blocks.append(Buttons(buttons=buttons))
-    return Message(title=text(bold(f"Plan {plan.id}: {plan.title}")), blocks=tuple(blocks))
+    return Message(
+        title=text(bold(sentence("Plan {plan}: {title}", plan=plan.id, title=plan.title))),
+        blocks=tuple(blocks),
+    )
 
 
 def can_undo(plan: Plan, records: Sequence[StepRecord]) -> bool:
@@ -206,27 +216,31 @@ def _step_lines(plan: Plan, records: Sequence[StepRecord], *, at_most: int) -> l
     lines = [_step_line(*pairs[number]) for number in numbers]
     if len(pairs) > at_most:
         done = sum(record.state is StepState.DONE for _, record in pairs)
-        lines.append(f"… {len(pairs) - at_most} more steps; {done} of {len(pairs)} done")
+        lines.append(
+            counted(
+                "… {count} more step; {done} of {steps} done",
+                "… {count} more steps; {done} of {steps} done",
+                count=len(pairs) - at_most,
+                done=done,
+                steps=len(pairs),
+            )
+        )
     return lines
 
 
 def _step_line(step: Step, record: StepRecord) -> str:
-    line = f"{_MARKS[record.state]} {step.description}"
-    if record.state is StepState.FAILED or (
-        record.outcome and record.outcome not in ("done", "created", "recorded")
-    ):
-        line += f" ({record.outcome})"
-    return line
+    mark, outcome = _MARKS[record.state], record.outcome
+    if record.state is StepState.FAILED or (outcome and outcome not in ("done", "created", "recorded")):
+        return sentence("{mark} {step} ({outcome})", mark=mark, step=step.description, outcome=outcome)
+    return sentence("{mark} {step}", mark=mark, step=step.description)
 
 
 def _who(plan: Plan) -> Text:
-    parts = text(code(plan.line), " · ", person(plan.actor, plan.actor_name))
+    actor = person(plan.actor, plan.actor_name)
+    parts = [text(code(plan.line)), text(actor)]
     if plan.confirmed_by and plan.confirmed_by != plan.actor:
-        parts = text(parts, ", confirmed by ", person(plan.confirmed_by, plan.confirmed_by_name))
+        second = person(plan.confirmed_by, plan.confirmed_by_name)
+        parts[1] = text(sentence("{who}, confirmed by {second}", who=actor, second=second))
     if plan.ended_at and plan.confirmed_at and plan.ended_at - plan.confirmed_at >= MIN_SHOWN_DURATION:
-        parts = text(parts, " · took ", humanize(plan.ended_at - plan.confirmed_at))
-    return text(parts, " · plan ", code(plan.id))
-
-
-def _named(disrupts: Sequence[Disruption]) -> str:
-    return ", ".join(map(str, disrupts))
+        parts.append(text(sentence("took {lasting}", lasting=plan.ended_at - plan.confirmed_at)))
+    return joined(" · ", [*parts, text(sentence("plan `{plan}`", plan=plan.id))])

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from alerts.store import TABLES, StoreSnapshot, Unit
-from collectors.facts.sentences import english
+from collectors.facts.sentences import Sentence, english, sentence, word
+from collectors.facts.sentences_within import restored
 from commands.execution.object_refs import JsonValue
 from commands.execution.object_state import ObjectState
 from commands.execution.steps import Record, Step
@@ -35,8 +36,8 @@ def record(
         table=table,
         id=row.id,
         description=text,
-        row=msgspec.to_builtins(row, enc_hook=english),
-        before=None if before is None else msgspec.to_builtins(before, enc_hook=english),
+        row=_as_json(row),
+        before=None if before is None else _as_json(before),
         has_inverse=has_inverse,
         undo_text=undo_text,
         expects=expects,
@@ -64,13 +65,27 @@ def forget(
         id=row.id,
         description=text,
         row=None,
-        before=msgspec.to_builtins(row, enc_hook=english),
+        before=_as_json(row),
         has_inverse=has_inverse,
         undo_text=undo_text,
         goes_with=goes_with,
         about=tuple(about),
         about_undone=tuple(about_undone),
     )
+
+
+def _as_json(row: Any) -> dict[str, JsonValue]:
+    """Return the row as JSON, in which sentences keep what they are made of: the plan is shown in any language."""
+    said: dict[str, Sentence] = {}
+
+    def hook(value: object) -> str:
+        plain = english(value)
+        if isinstance(value, Sentence):
+            said[plain] = value
+        return plain
+
+    document: dict[str, JsonValue] = restored(msgspec.to_builtins(row, enc_hook=hook), said)
+    return document
 
 
 def left_by(steps: Iterable[Step]) -> tuple[ObjectState, ...]:
@@ -89,7 +104,7 @@ async def changed_before(snapshot: StoreSnapshot, steps: Iterable[Step]) -> str:
         if not isinstance(step, Record) or step.before is None:
             continue
         if state := await _other_state(snapshot, step, step.before):
-            return f"The {step.expects} is {state} by now: nothing was done."
+            return sentence("The {row} is {state} by now: nothing was done.", row=step.expects, state=state)
     return ""
 
 
@@ -106,7 +121,8 @@ async def _other_state(snapshot: StoreSnapshot, step: Record, expected: dict[str
     stored = await snapshot.rows(table.row).get(step.id)
     if stored is None or stored == msgspec.convert(expected, table.row):
         return ""
-    return table.read(stored).get("state") or "changed"
+    state = table.read(stored).get("state")
+    return word(state) if state else sentence("changed")
 
 
 async def put_record(unit: Unit, step: Record, plan: str) -> None:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.store import Store, Unit
+from collectors.facts.sentences import counted, sentence
 from commands.execution.object_refs import ObjectReader
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.execution.plan_journal import recorded_step, records_of
@@ -57,12 +58,16 @@ async def _store_outcome(plan: Plan, record: StepRecord, outcome: Outcome, unit:
             step = plan.steps[record.number]
             if isinstance(step, Record):
                 await put_record(unit, step, plan.id)
-            seen = "recorded" if isinstance(step, Record) else "it was done, as was seen later"
+            seen = (
+                sentence("recorded")
+                if isinstance(step, Record)
+                else sentence("it was done, as was seen later")
+            )
             await unit.rows(StepRecord).put(
                 replace(record, state=StepState.DONE, uid=outcome.uid, outcome=seen, ended_at=now)
             )
         case Refused():
-            not_done = f"it was not done, as was seen later: {outcome.reason}"
+            not_done = sentence("it was not done, as was seen later: {reason}", reason=outcome.reason)
             await unit.rows(StepRecord).put(
                 replace(record, state=StepState.FAILED, outcome=not_done, ended_at=now)
             )
@@ -78,5 +83,9 @@ def _judged(plan: Plan, records: tuple[StepRecord, ...], now: datetime) -> Plan:
         return replace(plan, state=PlanState.DONE, error="", ended_at=now)
     failed = next((one.outcome for one in records if one.state is StepState.FAILED), "")
     skipped = sum(one.state is StepState.SKIPPED for one in records)
-    reason = failed or f"it was interrupted, and {skipped} later steps were not run"
+    reason = failed or counted(
+        "it was interrupted, and {count} later step was not run",
+        "it was interrupted, and {count} later steps were not run",
+        count=skipped,
+    )
     return replace(plan, error=reason)

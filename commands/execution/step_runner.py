@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by, sentence
 from collectors.internal_errors import InternalErrors
 from commands.execution.cluster_writer import NotAsWrittenError
 from commands.execution.step_outcomes import Done, Outcome, Refused, Unknown, Waiting
@@ -71,15 +72,15 @@ class StepRunner:
         try:
             found = await step.observe(attempt.writer, attempt.plan)
         except SourceError as error:
-            return Unknown(reason=f"{error}. {unknown_outcome_text(step)}")
+            return Unknown(reason=outcome_not_known(step, said_by(error)))
         except Exception as error:
             contained = self._errors.contain(error, "plan", plan=attempt.plan, step=step.description[:200])
-            return Unknown(reason=f"{contained}. {unknown_outcome_text(step)}")
+            return Unknown(reason=outcome_not_known(step, contained))
         match found:
             case Refused(reason=reason):
                 return Waiting(reason=reason)
             case Waiting(reason=reason):
-                return Unknown(reason=f"{reason}. {unknown_outcome_text(step)}")
+                return Unknown(reason=outcome_not_known(step, reason))
             case _:
                 return found
 
@@ -88,16 +89,20 @@ class StepRunner:
         try:
             found = await step.observe(attempt.writer, attempt.plan)
         except SourceError:
-            return ended(step, attempt, str(error))
+            return ended(step, attempt, said_by(error))
         match found:
             case Refused(reason=reason):
                 return Refused(
-                    reason=f"{error}. Looked at again, {reason}. What else the step wrote may stand."
+                    reason=sentence(
+                        "{error}. Looked at again, {reason}. What else the step wrote may stand.",
+                        error=said_by(error),
+                        reason=reason,
+                    )
                 )
             case Done():
                 return found
             case _:
-                return ended(step, attempt, str(error))
+                return ended(step, attempt, said_by(error))
 
     async def _try(self, step: Step, attempt: Attempt, unanswered: int) -> tuple[Outcome, bool]:
         """Return the outcome of one try, and whether the cluster answered."""
@@ -110,8 +115,8 @@ class StepRunner:
         except SourceError as error:
             if error.temporary:
                 pause = RETRY_AFTER[min(unanswered, len(RETRY_AFTER) - 1)]
-                return Waiting(reason=str(error), again_in=pause), False
-            return ended(step, attempt, str(error)), True
+                return Waiting(reason=said_by(error), again_in=pause), False
+            return ended(step, attempt, said_by(error)), True
         except Exception as error:
             contained = self._errors.contain(error, "plan", plan=attempt.plan, step=step.description[:200])
             return ended(step, attempt, contained), True
@@ -129,20 +134,30 @@ async def _lent(slots: asyncio.Semaphore) -> AsyncGenerator[None]:
 def given_up(step: Step, attempt: Attempt, last: Waiting, *, is_answered: bool) -> Outcome:
     """Return the outcome of a step that was tried for too long."""
     if is_answered:
-        return Refused(reason=f"{step.description}: timeout after {step.limit:.0f} s; {last.reason}")
+        return Refused(
+            reason=sentence(
+                "{step}: timeout after {limit:.0f} s; {reason}",
+                step=step.description,
+                limit=step.limit,
+                reason=last.reason,
+            )
+        )
     return ended(step, attempt, last.reason)
 
 
 def ended(step: Step, attempt: Attempt, error: str) -> Outcome:
     """Return the outcome of a step that an error ended: after a write it is not known whether the step was done."""
     if attempt.was_sent:
-        return Unknown(reason=f"{error}. {unknown_outcome_text(step)}")
-    return Refused(reason=f"{error}. This step was not done.")
+        return Unknown(reason=outcome_not_known(step, error))
+    return Refused(reason=sentence("{error}. This step was not done.", error=error))
 
 
-def unknown_outcome_text(step: Step) -> str:
-    """Return what a person is shown about a step whose outcome is not known."""
-    return (
-        f"It is not known whether this step was done: {step.description}. Yardmaster looks again once the cluster "
-        f"answers; to look yourself, run `{step.how_to_check}`"
+def outcome_not_known(step: Step, why: str) -> str:
+    """Return what a person is shown about a step whose outcome is not known, and why it is not."""
+    return sentence(
+        "{why}. It is not known whether this step was done: {step}. Yardmaster looks again once the cluster answers; "
+        "to look yourself, run `{how_to_check}`",
+        why=why,
+        step=step.description,
+        how_to_check=step.how_to_check,
     )

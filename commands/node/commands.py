@@ -9,6 +9,7 @@ from alerts.cards.message import Block, Button, Buttons, Fields, Message
 from alerts.cards.text import Text, bold, code, moment, text
 from collectors.cluster.objects import Node
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import counted, sentence
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import TrainingFacts
 from commands.core.command import Answer, Command
@@ -56,26 +57,38 @@ async def show(action: ShowNode, context: CommandContext) -> Answer:
     rows += _lease_rows(node)
     for one in context.cluster.topology().affected_by(Subject(node=action.node)):
         kind = "training" if isinstance(one, TrainingFacts) else "workload"
-        rows.append((kind, text(code(one.shown), f" of {one.owner or '?'}, {one.gpus:g} GPUs")))
+        said = counted(
+            "`{workload}` of {owner}, {count:g} GPU",
+            "`{workload}` of {owner}, {count:g} GPUs",
+            workload=one.shown,
+            owner=one.owner or "?",
+            count=one.gpus,
+        )
+        rows.append((kind, text(said)))
     incidents = await open_incidents(context)
     for incident in incidents:
         if incident.subject.node == action.node:
-            rows.append(("incident", text(code(incident.id), f" {incident.lead.summary}")))
+            rows.append(("incident", text(code(incident.id), " ", incident.lead.summary)))
     verb = "uncordon" if node.spec.unschedulable else "cordon"
     blocks: tuple[Block, ...] = (Fields(rows=tuple(rows)),)
     is_advisable = verb == "cordon" or not against_uncordoning(node, incidents)
     if context.may.get(f"node {verb}", False) and is_advisable:
-        blocks += (Buttons(buttons=(Button(label=verb.capitalize(), line=f"node {verb} {action.node}"),)),)
-    return Answer(message=Message(title=text(bold(f"Node {action.node}")), blocks=blocks))
+        label = "Uncordon" if verb == "uncordon" else "Cordon"
+        blocks += (Buttons(buttons=(Button(label=label, line=f"node {verb} {action.node}"),)),)
+    return Answer(message=Message(title=text(bold(sentence("Node {node}", node=action.node))), blocks=blocks))
 
 
 def _lease_rows(node: Node) -> list[tuple[str, Text]]:
     found = annotations_of(node)
     if BY not in found:
         return []
-    return [
-        ("cordoned", text(f"by {found[BY]}: {found.get(REASON, '')}, until ", _until(found.get(UNTIL, ""))))
-    ]
+    said = sentence(
+        "by {who}: {reason}, until {until}",
+        who=found[BY],
+        reason=found.get(REASON, ""),
+        until=_until(found.get(UNTIL, "")),
+    )
+    return [("cordoned", text(said))]
 
 
 def _until(written: str) -> Text:

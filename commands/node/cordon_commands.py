@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from alerts.incidents.incident import Incident
 from collectors.cluster.objects import Node
-from collectors.facts.clock import humanize
+from collectors.facts.sentences import Sentence, counted, listed, sentence
 from collectors.facts.subjects import Subject
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
@@ -61,35 +61,63 @@ async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
         elif action.lasting is not None and BY in annotations_of(node):
             lease = await lease_of(name, context)
             longer += extension_steps(node, lease, action.reason, context, lasting)
+        elif BY in annotations_of(node):
+            already.append(
+                sentence(
+                    "{node} is already cordoned by {who}; `node cordon {node} --for 4h` extends it.",
+                    node=name,
+                    who=cordoned_by(node),
+                )
+            )
         else:
-            hint = f"; `node cordon {name} --for 4h` extends it" if BY in annotations_of(node) else ""
-            already.append(f"{name} is already cordoned by {cordoned_by(node)}{hint}.")
+            already.append(sentence("{node} is already cordoned by {who}.", node=name, who=cordoned_by(node)))
     if not new and not longer:
-        return PlanDraft(title="", nothing_to_do=" ".join(already))
+        return PlanDraft(title="", nothing_to_do=listed(already, "."))
     notes += notes_on_cordon(newly, context)
-    titles = [f"Cordon {_nodes_of(new)}"] if new else []
-    titles += [f"Extend the cordon of {_nodes_of(longer)}"] if longer else []
+    titles = [sentence("Cordon {nodes}", nodes=_nodes_of(new))] if new else []
+    titles += [sentence("Extend the cordon of {nodes}", nodes=_nodes_of(longer))] if longer else []
     notes.append(
-        f"The lease ends in {humanize(lasting)} with a reminder; only `node uncordon` lifts the cordon."
+        sentence(
+            "The lease ends in {lasting} with a reminder; only `node uncordon` lifts the cordon.",
+            lasting=lasting,
+        )
     )
-    return PlanDraft(title="; ".join(titles), stages=in_order(*new, *longer), notes=(*notes, *already))
+    return PlanDraft(title=listed(titles, ";"), stages=in_order(*new, *longer), notes=(*notes, *already))
 
 
 async def _training_notes(node: Node, incidents: Sequence[Incident], context: CommandContext) -> list[str]:
     """Return what becomes of each training and workload with GPUs on a node that is cordoned."""
     name, lost = node.metadata.name, lost_gpu(node, incidents)
-    notes = []
+    notes: list[str] = []
     for training in context.cluster.topology().affected_by(Subject(node=name)):
-        owner = f" of {training.owner}" if training.owner else ""
-        who = f"{training.shown}{owner} ({training.gpus:g} GPUs)"
+        user = _with_gpus(training.shown, training.owner, training.gpus)
         if lost:
-            work = await _lost_work(training.id, context)
-            notes.append(
-                f"{who} is on {name} and will probably die ({lost}): a cordon does not move it. {work}".rstrip()
+            dies = sentence(
+                "{user} is on {node} and will probably die ({lost}): a cordon does not move it.",
+                user=user,
+                node=name,
+                lost=lost,
             )
+            notes.append(listed(filter(None, (dies, await _lost_work(training.id, context))), "."))
         else:
-            notes.append(f"{who} runs on {name} and continues: a cordon evicts nothing.")
+            notes.append(
+                sentence(
+                    "{user} runs on {node} and continues: a cordon evicts nothing.", user=user, node=name
+                )
+            )
     return notes
+
+
+def _with_gpus(user: str, owner: str, gpus: float) -> Sentence:
+    if not owner:
+        return counted("{user} ({count:g} GPU)", "{user} ({count:g} GPUs)", user=user, count=gpus)
+    return counted(
+        "{user} of {owner} ({count:g} GPU)",
+        "{user} of {owner} ({count:g} GPUs)",
+        user=user,
+        owner=owner,
+        count=gpus,
+    )
 
 
 async def lease_of(node: str, context: CommandContext) -> CordonLease | None:
@@ -106,36 +134,50 @@ async def uncordon(action: UncordonNodes, context: CommandContext) -> PlanDraft:
         lease = await lease_of(name, context)
         if lease is not None and name not in context.cluster.inventory().nodes:
             steps.append(ended_without_node(lease))
-            already.append(f"{name} is not in the cluster: only its lease is ended.")
+            already.append(sentence("{node} is not in the cluster: only its lease is ended.", node=name))
             continue
         node = await read_node(name, context)
         annotations = annotations_of(node)
         if not node.spec.unschedulable:
             if cleanup := forgotten_steps(node, lease):
                 steps += cleanup
-                already.append(f"{name} is no longer cordoned: its lease and annotations are removed.")
+                already.append(
+                    sentence(
+                        "{node} is no longer cordoned: its lease and annotations are removed.", node=name
+                    )
+                )
             else:
-                already.append(f"{name} is not cordoned.")
+                already.append(sentence("{node} is not cordoned.", node=name))
             continue
         if BY not in annotations and lease is not None:
             steps.append(ended_step(node, lease, has_inverse=False))
             already.append(
-                f"The cordon of {name} is not ours any more: it stays, and only its lease is ended."
+                sentence(
+                    "The cordon of {node} is not ours any more: it stays, and only its lease is ended.",
+                    node=name,
+                )
             )
             continue
         if BY not in annotations:
             raise UnusableError(
-                f"{name} was not cordoned by Yardmaster, so the cordon cannot be lifted here. Ask its owner, or use "
-                f"`kubectl uncordon {name}`."
+                sentence(
+                    "{node} was not cordoned by Yardmaster, so the cordon cannot be lifted here. Ask its "
+                    "owner, or use `kubectl uncordon {node}`.",
+                    node=name,
+                )
             )
         if reason := against_uncordoning(node, incidents):
-            already.append(f"Careful with {name}: {reason}.")
+            already.append(sentence("Careful with {node}: {reason}.", node=name, reason=reason))
         steps.append(uncordon_step(node))
         if lease is not None:
             steps.append(ended_step(node, lease, has_inverse=True))
     if not steps:
-        return PlanDraft(title="", nothing_to_do=" ".join(already))
-    return PlanDraft(title=f"Uncordon {_nodes_of(steps)}", stages=in_order(*steps), notes=tuple(already))
+        return PlanDraft(title="", nothing_to_do=listed(already, "."))
+    return PlanDraft(
+        title=sentence("Uncordon {nodes}", nodes=_nodes_of(steps)),
+        stages=in_order(*steps),
+        notes=tuple(already),
+    )
 
 
 async def _lost_work(training: str, context: CommandContext) -> str:
@@ -143,7 +185,7 @@ async def _lost_work(training: str, context: CommandContext) -> str:
     return await lost_work(found, context) if found is not None else ""
 
 
-def _nodes_of(steps: Sequence[Patch | Record]) -> str:
+def _nodes_of(steps: Sequence[Patch | Record]) -> Sentence:
     """The nodes whose objects or leases are changed, each once, in order."""
     names = (step.ref.name if isinstance(step, Patch) else step.id.rpartition("/")[2] for step in steps)
-    return ", ".join(dict.fromkeys(names))
+    return listed(dict.fromkeys(names))

@@ -1,6 +1,7 @@
 """The state of a node's cordon, from how the node was last seen and from our lease. Pure."""
 
 from collectors.cluster.objects import Node
+from collectors.facts.sentences import sentence
 from commands.core.cordoned_nodes import cordoned_by, stands
 from commands.models import CordonLease
 
@@ -19,11 +20,11 @@ def state_of_cordon(node: Node, lease: CordonLease | None) -> str:
         lease = None
     who = cordoned_by(node)
     if stands(node) and lease is None:
-        return f"cordoned by {who} when last seen, without a lease"
+        return sentence("cordoned by {who} when last seen, without a lease", who=who)
     if node.spec.unschedulable:
-        return f"cordoned by {who}"
+        return sentence("cordoned by {who}", who=who)
     if lease is None:
         return ""
     if lease.lifted_at is not None:
-        return f"not cordoned, though {lease.owner_name} has a lease"
-    return f"cordoned by {lease.owner_name}, which is not seen yet"
+        return sentence("not cordoned, though {owner} has a lease", owner=lease.owner_name)
+    return sentence("cordoned by {owner}, which is not seen yet", owner=lease.owner_name)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from collectors.cluster.objects import Node
-from collectors.facts.sentences import moment_words
+from collectors.facts.sentences import sentence
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import AT, BY, CORDON_INCIDENT, REASON, UNTIL, annotations_of
 from commands.execution.object_refs import ObjectRef
@@ -24,12 +24,14 @@ def cordon_steps(
 ) -> list[Patch | Record]:
     """Return the steps that cordon the node if it is not cordoned, and record the lease."""
     name, until = node.metadata.name, context.now + lasting
-    incident = f"incident {context.origin.incident}" if context.origin.incident else ""
-    reason = reason or incident or "no reason given"
+    incident = (
+        sentence("incident {incident}", incident=context.origin.incident) if context.origin.incident else ""
+    )
+    reason = reason or incident or sentence("no reason given")
     annotations = {
         BY: context.actor.name,
         AT: f"{context.now:%Y-%m-%dT%H:%M:%SZ}",
-        REASON: reason,
+        REASON: str(reason),
         UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}",
         CORDON_INCIDENT: context.origin.incident or None,
         CLUSTER: context.cluster.name,
@@ -48,11 +50,13 @@ def cordon_steps(
     )
     patch = Patch(
         ref=ref_of_node(node),
-        description=f"cordon {name}: no new pods are scheduled there ({reason})",
+        description=sentence(
+            "cordon {node}: no new pods are scheduled there ({reason})", node=name, reason=reason
+        ),
         body={"spec": {"unschedulable": True}, "metadata": {"annotations": annotations}},
         requires=(Precondition(path=("spec", "unschedulable")),),
         undo={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
-        undo_text=f"uncordon {name}",
+        undo_text=sentence("uncordon {node}", node=name),
     )
     return [patch, lease_step(lease, is_so=cordoned(node, annotations), was_so=not_ours(node))]
 
@@ -89,17 +93,19 @@ def extension_steps(
     changed: dict[str, str | None] = {UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}"}
     if reason:
         changed[REASON] = reason
-    kept_for = f"cordoned by {found[BY]}: {reason or found.get(REASON, '')}"
+    kept_for = sentence("cordoned by {who}: {reason}", who=found[BY], reason=reason or found.get(REASON, ""))
     patch = Patch(
         ref=ref_of_node(node),
-        description=f"keep {name} cordoned until {moment_words(until)} ({kept_for})",
+        description=sentence(
+            "keep {node} cordoned until {until} ({kept_for})", node=name, until=until, kept_for=kept_for
+        ),
         body={"metadata": {"annotations": changed}},
         requires=(
             Precondition(path=("spec", "unschedulable"), equals=True),
             Precondition(path=("metadata", "annotations", BY), equals=found[BY]),
         ),
         undo={"metadata": {"annotations": {key: found.get(key) for key in changed}}},
-        undo_text=f"give the cordon of {name} the end that it had",
+        undo_text=sentence("give the cordon of {node} the end that it had", node=name),
     )
     kept = lease or CordonLease(
         id=f"{context.cluster.name}/{name}",
@@ -107,7 +113,7 @@ def extension_steps(
         node=name,
         owner=context.actor.person,
         owner_name=context.actor.name,
-        reason=found.get(REASON, "no reason given"),
+        reason=found.get(REASON) or sentence("no reason given"),
         since=context.now,
     )
     longer = replace(
@@ -129,10 +135,15 @@ def lease_step(
     """Return the step that stores the lease while the node `is_so`; its undo, while it again `was_so`, restores the
     one before, if there was one."""
     assert lease.until is not None
-    text = f"lease {lease.node} until {moment_words(lease.until)}: {lease.owner_name} is reminded then"
-    undo_text = f"end the lease of {lease.node}"
+    text = sentence(
+        "lease {node} until {until}: {owner} is reminded then",
+        node=lease.node,
+        until=lease.until,
+        owner=lease.owner_name,
+    )
+    undo_text = sentence("end the lease of {node}", node=lease.node)
     if before is not None and before.until is not None:
-        undo_text = f"lease {lease.node} until {moment_words(before.until)}, as before"
+        undo_text = sentence("lease {node} until {until}, as before", node=lease.node, until=before.until)
     return record(
         "leases",
         lease,
@@ -150,9 +161,9 @@ def ended_step(node: Node, lease: CordonLease, *, has_inverse: bool) -> Record:
     return forget(
         "leases",
         lease,
-        text=f"end the lease of {name}",
+        text=sentence("end the lease of {node}", node=name),
         has_inverse=has_inverse,
-        undo_text=f"lease {name} again",
+        undo_text=sentence("lease {node} again", node=name),
         about=(not_ours(node),),
         about_undone=(cordoned(node, annotations_of(node)),) if has_inverse else (),
     )
@@ -163,7 +174,12 @@ def uncordon_step(node: Node) -> Patch:
     name, found = node.metadata.name, annotations_of(node)
     return Patch(
         ref=ref_of_node(node),
-        description=f"uncordon {name} (cordoned by {found[BY]}: {found.get(REASON, '')})",
+        description=sentence(
+            "uncordon {node} (cordoned by {who}: {reason})",
+            node=name,
+            who=found[BY],
+            reason=found.get(REASON, ""),
+        ),
         body={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
         requires=(
             Precondition(path=("spec", "unschedulable"), equals=True),
@@ -173,7 +189,7 @@ def uncordon_step(node: Node) -> Patch:
             "spec": {"unschedulable": True},
             "metadata": {"annotations": {key: found.get(key) for key in OURS}},
         },
-        undo_text=f"cordon {name} again",
+        undo_text=sentence("cordon {node} again", node=name),
     )
 
 
@@ -183,7 +199,7 @@ def ended_without_node(lease: CordonLease) -> Record:
     return forget(
         "leases",
         lease,
-        text=f"end the lease of {lease.node}",
+        text=sentence("end the lease of {node}", node=lease.node),
         has_inverse=False,
         about=(ObjectState(ref=ref, is_gone=True),),
     )
@@ -197,7 +213,9 @@ def forgotten_steps(node: Node, lease: CordonLease | None) -> list[Patch | Recor
         steps.append(
             Patch(
                 ref=ref_of_node(node),
-                description=f"remove our annotations from {name}, which someone else uncordoned",
+                description=sentence(
+                    "remove our annotations from {node}, which someone else uncordoned", node=name
+                ),
                 body={"metadata": {"annotations": dict.fromkeys(OURS)}},
                 requires=(
                     Precondition(path=("spec", "unschedulable")),

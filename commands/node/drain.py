@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import Enum, auto
 from typing import Any
 
 import click
 
 from collectors.cluster.indexes import kind_in_api
 from collectors.cluster.objects import Node
-from collectors.facts.clock import humanize
-from collectors.facts.one_line import some_of
+from collectors.facts.sentences import Sentence, counted, listed, sentence
 from collectors.facts.topology import PodFacts, Topology
 from collectors.facts.workload_keys import workload_key
 from commands.core.command import Command, PlanDraft, UnusableError
@@ -45,22 +45,32 @@ async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
     node = await read_node(action.node, context)
     name = node.metadata.name
     if (reader := context.cluster.reader) is None:
-        raise UnusableError(f"The settings give no access to Kubernetes for {context.cluster.name}.")
+        raise UnusableError(
+            sentence("The settings give no access to Kubernetes for {cluster}.", cluster=context.cluster.name)
+        )
     pods = await reader.listing(ObjectRef(api="v1", kind="Pod", name=""), fields=f"spec.nodeName={name}")
     evicted = sorted((pod for pod in pods if not _why_left(pod)), key=_name)
     lasting = action.lasting if action.lasting is not None else context.defaults.cordon_for
     cordon = () if node.spec.unschedulable else tuple(cordon_steps(node, action.reason, context, lasting))
     evictions = (Stage(steps=tuple(map(_eviction, evicted)), at_once=AT_ONCE),) if evicted else ()
     if not cordon and not evictions:
-        return PlanDraft(title="", nothing_to_do=f"{name} is already cordoned and has no pods to evict.")
+        return PlanDraft(
+            title="",
+            nothing_to_do=sentence("{node} is already cordoned and has no pods to evict.", node=name),
+        )
     topology = context.cluster.topology()
     return PlanDraft(
-        title=f"Drain {name}: evict {len(evicted)} pod{'s' if len(evicted) != 1 else ''}",
+        title=counted(
+            "Drain {node}: evict {count} pod",
+            "Drain {node}: evict {count} pods",
+            node=name,
+            count=len(evicted),
+        ),
         stages=(*in_order(*cordon), *evictions),
         disrupts=_disruptions(evicted, topology, name),
         decided=(
-            f"drain node {name} with uid {node.metadata.uid}",
-            f"{AT_ONCE} pods at once, each within {humanize(EVICTED_WITHIN)}",
+            sentence("drain node {node} with uid {uid}", node=name, uid=node.metadata.uid),
+            sentence("{at_once} pods at once, each within {limit}", at_once=AT_ONCE, limit=EVICTED_WITHIN),
         ),
         notes=(
             *await _training_notes(evicted, topology, name, context),
@@ -74,19 +84,37 @@ def _eviction(pod: Mapping[str, Any]) -> Evict:
     meta = pod["metadata"]
     return Evict(
         ref=ObjectRef(api="v1", kind="Pod", namespace=meta["namespace"], name=meta["name"], uid=meta["uid"]),
-        description=f"evict {_name(pod)}",
+        description=sentence("evict {pod}", pod=_name(pod)),
         seconds=EVICTED_WITHIN.total_seconds(),
     )
 
 
-def _why_left(pod: Mapping[str, Any]) -> str:
-    """Return why a drain leaves the pod on its node; empty if it is evicted."""
+class _Stays(Enum):
+    """Why a drain leaves a pod on its node."""
+
+    STATIC = auto()
+    FINISHED = auto()
+    OF_DAEMON_SET = auto()
+
+
+def _why_left(pod: Mapping[str, Any]) -> _Stays | None:
+    """Return why a drain leaves the pod on its node; None if it is evicted."""
     if _MIRROR in (pod["metadata"].get("annotations") or {}):
-        return "static"
+        return _Stays.STATIC
     if pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
-        return "finished"
+        return _Stays.FINISHED
     owner = _controller(pod)
-    return "of a DaemonSet" if owner is not None and owner["kind"] == "DaemonSet" else ""
+    return _Stays.OF_DAEMON_SET if owner is not None and owner["kind"] == "DaemonSet" else None
+
+
+def _left(number: int, reason: _Stays) -> Sentence:
+    match reason:
+        case _Stays.STATIC:
+            return sentence("{number} static", number=number)
+        case _Stays.FINISHED:
+            return sentence("{number} finished", number=number)
+        case _Stays.OF_DAEMON_SET:
+            return sentence("{number} of a DaemonSet", number=number)
 
 
 def _controller(pod: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -106,14 +134,20 @@ def _disruptions(pods: Sequence[Mapping[str, Any]], topology: Topology, node: st
     found: list[Disruption] = []
     for name, members in by_name.items():
         training, user = topology.trainings.get(name), topology.user(name)
-        count = f"{len(members)} pod{'s' if len(members) != 1 else ''}"
         found.append(
             Disruption(
                 name=name,
                 shown=user.shown if user else "",
                 owner=user.owner if user else "",
                 gpus=sum(member.gpus for member in members),
-                text=f"{len(members)} of {training.ranks} ranks" if training else count,
+                text=counted(
+                    "{evicted} of {count} rank",
+                    "{evicted} of {count} ranks",
+                    evicted=len(members),
+                    count=training.ranks,
+                )
+                if training
+                else counted("{count} pod", "{count} pods", count=len(members)),
             )
         )
     return tuple(sorted(found, key=lambda one: (-one.gpus, one.name)))
@@ -138,24 +172,35 @@ async def _training_notes(
     facts = _facts_on(topology, node)
     hit = {fact.training for pod in pods if (fact := facts.get(_name(pod))) is not None}
     trainings = [training for training in context.cluster.trainings() if training.id in hit]
-    notes = [f"{training.shown}: {await lost_work(training, context)}" for training in trainings[:NAMED]]
-    return [*notes, *([f"… and {len(trainings) - NAMED} more trainings."] if len(trainings) > NAMED else ())]
+    notes: list[str] = [
+        listed((training.shown, await lost_work(training, context)), ":") for training in trainings[:NAMED]
+    ]
+    if (more := len(trainings) - NAMED) > 0:
+        notes.append(counted("… and {count} more training.", "… and {count} more trainings.", count=more))
+    return notes
 
 
 def _pod_notes(pods: Sequence[Mapping[str, Any]], evicted: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return notes on pods that are lost for good, on data that is lost, on the pods that stay, and on the time."""
-    notes = []
+    notes: list[str] = []
     if bare := [pod for pod in evicted if _controller(pod) is None]:
-        notes.append(f"No controller recreates these, they are gone for good: {_names(bare)}.")
+        notes.append(
+            sentence("No controller recreates these, they are gone for good: {pods}.", pods=_names(bare))
+        )
     if storing := [pod for pod in evicted if _has_local_storage(pod)]:
-        notes.append(f"Data in the emptyDir volumes of these is lost: {_names(storing)}.")
+        notes.append(sentence("Data in the emptyDir volumes of these is lost: {pods}.", pods=_names(storing)))
     left = [reason for pod in pods if (reason := _why_left(pod))]
     if left:
-        counts = (f"{left.count(reason)} {reason}" for reason in dict.fromkeys(left))
-        notes.append(f"These pods stay: {', '.join(counts)}.")
+        counts = [_left(left.count(reason), reason) for reason in dict.fromkeys(left)]
+        notes.append(sentence("These pods stay: {counts}.", counts=listed(counts)))
     grace = max((pod["spec"].get("terminationGracePeriodSeconds") or 0 for pod in evicted), default=0)
     if grace > 60:
-        notes.append(f"A pod may take {humanize(timedelta(seconds=grace))} to end: its grace period is kept.")
+        notes.append(
+            sentence(
+                "A pod may take {grace} to end: its grace period is kept.",
+                grace=timedelta(seconds=grace),
+            )
+        )
     return notes
 
 
@@ -168,10 +213,15 @@ def _has_local_storage(pod: Mapping[str, Any]) -> bool:
 def _cordon_note(node: Node, lasting: timedelta) -> str:
     name = node.metadata.name
     if node.spec.unschedulable:
-        return f"{name} is already cordoned by {cordoned_by(node)}: that stays, also after an undo."
-    return (
-        f"The lease ends in {humanize(lasting)} with a reminder. Undoing this plan lifts the cordon, but brings no "
-        "pod back."
+        return sentence(
+            "{node} is already cordoned by {who}: that stays, also after an undo.",
+            node=name,
+            who=cordoned_by(node),
+        )
+    return sentence(
+        "The lease ends in {lasting} with a reminder. Undoing this plan lifts the cordon, "
+        "but brings no pod back.",
+        lasting=lasting,
     )
 
 
@@ -179,8 +229,8 @@ def _name(pod: Mapping[str, Any]) -> str:
     return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
-def _names(pods: Sequence[Mapping[str, Any]]) -> str:
-    return some_of([_name(pod) for pod in pods], NAMED)
+def _names(pods: Sequence[Mapping[str, Any]]) -> Sentence:
+    return listed(map(_name, pods), most=NAMED)
 
 
 DRAIN = Command(
@@ -202,10 +252,13 @@ DRAIN = Command(
     ),
     example='node drain gpu-a04 --reason "replace GPU 3"',
     details=(
-        "Pods of DaemonSets, static pods and finished pods stay. Pods without a controller and pods with emptyDir "
-        "volumes are evicted too, and the preview names them. A pod whose disruption budget allows no disruption "
-        f"is tried again until it is gone, for at most {humanize(EVICTED_WITHIN)}; the plan's card shows which "
-        "budget it waits for. Every pod has its own grace period. "
-        "Undo lifts the cordon."
+        sentence(
+            "Pods of DaemonSets, static pods and finished pods stay. Pods without a controller "
+            "and pods with emptyDir volumes are evicted too, and the preview names them. A pod "
+            "whose disruption budget allows no disruption is tried again until it is gone, for "
+            "at most {limit}; the plan's card shows which budget it waits for. Every "
+            "pod has its own grace period. Undo lifts the cordon.",
+            limit=EVICTED_WITHIN,
+        )
     ),
 )

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import click
 
 from alerts.cards.message import Block, Context, Message, Table
-from alerts.cards.text import bold, moment, text
+from alerts.cards.text import bold, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.outages import OFTEN, Outage, median_repairs, outages_of
 from collectors.facts.clock import humanize
+from collectors.facts.sentences import counted, listed, sentence
 from commands.core.blindness import nothing_seen
 from commands.core.command import EVERY_SOURCE, Answer, Command
 from commands.core.context import CommandContext
@@ -36,7 +37,8 @@ async def show(action: ShowHistory, context: CommandContext) -> Answer:
     if not found:
         return Answer(message=nothing_seen("No critical incident of a node is stored", context))
     blocks = _of_node(found, context) if action.node else _of_all(found, context)
-    title = text(bold(f"{len(found)} outages"), " since ", moment(found[0].began))
+    count = bold(counted("{count} outage", "{count} outages", count=len(found)))
+    title = text(sentence("{outages} since {at}", outages=count, at=found[0].began))
     return Answer(message=Message(title=title, blocks=blocks))
 
 
@@ -65,7 +67,14 @@ def _of_all(found: Sequence[Outage], context: CommandContext) -> tuple[Block, ..
     )
     often = sum(len(outages) >= OFTEN for outages in by_node.values())
     note = Context(
-        text=text(f"{often} nodes broke {OFTEN} times or more: look for a common part, or the vendor.")
+        text=text(
+            counted(
+                "{count} node broke {often} times or more: look for a common part, or the vendor.",
+                "{count} nodes broke {often} times or more: look for a common part, or the vendor.",
+                count=often,
+                often=OFTEN,
+            )
+        )
     )
     return (nodes, alerts, note) if often else (nodes, alerts)
 
@@ -85,12 +94,12 @@ def _in_all(outages: Sequence[Outage], context: CommandContext) -> str:
 
 
 def _named(outage: Outage, context: CommandContext) -> str:
-    return f"{outage.name}, {_lasted(outage, context)}"
+    return listed((outage.name, _lasted(outage, context)))
 
 
 def _lasted(outage: Outage, context: CommandContext) -> str:
     lasted = humanize((outage.ended or context.now) - outage.began, parts=1)
-    return lasted if outage.ended else f"{lasted} so far"
+    return lasted if outage.ended else sentence("{lasted} so far", lasted=lasted)
 
 
 HISTORY = Command(

@@ -12,6 +12,7 @@ from alerts.incidents.incident import Incident
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
+from collectors.facts.sentences import Sentence, counted, listed, sentence
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_incident import open_incidents
@@ -67,7 +68,9 @@ async def listing(action: ListNodes, context: CommandContext) -> Answer:
     ]
     nodes = [one for one in nodes if action.rack in ("", one.rack)]
     if not nodes:
-        raise UnusableError("No matching nodes." + (f" Racks: {_racks(context)}." if action.rack else ""))
+        if not action.rack:
+            raise UnusableError("No matching nodes.")
+        raise UnusableError(sentence("No matching nodes. Racks: {racks}.", racks=_racks(context)))
     nodes.sort(key=lambda one: (one.rank, one.gpus == "", one.name))
     fine = [one for one in nodes if one.is_fine]
     is_whole = action.all or action.cordoned or bool(action.rack) or len(fine) <= FEW
@@ -82,9 +85,9 @@ def _message(nodes: Sequence[_Listed], fine: Sequence[_Listed], *, is_whole: boo
         rows = tuple(one.row for one in shown[:SHOWN])
         blocks.append(Table(heading=heading, rows=rows, more=max(0, len(shown) - SHOWN)))
     if not is_whole:
-        blocks.append(Context(text=text(f"{len(fine)} nodes fine")))
+        blocks.append(Context(text=text(counted("{count} node fine", "{count} nodes fine", count=len(fine)))))
         blocks.append(Buttons(buttons=(Button(label="All nodes", line="node list --all"),)))
-    title = f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}"
+    title = counted("{count} node", "{count} nodes", count=len(nodes))
     color = Color.GOOD if len(fine) == len(nodes) else Color.INFO
     return Message(title=text(bold(title)), color=color, blocks=tuple(blocks))
 
@@ -102,7 +105,7 @@ def _listed(
     trainings = {pod.user.rpartition("/")[2] for pod in topology.pods_on.get(name, ()) if pod.user}
     return _Listed(
         name=name,
-        state=", ".join((state_of(node, lease), *(one.id for one in incidents))),
+        state=listed((state_of(node, lease), *(one.id for one in incidents))),
         gpus=gpus_of(inventory, name),
         trainings=", ".join(sorted(trainings)),
         rack=facts.rack if facts else "",
@@ -122,7 +125,7 @@ def state_of(node: Node, lease: CordonLease | None) -> str:
     """Return `Ready` or `NotReady`, and what is known of its cordon."""
     state = "Ready" if is_node_ready(node) else "NotReady"
     cordon = state_of_cordon(node, lease)
-    return f"{state}, {cordon}" if cordon else state
+    return listed((state, cordon)) if cordon else state
 
 
 def gpus_of(inventory: Inventory, node: str) -> str:
@@ -133,9 +136,9 @@ def gpus_of(inventory: Inventory, node: str) -> str:
     return " ".join(pairs)
 
 
-def _racks(context: CommandContext) -> str:
+def _racks(context: CommandContext) -> Sentence:
     found: Mapping[str, object] = {node.rack: None for node in context.cluster.topology().nodes.values()}
-    return ", ".join(sorted(rack for rack in found if rack))
+    return listed(sorted(rack for rack in found if rack))
 
 
 LIST: Command[ListNodes] = Command(

@@ -6,6 +6,7 @@ import click
 
 from alerts.cards.message import Color, Message
 from alerts.cards.text import text
+from collectors.facts.sentences import sentence, word
 from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
@@ -31,21 +32,41 @@ async def cancel(named: PlanName, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
         plan = await unit.rows(Plan).get(named.plan)
         if plan is None:
-            raise UnusableError(f"There is no plan `{named.plan}`.")
+            raise UnusableError(sentence("There is no plan `{plan}`.", plan=named.plan))
         if plan.is_over:
-            raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is already {plan.state.value}.")
+            raise UnusableError(
+                sentence(
+                    "Plan `{plan}` ({title}) is already {state}.",
+                    plan=plan.id,
+                    title=plan.title,
+                    state=word(plan.state.value),
+                )
+            )
         denied = context.refusal(plan.command, *namespaces_of(plan.steps))
         if not context.actor.is_one(plan.actor) and denied is not None:
-            raise DeniedError(f"Plan `{plan.id}` belongs to {plan.actor_name}. {denied}", plan=plan.id)
+            raise DeniedError(
+                sentence(
+                    "Plan `{plan}` belongs to {owner}. {denied}",
+                    plan=plan.id,
+                    owner=plan.actor_name,
+                    denied=denied,
+                ),
+                plan=plan.id,
+            )
         was_running = plan.state is PlanState.RUNNING
-        reason = f"cancelled by {context.actor.name}"
+        reason = sentence("cancelled by {actor}", actor=context.actor.name)
         ended_at = None if was_running else context.now  # the executor ends a running plan
         cancelled = replace(plan, state=PlanState.CANCELLED, error=reason, ended_at=ended_at)
         await unit.rows(Plan).put(cancelled)
         if plan.state is PlanState.CONFIRMED:
             await record_outcome(unit, cancelled)
-    effect = "it stops after the current step" if was_running else "nothing was done"
-    return Answer(message=Message(title=text(f"{plan.title}: cancelled, {effect}."), color=Color.QUIET))
+    effect = sentence("it stops after the current step") if was_running else sentence("nothing was done")
+    return Answer(
+        message=Message(
+            title=text(sentence("{title}: cancelled, {effect}.", title=plan.title, effect=effect)),
+            color=Color.QUIET,
+        )
+    )
 
 
 _PLAN = click.Argument(["plan"], type=PLAN)

@@ -3,6 +3,7 @@
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
+from collectors.facts.sentences import counted, listed, sentence, word
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
@@ -25,7 +26,10 @@ async def stored_plan(named: PlanName, context: CommandContext) -> Plan:
         plan = await snapshot.rows(Plan).get(named.plan)
     if plan is None:
         raise UnusableError(
-            f"There is no plan `{named.plan}`. Plans are named p1, p2, …; `audit` lists the latest."
+            sentence(
+                "There is no plan `{plan}`. Plans are named p1, p2, …; `audit` lists the latest.",
+                plan=named.plan,
+            )
         )
     return plan
 
@@ -41,17 +45,31 @@ NAMED = 8  # steps that cannot be undone, in the notes of an undo
 async def undo(named: PlanName, context: CommandContext) -> PlanDraft:
     plan = await stored_plan(named, context)
     if plan.undone_by:
-        raise UnusableError(f"Plan `{plan.id}` was already undone by plan `{plan.undone_by}`.")
+        raise UnusableError(
+            sentence(
+                "Plan `{plan}` was already undone by plan `{undone_by}`.",
+                plan=plan.id,
+                undone_by=plan.undone_by,
+            )
+        )
     if not plan.is_over:
         raise UnusableError(
-            f"Plan `{plan.id}` is {plan.state.value}: stop it first with `plan cancel {plan.id}`."
+            sentence(
+                "Plan `{plan}` is {state}: stop it first with `plan cancel {plan}`.",
+                plan=plan.id,
+                state=word(plan.state.value),
+            )
         )
     if not plan.has_ended:
-        raise UnusableError(f"Plan `{plan.id}` is still finishing its current step: try again in a moment.")
+        raise UnusableError(
+            sentence(
+                "Plan `{plan}` is still finishing its current step: try again in a moment.", plan=plan.id
+            )
+        )
     await _check_permission(plan, context)
     records = await _settled(plan, context)
     if not can_undo(plan, records):
-        raise UnusableError(f"Plan `{plan.id}` did nothing that can be undone.")
+        raise UnusableError(sentence("Plan `{plan}` did nothing that can be undone.", plan=plan.id))
     pairs = list(zip(plan.steps, records, strict=True))
     changed = await _changed_since(pairs, context)
     instead = _instead(plan, pairs, context, without=changed)
@@ -74,12 +92,22 @@ async def undo(named: PlanName, context: CommandContext) -> PlanDraft:
     )
     steps = (*_reverted(plan.steps, inverses), *promised)
     if changed and not steps:
-        raise UnusableError(f"Plan `{plan.id}` can no longer be undone: {'; '.join(changed.values())}.")
+        raise UnusableError(
+            sentence(
+                "Plan `{plan}` can no longer be undone: {changes}.",
+                plan=plan.id,
+                changes=listed(changed.values(), ";"),
+            )
+        )
     unknown = [step.description for step, record in pairs if record.state is StepState.UNKNOWN]
     if unknown and not steps:
         raise UnusableError(
-            f"Plan `{plan.id}` cannot be undone: it is not known whether this was done, and Yardmaster cannot see "
-            f"it: {', '.join(_first(unknown))}."
+            sentence(
+                "Plan `{plan}` cannot be undone: it is not known whether this was done, and "
+                "Yardmaster cannot see it: {steps}.",
+                plan=plan.id,
+                steps=listed(_first(unknown)),
+            )
         )
     deleted = {step.ref.name for step in steps if isinstance(step, Delete) and step.ref.kind == "Namespace"}
     irreversible = [
@@ -94,13 +122,14 @@ async def undo(named: PlanName, context: CommandContext) -> PlanDraft:
     remaining = (*_first(irreversible), *changed.values())
     notes = (
         *(note for one in effects for note in one.notes),
-        *(f"This is not undone: {one}" for one in remaining),
+        *(sentence("This is not undone: {step}", step=one) for one in remaining),
     )
     notes += tuple(
-        f"It is not known whether this was done, so it is not undone: {one}" for one in _first(unknown)
+        sentence("It is not known whether this was done, so it is not undone: {step}", step=one)
+        for one in _first(unknown)
     )
     return PlanDraft(
-        title=f"Undo: {plan.title}",
+        title=sentence("Undo: {title}", title=plan.title),
         stages=(Stage(steps=steps, is_apart=True),) if steps else (),
         notes=notes,
         disrupts=tuple(disruption for one in effects for disruption in one.disrupts),
@@ -137,7 +166,12 @@ async def _check_permission(plan: Plan, context: CommandContext) -> None:
     if (denied := context.refusal("plan undo")) is not None:
         raise DeniedError(denied, plan=plan.id)
     if (denied := context.refusal(plan.command, *namespaces_of(plan.steps))) is not None:
-        raise DeniedError(f"To undo plan `{plan.id}` you must be allowed to run it: {denied}", plan=plan.id)
+        raise DeniedError(
+            sentence(
+                "To undo plan `{plan}` you must be allowed to run it: {denied}", plan=plan.id, denied=denied
+            ),
+            plan=plan.id,
+        )
 
 
 async def _settled(plan: Plan, context: CommandContext) -> tuple[StepRecord, ...]:
@@ -151,7 +185,10 @@ async def _settled(plan: Plan, context: CommandContext) -> tuple[StepRecord, ...
 
 def _first(texts: Sequence[str]) -> tuple[str, ...]:
     more = len(texts) - NAMED
-    return (*texts[:NAMED], *([f"{more} more steps like these"] if more > 0 else ()))
+    if more <= 0:
+        return tuple(texts)
+    others = counted("{count} more step like these", "{count} more steps like these", count=more)
+    return (*texts[:NAMED], others)
 
 
 def _instead(
@@ -175,5 +212,5 @@ async def _changed_since(pairs: Sequence[tuple[Step, StepRecord]], context: Comm
             if not isinstance(step, Record) or done.state is not StepState.DONE:
                 continue
             if state := await changed_after(snapshot, step):
-                found[step.id] = f"{step.expects}, which is {state} by now"
+                found[step.id] = sentence("{row}, which is {state} by now", row=step.expects, state=state)
     return found

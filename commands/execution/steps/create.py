@@ -3,6 +3,7 @@
 from typing import Any
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by, sentence
 from commands.execution.object_refs import JsonValue, ObjectReader, ObjectRef, ref_of
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Unknown, Waiting
@@ -46,7 +47,7 @@ class Create(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="creat
             return None
         ref = self.ref
         made = ObjectRef(api=ref.api, kind=ref.kind, name=ref.name, namespace=ref.namespace, uid=uid)
-        return Delete(ref=made, description=f"delete {ref}, which this plan created")
+        return Delete(ref=made, description=sentence("delete {ref}, which this plan created", ref=str(ref)))
 
     def namespaces(self) -> tuple[str, ...]:
         return namespaces_of_ref(self.ref)
@@ -77,33 +78,40 @@ class Create(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="creat
         was_sent = attempt.was_sent
         try:
             made = await attempt.send(attempt.writer.create(manifest))
-            return Done(text="created", uid=made["metadata"].get("uid", ""))
+            return Done(text=sentence("created"), uid=made["metadata"].get("uid", ""))
         except SourceError as error:
             if error.status != 409:
                 raise
-            refused = str(error)
+            refused = said_by(error)
         try:
             found = await attempt.writer.read(self.ref)
         except SourceError as error:
             if error.status == 403 and self.is_secret:
-                return Done(text="already created" if was_sent else "already there", is_ours=was_sent)
+                return Done(
+                    text=sentence("already created") if was_sent else sentence("already there"),
+                    is_ours=was_sent,
+                )
             raise
         if found is None:  # a quota being updated, or the object is being deleted
-            return Waiting(reason=f"{self.ref} could not be created: {refused}")
+            return Waiting(
+                reason=sentence("{ref} could not be created: {refused}", ref=str(self.ref), refused=refused)
+            )
         if _is_made_by(attempt.plan, found):
-            return Done(text="already created", uid=found["metadata"].get("uid", ""))
-        return Refused(reason=f"{self.ref} already exists and was not created by this plan")
+            return Done(text=sentence("already created"), uid=found["metadata"].get("uid", ""))
+        return Refused(
+            reason=sentence("{ref} already exists and was not created by this plan", ref=str(self.ref))
+        )
 
     async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
         try:
             found = await reader.read(self.ref)
         except SourceError as error:
             if error.status == 403 and self.is_secret:
-                return Unknown(reason=f"Yardmaster may not read {self.ref}")
+                return Unknown(reason=sentence("Yardmaster may not read {ref}", ref=str(self.ref)))
             raise
         if found is not None and _is_made_by(plan, found):
-            return Done(text="created", uid=found["metadata"].get("uid", ""))
-        return Refused(reason=f"{self.ref} was not created by this plan")
+            return Done(text=sentence("created"), uid=found["metadata"].get("uid", ""))
+        return Refused(reason=sentence("{ref} was not created by this plan", ref=str(self.ref)))
 
     async def _with_content(self, reader: ObjectReader) -> dict[str, Any]:
         """Return the manifest with the type and the data of the object that it copies."""
@@ -111,7 +119,10 @@ class Create(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="creat
             return self.manifest
         found = await reader.read(self.copies)
         if found is None:
-            raise SourceError(f"{self.copies} cannot be copied: it does not exist", temporary=False)
+            raise SourceError(
+                sentence("{copies} cannot be copied: it does not exist", copies=str(self.copies)),
+                temporary=False,
+            )
         return {
             **self.manifest,
             **{key: found[key] for key in ("type", "data", "binaryData") if key in found},

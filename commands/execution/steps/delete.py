@@ -1,6 +1,7 @@
 """Delete: exactly one object, and then its dependants. There is no inverse."""
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by, sentence
 from commands.execution.object_refs import ObjectReader
 from commands.execution.object_state import ObjectState
 from commands.execution.rights import Right
@@ -32,26 +33,26 @@ class Delete(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="del
             if not is_gone:
                 raise
             run.leave(self.ref, None)
-            return Done(text="already gone")
+            return Done(text=sentence("already gone"))
         run.leave(self.ref, None)
         return Done()
 
     async def apply(self, attempt: Attempt) -> Outcome:
         try:
             await attempt.send(attempt.writer.delete(self.ref))
-            return Done(text="deleted")
+            return Done(text=sentence("deleted"))
         except SourceError as error:
             if error.status == 404:
-                return Done(text="already gone")
+                return Done(text=sentence("already gone"))
             if error.status != 409:
                 raise
-            refused = str(error)
+            refused = said_by(error)
         if await attempt.writer.read(self.ref) is None:
-            return Done(text="already gone: another object has its name now")
+            return Done(text=sentence("already gone: another object has its name now"))
         return Waiting(reason=refused)  # it was written at the same moment
 
     async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
         found = await reader.read(self.ref)
         if found is None or found["metadata"].get("deletionTimestamp"):
-            return Done(text="deleted")
-        return Refused(reason=f"{self.ref} still exists")
+            return Done(text=sentence("deleted"))
+        return Refused(reason=sentence("{ref} still exists", ref=str(self.ref)))

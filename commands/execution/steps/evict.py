@@ -2,6 +2,7 @@
 
 import re
 
+from collectors.facts.sentences import said_by, sentence
 from collectors.sources.kubernetes.client import KubernetesError
 from commands.execution.object_refs import ObjectReader
 from commands.execution.rights import Right
@@ -48,7 +49,7 @@ class Evict(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="evic
     async def apply(self, attempt: Attempt) -> Outcome:
         found = await attempt.writer.read(self.ref)
         if found is None:
-            return Done(text="gone")
+            return Done(text=sentence("gone"))
         if found["metadata"].get("deletionTimestamp"):
             return _TERMINATING
         attempt.was_sent = False  # an eviction of an earlier process took no effect
@@ -61,15 +62,15 @@ class Evict(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="evic
     async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
         found = await reader.read(self.ref)
         if found is None or found["metadata"].get("deletionTimestamp"):
-            return Done(text="evicted")
-        return Refused(reason=f"{self.ref} is still running")
+            return Done(text=sentence("evicted"))
+        return Refused(reason=sentence("{ref} is still running", ref=str(self.ref)))
 
     def _refusal(self, error: KubernetesError) -> Outcome:
         """Return what a refused eviction means. Raises the error if it means nothing special."""
         causes = dict(error.causes)
         again_in = error.retry_after.total_seconds() if error.retry_after else BLOCKED_FOR
         if error.status == 404:
-            return Done(text="gone")
+            return Done(text=sentence("gone"))
         if error.status == 429 and "DisruptionBudget" in causes:
             message = causes["DisruptionBudget"]
             named = _BUDGET.search(message)
@@ -79,12 +80,15 @@ class Evict(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="evic
                 blocker=f"{self.ref.namespace}/{named[1]}" if named else message,
             )
         if error.status in (409, 429) or (error.status == 403 and "NamespaceTerminating" in causes):
-            return Waiting(reason=error.message or str(error), again_in=again_in)
+            return Waiting(reason=error.message or said_by(error), again_in=again_in)
         if error.status == 500 and "more than one PodDisruptionBudget" in error.message:
             return Refused(
-                reason=f"{self.ref} has more than one PodDisruptionBudget, so it can never be evicted"
+                reason=sentence(
+                    "{ref} has more than one PodDisruptionBudget, so it can never be evicted",
+                    ref=str(self.ref),
+                )
             )
         raise error
 
 
-_TERMINATING = Waiting(reason="terminating")
+_TERMINATING = Waiting(reason=sentence("terminating"))

@@ -1,6 +1,7 @@
 """Patch: a merge patch of one object or subresource, guarded by preconditions."""
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import sentence
 from commands.execution.object_refs import JsonValue, ObjectReader
 from commands.execution.object_state import ObjectState
 from commands.execution.preconditions import Precondition, contains, difference, facts_of
@@ -42,7 +43,7 @@ class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patc
         paths = {fact.path for fact in made}
         return Patch(
             ref=self.ref,
-            description=self.undo_text or f"restore {self.ref}",
+            description=self.undo_text or sentence("restore {ref}", ref=str(self.ref)),
             body=self.undo,
             # others may have changed it since
             requires=(*made, *(fact for fact in self.requires if fact.path not in paths)),
@@ -73,9 +74,9 @@ class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patc
             return Done()  # the server cannot check a patch of an object that does not exist yet
         found = await run.writer.read(self.ref, self.subresource)
         if found is None and self.if_exists:
-            return Done(text="already gone")
+            return Done(text=sentence("already gone"))
         if found is None:
-            return Refused(reason=f"{self.ref} does not exist")
+            return Refused(reason=sentence("{ref} does not exist", ref=str(self.ref)))
         if contains(found, self.body):
             run.leave(self.ref, found, self.subresource)
             return Done()
@@ -89,14 +90,14 @@ class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patc
         for _ in range(MAX_CONFLICTS):
             found = await attempt.writer.read(self.ref, self.subresource)
             if found is None and self.if_exists:
-                return Done(text="already gone", is_ours=False)
+                return Done(text=sentence("already gone"), is_ours=False)
             if found is None:
-                return Refused(reason=f"{self.ref} no longer exists")
+                return Refused(reason=sentence("{ref} no longer exists", ref=str(self.ref)))
             if contains(found, self.body):
                 return (
-                    Done(text="already done")
+                    Done(text=sentence("already done"))
                     if attempt.was_sent
-                    else Done(text="already so: nothing was changed", is_ours=False)
+                    else Done(text=sentence("already so: nothing was changed"), is_ours=False)
                 )
             if reason := difference(found, self.requires, self.ref):
                 return Refused(reason=reason)
@@ -109,14 +110,14 @@ class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patc
             except SourceError as error:
                 if error.status != 409:
                     raise
-        return Refused(reason=f"{self.ref} keeps being changed by another client")
+        return Refused(reason=sentence("{ref} keeps being changed by another client", ref=str(self.ref)))
 
     async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
         found = await reader.read(self.ref, self.subresource)
         if found is None:
-            return Refused(reason=f"{self.ref} no longer exists")
+            return Refused(reason=sentence("{ref} no longer exists", ref=str(self.ref)))
         return (
             Done()
             if contains(found, self.body)
-            else Refused(reason=f"{self.ref} is not as the step makes it")
+            else Refused(reason=sentence("{ref} is not as the step makes it", ref=str(self.ref)))
         )

@@ -1,5 +1,6 @@
 """Record: put or delete a row of our own store, with the step that it records."""
 
+from collectors.facts.sentences import sentence
 from commands.execution.object_refs import JsonValue, ObjectReader
 from commands.execution.object_state import ObjectState
 from commands.execution.rights import Right
@@ -39,7 +40,7 @@ class Record(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="recor
         return Record(
             table=self.table,
             id=self.id,
-            description=self.undo_text or f"revert: {self.description}",
+            description=self.undo_text or sentence("revert: {step}", step=self.description),
             row=self.before,
             before=self.row,
             undo_text=self.description,
@@ -76,4 +77,4 @@ class Record(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="recor
         for one in self.about:
             if reason := one.difference(await reader.read(one.ref, one.subresource)):
                 return Refused(reason=reason)
-        return Done(text="recorded")
+        return Done(text=sentence("recorded"))

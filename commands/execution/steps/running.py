@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from collectors.cluster.objects import Pod
+from collectors.facts.sentences import counted, listed, sentence
 from collectors.trainings.ranks import problem_of
 from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.execution.rights import Right
@@ -54,17 +55,21 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
     async def _judged(self, reader: ObjectReader) -> Outcome:
         found = await reader.read(self.ref)
         if found is None:
-            return Refused(reason=f"{self.ref} no longer exists")
+            return Refused(reason=sentence("{ref} no longer exists", ref=str(self.ref)))
         conditions = {one["type"]: one for one in _conditions(found) if one.get("status") == "True"}
         if failed := next((conditions[one] for one in _FAILED if one in conditions), None):
-            why = ": ".join(filter(None, (failed.get("reason"), failed.get("message"))))
+            why = listed(filter(None, (failed.get("reason"), failed.get("message"))), ":")
             return Refused(
-                reason=f"{self.ref} does not come back, it has failed ({why}): it has to be launched again"
+                reason=sentence(
+                    "{ref} does not come back, it has failed ({why}): it has to be launched again",
+                    ref=str(self.ref),
+                    why=why,
+                )
             )
         if any(one in conditions for one in _ENDED):
-            return Done(text="it has ended by now")
+            return Done(text=sentence("it has ended by now"))
         if found["spec"].get("suspend"):
-            return Refused(reason=f"{self.ref} is suspended again")
+            return Refused(reason=sentence("{ref} is suspended again", ref=str(self.ref)))
         pods = ObjectRef(api="v1", kind="Pod", namespace=self.ref.namespace, name="")
         return self._counted(
             [msgspec.convert(one, Pod) for one in await reader.listing(pods, labels=self.label)]
@@ -73,13 +78,20 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
     def _counted(self, pods: list[Pod]) -> Outcome:
         staying = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
         run = sum(pod.status.phase in ("Running", "Succeeded") for pod in staying)
-        progress = f"{run} of {self.count} pods run"
+        progress: str = counted(
+            "{run} of {count} pod runs", "{run} of {count} pods run", run=run, count=self.count
+        )
         if run >= self.count:
             return Done(text=progress)
         for pod in sorted(staying, key=lambda pod: pod.metadata.name):
             reason, explanation = problem_of(pod)
             if reason:
-                progress += f"; {pod.metadata.name} waits: {explanation or reason}"
+                progress = sentence(
+                    "{progress}; {pod} waits: {why}",
+                    progress=progress,
+                    pod=pod.metadata.name,
+                    why=explanation or reason,
+                )
                 break
         return Waiting(reason=progress, again_in=AGAIN_IN)
 

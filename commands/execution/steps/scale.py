@@ -1,5 +1,6 @@
 """Scale: set a replica count through the scale subresource."""
 
+from collectors.facts.sentences import counted, sentence
 from commands.execution.object_refs import ObjectReader
 from commands.execution.object_state import ObjectState
 from commands.execution.preconditions import Precondition
@@ -22,7 +23,7 @@ class Scale(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="scal
     def inverse(self, uid: str) -> "Scale":
         return Scale(
             ref=self.ref,
-            description=f"scale {self.ref} back to {self.expected}",
+            description=sentence("scale {ref} back to {expected}", ref=str(self.ref), expected=self.expected),
             replicas=self.expected,
             expected=self.replicas,
         )
@@ -32,7 +33,12 @@ class Scale(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="scal
             return None
         return Wait(
             ref=self.ref,
-            description=f"wait until {self.expected} pods of {self.ref} are ready",
+            description=counted(
+                "wait until {count} pod of {ref} is ready",
+                "wait until {count} pods of {ref} are ready",
+                count=self.expected,
+                ref=str(self.ref),
+            ),
             path=("status", "readyReplicas"),
             at_least=self.expected,
             seconds=WAITS_FOR,
@@ -54,21 +60,40 @@ class Scale(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="scal
     async def apply(self, attempt: Attempt) -> Outcome:
         now = await self._replicas(attempt.writer)
         if now is None:
-            return Refused(reason=f"{self.ref} no longer exists")
+            return Refused(reason=sentence("{ref} no longer exists", ref=str(self.ref)))
         if now == self.replicas:
-            return Done(text=f"already has {now} replicas", is_ours=attempt.was_sent)
+            return Done(
+                text=counted("already has {count} replica", "already has {count} replicas", count=now),
+                is_ours=attempt.was_sent,
+            )
         if now != self.expected:
             return Refused(
-                reason=f"{self.ref} has {now} replicas now, not {self.expected} as shown: run the command again"
+                reason=counted(
+                    "{ref} has {count} replica now, not {expected} as shown: run the command again",
+                    "{ref} has {count} replicas now, not {expected} as shown: run the command again",
+                    ref=str(self.ref),
+                    count=now,
+                    expected=self.expected,
+                )
             )
         await attempt.send(attempt.writer.scale(self.ref, self.replicas))
-        return Done(text=f"scaled from {self.expected} to {self.replicas}")
+        return Done(
+            text=sentence(
+                "scaled from {expected} to {replicas}", expected=self.expected, replicas=self.replicas
+            )
+        )
 
     async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
         now = await self._replicas(reader)
         if now == self.replicas:
-            return Done(text=f"has {now} replicas")
-        return Refused(reason=f"{self.ref} " + ("no longer exists" if now is None else f"has {now} replicas"))
+            return Done(text=counted("has {count} replica", "has {count} replicas", count=now))
+        if now is None:
+            return Refused(reason=sentence("{ref} no longer exists", ref=str(self.ref)))
+        return Refused(
+            reason=counted(
+                "{ref} has {count} replica", "{ref} has {count} replicas", ref=str(self.ref), count=now
+            )
+        )
 
     async def _replicas(self, reader: ObjectReader) -> int | None:
         found = await reader.read(self.ref, "scale")

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from collectors.facts.sentences import sentence
 from commands.execution.object_refs import JsonValue, ObjectReader
 from commands.execution.preconditions import value_at
 from commands.execution.rights import Right
@@ -44,11 +45,17 @@ class Wait(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="wait"
 
     def _judged(self, found: dict[str, Any] | None) -> Outcome:
         if found is None:
-            return Done(text="gone") if self.is_gone else Refused(reason=f"{self.ref} no longer exists")
+            return (
+                Done(text=sentence("gone"))
+                if self.is_gone
+                else Refused(reason=sentence("{ref} no longer exists", ref=str(self.ref)))
+            )
         seen = value_at(found, self.path)
         if not self.is_gone and self._is_met(seen):
-            return Done(text=f"{'.'.join(self.path)} is {seen}")
-        return Waiting(reason="it is still there" if self.is_gone else f"it is {seen}")
+            return Done(text=sentence("{path} is {seen}", path=".".join(self.path), seen=str(seen)))
+        return Waiting(
+            reason=sentence("it is still there") if self.is_gone else sentence("it is {seen}", seen=str(seen))
+        )
 
     def _is_met(self, seen: object) -> bool:
         if self.at_least is not None:

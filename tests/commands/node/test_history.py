@@ -42,7 +42,7 @@ async def test_the_node_that_broke_most_comes_first(yard: Yard) -> None:
     assert "gpu-a02 | 3 | 6 h | GPUMissing" in reply
     assert reply.index("gpu-a02 | 3") < reply.index("gpu-a01 | 1")
     assert "GPUMissing | 4 | 1 h 30 min" in reply
-    assert "1 nodes broke 3 times or more" in reply
+    assert "1 node broke 3 times or more" in reply
 
 
 async def test_one_node_has_its_own_outages(yard: Yard) -> None:
