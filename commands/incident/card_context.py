@@ -17,7 +17,7 @@ from alerts.rules import ImpactScope, Rule
 from alerts.silences import Silence
 from alerts.store import Between, StoreSnapshot
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
-from commands.incident.cluster_now import SeenCluster, cluster_now
+from commands.incident.seen_cluster import SeenCluster, cluster_now
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
 
 
