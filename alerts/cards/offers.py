@@ -11,7 +11,7 @@ from alerts.cards.incident_context import IncidentContext
 from alerts.cards.suggested_actions import Suggestion, label_of, suggestions
 from alerts.incidents.incident import Incident
 
-Judge = Callable[[Suggestion, ClusterNow], bool]  # whether there is still something to do
+_Judge = Callable[[Suggestion, ClusterNow], bool]  # whether there is still something to do
 
 
 def _has_no_cordon(one: Suggestion, cluster: ClusterNow) -> bool:
@@ -33,7 +33,7 @@ def _holds_gpus(one: Suggestion, cluster: ClusterNow) -> bool:
     return one.object not in cluster.over | cluster.idle
 
 
-_JUDGES: Mapping[str, Judge] = {  # other commands only show something
+_JUDGES: Mapping[str, _Judge] = {  # other commands only show something
     "node cordon": _has_no_cordon,
     "volume freeze": _has_something_to_hold,
     "training stop": _writes,

@@ -12,7 +12,7 @@ from alerts.rules import Rule
 from alerts.store import StoreSnapshot
 from collectors.facts.queries import Query
 from collectors.trainings.training import Training
-from commands.incident.cluster_now import SeenCluster
+from commands.incident.seen_cluster import SeenCluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from alerts.silences import Silence
 from alerts.store import Between, StoreSnapshot
 from collectors.facts.sentences import sentence
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
-from commands.incident.cluster_now import SeenCluster, cluster_now
+from commands.incident.seen_cluster import SeenCluster, cluster_now
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
 
 

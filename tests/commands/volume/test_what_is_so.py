@@ -4,7 +4,7 @@ from alerts.cards.cluster_now import ClusterNow
 from alerts.cards.suggested_actions import Suggestion
 from collectors.cluster.kinds import DEPLOYMENTS
 from commands.execution.plan import PlanState
-from commands.incident.cluster_now import cluster_now
+from commands.incident.seen_cluster import cluster_now
 from commands.models import CordonLease
 from tests.commands.volume.conftest import Volumes, cached
 from tests.support.rows import a_lease
