@@ -5,10 +5,9 @@ Nothing that is stored here can stop a row from being read: what is not understo
 
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from alerts.cards.text import Span, Style
-from collectors.facts.labels import Labels
 from collectors.facts.sentences import (
     Argument,
     Listed,
@@ -19,10 +18,6 @@ from collectors.facts.sentences import (
     listed,
     sentence,
 )
-
-_BARE: Final = frozenset(
-    {bool, int, float, type(None), datetime, timedelta, Labels}
-)  # no sentence is in these
 
 
 def stored_sentence(said: Sentence) -> dict[str, Any]:
@@ -49,43 +44,6 @@ def sentences_of(document: Any) -> dict[str, Sentence]:
     return found
 
 
-<<<<<<< HEAD
-def restored(value: Any, said: Mapping[str, Sentence]) -> Any:
-    """Return a row, or a part of one, with the sentences in the place of their English."""
-    if type(value) in _BARE:
-        return value
-    match value:
-        case str():
-            return said.get(value, value) if type(value) is str else value
-        case tuple() | list():
-            after = [restored(one, said) for one in value]
-            return type(value)(after) if _differ(value, after) else value
-        case dict():
-            return {key: restored(one, said) for key, one in value.items()}
-        case _ if is_dataclass(value):
-            return _restored_row(value, said)
-        case _:
-            return value
-
-
-def _restored_row(row: Any, said: Mapping[str, Sentence]) -> Any:
-    names = [field.name for field in fields(row)]
-    before = [getattr(row, name) for name in names]
-    after = [restored(value, said) for value in before]
-    if not _differ(before, after):
-        return row
-    again = copy(row)  # it may be a default that other rows have too
-    for name, value in zip(names, after, strict=True):
-        object.__setattr__(again, name, value)
-    return again
-
-
-def _differ(before: Sequence[Any], after: Sequence[Any]) -> bool:
-    return any(one is not other for one, other in zip(before, after, strict=True))
-
-
-=======
->>>>>>> conv4
 def _stored(value: Argument) -> Any:
     match value:
         case Sentence():

@@ -3,13 +3,20 @@
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import fields, is_dataclass
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
+from collectors.facts.labels import Labels
 from collectors.facts.sentences import Sentence
+
+# No sentence is in these.
+_BARE: Final = frozenset({bool, int, float, type(None), datetime, timedelta, Labels})
 
 
 def restored(value: Any, said: Mapping[str, Sentence]) -> Any:
     """Return a row, or a part of one, with the sentences in the place of their English."""
+    if type(value) in _BARE:
+        return value
     match value:
         case str():
             return said.get(value, value) if type(value) is str else value
