@@ -13,6 +13,7 @@ from alerts.rules import Rule
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.queries import CheckQuery, PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
+from collectors.facts.sentences import sentence
 from collectors.facts.stepwise import STEP, Stepwise
 from collectors.facts.subjects import Subject
 
@@ -86,23 +87,39 @@ def evaluate(
         labels = renderer.labels(rule, sample)
         if labels.key in found:
             return RuleEvaluation(
-                alerts=known, blind=f"two results of {rule.name} have the same labels {labels!r}"
+                alerts=known,
+                blind=sentence(
+                    "two results of {rule} have the same labels {labels}", rule=rule.name, labels=repr(labels)
+                ),
             )
         found[labels.key] = (labels, sample)
     moved = _moved(rule, known, found, renderer)
     unread = PresentSeries(_unread(rule, result))
     present = PresentSeries(result.present) if result.present is not None else None
     left_out = (
-        f"{rule.name} returned samples that cannot be read; alerts they may be of are kept"
+        sentence(
+            "{rule} returned samples that cannot be read; alerts they may be of are kept", rule=rule.name
+        )
         if result.unread
         else ""
     )
     if rule.limit and len(found) > rule.limit:  # the rule's own limit: exceeding it fails, as in Prometheus
         return RuleEvaluation(
-            alerts=known, blind=f"{rule.name} returned {len(found)} alerts, its limit is {rule.limit}"
+            alerts=known,
+            blind=sentence(
+                "{rule} returned {number} alerts, its limit is {limit}",
+                rule=rule.name,
+                number=len(found),
+                limit=rule.limit,
+            ),
         )
     if len(found) > most:  # a flood must not silence the rule: known alerts stay, then as many new ones
-        left_out = f"{rule.name} returned {len(found)} alerts; only {most} are kept"
+        left_out = sentence(
+            "{rule} returned {number} alerts; only {most} are kept",
+            rule=rule.name,
+            number=len(found),
+            most=most,
+        )
         kept = sorted(found, key=lambda key: (key not in known, key))[:most]
         found = {key: found[key] for key in kept}
 
@@ -121,7 +138,10 @@ def evaluate(
         ):
             verdict = Verdict.INACTIVE
         if verdict is Verdict.UNKNOWN and before is not None and _is_gone(before, renderer):
-            verdict, ended_reason = Verdict.INACTIVE, f"{before.subject.node} is no longer in the cluster"
+            verdict, ended_reason = (
+                Verdict.INACTIVE,
+                sentence("{node} is no longer in the cluster", node=before.subject.node),
+            )
         timing = rule.timing
         if verdict is Verdict.UNKNOWN and before is not None and before.id in proven:
             verdict, timing = Verdict.INACTIVE, replace(timing, keep_firing_for=timedelta())

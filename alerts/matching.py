@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from collectors.facts.patterns import compile_pattern
+from collectors.facts.sentences import said_by, sentence
 
 
 class Operator(StrEnum):
@@ -62,7 +63,10 @@ def parse_matchers(text: str) -> tuple[Matcher, ...]:
         match = _MATCHER.match(rest)
         if match is None:
             raise ValueError(
-                f'`{rest}` is not a matcher: write it like node="gpu-a04" or severity=~"warning|info"'
+                sentence(
+                    '`{given}` is not a matcher: write it like node="gpu-a04" or severity=~"warning|info"',
+                    given=rest,
+                )
             )
         value = match["value"]
         if value.startswith('"'):
@@ -72,7 +76,11 @@ def parse_matchers(text: str) -> tuple[Matcher, ...]:
             try:
                 compile_pattern(value)
             except ValueError as error:
-                raise ValueError(f"`{value}` is not a regular expression: {error}") from error
+                raise ValueError(
+                    sentence(
+                        "`{value}` is not a regular expression: {error}", value=value, error=said_by(error)
+                    )
+                ) from error
         found.append(Matcher(name=match["name"], operator=operator, value=value))
         rest = rest[match.end() :].strip()
     return tuple(found)

@@ -4,11 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
+from alerts.annotation_template import HEADLINES, TEXTS, annotation_template
 from alerts.rules import Rule
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.one_line import SENTENCE, one_line
 from collectors.facts.results import Sample
+from collectors.facts.sentences import Sentence
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 from go_templates import Template, parse
@@ -34,8 +36,8 @@ class RuleRenderer:
         labels = {name: one_line(value, SENTENCE) for name, value in sample.labels.items()}
         shown = replace(sample, labels=Labels(labels))
         return {
-            name: self._clean(self._rendered(value, shown))
-            for name, value in rule.template.annotations.items()
+            name: self._said(name, text, shown) if name in TEXTS else self._clean(self._rendered(text, shown))
+            for name, text in rule.template.annotations.items()
         }
 
     def subject(self, labels: Labels) -> Subject:
@@ -47,6 +49,11 @@ class RuleRenderer:
     def has_node(self, subject: Subject) -> bool | None:
         nodes = self._topology().nodes
         return subject.node in nodes if nodes else None
+
+    def _said(self, name: str, text: str, sample: Sample) -> str:
+        template = annotation_template(text, is_headline=name in HEADLINES)
+        said = template.render(sample.labels, sample.value, self._external_url)
+        return said.cleaned(self._clean) if isinstance(said, Sentence) else self._clean(said)
 
     def _rendered(self, text: str, sample: Sample) -> str:
         """Render a template. As in Prometheus, `$labels` is the query's sample: with its metric name, and without

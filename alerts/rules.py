@@ -61,6 +61,17 @@ class ImpactScope(StrEnum):
     BYSTANDERS = "bystanders"  # those that are only near it: nothing says that it affects them
 
 
+class Consequence(StrEnum):
+    """What a critical alert means for people's work, besides how urgent it is: the gravest leads its incident."""
+
+    DANGER = "danger"  # work will be lost unless somebody does something
+    LOSS = "loss"  # work is lost
+
+    @property
+    def rank(self) -> int:
+        return {"danger": 1, "loss": 2}[self]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
     """How long a condition must hold before the alert fires, and how long the alert fires after it ends."""
@@ -82,6 +93,7 @@ class AlertTemplate:
     proof_query: PromQLQuery | None = None  # of the proof `metric`: not 0 for what has recovered
     impact: ImpactScope | None = None  # None: by the component that the alert is about
     worse_after: tuple[str, ...] = ()  # names of alerts: beside one of them this one is critical, and leads
+    consequence: Consequence | None = None  # of its alerts that are critical
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from collectors.facts.clock import Clock, ClockSteps
 from collectors.facts.findings import Finding
 from collectors.facts.queries import Query
 from collectors.facts.results import Blind, QueryResult, SourceError
+from collectors.facts.sentences import listed, sentence
 from collectors.facts.topology import Topology
 from collectors.internal_errors import InternalErrors
 from collectors.sources.cluster_sources import ClusterSources
@@ -32,8 +33,8 @@ from collectors.trainings.catalogue import each_training, read_trainings, unseen
 from collectors.trainings.training import Training, training_of_row
 from commands.execution.cluster_writer import ClusterWriter
 
-STARTING = "its objects are being listed, and their trainings read"
-NO_KUBERNETES = "the settings give no access to Kubernetes for this cluster"
+STARTING = sentence("its objects are being listed, and their trainings read")
+NO_KUBERNETES = sentence("the settings give no access to Kubernetes for this cluster")
 # Those that run at once for people; a source runs twice as many, and the evaluation needs the others.
 QUERIES_OF_LINES = 4
 SNAPSHOT_EVERY = 1.0  # seconds: a large cluster changes a hundred times as often
@@ -223,8 +224,13 @@ class LiveCluster:
 
 def _unseen(inventory: Inventory) -> str:
     """Return why not all trainings can be seen; empty when they can."""
-    found = unseen_kinds(inventory).items()
-    return "; ".join(f"trainings made of a {kind} cannot be seen: {reason}" for kind, reason in found)
+    return listed(
+        (
+            sentence("trainings made of a {kind} cannot be seen: {reason}", kind=kind, reason=reason)
+            for kind, reason in unseen_kinds(inventory).items()
+        ),
+        ";",
+    )
 
 
 async def open_cluster(

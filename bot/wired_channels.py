@@ -161,6 +161,7 @@ def _card_context(
     return CardContext(
         rules=rules,
         training=training,
+        cluster=clusters.get,
         blind=blind,
         people=owners_of(settings, shared.persons),
         links={one.name: one.links for one in settings.clusters},

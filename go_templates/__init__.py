@@ -2,10 +2,11 @@
 
 from go_templates.humanizing import humanize_duration, humanize_percentage
 from go_templates.template import Template, parse
-from go_templates.template_errors import TemplateError
+from go_templates.template_errors import RenderError, TemplateError
 from go_templates.values import TemplateSample
 
 __all__ = [
+    "RenderError",
     "Template",
     "TemplateError",
     "TemplateSample",

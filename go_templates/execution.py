@@ -20,10 +20,13 @@ class _Leave(Enum):
     CONTINUE = "continue"
 
 
+Pieces = list[tuple[syntax_tree.TextNode | syntax_tree.ActionNode, str]]
+
+
 def render_tree(
     tree: syntax_tree.Tree, dot: Value, variables: Mapping[str, Value], world: Environment
-) -> str:
-    """Return the text of a template. Raise RenderError that starts with line and column."""
+) -> Pieces:
+    """Return the text of a template, each piece with its node. Raise RenderError that starts with line and column."""
     run = _Run(tree, world)
     run.variables = [("$", dot), *variables.items()]
     try:
@@ -33,7 +36,7 @@ def render_tree(
         raise RenderError(f"{line}:{column}: {error}") from None
     except RecursionError:
         raise RenderError("blocks and templates are nested too deep") from None
-    return "".join(run.out)
+    return run.out
 
 
 class _Run:
@@ -41,7 +44,7 @@ class _Run:
         self.tree = tree
         self.world = world
         self.variables: list[tuple[str, Value]] = []
-        self.out: list[str] = []
+        self.out: Pieces = []
         self.length = 0
         self.steps = 0
         self.calls = 0
@@ -53,11 +56,11 @@ class _Run:
         if self.steps > MOST_STEPS:
             raise RenderError(f"more than {MOST_STEPS} steps")
 
-    def write(self, text: str) -> None:
+    def write(self, node: syntax_tree.TextNode | syntax_tree.ActionNode, text: str) -> None:
         self.length += len(text)
         if self.length > MAX_OUTPUT:
             raise RenderError(f"the text is longer than {MAX_OUTPUT} characters")
-        self.out.append(text)
+        self.out.append((node, text))
 
     def walk(self, body: Sequence[syntax_tree.BodyNode], dot: Value) -> _Leave | None:
         for node in body:
@@ -69,11 +72,11 @@ class _Run:
     def walk_one(self, node: syntax_tree.BodyNode, dot: Value) -> _Leave | None:
         match node:
             case syntax_tree.TextNode():
-                self.write(node.text)
+                self.write(node, node.text)
             case syntax_tree.ActionNode():
                 value = self.pipeline(node.pipeline, dot)
                 if not node.pipeline.variables:
-                    self.write("<no value>" if value is None else printable_value(value))
+                    self.write(node, "<no value>" if value is None else printable_value(value))
             case syntax_tree.IfNode() | syntax_tree.WithNode():
                 known = len(self.variables)
                 value = self.pipeline(node.pipeline, dot)

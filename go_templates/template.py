@@ -39,6 +39,30 @@ class Template:
         `<error expanding template: …>`, so that an error in a template does not lose an alert. `query` answers
         PromQL within the template; its exceptions pass through.
         """
+        try:
+            pieces = self.pieces(
+                labels=labels,
+                value=value,
+                external_url=external_url,
+                external_labels=external_labels,
+                query=query,
+                now=now,
+            )
+        except RenderError as error:
+            return f"<error expanding template: {error}>"
+        return "".join([text for _, text in pieces])
+
+    def pieces(
+        self,
+        *,
+        labels: Mapping[str, str],
+        value: float,
+        external_url: str = "",
+        external_labels: Mapping[str, str] | None = None,
+        query: QueryFunction | None = None,
+        now: datetime | None = None,
+    ) -> execution.Pieces:
+        """Return what `render` joins: each text with the node that it is of. Raise RenderError."""
         world = Environment(query=query, external_url=external_url, now=now.timestamp() if now else None)
         dot = AlertData(
             labels=Names(labels),
@@ -52,10 +76,7 @@ class Template:
             "$externalURL": external_url,
             "$value": dot.value,
         }
-        try:
-            return execution.render_tree(self.tree, dot, variables, world)
-        except RenderError as error:
-            return f"<error expanding template: {error}>"
+        return execution.render_tree(self.tree, dot, variables, world)
 
 
 def parse(text: str) -> Template:

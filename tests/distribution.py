@@ -1,7 +1,8 @@
 """The distribution of tests with `-n`: those that run in one process, and the order in which they begin.
 
-The tests of a file stay together. So do those of a group, which share servers; groups begin first, as they wait more
-than they work. Then come the files that take longest, so that at the end no process waits for another.
+The tests of a file stay together, but for a file in SPREAD. So do those of a group, which share servers; groups begin
+first, as they wait more than they work. Then come the files that take longest, so that at the end no process waits
+for another.
 """
 
 import json
@@ -38,12 +39,15 @@ GROUPS = {
     "tests/recorded": "recorded",
 }
 
+SPREAD = frozenset({"tests/house/test_walks.py"})  # long tests that share nothing
+
 
 class Distribution(LoadScopeScheduling):  # type: ignore[misc]
     """It hands out groups and files, the longest first."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return scope_of(nodeid.partition("::")[0])
+        file = nodeid.partition("::")[0]
+        return nodeid if file in SPREAD else scope_of(file)
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         self.workqueue.move_to_end(min(self.workqueue, key=place_of), last=False)
@@ -60,7 +64,9 @@ def scope_of(file: str) -> str:
 def place_of(scope: str) -> tuple[int, float]:
     """Return the place of a group or a file in the order."""
     groups = [*dict.fromkeys(GROUPS.values())]
-    return groups.index(scope) if scope in groups else len(groups), -_seconds().get(scope, 0)
+    return groups.index(scope) if scope in groups else len(groups), -_seconds().get(
+        scope.partition("::")[0], 0
+    )
 
 
 @cache

@@ -7,7 +7,9 @@ from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply, card_
 from alerts.incidents.events import NOTIFYING, IncidentEventType
 from alerts.incidents.incident import Incident
 
-BROADCAST = frozenset({IncidentEventType.SEVERITY_RAISED, IncidentEventType.REOPENED})
+BROADCAST = frozenset(
+    {IncidentEventType.SEVERITY_RAISED, IncidentEventType.WORSENED, IncidentEventType.REOPENED}
+)
 
 
 def desired_cards(

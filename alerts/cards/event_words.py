@@ -24,6 +24,8 @@ def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentCon
             return text(sentence("Opened: {alert}", alert=event.text))
         case IncidentEventType.SEVERITY_RAISED:
             return text(sentence("Severity raised to {alert}", alert=event.text))
+        case IncidentEventType.WORSENED:
+            return text(sentence("It became worse: {alert}", alert=event.text))
         case IncidentEventType.ACKNOWLEDGED:
             return text(sentence("Acknowledged by {who}.", who=who))
         case IncidentEventType.HANDED_OVER:

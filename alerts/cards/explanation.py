@@ -11,15 +11,19 @@ from collectors.facts.sentences import Sentence, counted, headline_of, listed, s
 MEMBERS_SHOWN = 5
 
 
-def detail_of(incident: Incident) -> Text:
-    """What follows from the lead, what its log line names, and when it was logged if that is over."""
+def detail_of(incident: Incident, *, is_advised: bool = False) -> Text:
+    """What follows from the lead, what its log line names, and when it was logged if that is over.
+
+    `is_advised`: the card says what to do by its history, which the rule's advice does not know.
+    """
     lead = incident.lead
-    says = lead.description if incident.is_open else ""  # what to do is over, too
+    says = lead.description if incident.is_open and not is_advised else ""  # what to do is over, too
     if incident.crash_of and incident.is_open:
         says = (
             "The same XID on every node is a fault of the training or of what it shares, not of so many GPUs."
         )
-    parts = [text(" ".join(says.split()))] if says else []
+    line = " ".join(says.split())
+    parts = [text(says if line == says else line)] if says else []
     if lead.is_worse and (names := named_by_logs(incident)):
         named = listed(text(f"{label} ", code(it)) for label, it in names.items())
         parts.append(text(sentence("Logged {at}: {named}.", at=lead.since, named=named)))
@@ -111,7 +115,8 @@ def _example(incident: Incident, members: list[Member]) -> str:
         return said
     count = len(members) if every is None else _count(every, first.name)
     summary = headline_of(first.summary)
-    return sentence("{alert} (and {count} more)", alert=summary, count=count - 1) if count > 1 else summary
+    said = sentence("{alert} (and {count} more)", alert=summary, count=count - 1) if count > 1 else summary
+    return said if incident.is_open or first.is_worse else sentence("over: {alert}", alert=said)
 
 
 def _count(totals: Totals, name: str) -> int:

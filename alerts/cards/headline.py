@@ -3,12 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from alerts.annotation_template import CONTEXT
 from alerts.incidents.grouping import place_of, shared_by
 from alerts.incidents.incident import Incident, Member
 from alerts.incidents.totals import GroupTotals
-from collectors.facts.sentences import counted, headline_of, sentence
+from collectors.facts.sentences import Sentence, counted, escaped, headline_of, in_context, sentence
 
-_PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
+_PLACEHOLDER = re.compile(r"\{\{([a-z]+)\}\}")  # in the template of a sentence
+_PLAIN_PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
 
 
 def headline(incident: Incident) -> str:
@@ -39,7 +41,8 @@ def alike_of(incident: Incident) -> tuple[Member, ...]:
         for member in incident.members
         if not incident.is_open and (member.resolved_at or member.since) >= incident.began_at
     )
-    return tuple(one for one in incident.standing or recent if one.name == lead.name) or (lead,)
+    alike = (one for one in incident.standing or recent if one.name == lead.name)
+    return tuple(one for one in alike if one.gravity == lead.gravity or not lead.is_worse) or (lead,)
 
 
 def group_headline(
@@ -84,7 +87,16 @@ def _gpus(incident: Incident, known: Sequence[str], count: int) -> str:
 
 
 def filled(template: str, words: Mapping[str, str]) -> str | None:
-    """Return the template with its {placeholders} filled, or None if one is not known."""
-    if any(not words.get(name) for name in _PLACEHOLDER.findall(template)):
+    """Return the template with its {placeholders} filled, or None if one is not known.
+
+    Those of a sentence are escaped in its own template, and become holes of it.
+    """
+    known = template.arguments if isinstance(template, Sentence) else {}
+    own = template.template if isinstance(template, Sentence) else escaped(template)
+    names = set(_PLACEHOLDER.findall(own))
+    if any(not words.get(name) for name in names):
         return None
-    return _PLACEHOLDER.sub(lambda found: words[found[1]], template)
+    arguments = {**known, **{name: words[name] for name in names}}
+    if own.count("`") % 2 or any(known.get(name, words[name]) != words[name] for name in names):
+        return _PLAIN_PLACEHOLDER.sub(lambda found: words.get(found[1], found[0]), template)
+    return in_context(CONTEXT, _PLACEHOLDER.sub(r"{\1}", own), arguments)

@@ -2,7 +2,8 @@
 
 from alerts.cards.incident_context import IncidentContext
 from alerts.cards.message import Button, Buttons, ButtonStyle, Menu
-from alerts.cards.suggested_actions import fill, label_of, suggested_actions
+from alerts.cards.offers import offers
+from alerts.cards.suggested_actions import fill, label_of
 from alerts.incidents.incident import Incident
 from alerts.rules import ResolveWhen
 from alerts.runbooks import runbook_names
@@ -10,7 +11,6 @@ from alerts.runbooks import runbook_names
 MAX_BUTTONS = 4
 MAX_MORE = 5  # options: what a small menu of a chat holds
 
-_STARTED = frozenset({"confirmed", "running", "done", "unknown"})
 _DANGEROUS = ("training stop ",)  # what it ends does not come back
 _SILENCES = (("for 1 h", " --for 1h"), ("for 4 h", " --for 4h"), ("until it is over", ""))
 
@@ -46,11 +46,6 @@ def runbook_of(incident: Incident, context: IncidentContext) -> str:
 
 
 def _buttons(incident: Incident, context: IncidentContext) -> tuple[Button, ...]:
-    actions: dict[str, str] = {}
-    started = started_labels(context)
-    for line in suggested_actions(incident, context.rules):
-        if label_of(line) not in started:
-            actions.setdefault(label_of(line), line)  # two rules may suggest one action for different reasons
     last: list[Button] = []
     if not incident.acknowledged_by:
         label = "Acknowledge (closes it)" if is_closed_by_acknowledging(incident) else "Acknowledge"
@@ -58,8 +53,8 @@ def _buttons(incident: Incident, context: IncidentContext) -> tuple[Button, ...]
     if incident.is_only_unproven:
         last.append(Button(label="It is over", line=f"incident resolve {incident.id}"))
     buttons = [
-        Button(label=label, line=line, style=_style(line, is_first=number == 0))
-        for number, (label, line) in enumerate(list(actions.items())[: MAX_BUTTONS - max(1, len(last))])
+        Button(label=label_of(line), line=line, style=_style(line, is_first=number == 0))
+        for number, line in enumerate(offers(incident, context)[: MAX_BUTTONS - max(1, len(last))])
     ]
     return (*buttons, *last)
 
@@ -68,11 +63,6 @@ def is_closed_by_acknowledging(incident: Incident) -> bool:
     """Whether the incident is open only because nobody has acknowledged it."""
     waits = incident.resolve_when is ResolveWhen.ACKNOWLEDGED and not incident.acknowledged_by
     return waits and not incident.firing and not incident.is_only_unproven
-
-
-def started_labels(context: IncidentContext) -> set[str]:
-    """Return the labels of the actions that somebody has started."""
-    return {label_of(action.line) for action in context.actions if action.state in _STARTED}
 
 
 def _style(line: str, *, is_first: bool) -> ButtonStyle:

@@ -12,12 +12,12 @@ from alerts.cards.incident_buttons import (
     runbook_address,
     runbook_of,
     shipped_runbook,
-    started_labels,
 )
 from alerts.cards.incident_context import NO_CONTEXT, Asked, IncidentContext
 from alerts.cards.message import Block, Color, Context, Message, Paragraph, Preformatted
+from alerts.cards.offers import offers
 from alerts.cards.proof_text import came_back, waits_for
-from alerts.cards.suggested_actions import fill, label_of, suggested_actions
+from alerts.cards.suggested_actions import fill, label_of
 from alerts.cards.text import Text, bold, code, link, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Incident
@@ -35,9 +35,11 @@ def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, 
     blocks: list[Block] = [Paragraph(text=line) for line in first_lines(incident, context)]
     if reason := _unseen(incident, context):
         blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), reason)))
-    blocks += [Paragraph(text=part) for part in (detail_of(incident), other_alerts(incident)) if part]
-    if context.returned is not None and incident.is_open:
-        blocks.append(Paragraph(text=came_back(context.returned)))
+    returned = context.returned if incident.is_open else None
+    details = (detail_of(incident, is_advised=returned is not None), other_alerts(incident))
+    blocks += [Paragraph(text=part) for part in details if part]
+    if returned is not None:
+        blocks.append(Paragraph(text=came_back(returned)))
     if waiting := waits_for(incident):
         blocks.append(Paragraph(text=waiting))
     if many := many_alerts(incident):
@@ -90,8 +92,7 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
     if any(action.explains(incident) for action in done):
         return _waiting(incident, line)
     waits = is_closed_by_acknowledging(incident)
-    started = started_labels(context)
-    left = [one for one in suggested_actions(incident, context.rules) if label_of(one) not in started]
+    left = offers(incident, context)
     if waits and not left:
         return text(
             line,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from fnmatch import fnmatchcase
 
+from alerts.cards.cluster_now import ClusterNow
 from alerts.cards.message import Button
 from alerts.cards.text import Text
 from alerts.incidents.incident import Incident
@@ -63,6 +64,7 @@ class IncidentContext:
     blind: str = ""  # why the incident cannot be seen at the moment
     still_open: tuple[StillOpen, ...] = ()
     asked: tuple[Asked, ...] = ()
+    cluster: ClusterNow = field(default_factory=ClusterNow)
     returned: Returned | None = None  # what came back after it was repaired
 
 

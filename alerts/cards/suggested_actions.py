@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.xid_advice import keeps_node
@@ -16,9 +17,38 @@ _LABEL = 60  # characters
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*", re.ASCII)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A command line that a rule suggests. `volume`: the claim of its alert, if it is about one."""
+
+    line: str
+    volume: str = ""
+
+    @property
+    def command(self) -> str:
+        return " ".join(self.line.split()[:2])
+
+    @property
+    def object(self) -> str:
+        """What it acts on; empty for a line without one."""
+        word = (self.line.split()[2:3] or [""])[0]
+        return "" if word.startswith("-") else word
+
+    @property
+    def node(self) -> str:
+        """The node of its option, if it has one."""
+        words = self.line.split()
+        return words[words.index("--node") + 1] if "--node" in words else ""
+
+
 def suggested_actions(incident: Incident, rules: Mapping[str, Rule]) -> tuple[str, ...]:
     """Return the command lines to suggest, without those that have a placeholder the subject cannot fill."""
-    found: dict[str, None] = {}
+    return tuple(one.line for one in suggestions(incident, rules))
+
+
+def suggestions(incident: Incident, rules: Mapping[str, Rule]) -> tuple[Suggestion, ...]:
+    """Return what the rules of the alerts that stand suggest, those of what explains most first."""
+    found: dict[str, Suggestion] = {}
     for member in incident.standing or (incident.lead,):
         rule = rules.get(member.rule)
         keeps = keeps_node(incident, member)
@@ -26,8 +56,8 @@ def suggested_actions(incident: Incident, rules: Mapping[str, Rule]) -> tuple[st
             if keeps and action.startswith(_EMPTIES):
                 continue
             if (line := fill(action, member.subject.or_else(incident.subject))) is not None:
-                found.setdefault(line)
-    return tuple(found)
+                found.setdefault(line, Suggestion(line=line, volume=member.subject.volume))
+    return tuple(found.values())
 
 
 def fill(line: str, subject: Subject) -> str | None:

@@ -10,6 +10,7 @@ class IncidentEventType(StrEnum):
 
     OPENED = "opened"
     SEVERITY_RAISED = "severity_raised"
+    WORSENED = "worsened"  # as critical as it was, and the consequence is graver
     ALERT_ADDED = "alert_added"
     ALERT_RESOLVED = "alert_resolved"
     ACKNOWLEDGED = "acknowledged"
@@ -25,6 +26,7 @@ class IncidentEventType(StrEnum):
 NOTIFYING = frozenset(
     {
         IncidentEventType.SEVERITY_RAISED,
+        IncidentEventType.WORSENED,
         IncidentEventType.ACKNOWLEDGED,
         IncidentEventType.HANDED_OVER,
         IncidentEventType.GIVEN_BACK,

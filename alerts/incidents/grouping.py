@@ -11,6 +11,7 @@ from alerts.incidents.incident import Incident, Member
 from alerts.incidents.members import summary_of
 from alerts.incidents.proofs import NO_FACTS, ProofFacts
 from alerts.rules import ResolveWhen, Rule
+from collectors.facts.sentences import sentence
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 
@@ -134,7 +135,7 @@ def shared_by(subject: Subject, members: Iterable[Member]) -> Subject:
 def place_of(subject: Subject) -> str:
     """Return where it is, for people: the most exact place that the subject names."""
     if subject.node and subject.gpu:
-        return f"GPU {subject.gpu} on {subject.node}"
+        return sentence("GPU {gpu} on {node}", gpu=subject.gpu, node=subject.node)
     return (
         subject.node
         or subject.pod

@@ -8,7 +8,7 @@ from alerts.incidents.events import IncidentEvent, IncidentEventType
 from alerts.incidents.evidence import Evidence, Proven
 from alerts.incidents.totals import Totals
 from alerts.lifecycle import AlertState
-from alerts.rules import ImpactScope, Proof, ResolveWhen, Severity
+from alerts.rules import Consequence, ImpactScope, Proof, ResolveWhen, Severity
 from alerts.store import stored
 from collectors.facts.subjects import Subject
 from collectors.facts.xid_catalogue import Recovery
@@ -40,7 +40,8 @@ class Member:
     headline: str = ""
     resolved_headline: str = ""
     is_logged: bool = False  # found in a log: it has not recovered when its line leaves the window
-    is_worse: bool = False  # what stands beside it makes it the worst that the incident has
+    is_worse: bool = False  # what stands beside it makes it critical
+    consequence: Consequence | None = None  # for people's work, if it is critical
     scope: ImpactScope = ImpactScope.SUBJECT
     labels: Mapping[str, str] = field(default_factory=dict)  # of one that is logged, or needs a proof
     proofs: tuple[Proof, ...] = ()  # any of them ends it, and a person's word; empty: its own end does
@@ -59,10 +60,22 @@ class Member:
         return self.unseen_since is not None
 
     @property
-    def weight(self) -> tuple[bool, int, int, bool]:
-        """How much it explains: more than another of its severity if its XID calls for more, or if it is described."""
+    def gravity(self) -> int:
+        """How bad it is: 1 for info to 3 for critical, 4 if work is in danger, 5 if it is lost."""
+        return self.severity.rank + self._stake
+
+    @property
+    def _stake(self) -> int:
+        return self.consequence.rank if self.consequence is not None else int(self.is_worse)
+
+    @property
+    def weight(self) -> tuple[int, int, int, bool]:
+        """How much it explains: the worst for people's work first, whatever fired later, then the more severe.
+
+        It explains more than another of its severity if its XID calls for more, or if it is described.
+        """
         return (
-            self.is_worse,
+            self._stake,
             self.severity.rank,
             self.recovery.rank if self.recovery else 0,
             bool(self.description),
@@ -166,8 +179,8 @@ class Incident:
 
     @property
     def gravity(self) -> int:
-        """How bad it is: 1 for info to 3 for critical, 4 once an alert is worse for what stands beside it."""
-        return self.severity.rank + self.lead.is_worse
+        """How bad it is: 1 for info to 3 for critical, 4 once work is in danger, 5 once it is lost."""
+        return max(self.severity.rank, self.lead.gravity)
 
     @property
     def alerts(self) -> int:
@@ -257,11 +270,7 @@ class Incident:
         return self.stood_before + (self.resolved_at or now) - self.began_at
 
 
-def explains_most(member: Member) -> tuple[bool, int, int, bool, float, str]:
-    """The order of alerts that explain an incident: what weighs most, then the oldest.
-
-    Of those that others made worse it is the newest: each is a step of what the one before led to.
-    """
-    is_worse, rank, recovery, is_described = member.weight
-    since = member.since.timestamp()
-    return not is_worse, -rank, -recovery, not is_described, -since if is_worse else since, member.name
+def explains_most(member: Member) -> tuple[int, int, int, bool, float, str]:
+    """The order of alerts that explain an incident: what weighs most, then the oldest."""
+    stake, rank, recovery, is_described = member.weight
+    return -stake, -rank, -recovery, not is_described, member.since.timestamp(), member.name

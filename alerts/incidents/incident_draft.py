@@ -17,6 +17,7 @@ from alerts.incidents.proofs import carried
 from alerts.incidents.standing_alerts import StandingAlerts
 from alerts.incidents.volumes import names_volume, with_volume
 from alerts.rules import ImpactScope, ResolveWhen, Rule, Severity
+from collectors.facts.sentences import listed, word
 
 MAX_MEMBERS = 50_000  # per incident: resolved ones make room for firing ones, less severe for more severe
 
@@ -119,7 +120,8 @@ class IncidentDraft:
         self._made = None
         rule = self._grouping.rules.get(alert.rule)
         before = self._members.get(alert.id)
-        concerning = member_of(alert, rule, self._leading_to(rule))
+        was_worse = before is not None and before.is_worse and self._header.stands(before)
+        concerning = member_of(alert, rule, self._leading_to(rule), is_worse=was_worse)
         member = concerning
         if concerning.is_logged and names_volume(concerning):
             others = [one for one in self._members.values() if self._header.stands(one)]
@@ -132,6 +134,7 @@ class IncidentDraft:
             return
         reopens = member.is_firing and not self.is_open
         is_first = not self._members
+        gravity = self._standing.gravity
         self._put(member, before)
         if reopens:
             self._reopen(now)
@@ -142,7 +145,10 @@ class IncidentDraft:
             self._resolve_when = ResolveWhen.ACKNOWLEDGED
         if member.is_firing:
             self._add_impacts(concerning)
-        self._record_change(member, before, now, reopens=reopens, is_first=is_first)
+        if reopens:
+            self._record(IncidentEventType.REOPENED, now, member.summary)
+        else:
+            self._record_change(member, before, gravity, now, is_first=is_first)
         self._severity = self._standing.severity or self._severity
         self._follow_crash()
 
@@ -218,17 +224,18 @@ class IncidentDraft:
         add_impacts(self._affected, member, self._grouping.topology)
 
     def _record_change(
-        self, member: Member, before: Member | None, now: datetime, *, reopens: bool, is_first: bool
+        self, member: Member, before: Member | None, gravity: int, now: datetime, *, is_first: bool
     ) -> None:
+        """Record what changed. `gravity`: of the incident until now. What is no worse than that raises nothing."""
         was_firing = before is not None and before.is_firing
-        became_worse = member.is_worse and before is not None and not before.is_worse
-        if reopens:
-            self._record(IncidentEventType.REOPENED, now, member.summary)
-        elif member.is_firing and (became_worse or not was_firing):
-            if member.is_worse or member.severity.rank > self._severity.rank:
-                said = f"{member.severity.value}: {member.summary}"
+        became_worse = before is not None and member.gravity > before.gravity
+        if member.is_firing and (became_worse or not was_firing):
+            if member.severity.rank > self._severity.rank:
+                said = listed([word(member.severity.value), member.summary], ":")
                 self._record(IncidentEventType.SEVERITY_RAISED, now, said)
-            elif not is_first:
+            elif member.gravity > max(gravity, self._severity.rank):
+                self._record(IncidentEventType.WORSENED, now, member.summary)
+            elif not is_first and not was_firing:
                 self._record(IncidentEventType.ALERT_ADDED, now, member.summary)
         elif was_firing and not member.is_firing:
             self._record(IncidentEventType.ALERT_RESOLVED, now, member.summary)

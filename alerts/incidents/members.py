@@ -8,15 +8,20 @@ from alerts.incidents.incident import Member
 from alerts.incidents.proofs import proofs_of
 from alerts.incidents.wording import readable
 from alerts.incidents.xid_advice import with_advice
-from alerts.rules import ImpactScope, Rule, Severity
+from alerts.rules import Consequence, ImpactScope, Rule, Severity
 from collectors.facts.queries import LogQuery
 
 # Components that every training depends on. A rule that says nothing else concerns everybody if it is about one.
 SHARED_COMPONENTS = frozenset({"apiserver", "dns", "etcd"})
 
 
-def member_of(alert: Alert, rule: Rule | None, others: Iterable[Member] = ()) -> Member:
-    """Return the alert as a member of an incident that has these others."""
+def member_of(
+    alert: Alert, rule: Rule | None, others: Iterable[Member] = (), *, is_worse: bool = False
+) -> Member:
+    """Return the alert as a member of an incident that has these others.
+
+    `is_worse`: one of them made it worse before. It stays so while it stands, whatever becomes of the other.
+    """
     said = {name: readable(words, alert) for name, words in alert.annotations.items()}
     member = Member(
         alert=alert.id,
@@ -46,18 +51,28 @@ def member_of(alert: Alert, rule: Rule | None, others: Iterable[Member] = ()) ->
         scope=scope_of(alert, rule),
         labels=alert.labels.without("alertname", "severity") if is_logged else {},
     )
-    if not any(_leads_to(other, alert, rule) for other in others):
-        return _with_proofs(member, alert, rule)
+    if not is_worse and not any(_leads_to(other, alert, rule) for other in others):
+        return _with_proofs(_with_consequence(member, rule), alert, rule)
     worse = replace(
         member,
         severity=Severity.CRITICAL,
         summary=said.get("worse_summary", member.summary),
         description=said.get("worse_description", member.description),
         headline="",
-        resolved_headline="",
+        resolved_headline=_once_over(member, rule),
         is_worse=True,
     )
-    return _with_proofs(worse, alert, rule)
+    return _with_proofs(_with_consequence(worse, rule), alert, rule)
+
+
+def _once_over(member: Member, rule: Rule) -> str:
+    """What is said of the worse alert once it is over: a loss stays one, and a danger is past."""
+    return member.resolved_headline if rule.template.consequence is Consequence.DANGER else ""
+
+
+def _with_consequence(member: Member, rule: Rule) -> Member:
+    is_critical = member.severity is Severity.CRITICAL
+    return replace(member, consequence=rule.template.consequence if is_critical else None)
 
 
 def _with_proofs(member: Member, alert: Alert, rule: Rule) -> Member:

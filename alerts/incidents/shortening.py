@@ -58,6 +58,8 @@ def _is_alike(incident: Incident, entry: _Ranked, lead: _Ranked) -> bool:
     member = entry[3]
     if member.name != lead[3].name or entry[0] != lead[0]:
         return False
+    if lead[3].is_worse and member.gravity != lead[3].gravity:
+        return False
     return not entry[0] or (
         not incident.is_open and (member.resolved_at or member.since) >= incident.began_at
     )

@@ -14,6 +14,7 @@ class StandingAlerts:
     def __init__(self, header: Incident, members: Iterable[Member]) -> None:
         self._header = header
         self._severities: Counter[Severity] = Counter()  # of those that stand
+        self._gravities: Counter[int] = Counter()  # of those that stand
         self._nodes: defaultdict[int, Counter[str]] = defaultdict(
             Counter
         )  # of XIDs that programs cause, by XID
@@ -39,6 +40,7 @@ class StandingAlerts:
         if not self._header.stands(member):
             return
         self._severities[member.severity] += by
+        self._gravities[member.gravity] += by
         if member.xid and not is_hardware(member):
             self._nodes[member.xid][member.subject.node] += by
 
@@ -46,6 +48,11 @@ class StandingAlerts:
     def severity(self) -> Severity | None:
         """The highest of those that stand; None if none does."""
         return next((one for one in Severity if self._severities[one] > 0), None)
+
+    @property
+    def gravity(self) -> int:
+        """The gravest of those that stand; 0 if none does."""
+        return max((gravity for gravity, count in self._gravities.items() if count > 0), default=0)
 
     @property
     def nodes(self) -> Iterable[Collection[str]]:

@@ -22,8 +22,7 @@ def with_volume(member: Member, others: Iterable[Member], topology: Topology) ->
         return member
     if not member.is_worse:
         return replace(member, subject=replace(member.subject, volume=claim.name))
-    only = claim.writers if len(claim.writers) == 1 else claim.trainings
-    training = only[0] if len(only) == 1 else ""
+    training = claim.writers[0] if len(claim.writers) == 1 else ""
     facts = topology.trainings.get(training)
     subject = replace(
         member.subject,

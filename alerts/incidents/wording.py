@@ -3,6 +3,7 @@
 import re
 
 from alerts.alert import Alert
+from collectors.facts.sentences import Sentence, in_context, pieces
 
 _MEASURED = re.compile(
     r"(?<![\w.:/-])(?P<number>-?\d+(?:\.\d+)?)(?P<gap> ?)"
@@ -12,7 +13,11 @@ _MEASURED = re.compile(
 
 def readable(sentence: str, alert: Alert) -> str:
     """Return the sentence with the node's name for its address, and with measured values rounded."""
-    return rounded(named(sentence, alert))
+    said = rounded(named(sentence, alert))
+    if said == sentence or not isinstance(sentence, Sentence):
+        return sentence if said == sentence else said
+    changed = _with_rounded_arguments(sentence.with_arguments(lambda words: named(words, alert)))
+    return changed if changed == said else said
 
 
 def named(sentence: str, alert: Alert) -> str:
@@ -33,6 +38,20 @@ def named(sentence: str, alert: Alert) -> str:
 def rounded(sentence: str) -> str:
     """Return the sentence with each value that has a unit as a person says it: `58.26%` becomes `58 %`."""
     return _MEASURED.sub(_rounded, sentence)
+
+
+def _with_rounded_arguments(said: Sentence) -> Sentence:
+    """Return the sentence with its arguments rounded; the unit of one may be in the template, beside it."""
+    parts = pieces(said.form)
+    changed = dict(said.arguments)
+    for place, (words, name, _) in enumerate(parts):
+        value = changed.get(name) if name else None
+        if name and isinstance(value, str):
+            before, after = words[-1:], parts[place + 1][0] if place + 1 < len(parts) else ""
+            whole = rounded(f"{before}{value}{after}")
+            if whole.startswith(before) and whole.endswith(after):
+                changed[name] = whole[len(before) : len(whole) - len(after)]
+    return in_context(said.context, said.template, changed)
 
 
 def _rounded(found: re.Match[str]) -> str:

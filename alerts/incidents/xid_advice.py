@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from alerts.incidents.incident import Incident, Member
+from collectors.facts.sentences import listed, sentence, word
 from collectors.facts.xid_catalogue import Recovery, recovery_of, xid_of
 
 DRIVER_SAYS = 154  # a summary of other XIDs, with the driver's own recovery action
@@ -40,8 +41,9 @@ def with_advice(member: Member, labels: Mapping[str, str]) -> Member:
     if not number:
         return member
     recovery = recovery_of(number, class_=labels.get("class", ""), action=labels.get("recovery", ""))
-    said = (f"XID {number}: {xid_of(number).meaning}.", _ADVICE[recovery], _NOTES.get(number, ""))
-    description = member.description or " ".join(filter(None, said))
+    meaning = sentence("XID {xid}: {meaning}.", xid=number, meaning=xid_of(number).meaning)
+    notes = [word(_NOTES[number])] if number in _NOTES else []
+    description = member.description or listed([meaning, word(_ADVICE[recovery]), *notes], ".")
     return replace(member, xid=number, recovery=recovery, description=description)
 
 

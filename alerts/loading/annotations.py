@@ -5,17 +5,20 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from difflib import get_close_matches
+from enum import StrEnum
+from typing import TypeVar
 
 from alerts.loading.node_reader import NodeReader, did_you_mean
 from alerts.loading.promql import find_error
 from alerts.loading.resolve_conditions import read_resolving
 from alerts.loading.yaml_nodes import ScalarNode, YamlNode
-from alerts.rules import AlertTemplate, FileLocation, ImpactScope, Severity, Symbols
+from alerts.rules import AlertTemplate, Consequence, FileLocation, ImpactScope, Severity, Symbols
 from go_templates import TemplateError, parse
 
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
 OWN = (
     "actions",
+    "consequence",
     "impact",
     "presence",
     "proof_expr",
@@ -28,6 +31,7 @@ _HEADLINES = ("headline", "resolved_headline", "worse_summary", "worse_descripti
 _UNSUPPORTED = ("closes", "remediation", "remedy")
 _LABEL_USED = re.compile(r"\$labels\.(\w+)")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_Word = TypeVar("_Word", bound=StrEnum)
 _HEADLINE_PLACEHOLDER = re.compile(r"(?<!\{)\{(\w*)\}(?!\})", re.ASCII)
 
 
@@ -124,8 +128,9 @@ def _own(
             resolve_when=resolving.when,
             proof_query=resolving.proof_query,
             proof_severity=resolving.proof_severity,
-            impact=_impact(reader, annotations.get("impact"), before),
+            impact=_one_of(ImpactScope, reader, annotations, "impact", before),
             worse_after=_worse_after(reader, annotations, before),
+            consequence=_one_of(Consequence, reader, annotations, "consequence", before),
         ),
         presence=_presence(reader, annotations.get("presence"), before),
     )
@@ -206,15 +211,22 @@ def _is_action(reader: NodeReader, location: FileLocation, line: str, what: str,
     return is_valid
 
 
-def _impact(reader: NodeReader, entry: tuple[str, YamlNode] | None, before: str) -> ImpactScope | None:
-    if entry is None:
+def _one_of(
+    words: type[_Word],
+    reader: NodeReader,
+    annotations: Mapping[str, tuple[str, YamlNode]],
+    name: str,
+    before: str,
+) -> _Word | None:
+    """Return what the annotation says, which must be one of these words; None without it."""
+    if name not in annotations:
         return None
-    word = entry[0].strip()
+    text, node = annotations[name]
     try:
-        return ImpactScope(word)
+        return words(text.strip())
     except ValueError:
-        known = ", ".join(scope.value for scope in ImpactScope)
-        reader.error(entry[1], f"{before}impact: `{word[:40]}` must be one of {known}")
+        known = ", ".join(word.value for word in words)
+        reader.error(node, f"{before}{name}: `{text.strip()[:40]}` must be one of {known}")
         return None
 
 

@@ -12,6 +12,7 @@ from alerts.rules import Rule
 from alerts.store import StoreSnapshot
 from collectors.facts.queries import Query
 from collectors.trainings.training import Training
+from commands.incident.cluster_now import SeenCluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,7 @@ class CardContext:
     rules: Callable[[], Mapping[str, Rule]]
     training: Callable[[str, str], Training | None]  # cluster, namespace/name
     blind: Callable[[str, Iterable[Query]], Mapping[str, str]]  # cluster, queries -> blind source -> reason
+    cluster: Callable[[str], SeenCluster | None] = lambda _name: None
     people: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by cluster
     runbooks: str = ""

@@ -11,6 +11,7 @@ from alerts.cards.incident_facts import incident_facts, shown_members
 from alerts.cards.message import Context, Image, Message
 from alerts.cards.posted import CardImage, CardKind, PostedCard, ThreadReply
 from alerts.cards.reply_words import worded
+from alerts.cards.suggested_actions import suggestions
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
@@ -22,13 +23,15 @@ from commands.models import CordonLease, ReclaimRequest
 
 LOOK_AGAIN = timedelta(seconds=15)  # whether an object that broke again is well
 LOOK_AGAIN_AT_WHAT_IS_LEFT = timedelta(minutes=1)
+LOOK_AGAIN_AT_THE_CLUSTER = timedelta(minutes=1)  # what a card offers may have been done by somebody else
 
 
 async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime) -> Composed:
     found = await snapshot.rows(Incident).get(card.row_id)
     if found is None:
         return Composed(message=None, is_final=True)
-    context = await incident_context(found, snapshot, rules=shared.rules(), now=now)
+    seen = shared.cluster(found.cluster)
+    context = await incident_context(found, snapshot, rules=shared.rules(), now=now, cluster=seen)
     context = replace(
         context,
         still_open=(*_suspended(found, context, shared), *context.still_open),
@@ -49,7 +52,9 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
         facts = incident_facts(found, rows, title=headline(found), links=context.links)
         message = replace(message, facts=facts)
     if found.resolved_at is None:
-        return Composed(message=message, next_due=context.silenced_until)
+        look = now + LOOK_AGAIN_AT_THE_CLUSTER if suggestions(found, context.rules) else None
+        dues = [due for due in (context.silenced_until, look) if due is not None]
+        return Composed(message=message, next_due=min(dues, default=None))
     over_at = found.resolved_at + shared.reopens_within
     if context.still_open:  # what ends it may change no row of this card
         return Composed(message=message, next_due=now + LOOK_AGAIN_AT_WHAT_IS_LEFT)
@@ -95,7 +100,7 @@ INCIDENT_CARD = CardDefinition(
     compose=_compose,
     depends_on={
         Incident: own,
-        Plan: lambda plan: (plan.incident,),
+        Plan: lambda plan: Everywhere(plan.cluster) if plan.command == "volume freeze" else (plan.incident,),
         StepRecord: lambda _: (),  # the plan is stored with what its steps came to
         Silence: lambda silence: Everywhere(silence.cluster),
         CordonLease: lambda lease: Everywhere(lease.cluster),
@@ -112,5 +117,6 @@ async def compose_reply(reply: ThreadReply, snapshot: StoreSnapshot, shared: Car
     if incident is None:
         return reply
     plans = await plans_of([incident], snapshot)
-    context = await context_of(incident, plans[incident.id], snapshot, rules=shared.rules())
+    seen = shared.cluster(incident.cluster)
+    context = await context_of(incident, plans[incident.id], snapshot, rules=shared.rules(), cluster=seen)
     return worded(reply, incident, context)

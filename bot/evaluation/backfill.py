@@ -9,6 +9,7 @@ from alerts.engine import AlertChange, RuleEvaluation
 from alerts.rules import Rule
 from bot.evaluation.rule_state import RuleState
 from collectors.facts.results import Blind, QueryResult
+from collectors.facts.sentences import sentence
 from collectors.query_router import CONCURRENCY, QueryRouter
 
 BACKFILL_FOR = 10.0  # seconds per cycle; the rest is backfilled in the next one
@@ -65,4 +66,4 @@ class Backfill:
         """Return why the source is not queried again in this cycle; empty if it may be."""
         if reason := self._failing.get(source):
             return reason
-        return "still backfilling missed evaluations" if time.monotonic() > self._until else ""
+        return sentence("still backfilling missed evaluations") if time.monotonic() > self._until else ""

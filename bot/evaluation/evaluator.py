@@ -24,6 +24,7 @@ from bot.live_cluster import LiveCluster
 from bot.metrics import Metrics
 from collectors.check_runner import KUBERNETES
 from collectors.facts.clock import LARGE_STEP, Clock, ClockSteps
+from collectors.facts.sentences import sentence
 from collectors.query_router import QueryRouter
 
 OBJECTS_EVERY = timedelta(seconds=60)  # how often the cluster's PrometheusRule objects are read
@@ -255,4 +256,6 @@ class Evaluator:
 def _ended(alert: Alert, now: datetime) -> Alert:
     """Return the alert resolved now, because its rule is gone."""
     life = replace(alert.life, state=AlertState.RESOLVED, resolved_at=now)
-    return replace(alert, life=life, ended_reason=f"the rule {alert.name} is no longer in force")
+    return replace(
+        alert, life=life, ended_reason=sentence("the rule {rule} is no longer in force", rule=alert.name)
+    )

@@ -17,6 +17,7 @@ from alerts.loading import Loaded, load, merge
 from alerts.rules import Diagnostic, FileLocation, Symbols
 from bot.evaluation.rulebook import symbols
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by, sentence
 from collectors.sources.kubernetes.source import KubernetesSource
 
 PATH = "/apis/monitoring.coreos.com/v1/prometheusrules"
@@ -47,12 +48,17 @@ class RuleObjects:
                 self._parsed |= parsed
                 left -= took
                 if not is_whole:
-                    return _failed(f"there is too much to parse in {ROUND:.0f} s: the next read goes on")
+                    return _failed(
+                        sentence(
+                            "there is too much to parse in {seconds:.0f} s: the next read goes on",
+                            seconds=ROUND,
+                        )
+                    )
         except SourceError as error:
             if error.status == 404:
                 self._parsed = {}
                 return Loaded()  # the cluster does not serve the kind
-            return _failed(str(error))
+            return _failed(said_by(error))
         self._parsed = found
         return _of_cluster(merge(list(found.values())), self.cluster)
 
@@ -83,7 +89,11 @@ def _text_of(item: dict[str, Any], cluster: str) -> tuple[bytes, str]:
 
 def _loaded(text: bytes, name: str, words: Symbols) -> Loaded:
     if len(text) > LARGEST:
-        reason = f"it has {len(text) >> 10} KiB, more than the {LARGEST >> 10} KiB that are read"
+        reason = sentence(
+            "it has {size} KiB, more than the {most} KiB that are read",
+            size=len(text) >> 10,
+            most=LARGEST >> 10,
+        )
         return Loaded(diagnostics=(Diagnostic(location=FileLocation(file=name), message=reason),))
     return load(text, file=name, symbols=words, own=False)
 

@@ -12,6 +12,7 @@ from alerts.runbooks import runbook_names
 from bot.settings.schema import RuleOverride, RulesSettings
 from collectors.check_catalogue import CHECKS
 from collectors.facts.queries import PromQLQuery
+from collectors.facts.sentences import said_by, sentence
 from collectors.facts.subjects import WORDS
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import UnusableError
@@ -51,7 +52,7 @@ def check_action(line: str) -> str | None:
     try:
         parse_line(line, CATALOGUE)
     except UnusableError as error:
-        return str(error)
+        return said_by(error)
     return None
 
 
@@ -111,8 +112,9 @@ def _from_file(path: Path, known_symbols: Symbols) -> Loaded:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        diagnostic = Diagnostic(location=FileLocation(file=str(path)), message=f"cannot be read: {reason}")
+        reason = str(error.strerror) if isinstance(error, OSError) else sentence("it is not UTF-8 text")
+        message = sentence("cannot be read: {reason}", reason=reason)
+        diagnostic = Diagnostic(location=FileLocation(file=str(path)), message=message)
         return Loaded(diagnostics=(diagnostic,))
     return load(text, file=str(path), symbols=known_symbols, own=True)
 

@@ -3,14 +3,17 @@
 Source of the plural rules: the catalogues' own `Plural-Forms`. What is not translated is English.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from gettext import NullTranslations
 from pathlib import Path
 from typing import Final
 
+from alerts.annotation_template import CONTEXT
 from alerts.cards.sentence_spans import spans_of
 from alerts.cards.text import plain
+from bot.language.agreement import agreeing
 from bot.language.po import Translation, entries_of, translations_of
 from collectors.facts.sentences import ENGLISH_JOINTS, ENGLISH_MORE, Joint, Sentence
 
@@ -25,6 +28,7 @@ _JOINTS: Final[Mapping[str, Mapping[Joint, tuple[str, str]]]] = {
     }
 }
 _MORE: Final = {"zh": "{items} 等，另有 {count} 个"}
+_REASON: Final = "reason"  # the context of these in the catalogues
 _FULL_STOPS: Final = {"zh": "。"}
 
 
@@ -41,13 +45,20 @@ class Catalogue:
         self._joints = _JOINTS.get(language, ENGLISH_JOINTS)
         self._full_stop = _FULL_STOPS.get(language, ".")
         self.more = _MORE.get(language, ENGLISH_MORE)
-        self.name = name
+        self._name = name
 
     def joint(self, joint: Joint) -> tuple[str, str]:
         return self._joints[joint]
 
     def form(self, said: Sentence) -> str:
-        """Return the template in this language; one that lost its full stop is found with it."""
+        """Return the template in this language; one that lost its full stop is found with it.
+
+        A rule is written for many things, so in English it may have to agree with one.
+        """
+        found = self._found(said)
+        return _agreeing(said) if said.context == CONTEXT and found == said.form else found
+
+    def _found(self, said: Sentence) -> str:
         found = self._form(said.template, said.plural, said)
         if found != said.form or said.form.endswith("."):
             return found
@@ -65,6 +76,11 @@ class Catalogue:
             found = self._translations.gettext(bare)
         return None if found == bare else words.replace(bare, found)
 
+    def name(self, words: str) -> str:
+        """Return an argument's text: a reason that a rule's action gives is ours, whoever took the action."""
+        found = self._translations.pgettext(_REASON, words)
+        return found if found != words else self._name(words)
+
     def say(self, said: Sentence) -> str:
         return plain(spans_of(said, self))
 
@@ -76,6 +92,14 @@ class Catalogue:
         if context:
             return t.npgettext(context, template, plural, number)
         return t.ngettext(template, plural, number)
+
+
+def _agreeing(said: Sentence) -> str:
+    """Return the English template with each argument that is `1` in its place, and what that counts in the singular."""
+    ones = [name for name, value in said.arguments.items() if value == "1"]
+    if not ones:
+        return said.form
+    return agreeing(re.sub(rf"(?<!\{{)\{{(?:{'|'.join(ones)})\}}(?!\}})", "1", said.form))
 
 
 def _plural_number(count: object) -> int:

@@ -8,10 +8,24 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from alerts.cards.text import Span, Style
-from collectors.facts.sentences import Argument, Listed, Marked, Sentence, counted, listed, sentence, word
+from collectors.facts.labels import Labels
+from collectors.facts.sentences import (
+    Argument,
+    Listed,
+    Marked,
+    Sentence,
+    counted,
+    in_context,
+    listed,
+    sentence,
+)
+
+_BARE: Final = frozenset(
+    {bool, int, float, type(None), datetime, timedelta, Labels}
+)  # no sentence is in these
 
 
 def stored_sentence(said: Sentence) -> dict[str, Any]:
@@ -20,7 +34,7 @@ def stored_sentence(said: Sentence) -> dict[str, Any]:
         return {"items": list(map(_stored, said.items)), "joint": said.joint, "more": said.more}
     arguments = {name: _stored(value) for name, value in said.arguments.items()}
     parts = {
-        "template": said.template,
+        "template": said.template if said.template != said or arguments or not said.context else "",
         "plural": said.plural,
         "context": said.context,
         "arguments": arguments,
@@ -33,13 +47,15 @@ def sentences_of(document: Any) -> dict[str, Sentence]:
     found: dict[str, Sentence] = {}
     for english, parts in document.items() if isinstance(document, dict) else ():
         with suppress(ArithmeticError, AssertionError, AttributeError, KeyError, TypeError, ValueError):
-            if (said := _read(parts)) == english:
+            if (said := _read(parts, english)) == english:
                 found[english] = said
     return found
 
 
 def restored(value: Any, said: Mapping[str, Sentence]) -> Any:
     """Return a row, or a part of one, with the sentences in the place of their English."""
+    if type(value) in _BARE:
+        return value
     match value:
         case str():
             return said.get(value, value) if type(value) is str else value
@@ -94,12 +110,12 @@ def _stored_span(value: Marked) -> list[Any]:
     return [_stored(value.text), Style.PLAIN.value, ""]
 
 
-def _read(parts: Any) -> Sentence:
+def _read(parts: Any, english: str = "") -> Sentence:
     if "items" in parts:
         return listed(map(_argument, parts["items"]), parts["joint"], more=parts["more"])
     arguments = {name: _argument(value) for name, value in parts.get("arguments", {}).items()}
     if "context" in parts:
-        return word(parts["template"].replace("{{", "{").replace("}}", "}"), parts["context"])
+        return in_context(parts["context"], parts.get("template", english), arguments)
     if "plural" in parts:
         count = arguments.pop("count")
         assert isinstance(count, int | float)

@@ -109,7 +109,18 @@ def counted(one: str, many: str, /, *, count: float, **arguments: Argument) -> S
 
 def word(words: str, context: str = "") -> Sentence:
     """Return fixed words of ours without a hole, such as the value of an enum, to be said within a sentence."""
-    return _sentence(words.replace("{", "{{").replace("}", "}}"), "", {}, context)
+    return _sentence(escaped(words), "", {}, context)
+
+
+def in_context(context: str, template: str, /, arguments: Mapping[str, Argument]) -> Sentence:
+    """Return a sentence that only the translations of this context are for. Raises ValueError."""
+    _check(holes(template), arguments)
+    return _sentence(template, "", arguments, context)
+
+
+def escaped(words: str) -> str:
+    """Return words for a template in which their braces are no holes."""
+    return words.replace("{", "{{").replace("}", "}}")
 
 
 def listed(items: Iterable[Argument], joint: Joint = ",", *, most: int = 0, more: int = 0) -> Listed:

@@ -9,10 +9,12 @@ import click
 from alerts.cards.desired_cards import desired_replies
 from alerts.cards.message import Message
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
-from alerts.cards.text import code, person, text
+from alerts.cards.text import person, text
 from alerts.incidents.grouping import acknowledge, give_back, hand_over
 from alerts.incidents.incident import Incident
 from alerts.store import Unit
+from collectors.facts.sentences import sentence
+from commands.core.code_names import as_code
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_incident import check_namespace, incident_named
@@ -37,10 +39,18 @@ async def ack(action: IncidentName, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
         incident = await _open_incident(action.name, "alert ack", unit, context)
         if context.actor.is_one(incident.acknowledged_by):
-            raise UnusableError(f"You already acknowledged incident `{incident.id}`.")
+            raise UnusableError(
+                sentence("You already acknowledged incident `{incident}`.", incident=incident.id)
+            )
         acked = acknowledge(incident, who=context.actor.person, who_name=context.actor.name, now=context.now)
         await _put(acked, unit)
-    title = text("You acknowledged incident ", code(incident.id), f": {incident.lead.summary}")
+    title = text(
+        sentence(
+            "You acknowledged incident `{incident}`: {summary}",
+            incident=incident.id,
+            summary=incident.lead.summary,
+        )
+    )
     return Answer(message=Message(title=title))
 
 
@@ -50,10 +60,14 @@ async def hand(action: HandOver, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
         incident = await _open_incident(action.name, "alert hand-over", unit, context)
         if incident.acknowledged_by in context.persons.ids_of(to):
-            raise UnusableError(f"Incident `{incident.id}` is theirs already.")
+            raise UnusableError(sentence("Incident `{incident}` is theirs already.", incident=incident.id))
         handed = hand_over(incident, to=to, to_name=name, by_name=context.actor.name, now=context.now)
         await _put(handed, unit)
-    title = text("You handed incident ", code(incident.id), " over to ", person(to, name), ".")
+    title = text(
+        sentence(
+            "You handed incident `{incident}` over to {who}.", incident=incident.id, who=person(to, name)
+        )
+    )
     return Answer(message=Message(title=title))
 
 
@@ -62,17 +76,20 @@ async def unack(action: IncidentName, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
         incident = await _open_incident(action.name, "alert unack", unit, context)
         if not incident.acknowledged_by:
-            raise UnusableError(f"Nobody has acknowledged incident `{incident.id}`.")
+            raise UnusableError(
+                sentence("Nobody has acknowledged incident `{incident}`.", incident=incident.id)
+            )
         returned = give_back(incident, who=context.actor.person, who_name=context.actor.name, now=context.now)
         await _put(returned, unit)
-    return Answer(message=Message(title=text("Incident ", code(incident.id), " is nobody's again.")))
+    title = text(sentence("Incident `{incident}` is nobody's again.", incident=incident.id))
+    return Answer(message=Message(title=title))
 
 
 async def _open_incident(name: str, command: str, unit: Unit, context: CommandContext) -> Incident:
     incident = await incident_named(name, unit, context)
     check_namespace(command, incident, context)
     if not incident.is_open:
-        raise UnusableError(f"Incident `{incident.id}` is already resolved.")
+        raise UnusableError(sentence("Incident `{incident}` is already resolved.", incident=incident.id))
     return incident
 
 
@@ -95,10 +112,16 @@ def _person(named: str, context: CommandContext) -> tuple[str, str]:
         to = context.persons.person_of(word)
         return to, next((name for name, id in owners.items() if id == to), "")
     if close := get_close_matches(word, owners, n=3):
-        near = ", ".join(f"`@{name}`" for name in close)
-        raise UnusableError(f"Yardmaster does not know `{named}`. Did you mean {near}?")
+        near = as_code(f"@{name}" for name in close)
+        raise UnusableError(
+            sentence("Yardmaster does not know `{named}`. Did you mean {near}?", named=named, near=near)
+        )
     raise UnusableError(
-        f"Yardmaster does not know `{named}`. Type @ and choose the person from the list that Slack shows."
+        sentence(
+            "Yardmaster does not know `{named}`. Type @ and choose the person from the list that "
+            "Slack shows.",
+            named=named,
+        )
     )
 
 

@@ -12,6 +12,7 @@ from alerts.incidents.incident import Member
 from alerts.incidents.members import summary_of
 from alerts.lifecycle import AlertState
 from alerts.rules import Severity
+from collectors.facts.sentences import listed, sentence
 
 _MEASURED = re.compile(r"(?P<number>-?\d+(?:\.\d+)?) ?(?P<unit>%|°[CF]|[kKMGT]i?B|ms|s|W)(?![\w-])")
 
@@ -38,9 +39,17 @@ class AlertGroup:
         """One alert in its own words; several by their rule, place and range of values."""
         name = self.oldest.name
         if len(self.alerts) == 1:
-            return f"{name}: {self.worse.summary if self.worse else summary_of(self.oldest)}"
-        values = value_range(self.alerts)
-        return f"{len(self.alerts)}× {name} on {self.place}" + (f", {values}" if values else "")
+            return listed((name, self.worse.summary if self.worse else summary_of(self.oldest)), ":")
+        number, place = len(self.alerts), self.place
+        if values := value_range(self.alerts):
+            return sentence(
+                "{number}× {alert} on {place}, {values}",
+                number=number,
+                alert=name,
+                place=place,
+                values=values,
+            )
+        return sentence("{number}× {alert} on {place}", number=number, alert=name, place=place)
 
 
 def grouped(

@@ -18,13 +18,13 @@ from alerts.cards.message import (
     Preformatted,
     Table,
 )
-from alerts.cards.text import Text, bold, code, markup, moment, text
+from alerts.cards.text import Text, bold, code, markup, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import whole_ones
 from alerts.incidents.members import summary_of
 from alerts.silences import Silence
 from collectors.facts.clock import humanize
-from collectors.facts.sentences import moment_words
+from collectors.facts.sentences import counted, listed, sentence, word
 from commands.alert.acknowledging import COMMANDS as ACKNOWLEDGING
 from commands.alert.alert_groups import AlertGroup, grouped
 from commands.alert.query_text import query_lines
@@ -73,14 +73,14 @@ async def listing(action: ListAlerts, context: CommandContext) -> Answer:
         rows=tuple(_row(group, context) for group in groups[:SHOWN]),
         more=max(0, len(groups) - SHOWN),
     )
-    title = f"{len(found)} alert{'s' if len(found) != 1 else ''}"
-    hint = Context(text=text("More about one: ", code(f"alert why {groups[0].oldest.name}")))
+    title = counted("{count} alert", "{count} alerts", count=len(found))
+    hint = Context(text=text(sentence("More about one: `alert why {alert}`", alert=groups[0].oldest.name)))
     return Answer(message=Message(title=text(bold(title)), blocks=(table, hint)))
 
 
 def _row(group: AlertGroup, context: CommandContext) -> tuple[str, ...]:
-    state = "silenced" if group.is_silenced else group.oldest.life.state.value
-    return (group.text, _since(group.oldest, context), f"{group.severity.value}, {state}")
+    state = sentence("silenced") if group.is_silenced else word(group.oldest.life.state.value)
+    return (group.text, _since(group.oldest, context), listed((word(group.severity.value), state)))
 
 
 def _marks_alerts(incident: Incident, silences: Iterable[Silence], context: CommandContext) -> bool:
@@ -107,20 +107,38 @@ async def reason(action: AlertName, context: CommandContext) -> Answer:
         return _resolved(incident)
     if not found:
         raise UnusableError(
-            f"No alert or incident `{action.name}` is firing or pending: give an alert's key or name, or an incident."
+            sentence(
+                "No alert or incident `{name}` is firing or pending: give an alert's key or name, "
+                "or an incident.",
+                name=action.name,
+            )
         )
     blocks: list[Block] = []
     for alert in found[:3]:
         blocks.extend(_explained(alert, context))
     if len(found) > 3:
-        blocks.append(Context(text=text(f"… {len(found) - 3} more; `alert list` shows them all")))
-    return Answer(message=Message(title=text(bold(f"Why {action.name} fires")), blocks=tuple(blocks)))
+        blocks.append(
+            Context(
+                text=text(sentence("… {number} more; `alert list` shows them all", number=len(found) - 3))
+            )
+        )
+    return Answer(
+        message=Message(
+            title=text(bold(sentence("Why {alert} fires", alert=action.name))), blocks=tuple(blocks)
+        )
+    )
 
 
 def _resolved(incident: Incident) -> Answer:
     """Return that the incident is over, so that nothing fires, and a button that shows what it was."""
     assert incident.resolved_at is not None
-    title = markup(f"Incident `{incident.id}` was resolved {moment_words(incident.resolved_at)}.")
+    title = markup(
+        sentence(
+            "Incident `{incident}` was resolved {at}.",
+            incident=incident.id,
+            at=incident.resolved_at,
+        )
+    )
     show = Button(label="Show the incident", line=f"incident show {incident.id}")
     return Answer(message=Message(title=title, color=Color.GOOD, blocks=(Buttons(buttons=(show,)),)))
 
@@ -137,11 +155,24 @@ def _explained(alert: Alert, context: CommandContext) -> list[Block]:
                 text(humanize(rule.timing.keep_firing_for) if rule.timing.keep_firing_for else "0 s"),
             )
         )
-    rows.append(("state", text(alert.life.state.value, " since ", moment(alert.life.since))))
+    rows.append(
+        (
+            "state",
+            text(sentence("{state} since {at}", state=word(alert.life.state.value), at=alert.life.since)),
+        )
+    )
     rows.append(("value", text(f"{alert.value:g}")))
     rows.append(("labels", text(code(str(alert.labels)))))
     rows.append(
-        ("subject", text(", ".join(f"{word} {value}" for word, value in alert.subject.words().items())))
+        (
+            "subject",
+            text(
+                listed(
+                    sentence("{kind} {name}", kind=word(kind), name=name)
+                    for kind, name in alert.subject.words().items()
+                )
+            ),
+        )
     )
     blocks: list[Block] = [Paragraph(text=text(bold(summary_of(alert)))), Fields(rows=tuple(rows))]
     if rule is not None:

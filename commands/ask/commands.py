@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from collectors.facts.sentences import sentence
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 
@@ -14,7 +15,7 @@ class AskTeam:
 async def ask(action: AskTeam, context: CommandContext) -> Answer:
     """Post the line's preview where the team that may run it reads."""
     if not action.extra:
-        raise UnusableError("Write the line after `--`: `ask -- node cordon gpu-a04`.")
+        raise UnusableError(sentence("Write the line after `--`: `ask -- node cordon gpu-a04`."))
     if context.ask is None:
         raise UnusableError("Nobody can be asked here.")
     answer: Answer = await context.ask(action.extra, context)

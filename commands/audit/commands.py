@@ -7,10 +7,10 @@ import click
 
 from alerts.cards.message import Message, Table
 from alerts.cards.text import bold, person, text
-from collectors.facts.sentences import moment_words
+from collectors.facts.sentences import moment_words, sentence
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
-from commands.core.parameter_types import PLAN, WholeNumberType
+from commands.core.parameter_types import PLAN, ExplainedOption, WholeNumberType
 from commands.models import AuditEntry
 
 SHOWN = 25
@@ -64,12 +64,12 @@ COMMANDS = (
                 ["--by"], default="", metavar="PERSON", help="only entries of this person or automation"
             ),
             click.Option(["--plan"], type=PLAN, default="", metavar="PLAN", help="only entries of this plan"),
-            click.Option(
+            ExplainedOption(
                 ["--last"],
                 default=SHOWN,
                 type=WholeNumberType(least=1, most=200),
                 metavar="N",
-                help=f"how many of the latest entries; default: {SHOWN}",
+                help=sentence("how many of the latest entries; default: {number}", number=SHOWN),
             ),
         ),
         read=audit,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from collectors.facts.sentences import sentence
 from commands.core.command import AnyCommand
 from commands.core.permissions import Permissions
 from commands.core.request import Actor, ActorKind
@@ -27,7 +28,7 @@ class ActorRights:
         """Return why the actor may not run a command in these namespaces, or None."""
         command = self._named(name)
         if command is None:
-            return f"this version has no command `{name}`."
+            return sentence("this version has no command `{name}`.", name=name)
         # A command open to everyone for their own objects still needs a grant for those of others.
         guarded = replace(command, checks_permission_itself=False)
         return self.permissions.refusal(self.actor, guarded, cluster=self.cluster, namespaces=namespaces)

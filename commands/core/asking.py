@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from alerts.cards.message import Color, Message
 from alerts.cards.posted import CardKind, PostedCard, card_id
-from alerts.cards.text import channel, code, text
+from alerts.cards.text import channel, text
 from alerts.store import StoreSnapshot
+from collectors.facts.sentences import listed, sentence
 from commands.core.command import Answer, AnyCommand, DeniedError, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
@@ -22,18 +23,22 @@ async def ask_teams(
     if not context.actor.teams:
         raise DeniedError("You are in no team, so you cannot ask another one to run a command.")
     if command.plan is None:
-        raise UnusableError(f"`{command.name}` shows no preview, so nobody can be asked to confirm it.")
+        raise UnusableError(
+            sentence(
+                "`{command}` shows no preview, so nobody can be asked to confirm it.", command=command.name
+            )
+        )
     plan, draft, teams = await planner.make_for_others(command, action_of(command, words), context, line=line)
     if draft.nothing_to_do:
         raise UnusableError(draft.nothing_to_do)
     if not teams:
-        raise DeniedError(f"No team may run `{line}`.")
+        raise DeniedError(sentence("No team may run `{line}`.", line=line))
     if plan.risk is not Risk.BREAK and context.refusal(command.name, *namespaces_of(draft.steps)) is None:
         note = "You may confirm this yourself, so nobody was asked."
         return await planner.propose(replace(plan, notes=(note, *plan.notes)), draft)
     where = await _channel(teams[0], context)
     if not where:
-        raise UnusableError(f"There is no channel where {teams[0]} can be asked.")
+        raise UnusableError(sentence("There is no channel where {team} can be asked.", team=teams[0]))
     origin = Origin(via=context.origin.via, channel=where, incident=context.origin.incident)
     groups = dict.fromkeys(id for team in teams if team in context.teams for id in context.teams[team].groups)
     plan = replace(plan, asked_of=teams, asked_groups=tuple(groups), origin=origin)
@@ -42,7 +47,7 @@ async def ask_teams(
             actor=context.persons.ids_of(plan.actor), state=PlanState.PROPOSED.value
         ):
             if one.line == plan.line and one.asked_of and plan.created_at < one.expires_at:
-                raise UnusableError(f"You asked for this already: see plan `{one.id}`.")
+                raise UnusableError(sentence("You asked for this already: see plan `{plan}`.", plan=one.id))
         await unit.rows(Plan).put(plan)
         await unit.rows(PostedCard).add(
             PostedCard(
@@ -54,10 +59,14 @@ async def ask_teams(
             )
         )
     planner.start(plan)
-    asked = text(
-        f"Asked {' or '.join(teams)} in ", channel(where), ": ", plan.title, " · plan ", code(plan.id), "."
+    asked = sentence(
+        "Asked {teams} in {channel}: {title} · plan `{plan}`.",
+        teams=listed(teams, "or"),
+        channel=channel(where),
+        title=plan.title,
+        plan=plan.id,
     )
-    return Answer(message=Message(title=asked, color=Color.INFO))
+    return Answer(message=Message(title=text(asked), color=Color.INFO))
 
 
 async def _channel(team: str, context: CommandContext) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from alerts.cards.message import Block, Color, Context, Message, Paragraph
 from alerts.cards.text import Span, bold, markup, text
+from collectors.facts.sentences import listed, sentence, word
 from commands.core.command import EVERY_SOURCE, Answer, AnyCommand
 from commands.core.context import NOT_CONNECTED, CommandContext
 
@@ -29,22 +30,27 @@ def with_blindness(answer: Answer, command: AnyCommand, context: CommandContext)
     )
 
 
-def nothing_seen(sentence: str, context: CommandContext) -> Message:
-    """Return that there is nothing, as far as can be seen. `sentence` has no full stop: `No firing alerts`."""
+def nothing_seen(nothing: str, context: CommandContext) -> Message:
+    """Return that there is nothing, as far as can be seen. `nothing` has no full stop: `No firing alerts`."""
     if context.unseen:
-        return Message(title=text(f"{sentence} that Yardmaster can see."), color=Color.QUIET)
-    return Message(title=text(f"{sentence}."), color=Color.GOOD)
+        return Message(
+            title=text(sentence("{nothing} that Yardmaster can see.", nothing=word(nothing))),
+            color=Color.QUIET,
+        )
+    return Message(title=text(sentence("{nothing}.", nothing=word(nothing))), color=Color.GOOD)
 
 
 def _blind(unseen: Mapping[str, str]) -> list[Block]:
     blind = {source: reason for source, reason in unseen.items() if reason != NOT_CONNECTED}
     if not blind:
         return []
-    said = "; ".join(f"{source}: {reason}" for source, reason in sorted(blind.items()))
+    said = listed((listed(one, ":") for one in sorted(blind.items())), ";")
     was_seen = Span("What was seen before is shown as it was.")
     return [Paragraph(text=text("⚪ ", bold("Cannot see it now: "), markup(said), Span("\n"), was_seen))]
 
 
 def _not_connected(unseen: Mapping[str, str]) -> list[Block]:
     missing = sorted(source for source, reason in unseen.items() if reason == NOT_CONNECTED)
-    return [Context(text=text(f"Not connected: {', '.join(missing)}."))] if missing else []
+    if not missing:
+        return []
+    return [Context(text=text(sentence("Not connected: {sources}.", sources=listed(missing))))]

@@ -9,6 +9,7 @@ import click
 from alerts.cards.message import Buttons, Message
 from alerts.incidents.incident import Incident
 from alerts.store import StoreSnapshot
+from collectors.facts.sentences import sentence
 from commands.core.command import AnyCommand, UnusableError
 from commands.execution.plan import Origin
 
@@ -39,7 +40,14 @@ async def select_cluster(
             if (row := await snapshot.rows(command.table).get(word.lower())) is not None:
                 cluster: str = row.cluster
                 if named and named != cluster:
-                    raise UnusableError(f"`{word}` belongs to cluster {cluster}, not to {named}.")
+                    raise UnusableError(
+                        sentence(
+                            "`{word}` belongs to cluster {cluster}, not to {named}.",
+                            word=word,
+                            cluster=cluster,
+                            named=named,
+                        )
+                    )
                 return cluster
     if not named and origin.incident:
         incident = await snapshot.rows(Incident).get(origin.incident)

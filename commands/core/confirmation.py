@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from alerts.store import Unit
 from collectors.facts.clock import Clock
 from collectors.facts.one_line import some_of
+from collectors.facts.sentences import counted, sentence, word
 from commands.core.command import AnyCommand, DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.request import Actor
@@ -62,7 +63,12 @@ def with_waits(draft: PlanDraft, waits: Sequence[Waiting]) -> PlanDraft:
     for wait in waits:
         reasons.setdefault(wait.blocker, []).append(wait.reason)
     notes = tuple(
-        f"{len(found)} step{'s have' if len(found) > 1 else ' has'} to wait now: {found[0]}"
+        counted(
+            "{count} step has to wait now: {reason}",
+            "{count} steps have to wait now: {reason}",
+            count=len(found),
+            reason=found[0],
+        )
         for found in reasons.values()
     )
     blockers = tuple(sorted(blocker for blocker in reasons if blocker))
@@ -92,12 +98,30 @@ class ProposalTimes:
 def check_open(plan: Plan, now: datetime) -> None:
     """Raise UnusableError unless the plan can still be confirmed."""
     if plan.state is PlanState.CANCELLED and plan.error:
-        raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is already cancelled: {plan.error}.")
+        raise UnusableError(
+            sentence(
+                "Plan `{plan}` ({title}) is already cancelled: {error}.",
+                plan=plan.id,
+                title=plan.title,
+                error=plan.error,
+            )
+        )
     if plan.state is not PlanState.PROPOSED:
-        raise UnusableError(f"Plan `{plan.id}` ({plan.title}) is already {plan.state.value}.")
+        raise UnusableError(
+            sentence(
+                "Plan `{plan}` ({title}) is already {state}.",
+                plan=plan.id,
+                title=plan.title,
+                state=word(plan.state.value),
+            )
+        )
     if now >= plan.expires_at:
         raise UnusableError(
-            f"Plan `{plan.id}` has expired: the cluster may have changed. Run `{plan.line}` again."
+            sentence(
+                "Plan `{plan}` has expired: the cluster may have changed. Run `{line}` again.",
+                plan=plan.id,
+                line=plan.line,
+            )
         )
 
 
@@ -108,11 +132,20 @@ def check_confirmation(plan: Plan, actor: Actor, hash: str) -> None:
         raise DeniedError(reason, plan=plan.id)
     if not hash and plan.risk is not Risk.READ:
         raise UnusableError(
-            f"Confirm plan `{plan.id}` with its button, or with the `--hash` that `plan show {plan.id}` shows: "
-            "it says what you have seen."
+            sentence(
+                "Confirm plan `{plan}` with its button, or with the `--hash` that `plan show {plan}` "
+                "shows: it says what you have seen.",
+                plan=plan.id,
+            )
         )
     if hash and hash != plan.hash:
-        raise UnusableError(f"Plan `{plan.id}` is not the plan you were shown: its hash is {plan.hash}.")
+        raise UnusableError(
+            sentence(
+                "Plan `{plan}` is not the plan you were shown: its hash is {hash}.",
+                plan=plan.id,
+                hash=plan.hash,
+            )
+        )
 
 
 def changes_since_shown(plan: Plan, draft: PlanDraft) -> str:
@@ -123,9 +156,13 @@ def changes_since_shown(plan: Plan, draft: PlanDraft) -> str:
     if plan_hash(draft.stages, draft.decided) != plan.hash:
         return "The cluster changed since the first preview: this is the new plan."
     worse = worse_than_shown(plan.disrupts, draft.disrupts)
-    worse += [f"{one} blocks it" for one in draft.blockers if one not in plan.blockers]
+    worse += [
+        sentence("{blocker} blocks it", blocker=one) for one in draft.blockers if one not in plan.blockers
+    ]
     if worse:
-        return f"It disrupts more than the first preview showed: {some_of(worse, SHOWN)}."
+        return sentence(
+            "It disrupts more than the first preview showed: {worse}.", worse=some_of(worse, SHOWN)
+        )
     return ""
 
 

@@ -11,6 +11,7 @@ from collectors.cluster.inventory import Inventory
 from collectors.facts.findings import Finding
 from collectors.facts.queries import Query
 from collectors.facts.results import QueryResult
+from collectors.facts.sentences import sentence
 from collectors.facts.topology import Topology
 from collectors.gpu_activity import IDLE_AFTER
 from collectors.sources.source_port import LogReader
@@ -179,7 +180,11 @@ class CommandContext:
 
     def refusal(self, name: str, *namespaces: str) -> str | None:
         """Return why the actor may not run another command there, or None. Without `refuse` nothing is allowed."""
-        return self.refuse(name, namespaces) if self.refuse else f"You are not allowed to run `{name}`."
+        return (
+            self.refuse(name, namespaces)
+            if self.refuse
+            else sentence("You are not allowed to run `{name}`.", name=name)
+        )
 
     def may_automate(self, automation: str, name: str, *namespaces: str) -> bool:
         """Whether the settings let this automation run the command there."""

@@ -8,6 +8,7 @@ from alerts.incidents.xid_advice import keeps_node
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Node
 from collectors.cluster.resources import gpus_out_of_service
+from collectors.facts.sentences import counted, headline_of, listed, sentence
 
 BY, AT, REASON = "yardmaster.io/cordoned-by", "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
 UNTIL, CORDON_INCIDENT = "yardmaster.io/cordon-until", "yardmaster.io/cordon-incident"
@@ -35,13 +36,14 @@ def stands(node: Node) -> bool:
 
 
 def cordoned_by(node: Node) -> str:
-    return annotations_of(node).get(BY, "someone else")
+    return annotations_of(node).get(BY, sentence("someone else"))
 
 
 def describe_cordon(node: Node) -> str:
     """Return a cordoned node with why and by whom: `gpu-a02 (GPU fell off the bus, dana)`."""
     reason = annotations_of(node).get(REASON, "")
-    return f"{node.metadata.name} ({', '.join(filter(None, (reason, cordoned_by(node))))})"
+    why = listed(filter(None, (reason, cordoned_by(node))))
+    return sentence("{node} ({why})", node=node.metadata.name, why=why)
 
 
 def against_uncordoning(node: Node, incidents: Iterable[Incident]) -> str:
@@ -52,17 +54,19 @@ def against_uncordoning(node: Node, incidents: Iterable[Incident]) -> str:
     name, found = node.metadata.name, annotations_of(node)
     about = next((one for one in incidents if one.subject.node == name), None)
     if about is not None:
-        return f"incident {about.id} is open: {about.lead.summary}"
+        return sentence(
+            "incident {incident} is open: {summary}", incident=about.id, summary=about.lead.summary
+        )
     if not is_node_ready(node):
-        return "it is not ready"
+        return sentence("it is not ready")
     if gpus_out_of_service(node):
-        return "GPUs of it are out of service"
+        return sentence("GPUs of it are out of service")
     if BY not in found:
-        return "someone else cordoned it"
+        return sentence("someone else cordoned it")
     if incident := found.get(CORDON_INCIDENT):
-        return f"it was cordoned for incident {incident}"
+        return sentence("it was cordoned for incident {incident}", incident=incident)
     if _HARDWARE.search(found.get(REASON, "")):
-        return f"it was cordoned because of its hardware: {found[REASON]}"
+        return sentence("it was cordoned because of its hardware: {reason}", reason=found[REASON])
     return ""
 
 
@@ -75,6 +79,10 @@ def lost_gpu(node: Node, incidents: Iterable[Incident]) -> str:
                 and member.name in GPU_LOST
                 and not keeps_node(incident, member)
             ):
-                return member.summary.rstrip(".")
+                return headline_of(member.summary)
     broken = sum(counts.unhealthy for counts in gpus_out_of_service(node).values())
-    return f"{broken:g} of its GPUs {'is' if broken == 1 else 'are'} out of service" if broken else ""
+    if not broken:
+        return ""
+    return counted(
+        "{count:g} of its GPUs is out of service", "{count:g} of its GPUs are out of service", count=broken
+    )

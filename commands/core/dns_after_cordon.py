@@ -7,6 +7,7 @@ from collectors.dns.deployment import dns_deployment
 from collectors.dns.names import size_of
 from collectors.facts.dns_load import advised
 from collectors.facts.proportional import read_config
+from collectors.facts.sentences import counted
 from commands.core.context import CommandContext
 
 
@@ -31,6 +32,14 @@ def notes_on_cordon(nodes: Collection[str], context: CommandContext) -> list[str
         return []
     least = advised(linear, size_of(inventory, autoscaler))
     return [
-        f"The autoscaler of {deployment.metadata.name} does not count cordoned nodes: it lowers DNS from {now} to "
-        f"{then} replicas, but the pods there ask on. `dns scale {max(least, now)}` keeps them."
+        counted(
+            "The autoscaler of {deployment} does not count cordoned nodes: it lowers DNS from "
+            "{now} to {count} replica, but the pods there ask on. `dns scale {enough}` keeps them.",
+            "The autoscaler of {deployment} does not count cordoned nodes: it lowers DNS from "
+            "{now} to {count} replicas, but the pods there ask on. `dns scale {enough}` keeps them.",
+            deployment=deployment.metadata.name,
+            now=now,
+            count=then,
+            enough=max(least, now),
+        )
     ]

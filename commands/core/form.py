@@ -3,14 +3,15 @@
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import click
 
+from collectors.facts.sentences import Sentence, said_by, sentence
 from commands.core.command import AnyCommand, FormRequest, UnusableError
 from commands.core.matching.interpretation import positional_words
 from commands.core.parameter_types import NameKind, NameType
 from commands.core.parsing import action_of
+from commands.core.usage_errors import wrong_value
 
 EXTRA = "extra"  # the field of the words after `--`
 FormValues = Mapping[str, tuple[str, ...]]  # by the field's name; a ticked flag has its own name as value
@@ -72,15 +73,21 @@ def mistakes(command: AnyCommand, values: FormValues) -> dict[str, str]:
             try:
                 parameter.type.convert(value.strip(), parameter, None)
             except click.BadParameter as error:
-                found[_name(parameter)] = _sentence(error.message)
+                found[_name(parameter)] = wrong_value(error)
     if found:
         return found
     try:
         action_of(command, line_words(command, values))
     except UnusableError as error:
         first = next((_name(one) for one in command.parameters if not _is_hidden(one)), EXTRA)
-        return {first: _sentence(str(error).partition(" Usage: ")[0])}
+        return {first: _without_usage(said_by(error))}
     return {}
+
+
+def _without_usage(said: str) -> str:
+    """Return what is wrong with a line, without how it is written: a form has its fields for that."""
+    wrong = said.arguments.get("wrong") if isinstance(said, Sentence) else None
+    return wrong if isinstance(wrong, str) else said
 
 
 def _field(parameter: click.Parameter, given: Mapping[str, list[str]]) -> FormField:
@@ -135,9 +142,4 @@ def _split(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as error:
-        raise UnusableError(f"A quote is not closed in `{text}`.") from error
-
-
-def _sentence(text: Any) -> str:
-    plain = str(text).replace("`", "").replace("'", "").strip()
-    return plain[:1].upper() + plain[1:] + ("" if plain.endswith((".", "?", "!")) else ".")
+        raise UnusableError(sentence("A quote is not closed in `{text}`.", text=text)) from error

@@ -16,10 +16,11 @@ from alerts.cards.message import (
     Paragraph,
     Preformatted,
 )
-from alerts.cards.text import Text, code, joined, markup, text
+from alerts.cards.text import markup, text
 from collectors.facts.one_line import SENTENCE, one_line
-from collectors.facts.sentences import said_by
+from collectors.facts.sentences import Sentence, listed, said_by, sentence
 from commands.core.cluster_selection import scoped
+from commands.core.code_names import as_code
 from commands.core.command import (
     Answer,
     AnyCommand,
@@ -44,15 +45,17 @@ def offered(typed: str, offer: Offer) -> Answer:
     """Return the lines that may have been meant, each as a button that runs it."""
     lines = [line_from_words(words) for words in offer.lines]
     first = offer.commands[0]
-    title = text("Did you mean ", code(lines[0]), "?")
+    title = text(sentence("Did you mean `{line}`?", line=lines[0]))
     blocks: list[Block] = [
         Buttons(
             buttons=tuple(Button(label=line, line=line) for line in lines if len(line) <= MAX_BUTTON_LINE)
         ),
-        Context(text=text("You wrote ", code(one_line(typed, SENTENCE)), ". Nothing was done.")),
+        Context(
+            text=text(sentence("You wrote `{typed}`. Nothing was done.", typed=one_line(typed, SENTENCE)))
+        ),
     ]
     if first.changes_something:
-        blocks.insert(0, Paragraph(text=text("Usage: ", code(first.usage))))
+        blocks.insert(0, Paragraph(text=text(sentence("Usage: `{usage}`", usage=first.usage))))
     return Answer(
         message=Message(title=title, color=Color.QUIET, blocks=tuple(blocks)), outcome=CommandOutcome.WRONG
     )
@@ -62,11 +65,11 @@ def absent(asked: Absent) -> Answer:
     """Return that no command does what the line asks for, and what comes nearest."""
     lines = [line_from_words(words) for words in asked.lines]
     buttons = tuple(Button(label=line, line=line) for line in lines if len(line) <= MAX_BUTTON_LINE)
-    title = markup(f"No command can `{asked.verb}` yet. Nothing was done.")
+    title = markup(sentence("No command can `{verb}` yet. Nothing was done.", verb=asked.verb))
     nearest: tuple[Block, ...] = (
         (Context(text=text("What comes nearest:")), Buttons(buttons=buttons))
         if buttons
-        else (Context(text=markup("`help` lists the commands that there are.")),)
+        else (Context(text=markup(sentence("`help` lists the commands that there are."))),)
     )
     return Answer(
         message=Message(title=title, color=Color.QUIET, blocks=nearest), outcome=CommandOutcome.WRONG
@@ -80,10 +83,10 @@ def form_of(fill: Fill, cluster: str) -> Answer:
     button = Button(label="Fill in the form", line=line, style=ButtonStyle.PRIMARY)
     blocks: tuple[Block, ...] = (
         Preformatted(lines=(command.usage,)),
-        Context(text=text("For example: ", code(command.example))),
+        Context(text=text(sentence("For example: `{example}`", example=command.example))),
         Buttons(buttons=(button,)),
     )
-    title = text(code(command.name), " needs more: ", _needed(fill))
+    title = text(sentence("`{command}` needs more: {missing}", command=command.name, missing=_needed(fill)))
     return Answer(
         message=Message(title=title, color=Color.QUIET, blocks=blocks),
         outcome=CommandOutcome.WRONG,
@@ -105,7 +108,7 @@ def near_names(error: UnknownNameError, command: AnyCommand | None, words: Seque
     typed = [line_from_words(line) for line in lines if line != list(words)]
     buttons = tuple(Button(label=line, line=line) for line in typed if len(line) <= MAX_BUTTON_LINE)
     blocks: tuple[Block, ...] = (Buttons(buttons=buttons),) if buttons else ()
-    title = text(markup(said_by(error)), text(" ", markup(hint)) if hint else ())
+    title = markup(listed((said_by(error), hint), ".") if hint else said_by(error))
     return Answer(
         message=Message(title=title, color=Color.QUIET, blocks=blocks), outcome=CommandOutcome.WRONG
     )
@@ -116,8 +119,8 @@ def denied(error: DeniedError, words: Sequence[str]) -> Answer:
     line = line_from_words(["ask", "--", *words])
     blocks: tuple[Block, ...] = ()
     if error.teams and len(line) <= MAX_BUTTON_LINE:
-        who = " or ".join(error.teams)
-        blocks = (Buttons(buttons=(Button(label=f"Ask {who} to do it", line=line),)),)
+        label = sentence("Ask {teams} to do it", teams=listed(error.teams, "or"))
+        blocks = (Buttons(buttons=(Button(label=label, line=line),)),)
     return Answer(
         message=Message(title=markup(said_by(error)), color=Color.QUIET, blocks=blocks),
         outcome=CommandOutcome.REFUSED,
@@ -131,9 +134,9 @@ def refused(
     return Answer(message=Message(title=markup(reason), color=Color.QUIET, blocks=blocks), outcome=outcome)
 
 
-def _needed(fill: Fill) -> Text:
-    names = [
-        code(one.opts[0] if isinstance(one, click.Option) else one.human_readable_name.upper())
+def _needed(fill: Fill) -> Sentence:
+    names = as_code(
+        one.opts[0] if isinstance(one, click.Option) else one.human_readable_name.upper()
         for one in missing_arguments(fill.command, fill.words)
-    ]
-    return joined(", ", names or ["see its form"])
+    )
+    return names or sentence("see its form")

@@ -9,6 +9,8 @@ import msgspec
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
+from collectors.facts.sentences import sentence, word
+from commands.core.code_names import as_code
 from commands.core.command import UnknownNameError, UnusableError
 from commands.core.context import CommandContext
 from commands.execution.object_refs import ObjectRef
@@ -26,20 +28,33 @@ def known_name(name: str, names: Iterable[str], what: str) -> str:
     raise UnknownNameError(_unknown(name, known, close, what), name=name, near=tuple(close))
 
 
-def _unknown(name: str, known: Sequence[str], close: Sequence[str], what: str) -> str:
+def _unknown(name: str, known: Sequence[str], close: Sequence[str], kind: str) -> str:
+    what = word(kind)
     if close:
-        return f"There is no {what} `{name}`. Did you mean {_listed(close)}?"
+        return sentence(
+            "There is no {what} `{name}`. Did you mean {near}?", what=what, name=name, near=as_code(close)
+        )
     if not known:
-        return f"There is no {what} `{name}`, and no other."
+        return sentence("There is no {what} `{name}`, and no other.", what=what, name=name)
     if len(known) <= FEW:
-        return f"There is no {what} `{name}`. There are {_listed(known)}."
-    if line := _LISTING.get(what):
-        return f"There is no {what} `{name}`. `{line}` lists the {len(known)} that there are."
-    return f"There is no {what} `{name}`. There are {len(known)}, such as {_listed(known[:FEW])}."
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{one}`" for one in names)
+        return sentence(
+            "There is no {what} `{name}`. There are {names}.", what=what, name=name, names=as_code(known)
+        )
+    if line := _LISTING.get(kind):
+        return sentence(
+            "There is no {what} `{name}`. `{line}` lists the {number} that there are.",
+            what=what,
+            name=name,
+            line=line,
+            number=len(known),
+        )
+    return sentence(
+        "There is no {what} `{name}`. There are {number}, such as {names}.",
+        what=what,
+        name=name,
+        number=len(known),
+        names=as_code(known[:FEW]),
+    )
 
 
 def node_named(name: str, inventory: Inventory) -> Node:
@@ -53,7 +68,7 @@ async def read_node(name: str, context: CommandContext) -> Node:
         return seen
     found = await reader.read(ObjectRef(api="v1", kind="Node", name=name))
     if found is None:
-        raise UnusableError(f"{name} is no longer in the cluster.")
+        raise UnusableError(sentence("{node} is no longer in the cluster.", node=name))
     return msgspec.convert(found, Node)
 
 

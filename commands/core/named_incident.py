@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from alerts.incidents.grouping import place_of
 from alerts.incidents.incident import Incident
 from alerts.store import StoreSnapshot
+from collectors.facts.sentences import listed, sentence
 from commands.core.command import DeniedError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.own_namespaces import has_all
@@ -22,10 +23,19 @@ async def incident_named(name: str, snapshot: StoreSnapshot, context: CommandCon
     live = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
     matches = [one for one in live if any(member.name == name for member in one.firing)]
     if len(matches) > 1:
-        ids = ", ".join(f"`{one.id}` ({place_of(one.subject)})" for one in matches[:SHOWN])
-        raise UnusableError(f"`{name}` fires in several incidents, choose one: {ids}.")
+        named = listed(
+            sentence("`{incident}` ({place})", incident=one.id, place=place_of(one.subject))
+            for one in matches[:SHOWN]
+        )
+        raise UnusableError(
+            sentence(
+                "`{name}` fires in several incidents, choose one: {incidents}.", name=name, incidents=named
+            )
+        )
     if not matches:
-        raise UnusableError(f"There is no open incident `{name}`. `incident list` shows the open ones.")
+        raise UnusableError(
+            sentence("There is no open incident `{name}`. `incident list` shows the open ones.", name=name)
+        )
     return matches[0]
 
 
@@ -43,6 +53,11 @@ def check_namespace(command: str, incident: Incident, context: CommandContext) -
             raise DeniedError(denied)
     elif not has_all(context.granted(command)):
         raise DeniedError(
-            f"Incident `{incident.id}` concerns {place_of(subject) or 'the cluster'}, and with `{command}` your team "
-            "may change incidents of its namespaces only."
+            sentence(
+                "Incident `{incident}` concerns {place}, and with `{command}` your team may "
+                "change incidents of its namespaces only.",
+                incident=incident.id,
+                place=place_of(subject) or sentence("the cluster"),
+                command=command,
+            )
         )

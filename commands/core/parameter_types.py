@@ -1,7 +1,7 @@
 """Types of command parameters: durations, and names of what exists in the cluster or in our store."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import click
 
 from collectors.facts.clock import duration
+from collectors.facts.sentences import Sentence, said_by, sentence
 
 DECORATION = " \t`'\"“”‘’.,;:!?…，。；：！？、"  # around a name in a sentence
 MAX_NAME = 300  # characters of a name
@@ -52,7 +53,7 @@ class DurationType(click.ParamType[timedelta]):
         try:
             return duration(str(value))
         except ValueError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(said_by(error), param, ctx)
 
 
 class WholeNumberType(click.ParamType[int]):
@@ -66,16 +67,28 @@ class WholeNumberType(click.ParamType[int]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         bare = str(value).strip()
         if not re.fullmatch(r"-?[0-9]{1,18}", bare, re.ASCII):
-            self.fail(f"must be a whole number, {self._range}, and `{bare}` is not", param, ctx)
+            self.fail(
+                sentence(
+                    "must be a whole number, {allowed}, and `{given}` is not",
+                    allowed=self._allowed,
+                    given=bare,
+                ),
+                param,
+                ctx,
+            )
         if int(bare) < self.least or (self.most is not None and int(bare) > self.most):
-            self.fail(f"must be {self._range}, and `{bare}` is not", param, ctx)
+            self.fail(
+                sentence("must be {allowed}, and `{given}` is not", allowed=self._allowed, given=bare),
+                param,
+                ctx,
+            )
         return int(bare)
 
     @property
-    def _range(self) -> str:
+    def _allowed(self) -> Sentence:
         if self.most is None:
-            return f"{self.least} or more"
-        return f"{self.least} to {self.most}"
+            return sentence("{least} or more", least=self.least)
+        return sentence("{least} to {most}", least=self.least, most=self.most)
 
 
 class NumberType(click.ParamType[float]):
@@ -86,7 +99,7 @@ class NumberType(click.ParamType[float]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         bare = str(value).strip()
         if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,6})?", bare, re.ASCII):
-            self.fail(f"must be a number, 0 or more, and `{bare}` is not", param, ctx)
+            self.fail(sentence("must be a number, 0 or more, and `{given}` is not", given=bare), param, ctx)
         return float(bare)
 
 
@@ -109,7 +122,7 @@ class NameType(click.ParamType[str]):
         if not bare:
             self.fail("a name is missing", param, ctx)
         if len(bare) > MAX_NAME:
-            self.fail(f"a name has at most {MAX_NAME} characters", param, ctx)
+            self.fail(sentence("a name has at most {most} characters", most=MAX_NAME), param, ctx)
         return with_prefix(bare if self.keeps_case else in_lower_case(bare), self.kinds)
 
 
@@ -152,7 +165,18 @@ INCIDENT_OR_ITS_ALERT = NameType(NameKind.INCIDENT, keeps_case=True)
 ALERT_OR_INCIDENT = NameType(NameKind.ALERT, NameKind.INCIDENT)
 
 
-def reason_option(help: str) -> click.Option:
+class ExplainedOption(click.Option):
+    """An option whose help is a sentence: of that click would make a plain string."""
+
+    def __init__(self, declarations: Sequence[str], *, help: Sentence, **settings: Any) -> None:
+        super().__init__(declarations, help=help, **settings)
+        self.help = help
+
+
+def reason_option(help: str, *, required: bool = False) -> click.Option:
+    """Return the option. A required one has no default: without it the line opens its form."""
+    if required:
+        return click.Option(["--reason"], required=True, metavar="TEXT", help=help)
     return click.Option(["--reason"], default="", metavar="TEXT", help=help)
 
 

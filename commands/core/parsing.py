@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from collectors.facts.sentences import said_by, sentence
+from commands.core.code_names import as_code
 from commands.core.command import AnyCommand, UnusableError
 from commands.core.matching.spelling import meant_by
 from commands.core.usage_errors import explained
@@ -20,19 +22,25 @@ _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")  # what's
 def words_of(line: str) -> list[str]:
     """Split a line as a shell would, without running anything. Raises UnusableError on an open quote."""
     if len(line) > MAX_LINE:
-        raise UnusableError(f"The line is {len(line)} characters long; the limit is {MAX_LINE}.")
+        raise UnusableError(
+            sentence(
+                "The line is {length} characters long; the limit is {most}.", length=len(line), most=MAX_LINE
+            )
+        )
     try:
         return shlex.split(line)
     except ValueError as error:
         with contextlib.suppress(ValueError):
             return shlex.split(_APOSTROPHE.sub(r"\'", line))
-        raise UnusableError(f"The line cannot be parsed: a quote is not closed ({error}).") from error
+        raise UnusableError(
+            sentence("The line cannot be parsed: a quote is not closed ({error}).", error=said_by(error))
+        ) from error
 
 
 def find(words: Sequence[str], catalogue: Sequence[AnyCommand]) -> AnyCommand:
     """Return the command that the first words name. Raises UnusableError with the wrong word and suggestions."""
     if not words:
-        raise UnusableError("The line is empty. Try `help`.")
+        raise UnusableError(sentence("The line is empty. Try `help`."))
     for command in catalogue:
         name = command.name.split()
         if list(words[: len(name)]) == name:
@@ -42,15 +50,27 @@ def find(words: Sequence[str], catalogue: Sequence[AnyCommand]) -> AnyCommand:
     if noun not in nouns:
         raise UnusableError(_unknown(noun, words, catalogue))
     verbs = sorted(command.verb for command in catalogue if command.noun == noun)
+    available = as_code(f"{noun} {verb}" for verb in verbs)
     if len(words) == 1:
-        raise UnusableError(f"`{noun}` needs a verb: {_listed(f'{noun} {verb}' for verb in verbs)}.")
+        raise UnusableError(sentence("`{noun}` needs a verb: {commands}.", noun=noun, commands=available))
     if close := meant_by(words[1].lower(), verbs):
         meant = next(c for c in catalogue if c.noun == noun and c.verb == close)
         raise UnusableError(
-            f"`{noun}` has no verb `{words[1]}`: did you mean `{meant.name}`? Usage: `{meant.usage}`"
+            sentence(
+                "`{noun}` has no verb `{verb}`: did you mean `{meant}`? Usage: `{usage}`",
+                noun=noun,
+                verb=words[1],
+                meant=meant.name,
+                usage=meant.usage,
+            )
         )
     raise UnusableError(
-        f"`{noun}` has no verb `{words[1]}`. Available: {_listed(f'{noun} {verb}' for verb in verbs)}."
+        sentence(
+            "`{noun}` has no verb `{verb}`. Available: {commands}.",
+            noun=noun,
+            verb=words[1],
+            commands=available,
+        )
     )
 
 
@@ -69,7 +89,12 @@ def action_of(command: AnyCommand, words: Sequence[str]) -> Any:
         return shell.invoke(context)
     except click.UsageError as error:
         raise UnusableError(
-            f"{_upper(explained(error, command, rest))} Usage: `{command.usage}`, for example `{command.example}`"
+            sentence(
+                "{wrong} Usage: `{usage}`, for example `{example}`",
+                wrong=explained(error, command, rest),
+                usage=command.usage,
+                example=command.example,
+            )
         ) from error
 
 
@@ -90,13 +115,14 @@ def _unknown(noun: str, words: Sequence[str], catalogue: Sequence[AnyCommand]) -
     swapped = " ".join(reversed(words[:2]))
     meant = names.get(swapped) or (names[close[0]] if close else None)
     if meant is not None:
-        return f"Unknown command `{noun}`: did you mean `{meant.name}`? Usage: `{meant.usage}`"
-    return f"Unknown command `{noun}`. Commands: {_listed(nouns)}. `help` shows more."
-
-
-def _listed(names: Any) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
-def _upper(message: str) -> str:
-    return message[:1].upper() + message[1:] + ("" if message.endswith((".", "?", "!")) else ".")
+        return sentence(
+            "Unknown command `{noun}`: did you mean `{meant}`? Usage: `{usage}`",
+            noun=noun,
+            meant=meant.name,
+            usage=meant.usage,
+        )
+    return sentence(
+        "Unknown command `{noun}`. Commands: {commands}. `help` shows more.",
+        noun=noun,
+        commands=as_code(nouns),
+    )

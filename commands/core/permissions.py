@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from collectors.facts.sentences import Sentence, listed, sentence
+from commands.core.code_names import as_code
 from commands.core.command import AnyCommand, DeniedError
 from commands.core.grant import Grant
 from commands.core.request import Actor, ActorKind
@@ -30,24 +32,42 @@ class Permissions:
         if not command.changes_something:
             if actor.teams:
                 return None
-            return f"Only members of a team may run `{command.name}`; you are in no team. {self._missing_grant()}"
+            return sentence(
+                "Only members of a team may run `{command}`; you are in no team. {advice}",
+                command=command.name,
+                advice=self._missing_grant(),
+            )
         grants = [self.teams[team] for team in sorted(actor.teams) if team in self.teams]
         matching = [grant for grant in grants if _any(command.name, grant.commands)]
         if not matching:
-            who = " or ".join(
-                sorted(name for name, grant in self.teams.items() if _any(command.name, grant.commands))
+            allowed = sorted(name for name, grant in self.teams.items() if _any(command.name, grant.commands))
+            if not allowed:
+                return sentence(
+                    "Nobody may run `{command}` yet. {advice}",
+                    command=command.name,
+                    advice=self._missing_grant(),
+                )
+            return sentence(
+                "Only {allowed} may run `{command}`; you are in {teams}.",
+                allowed=listed(allowed, "or"),
+                command=command.name,
+                teams=listed(sorted(actor.teams)) or sentence("no team"),
             )
-            if not who:
-                return f"Nobody may run `{command.name}` yet. {self._missing_grant()}"
-            return f"Only {who} may run `{command.name}`; you are in {_teams_of(actor)}."
         granted = [grant for grant in matching if _any(cluster, grant.clusters)]
         if not granted:
-            return f"You may run `{command.name}`, but not on cluster {cluster}."
+            return sentence(
+                "You may run `{command}`, but not on cluster {cluster}.",
+                command=command.name,
+                cluster=cluster,
+            )
         for namespace in namespaces:
             if not any(_any(namespace, grant.namespaces) for grant in granted):
-                own = ", ".join(dict.fromkeys(f"`{name}`" for grant in granted for name in grant.namespaces))
-                return (
-                    f"You may run `{command.name}`, but not in namespace {namespace}; yours: {own or 'none'}."
+                own = as_code(dict.fromkeys(name for grant in granted for name in grant.namespaces))
+                return sentence(
+                    "You may run `{command}`, but not in namespace {namespace}; yours: {own}.",
+                    command=command.name,
+                    namespace=namespace,
+                    own=own or sentence("none"),
                 )
         return None
 
@@ -95,22 +115,28 @@ class Permissions:
     ) -> str | None:
         grant = self.automation.get(actor.id)
         if grant is None or not _any(command.name, grant.commands) or not _any(cluster, grant.clusters):
-            return f"the settings (automation.{actor.id}) do not allow `{command.name}` on {cluster}."
+            return sentence(
+                "the settings (automation.{actor}) do not allow `{command}` on {cluster}.",
+                actor=actor.id,
+                command=command.name,
+                cluster=cluster,
+            )
         if command.risk is Risk.BREAK:
-            return f"`{command.name}` needs a second person, so automation cannot run it."
+            return sentence(
+                "`{command}` needs a second person, so automation cannot run it.", command=command.name
+            )
         if outside := [name for name in namespaces if not _any(name, grant.namespaces)]:
-            return (
-                f"the settings (automation.{actor.id}) do not allow `{command.name}` in {', '.join(outside)}."
+            return sentence(
+                "the settings (automation.{actor}) do not allow `{command}` in {namespaces}.",
+                actor=actor.id,
+                command=command.name,
+                namespaces=listed(outside),
             )
         return None
 
     @staticmethod
-    def _missing_grant() -> str:
-        return "Ask an administrator of Yardmaster to add your team to `teams` in the settings."
-
-
-def _teams_of(actor: Actor) -> str:
-    return ", ".join(sorted(actor.teams)) or "no team"
+    def _missing_grant() -> Sentence:
+        return sentence("Ask an administrator of Yardmaster to add your team to `teams` in the settings.")
 
 
 def _any(name: str, patterns: Iterable[str]) -> bool:

@@ -16,7 +16,7 @@ from alerts.rules import Rule
 from alerts.store import Store
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
-from collectors.facts.sentences import said_by
+from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.actor_rights import ActorRights
 from commands.core.asking import ask_teams
 from commands.core.blindness import with_blindness
@@ -123,7 +123,7 @@ class Pipeline:
                 return answer
         except DeniedError as error:
             progress.outcome = "refused"
-            await self._journal.note(request, progress.cluster, "refused", str(error), plan=error.plan)
+            await self._journal.note(request, progress.cluster, "refused", said_by(error), plan=error.plan)
             return self._with_cluster(denied(error, progress.words), progress.cluster) if str(error) else None
         except UnknownNameError as error:
             progress.outcome = "invalid"
@@ -134,7 +134,9 @@ class Pipeline:
             return self._with_cluster(answer, progress.cluster)
         except SourceError as error:
             progress.outcome = "blind"
-            return refused(f"The cluster cannot be read: {error}", CommandOutcome.FAILED)
+            return refused(
+                sentence("The cluster cannot be read: {error}", error=said_by(error)), CommandOutcome.FAILED
+            )
         except TimeoutError:
             progress.outcome = "timeout"
             # A commit may have landed although its answer timed out.
@@ -142,12 +144,17 @@ class Pipeline:
             is_person = request.actor.kind is not ActorKind.AUTOMATION  # whose plans are confirmed at once
             is_sure = asked is None or (asked.record is None and is_person)
             outcome = (
-                "nothing was done"
+                sentence("nothing was done")
                 if is_sure
-                else "it is not known whether it was done: check before you try again"
+                else sentence("it is not known whether it was done: check before you try again")
             )
             return refused(
-                f"Timed out after {TIMEOUT.total_seconds():.0f} s; {outcome}.", CommandOutcome.FAILED
+                sentence(
+                    "Timed out after {seconds:.0f} s; {outcome}.",
+                    seconds=TIMEOUT.total_seconds(),
+                    outcome=outcome,
+                ),
+                CommandOutcome.FAILED,
             )
 
     async def _meaning(self, request: Request, words: Sequence[str], named: str) -> Run | Fill | Offer:
@@ -201,7 +208,7 @@ class Pipeline:
         async with self.store.read() as snapshot:
             plan = await snapshot.rows(Plan).get(id)
         if plan is None:
-            raise UnusableError(f"There is no plan `{id}`.")
+            raise UnusableError(sentence("There is no plan `{plan}`.", plan=id))
         check_open(plan, self.times.now(plan, self.clock))
         words, _ = cluster_named(words_of(plan.line))
         command = find(words, self.catalogue)
@@ -255,8 +262,10 @@ class Pipeline:
     async def _context(self, request: Request, name: str) -> CommandContext:
         cluster = self.clusters.get(name)
         if cluster is None:
-            known = ", ".join(sorted(self.clusters)) or "none: the settings list no clusters"
-            raise UnusableError(f"There is no cluster `{name}`. Clusters: {known}.")
+            known = listed(sorted(self.clusters)) or sentence("none: the settings list no clusters")
+            raise UnusableError(
+                sentence("There is no cluster `{cluster}`. Clusters: {known}.", cluster=name, known=known)
+            )
         rights = ActorRights(
             actor=request.actor, permissions=self.permissions, catalogue=self.catalogue, cluster=name
         )

@@ -9,7 +9,7 @@ from alerts.cards.message import Button, Color, Message
 from alerts.cards.text import text
 from alerts.store import Store
 from collectors.facts.clock import Clock
-from collectors.facts.sentences import said_by
+from collectors.facts.sentences import said_by, sentence
 from commands.core.command import Answer, AnyCommand, PlanDraft, UnusableError
 from commands.core.confirmation import (
     ProposalTimes,
@@ -79,7 +79,7 @@ class Planner:
                 cluster=plan.cluster, actor=plan.actor, state=PlanState.PROPOSED.value
             ):
                 if older.line == plan.line and not older.asked_of and not older.is_fixed:
-                    reason = f"replaced by {plan.id}"
+                    reason = sentence("replaced by {plan}", plan=plan.id)
                     await unit.rows(Plan).put(
                         replace(older, state=PlanState.CANCELLED, error=reason, ended_at=plan.created_at)
                     )
@@ -91,7 +91,9 @@ class Planner:
         """Store the plan as confirmed, as it is."""
         async with self.store.unit() as unit:
             await record_confirmation(unit, plan, by=by, clock=self.clock, times=self.times)
-        message = Message(title=text(f"{plan.title}: confirmed, starting."), color=Color.BUSY)
+        message = Message(
+            title=text(sentence("{title}: confirmed, starting.", title=plan.title)), color=Color.BUSY
+        )
         return Answer(message=message, has_card=True)
 
     async def confirm_again(
@@ -100,7 +102,7 @@ class Planner:
         """Plan again as the cluster is now, and confirm that; or show it, if it is not what was shown before."""
         draft = await self._redraft(command, words, context, plan)
         if draft.nothing_to_do:
-            raise UnusableError(f"There is nothing left to do: {draft.nothing_to_do}")
+            raise UnusableError(sentence("There is nothing left to do: {reason}", reason=draft.nothing_to_do))
         draft = await self._dry_run(draft, context)
         if changes := changes_since_shown(plan, draft):
             return await self._show_again(command, plan, draft, context, note=changes)
@@ -121,7 +123,10 @@ class Planner:
             raise UnusableError(said_by(error)) from error
         refused = [one for one in found if isinstance(one, Refused)]
         is_dry_run = not refused and any(not isinstance(step, WITHOUT_A_WRITE) for step in draft.steps)
-        notes = tuple(f"This will not be done: {one.reason}. The other steps are." for one in refused)
+        notes = tuple(
+            sentence("This will not be done: {reason}. The other steps are.", reason=one.reason)
+            for one in refused
+        )
         draft = replace(draft, is_dry_run=is_dry_run, notes=(*draft.notes, *notes))
         return with_waits(draft, [one for one in found if isinstance(one, Waiting)])
 

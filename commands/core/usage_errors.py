@@ -1,11 +1,18 @@
 """Errors in the arguments of a line, in our own words, with how to write them."""
 
 import difflib
+import re
 from collections.abc import Sequence
 
 import click
 
+from collectors.facts.sentences import Sentence, headline_of, listed, sentence
+from commands.core.code_names import as_code
 from commands.core.command import AnyCommand
+
+_NOT_A_CHOICE = re.compile(
+    r"^'|' is not (?:one of )?'[^']*'(?:, '[^']*')*\.$"
+)  # beside the value, in click's words
 
 
 def explained(error: click.UsageError, command: AnyCommand, arguments: Sequence[str]) -> str:
@@ -13,19 +20,21 @@ def explained(error: click.UsageError, command: AnyCommand, arguments: Sequence[
     if isinstance(error, click.NoSuchOption):
         possible = sorted(error.possibilities or ())
         best = difflib.get_close_matches(error.option_name, possible, n=1, cutoff=0)
-        near = f" Did you mean `{best[0]}`?" if best else ""
-        return f"`{command.name}` has no option `{error.option_name}`.{near}"
+        wrong = sentence(
+            "`{command}` has no option `{option}`.", command=command.name, option=error.option_name
+        )
+        return listed((wrong, sentence("Did you mean `{line}`?", line=best[0])), ".") if best else wrong
     if isinstance(error, click.BadOptionUsage):
-        return f"`{error.option_name}` needs a value."
+        return sentence("`{option}` needs a value.", option=error.option_name)
     if isinstance(error, click.MissingParameter):
-        return f"`{_label(error.param)}` is missing."
+        return sentence("`{parameter}` is missing.", parameter=_label(error.param))
     if isinstance(error, click.BadParameter):
-        separator = ":" if error.message.startswith(("`", "'")) else ""
-        return f"`{_label(error.param)}`{separator} {_wrong_value(error)}"
+        return wrong_value(error)
     if stray := _stray(command, arguments):
-        hint = f" {quote_hint(command, arguments, stray)}".rstrip()
-        return f"`{stray}` is one word too many.{hint}"
-    return error.format_message()
+        wrong = sentence("`{word}` is one word too many.", word=stray)
+        hint = quote_hint(command, arguments, stray)
+        return listed((wrong, hint), ".") if hint else wrong
+    return _whole(error.format_message())
 
 
 def quote_hint(command: AnyCommand, arguments: Sequence[str], word: str) -> str:
@@ -34,7 +43,11 @@ def quote_hint(command: AnyCommand, arguments: Sequence[str], word: str) -> str:
     if not joined:
         return ""
     at = next(number for number, one in enumerate(joined) if " " in one and one not in arguments)
-    return f'A text of several words needs quotes: `{joined[at - 1]} "{joined[at]}"`.'
+    return sentence(
+        'A text of several words needs quotes: `{option} "{text}"`.',
+        option=joined[at - 1],
+        text=joined[at],
+    )
 
 
 def rejoined(command: AnyCommand, arguments: Sequence[str], word: str) -> list[str]:
@@ -55,10 +68,24 @@ def rejoined(command: AnyCommand, arguments: Sequence[str], word: str) -> list[s
     return [*arguments[: begin + 1], " ".join(arguments[begin + 1 : end]), *arguments[end:]]
 
 
-def _wrong_value(error: click.BadParameter) -> str:
+def wrong_value(error: click.BadParameter) -> Sentence:
+    """Return which value click or a type of ours did not accept, and why."""
+    parameter = _label(error.param)
     if error.param is not None and isinstance(error.param.type, click.Choice):
-        return error.message.replace("'", "`")
-    return f"{error.message.rstrip('.')}."
+        return sentence(
+            "`{parameter}`: `{given}` is not one of {choices}.",
+            parameter=parameter,
+            given=_NOT_A_CHOICE.sub("", error.message),
+            choices=as_code(map(str, error.param.type.choices)),
+        )
+    wrong = headline_of(error.message)
+    if error.message.startswith(("`", "'")):
+        return sentence("`{parameter}`: {wrong}.", parameter=parameter, wrong=wrong)
+    return sentence("`{parameter}` {wrong}.", parameter=parameter, wrong=wrong)
+
+
+def _whole(message: str) -> str:
+    return message[:1].upper() + message[1:] + ("" if message.endswith((".", "?", "!")) else ".")
 
 
 def _label(parameter: click.Parameter | None) -> str:

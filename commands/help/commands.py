@@ -7,6 +7,7 @@ import click
 
 from alerts.cards.message import Block, Button, Buttons, Context, Menu, Message, Paragraph, Preformatted
 from alerts.cards.text import Text, bold, code, joined, markup, text
+from collectors.facts.sentences import counted, sentence
 from commands.core.command import Answer, AnyCommand, Command
 from commands.core.context import CommandContext
 from commands.core.named_incident import open_incidents
@@ -64,14 +65,14 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
 
     def details(command: AnyCommand, context: CommandContext) -> Answer:
         options = [
-            text(code(", ".join(option.opts)), f" {option.help}")
+            text(code(", ".join(option.opts)), " ", option.help)
             for option in command.parameters
             if isinstance(option, click.Option) and option.help
         ]
         blocks: list[Block] = [Paragraph(text=markup(command.summary)), Preformatted(lines=(command.usage,))]
         if options:
             blocks.append(Paragraph(text=joined("\n", options)))
-        blocks.append(Paragraph(text=text("For example: ", code(command.example))))
+        blocks.append(Paragraph(text=text(sentence("For example: `{example}`", example=command.example))))
         if command.details:
             blocks.append(Paragraph(text=text(command.details)))
         if context.may.get(command.name, False) and command.parameters:
@@ -117,14 +118,17 @@ async def _matter_now(context: CommandContext) -> tuple[Button, ...]:
     if not found:
         return _NOW
     worst = max(found, key=lambda one: (not one.acknowledged_by, one.severity.rank))
-    count = f"{len(found)} open incidents" if len(found) > 1 else "1 open incident"
+    count = counted("{count} open incident", "{count} open incidents", count=len(found))
     buttons = (
         Button(label=count, line="incident list"),
-        Button(label=f"Show {worst.id}", line=f"incident show {worst.id}"),
+        Button(label=sentence("Show {incident}", incident=worst.id), line=f"incident show {worst.id}"),
     )
     if worst.acknowledged_by or not context.may.get("alert ack", False):
         return (*buttons, Button(label="What is yours", line="home"))
-    return (*buttons, Button(label=f"Acknowledge {worst.id}", line=f"alert ack {worst.id}"))
+    return (
+        *buttons,
+        Button(label=sentence("Acknowledge {incident}", incident=worst.id), line=f"alert ack {worst.id}"),
+    )
 
 
 def _fillable(commands: Sequence[AnyCommand], context: CommandContext) -> tuple[Menu, ...]:
@@ -140,8 +144,14 @@ def _fillable(commands: Sequence[AnyCommand], context: CommandContext) -> tuple[
 
 
 def _legend() -> Context:
-    legend = "✏️ changes something, after a preview · 🔒 not allowed for you · more: "
-    return Context(text=text(legend, code("help node"), " or ", code("help node cordon")))
+    return Context(
+        text=text(
+            sentence(
+                "✏️ changes something, after a preview · 🔒 not allowed for you · more: "
+                "`help node` or `help node cordon`"
+            )
+        )
+    )
 
 
 def _mark(command: AnyCommand, context: CommandContext) -> str:

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from alerts.cards.message import Block, Context, Message
-from alerts.cards.text import bold, code, text
+from alerts.cards.text import bold, text
 from alerts.incidents.incident import Incident
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import said_by, sentence
 from commands.core.command import EVERY_SOURCE, Answer, Command
 from commands.core.context import CommandContext
 from commands.core.ownership import owner_names
@@ -41,9 +42,7 @@ async def show(action: ShowHome, context: CommandContext) -> Answer:
         ),
         *_trainings(context),
         *leases_of(mine),
-        Context(
-            text=text(cluster, " · ", code("help"), " lists what you can type here or after ", code("/yard"))
-        ),
+        Context(text=text(cluster, " · ", sentence("`help` lists what you can type here or after `/yard`"))),
     ]
     return Answer(message=Message(title=text(bold("What is open, and what is yours")), blocks=tuple(blocks)))
 
@@ -53,7 +52,11 @@ def _trainings(context: CommandContext) -> list[Block]:
     try:
         return trainings_of([one for one in context.cluster.trainings() if one.owner in names])
     except SourceError as error:
-        return [Context(text=text(f"⚪ Your trainings cannot be seen now: {error}"))]
+        return [
+            Context(
+                text=text(sentence("⚪ Your trainings cannot be seen now: {error}", error=said_by(error)))
+            )
+        ]
 
 
 COMMANDS = (

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from alerts.cards.headline import headline
 from alerts.cards.message import Block, Button, Buttons, ButtonStyle, Context, Paragraph
-from alerts.cards.text import Text, bold, code, moment, person, text
+from alerts.cards.text import Text, bold, code, person, text
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
+from collectors.facts.sentences import Argument, Sentence, counted, listed, sentence, word
 from collectors.trainings.training import Training, TrainingState
 from commands.core.request import Actor
 from commands.execution.plan import Plan, Risk
@@ -27,7 +28,7 @@ def open_incident_blocks(incidents: Sequence[Incident], me: Actor) -> list[Block
     ordered = sorted(
         incidents, key=lambda one: (bool(one.acknowledged_by), -one.severity.rank, one.opened_at)
     )
-    blocks: list[Block] = [_heading(f"Open incidents: {len(incidents)}")]
+    blocks: list[Block] = [_heading(sentence("Open incidents: {number}", number=len(incidents)))]
     for incident in ordered[:SHOWN]:
         blocks.append(Paragraph(text=_incident(incident, me)))
         show = Button(label="Show", line=f"incident show {incident.id}")
@@ -37,16 +38,14 @@ def open_incident_blocks(incidents: Sequence[Incident], me: Actor) -> list[Block
 
 
 def _incident(incident: Incident, me: Actor) -> Text:
-    said = text(
-        f"{_MARKS[incident.severity]} ", bold(headline(incident)), "\n", code(incident.id), " · since "
-    )
-    said = text(said, moment(incident.opened_at))
+    since = sentence("since {at}", at=incident.opened_at)
+    title = text(f"{_MARKS[incident.severity]} ", bold(headline(incident)))
+    said = text(title, "\n", code(incident.id), " · ", since)
     if me.is_one(incident.acknowledged_by):
-        return text(said, " · acknowledged by you")
+        return text(said, " · ", sentence("acknowledged by you"))
     if incident.acknowledged_by:
-        return text(
-            said, " · acknowledged by ", person(incident.acknowledged_by, incident.acknowledged_by_name)
-        )
+        who = person(incident.acknowledged_by, incident.acknowledged_by_name)
+        return text(said, " · ", sentence("acknowledged by {who}", who=who))
     return said
 
 
@@ -57,15 +56,19 @@ def waiting_for(
     blocks: list[Block] = []
     for reclaim in reclaims:
         if me.is_one(reclaim.owner_id):
-            asked = text(f"{reclaim.gpus:g} GPUs of ", code(reclaim.shown), " are idle. Answer until ")
-            blocks.append(Paragraph(text=text(asked, moment(reclaim.grace_until), ".")))
+            asked = counted(
+                "{count:g} GPU of `{training}` is idle. Answer until {at}.",
+                "{count:g} GPUs of `{training}` are idle. Answer until {at}.",
+                count=reclaim.gpus,
+                training=reclaim.shown,
+                at=reclaim.grace_until,
+            )
+            blocks.append(Paragraph(text=text(asked)))
             blocks.append(Buttons(buttons=answer_buttons(reclaim)))
     for plan in plans:
         is_for_another = plan.risk is Risk.BREAK
         if me.is_one(plan.actor) is not is_for_another:
-            who = text(" of ", person(plan.actor, plan.actor_name)) if is_for_another else ()
-            said = text(bold(plan.title), who, " waits to be confirmed until ", moment(plan.expires_at), ".")
-            blocks.append(Paragraph(text=said))
+            blocks.append(Paragraph(text=text(_unconfirmed(plan))))
             show = Button(label="Show the plan", line=f"plan show {plan.id}")
             cancel = Button(label="Cancel", line=f"plan cancel {plan.id}")
             blocks.append(Buttons(buttons=(show,) if is_for_another else (show, cancel)))
@@ -77,6 +80,16 @@ def waiting_for(
     return [_heading("Waits for you"), *blocks[: 4 * SHOWN]]
 
 
+def _unconfirmed(plan: Plan) -> Sentence:
+    title = bold(plan.title)
+    if plan.risk is not Risk.BREAK:
+        return sentence("{title} waits to be confirmed until {at}.", title=title, at=plan.expires_at)
+    who = person(plan.actor, plan.actor_name)
+    return sentence(
+        "{title} of {who} waits to be confirmed until {at}.", title=title, who=who, at=plan.expires_at
+    )
+
+
 def trainings_of(trainings: Sequence[Training]) -> list[Block]:
     """Return a person's trainings that have not ended, and the GPUs that they hold."""
     live = [one for one in trainings if not one.state.is_over]
@@ -84,11 +97,25 @@ def trainings_of(trainings: Sequence[Training]) -> list[Block]:
         return [_heading("Your trainings"), Context(text=text("None."))]
     live.sort(key=lambda one: (one.state is TrainingState.RUNNING, -one.gpus_wanted, one.shown))
     gpus = sum(one.gpus for one in live)
-    blocks: list[Block] = [_heading(f"Your trainings: {len(live)}, with {gpus:g} GPUs")]
+    blocks: list[Block] = [
+        _heading(
+            counted(
+                "Your trainings: {number}, with {count:g} GPU",
+                "Your trainings: {number}, with {count:g} GPUs",
+                number=len(live),
+                count=gpus,
+            )
+        )
+    ]
     for training in live[:SHOWN]:
-        reason = f": {training.reason}" if training.reason else ""
-        said = text(code(training.shown), f" {training.state.value}, {training.gpus:g} GPUs{reason}")
-        blocks.append(Paragraph(text=said))
+        said = counted(
+            "`{training}` {state}, {count:g} GPU",
+            "`{training}` {state}, {count:g} GPUs",
+            training=training.shown,
+            state=word(training.state.value),
+            count=training.gpus,
+        )
+        blocks.append(Paragraph(text=text(listed(filter(None, (said, training.reason)), ":"))))
         show = Button(label="Show", line=f"training show {training.typed}")
         logs = Button(label="Logs", line=f"training logs {training.typed}")
         blocks.append(Buttons(buttons=(show, logs)))
@@ -101,22 +128,26 @@ def leases_of(leases: Sequence[CordonLease]) -> list[Block]:
         return []
     blocks: list[Block] = [_heading("Your cordons")]
     for lease in sorted(leases, key=lambda one: one.node)[:SHOWN]:
-        reason = f": {lease.reason}" if lease.reason else ""
-        until = text(", until ", moment(lease.until)) if lease.until else ()
-        lifted = ", lifted by somebody else" if lease.lifted_at is not None else ""
-        blocks.append(Paragraph(text=text(code(lease.node), reason, until, lifted)))
+        said: list[Argument] = [listed([code(lease.node), *filter(None, [lease.reason])], ":")]
+        if lease.until:
+            said.append(sentence("until {at}", at=lease.until))
+        if lease.lifted_at is not None:
+            said.append(sentence("lifted by somebody else"))
+        blocks.append(Paragraph(text=text(listed(said))))
         blocks.append(_uncordon(lease))
     return [*blocks, *_more(len(leases), "node list --cordoned")]
 
 
 def _past_its_end(lease: CordonLease) -> Text:
     if lease.lifted_at is not None:
-        return text("Somebody else lifted your cordon of ", code(lease.node), ", and its lease is left.")
-    return text("Your cordon of ", code(lease.node), " is past its end.")
+        return text(
+            sentence("Somebody else lifted your cordon of `{node}`, and its lease is left.", node=lease.node)
+        )
+    return text(sentence("Your cordon of `{node}` is past its end.", node=lease.node))
 
 
 def _uncordon(lease: CordonLease) -> Buttons:
-    label = f"Uncordon {lease.node}" if lease.lifted_at is None else "Remove its record"
+    label = sentence("Uncordon {node}", node=lease.node) if lease.lifted_at is None else "Remove its record"
     return Buttons(buttons=(Button(label=label, line=f"node uncordon {lease.node}"),))
 
 
@@ -125,4 +156,6 @@ def _heading(words: str) -> Paragraph:
 
 
 def _more(count: int, line: str) -> list[Block]:
-    return [Context(text=text(f"and {count - SHOWN} more: ", code(line)))] if count > SHOWN else []
+    if count <= SHOWN:
+        return []
+    return [Context(text=text(sentence("and {number} more: `{line}`", number=count - SHOWN, line=line)))]

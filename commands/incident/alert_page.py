@@ -1,11 +1,12 @@
 """The alerts of an incident by pages, however many they are."""
 
 from alerts.cards.message import Context, Message, Table
-from alerts.cards.text import bold, code, text
+from alerts.cards.text import bold, text
 from alerts.incidents.incident import Incident, Member
 from alerts.incidents.member_rows import pages_of
 from alerts.store import StoreSnapshot
 from collectors.facts.clock import humanize
+from collectors.facts.sentences import counted, listed, sentence, word
 from commands.core.command import Answer, UnusableError
 from commands.core.context import CommandContext
 
@@ -18,14 +19,36 @@ async def alert_page(
     """Return a page of the incident's alerts, the first ones first. Raises UnusableError without such a page."""
     pages = -(-incident.alerts // PAGE)
     if number > pages:
-        raise UnusableError(f"Incident `{incident.id}` has {pages} pages of alerts.")
+        raise UnusableError(
+            counted(
+                "Incident `{incident}` has {count} page of alerts.",
+                "Incident `{incident}` has {count} pages of alerts.",
+                incident=incident.id,
+                count=pages,
+            )
+        )
     members = await _members(incident, (number - 1) * PAGE, snapshot)
     rows = tuple((member.summary, _state(member), _since(member, context)) for member in members)
     table = Table(heading=("alert", "state", "since"), rows=rows)
-    title = text(bold(f"Alerts of incident {incident.id}, page {number} of {pages}"))
+    title = text(
+        bold(
+            sentence(
+                "Alerts of incident {incident}, page {number} of {pages}",
+                incident=incident.id,
+                number=number,
+                pages=pages,
+            )
+        )
+    )
     if number == pages:
         return Answer(message=Message(title=title, blocks=(table,)))
-    more = Context(text=text("The next: ", code(f"incident show {incident.id} --page {number + 1}")))
+    more = Context(
+        text=text(
+            sentence(
+                "The next: `incident show {incident} --page {page}`", incident=incident.id, page=number + 1
+            )
+        )
+    )
     return Answer(message=Message(title=title, blocks=(table, more)))
 
 
@@ -45,7 +68,7 @@ async def _members(incident: Incident, start: int, snapshot: StoreSnapshot) -> l
 
 
 def _state(member: Member) -> str:
-    return f"{member.severity.value}, {member.state.value}"
+    return listed((word(member.severity.value), word(member.state.value)))
 
 
 def _since(member: Member, context: CommandContext) -> str:

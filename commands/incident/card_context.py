@@ -5,21 +5,30 @@ from dataclasses import replace
 from datetime import datetime
 
 from alerts.alert import Alert
+from alerts.cards.cluster_now import ClusterNow
 from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
 from alerts.cards.message import Button
-from alerts.cards.text import code, moment, person, text
+from alerts.cards.suggested_actions import suggestions
+from alerts.cards.text import person, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import pages_of
 from alerts.incidents.recurring_faults import WITHIN, Returned, returned
 from alerts.rules import ImpactScope, Rule
 from alerts.silences import Silence
 from alerts.store import Between, StoreSnapshot
+from collectors.facts.sentences import sentence
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
+from commands.incident.cluster_now import SeenCluster, cluster_now
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
 
 
 async def incident_context(
-    incident: Incident, snapshot: StoreSnapshot, *, rules: Mapping[str, Rule], now: datetime
+    incident: Incident,
+    snapshot: StoreSnapshot,
+    *,
+    rules: Mapping[str, Rule],
+    now: datetime,
+    cluster: SeenCluster | None = None,
 ) -> IncidentContext:
     """Return the confirmed plans for the incident, until when all of it is silenced, and what they left behind."""
     silences = active(await snapshot.rows(Silence).find(cluster=incident.cluster), now)
@@ -27,7 +36,7 @@ async def incident_context(
         await snapshot.rows(Alert).get_all(member.alert for member in incident.members) if silences else {}
     )
     plans = await plans_of([incident], snapshot)
-    context = await context_of(incident, plans[incident.id], snapshot, rules=rules)
+    context = await context_of(incident, plans[incident.id], snapshot, rules=rules, cluster=cluster)
     left = (
         *(still_cordoned(lease) for lease in await _leases(incident, snapshot)),
         *still_silenced(incident, alerts, silences, now=now),
@@ -110,7 +119,12 @@ async def plans_of(incidents: Collection[Incident], snapshot: StoreSnapshot) -> 
 
 
 async def context_of(
-    incident: Incident, plans: Iterable[Plan], snapshot: StoreSnapshot, *, rules: Mapping[str, Rule]
+    incident: Incident,
+    plans: Iterable[Plan],
+    snapshot: StoreSnapshot,
+    *,
+    rules: Mapping[str, Rule],
+    cluster: SeenCluster | None = None,
 ) -> IncidentContext:
     """Return the context of an incident that is not silenced, with the plans confirmed since it began."""
     confirmed = [
@@ -119,35 +133,60 @@ async def context_of(
     failed = [plan.id for plan in confirmed if plan.state is PlanState.FAILED]
     steps = snapshot.rows(StepRecord)
     unknown = {row.plan for row in await steps.find(plan=failed, state=StepState.UNKNOWN)} if failed else ()
-    return IncidentContext(rules=rules, actions=tuple(_action(plan, unknown) for plan in confirmed))
+    suggested = suggestions(incident, rules) if incident.is_open else ()
+    return IncidentContext(
+        rules=rules,
+        actions=tuple(_action(plan, unknown) for plan in confirmed),
+        cluster=await cluster_now(incident.cluster, suggested, snapshot, cluster)
+        if suggested
+        else ClusterNow(),
+    )
 
 
 async def _leases(incident: Incident, snapshot: StoreSnapshot) -> list[CordonLease]:
-    """Return the cordons of the incident's node that were made since it began."""
-    node = incident.subject.node
-    found = await snapshot.rows(CordonLease).find(cluster=incident.cluster, node=node) if node else ()
-    return [lease for lease in found if lease.since >= incident.began_at or lease.incident == incident.id]
+    """Return the cordons of ours that stand on the incident's nodes, also those made for an earlier incident."""
+    nodes = {incident.subject.node, *(member.subject.node for member in incident.members)} - {""}
+    found = (
+        await snapshot.rows(CordonLease).find(cluster=incident.cluster, node=sorted(nodes)) if nodes else ()
+    )
+    return sorted(found, key=lambda lease: lease.node)
 
 
 def still_cordoned(lease: CordonLease) -> StillOpen:
     """Return what is left of a cordon: the cordon, or only its lease if somebody else lifted it."""
     if lease.lifted_at is not None:
         return StillOpen(
-            text=text("Somebody else lifted the cordon of ", code(lease.node), ", and its lease is left."),
+            text=text(
+                sentence(
+                    "Somebody else lifted the cordon of `{node}`, and its lease is left.", node=lease.node
+                )
+            ),
             button=Button(label="Remove its record", line=f"node uncordon {lease.node}"),
         )
-    until = text(" until ", moment(lease.until)) if lease.until else ()
-    who = person(lease.owner, lease.owner_name)
+    node, why, who = lease.node, lease.reason, person(lease.owner, lease.owner_name)
+    said = (
+        sentence(
+            "`{node}` is still cordoned until {at}: {reason}, by {who}.",
+            node=node,
+            at=lease.until,
+            reason=why,
+            who=who,
+        )
+        if lease.until
+        else sentence("`{node}` is still cordoned: {reason}, by {who}.", node=node, reason=why, who=who)
+    )
     return StillOpen(
-        text=text(code(lease.node), " is still cordoned", until, f": {lease.reason}, by ", who, "."),
-        button=Button(label=f"Uncordon {lease.node}", line=f"node uncordon {lease.node}"),
+        text=text(said),
+        button=Button(label=sentence("Uncordon {node}", node=lease.node), line=f"node uncordon {lease.node}"),
     )
 
 
 def still_suspended(training: str, plan: str) -> StillOpen:
     return StillOpen(
-        text=text(code(training), " is still suspended by plan ", code(plan), "."),
-        button=Button(label=f"Start {training} again", line=f"plan undo {plan}"),
+        text=text(
+            sentence("`{training}` is still suspended by plan `{plan}`.", training=training, plan=plan)
+        ),
+        button=Button(label=sentence("Start {training} again", training=training), line=f"plan undo {plan}"),
     )
 
 
@@ -160,8 +199,14 @@ def still_silenced(
     """
     return [
         StillOpen(
-            text=text("Its alerts are still silenced until ", moment(one.ends_at), ": ", code(one.id), "."),
-            button=Button(label=f"End silence {one.id}", line=f"silence expire {one.id}"),
+            text=text(
+                sentence(
+                    "Its alerts are still silenced until {at}: `{silence}`.", at=one.ends_at, silence=one.id
+                )
+            ),
+            button=Button(
+                label=sentence("End silence {silence}", silence=one.id), line=f"silence expire {one.id}"
+            ),
         )
         for one in silences
         if not one.is_until_over

@@ -12,6 +12,7 @@ from alerts.cards.text import bold, moment, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Incident
 from collectors.facts.clock import humanize
+from collectors.facts.sentences import counted, sentence
 from commands.core.blindness import nothing_seen
 from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
 from commands.core.context import CommandContext
@@ -50,11 +51,11 @@ async def listing(action: ListIncidents, context: CommandContext) -> Answer:
     rows = tuple(_row(incident, context) for incident in found[:SHOWN])
     table = Table(heading=("id", "severity", "what", "for", "by"), rows=rows, more=len(found) - len(rows))
     title = (
-        "the latest incidents"
+        sentence("The latest incidents")
         if action.all
-        else f"{len(found)} open incident{'s' if len(found) != 1 else ''}"
+        else counted("{count} open incident", "{count} open incidents", count=len(found))
     )
-    return Answer(message=Message(title=text(bold(title.capitalize())), blocks=(table,)))
+    return Answer(message=Message(title=text(bold(title)), blocks=(table,)))
 
 
 def _row(incident: Incident, context: CommandContext) -> tuple[str, ...]:
@@ -64,7 +65,7 @@ def _row(incident: Incident, context: CommandContext) -> tuple[str, ...]:
     place = place_of(shared_subject(incident))
     what = headline(incident)
     if place.casefold() not in what.casefold():
-        what = f"{what} ({place})"
+        what = sentence("{headline} ({place})", headline=what, place=place)
     return (incident.id, state, what, lasted, who)
 
 
@@ -74,11 +75,16 @@ async def show(action: ShowIncident, context: CommandContext) -> Answer:
         incident = await snapshot.rows(Incident).get(action.incident)
         if incident is None:
             raise UnusableError(
-                f"There is no incident `{action.incident}`. `incident list --all` shows the latest."
+                sentence(
+                    "There is no incident `{incident}`. `incident list --all` shows the latest.",
+                    incident=action.incident,
+                )
             )
         if action.page:
             return await alert_page(incident, action.page, snapshot, context)
-        stored = await incident_context(incident, snapshot, rules=context.rules, now=context.now)
+        stored = await incident_context(
+            incident, snapshot, rules=context.rules, now=context.now, cluster=context.cluster
+        )
     card_context = replace(stored, people=context.defaults.owners)
     card = incident_card(incident, context=card_context, now=context.now)
     history = tuple(

@@ -10,12 +10,12 @@ from itertools import chain
 import click
 
 from alerts.cards.message import Block, Color, Context, Fields, Message, Paragraph, Preformatted, Table
-from alerts.cards.text import Text, bold, code, text
+from alerts.cards.text import Text, bold, text
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from alerts.silences import Silence
-from collectors.facts.clock import humanize
 from collectors.facts.findings import RuleHealth
+from collectors.facts.sentences import counted, listed, sentence, word
 from commands.core.command import Answer, Command, UnknownNameError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import RULE
@@ -42,7 +42,9 @@ async def examined(action: ExamineRules, context: CommandContext) -> Answer:
         if not named:
             known = sorted({rule.name for rule in context.rules.values()})
             near = tuple(get_close_matches(action.rule, known, n=3, cutoff=0.5))
-            raise UnknownNameError(f"There is no rule `{action.rule}` in force.", name=action.rule, near=near)
+            raise UnknownNameError(
+                sentence("There is no rule `{rule}` in force.", rule=action.rule), name=action.rule, near=near
+            )
     queries = {rule.name: rule.query for rule in context.rules.values()}
     diagnosis = await context.cluster.diagnose(queries, at=context.now, within=ASKS_FOR)
     findings = list(chain.from_iterable(diagnosis.values()))
@@ -65,18 +67,20 @@ async def examined(action: ExamineRules, context: CommandContext) -> Answer:
 def _title(found: Sequence[RuleVerdict]) -> Text:
     blind = sum(one.health is RuleHealth.BLIND for one in found)
     if not blind:
-        return text(bold(f"None of {len(found)} rules is blind"))
-    return text(bold(f"{blind} of {len(found)} rules can see nothing"))
+        return text(bold(sentence("None of {number} rules is blind", number=len(found))))
+    return text(bold(sentence("{blind} of {number} rules can see nothing", blind=blind, number=len(found))))
 
 
 def _summary(found: Sequence[RuleVerdict]) -> Message:
     counts = Counter(one.health for one in found)
-    said = [f"{counts[RuleHealth.HAS_DATA]} with data"]
+    said = [sentence("{number} with data", number=counts[RuleHealth.HAS_DATA])]
     if waiting := counts[RuleHealth.WAITING]:
-        said.append(f"{waiting} waiting for metrics of what this cluster may not have")
+        said.append(
+            sentence("{number} waiting for metrics of what this cluster may not have", number=waiting)
+        )
     if late := counts[RuleHealth.LATE]:
-        said.append(f"{late} late")
-    blocks: list[Block] = [Paragraph(text=text(*_listed(said), "."))]
+        said.append(sentence("{number} late", number=late))
+    blocks: list[Block] = [Paragraph(text=text(sentence("{counts}.", counts=listed(said, ";"))))]
     to_do = fixes(found)
     if to_do:
         blocks.append(Paragraph(text=text(bold("What to do, the most worth first"))))
@@ -90,11 +94,21 @@ def _summary(found: Sequence[RuleVerdict]) -> Message:
     if noisy:
         blocks.append(_noise(noisy))
     if len(to_do) > SHOWN:
-        blocks.append(Context(text=text(f"{len(to_do) - SHOWN} more things to do are left out here.")))
+        blocks.append(
+            Context(
+                text=text(
+                    counted(
+                        "{count} more thing to do is left out here.",
+                        "{count} more things to do are left out here.",
+                        count=len(to_do) - SHOWN,
+                    )
+                )
+            )
+        )
     blocks.append(
         Context(
             text=text(
-                "Every rule: ", code("rule doctor --all"), ". One: ", code(f"rule doctor {_example(found)}")
+                sentence("Every rule: `rule doctor --all`. One: `rule doctor {rule}`", rule=_example(found))
             )
         )
     )
@@ -106,16 +120,20 @@ def _example(found: Sequence[RuleVerdict]) -> str:
     return found[0].rule.name if found else "GPUTemperatureHigh"
 
 
-def _listed(parts: Sequence[str]) -> list[str]:
-    return [part for one in parts for part in ("; ", one)][1:]
-
-
 def _to_do(number: int, fix: Fix) -> list[Block]:
     critical = sum(severity_of(rule) is Severity.CRITICAL for rule in fix.rules)
-    count = len(fix.rules)
-    opens = f"{count} rule{'s' if count != 1 else ''}"
-    severe = f", {critical} of them critical" if critical else ""
-    said = text(bold(f"{number}. {opens}{severe}"), "\n", fix.finding.cause, "\n", fix.finding.mend)
+    opens = (
+        counted(
+            "{number}. {count} rule, {critical} of them critical",
+            "{number}. {count} rules, {critical} of them critical",
+            number=number,
+            count=len(fix.rules),
+            critical=critical,
+        )
+        if critical
+        else counted("{number}. {count} rule", "{number}. {count} rules", number=number, count=len(fix.rules))
+    )
+    said = text(bold(opens), "\n", fix.finding.cause, "\n", fix.finding.mend)
     lines = fix.finding.lines
     blocks: list[Block] = [Paragraph(text=said)]
     if lines:
@@ -140,8 +158,8 @@ def _table(found: Sequence[RuleVerdict]) -> Table:
     rows = tuple(
         (
             one.rule.name,
-            f"{severity_of(one.rule).value}, {one.health.value}",
-            f"noisy: {one.reason}" if one.sent.is_noisy else one.reason,
+            listed((word(severity_of(one.rule).value), word(one.health.value))),
+            sentence("noisy: {reason}", reason=one.reason) if one.sent.is_noisy else one.reason,
             str(one.sent.sent),
             _share(one),
         )
@@ -158,11 +176,24 @@ def _explained(verdict: RuleVerdict) -> list[Block]:
     if verdict.finding is not None and verdict.finding.mend:
         rows.append(("to mend it", text(verdict.finding.mend)))
     if run.evaluated is not None:
-        took = f"{run.took.total_seconds():.1f} s"
-        rows.append(("evaluated", text(f"every {humanize(rule.interval)}; the last answer took {took}")))
-    times = f"{sent.sent} in {humanize(WEEK)}"
-    acted = f", {_share(verdict)} acted on" if sent.sent else ""
-    rows.append(("notifications", text(f"{times}{acted}")))
+        rows.append(
+            (
+                "evaluated",
+                text(
+                    sentence(
+                        "every {interval}; the last answer took {seconds:.1f} s",
+                        interval=rule.interval,
+                        seconds=run.took.total_seconds(),
+                    )
+                ),
+            )
+        )
+    times = (
+        sentence("{sent} in {period}, {share} acted on", sent=sent.sent, period=WEEK, share=_share(verdict))
+        if sent.sent
+        else sentence("{sent} in {period}", sent=sent.sent, period=WEEK)
+    )
+    rows.append(("notifications", text(times)))
     blocks: list[Block] = [Fields(rows=tuple(rows))]
     if verdict.finding is not None and (lines := verdict.finding.lines_of(rule.name)):
         blocks.append(Preformatted(lines=lines[:SHOWN_LINES]))

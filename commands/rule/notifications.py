@@ -13,7 +13,14 @@ from collectors.facts.labels import Labels
 WEEK = timedelta(days=7)
 NOISY_FROM = 5  # notifications in a week
 NOISY_BELOW = 0.25  # the share that somebody acted on
-_CALLS = frozenset({IncidentEventType.OPENED, IncidentEventType.REOPENED, IncidentEventType.SEVERITY_RAISED})
+_CALLS = frozenset(
+    {
+        IncidentEventType.OPENED,
+        IncidentEventType.REOPENED,
+        IncidentEventType.SEVERITY_RAISED,
+        IncidentEventType.WORSENED,
+    }
+)
 _ACTS = frozenset(
     {IncidentEventType.ACKNOWLEDGED, IncidentEventType.HANDED_OVER, IncidentEventType.ACTION_DONE}
 )

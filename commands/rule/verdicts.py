@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from alerts.rules import Rule, Severity
-from collectors.facts.clock import humanize
 from collectors.facts.findings import Finding, RuleHealth
+from collectors.facts.sentences import sentence
 from commands.core.rule_runs import RuleRun
 from commands.rule.notifications import NotificationCount
 
@@ -93,10 +93,15 @@ def _seen(rule: Rule, finding: Finding | None, run: RuleRun, now: datetime) -> t
     if finding is not None and finding.health is RuleHealth.LATE:
         return finding.health, finding.cause_of(rule.name)
     if run.is_overdue(rule, now) and run.evaluated is not None:
-        ago, every = humanize(now - run.evaluated), humanize(rule.interval)
-        return RuleHealth.LATE, f"it was last evaluated {ago} ago, and is due every {every}"
+        return RuleHealth.LATE, sentence(
+            "it was last evaluated {age} ago, and is due every {interval}",
+            age=now - run.evaluated,
+            interval=rule.interval,
+        )
     if run.is_slow(rule):
-        reason = f"its answer takes {humanize(run.took)}, and it is due every {humanize(rule.interval)}"
+        reason = sentence(
+            "its answer takes {took}, and it is due every {interval}", took=run.took, interval=rule.interval
+        )
         return RuleHealth.LATE, reason
     return (finding.health, finding.cause_of(rule.name)) if finding is not None else (RuleHealth.HAS_DATA, "")
 

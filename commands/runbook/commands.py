@@ -10,6 +10,7 @@ from alerts.cards.suggested_actions import fill, label_of
 from alerts.cards.text import bold, code, joined, text
 from alerts.incidents.incident import Incident
 from alerts.runbooks import runbook_names, runbook_page
+from collectors.facts.sentences import sentence
 from collectors.facts.subjects import Subject
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
@@ -44,7 +45,7 @@ async def show(action: ShowRunbook, context: CommandContext) -> Answer:
 
 def _all() -> Answer:
     names = Paragraph(text=joined("\n", (code(name) for name in runbook_names())))
-    hint = Context(text=text("Print one with ", code("runbook NAME"), "; a card's menu opens its own."))
+    hint = Context(text=text(sentence("Print one with `runbook NAME`; a card's menu opens its own.")))
     return Answer(message=Message(title=text(bold("Runbooks")), blocks=(names, hint)))
 
 

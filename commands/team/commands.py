@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from alerts.cards.message import Block, Context, Fields, Message
-from alerts.cards.text import Text, bold, channel, code, joined, person, text
+from alerts.cards.text import Text, bold, channel, code, person, text
+from collectors.facts.sentences import Sentence, listed, sentence
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 
@@ -20,11 +21,11 @@ async def listing(_action: ListTeams, context: CommandContext) -> Answer:
     if not context.teams:
         raise UnusableError("The settings have no teams, so nobody may change anything.")
     rows = [(name, await _described(name, context)) for name in sorted(context.teams)]
-    own = ", ".join(sorted(context.actor.teams)) or "no team"
-    note = "Yardmaster keeps no schedule: who is on call, the group in Slack says."
+    own = listed(sorted(context.actor.teams)) or sentence("no team")
+    note = sentence("Yardmaster keeps no schedule: who is on call, the group in Slack says.")
     blocks: tuple[Block, ...] = (
         Fields(rows=tuple(rows)),
-        Context(text=text("You are in ", own, ". ", note)),
+        Context(text=text(listed((sentence("You are in {teams}.", teams=own), note), "."))),
     )
     return Answer(message=Message(title=text(bold("Who may do what")), blocks=blocks))
 
@@ -32,12 +33,14 @@ async def listing(_action: ListTeams, context: CommandContext) -> Answer:
 async def _described(name: str, context: CommandContext) -> Text:
     grant = context.teams[name]
     members = await context.members(name) if context.members else ()
-    people = joined(", ", [person(id) for id in members[:SHOWN]]) if members else text("nobody that is known")
-    more = f" and {len(members) - SHOWN} more" if len(members) > SHOWN else ""
-    may = joined(", ", [code(one) for one in grant.commands]) if grant.commands else text("only read")
-    where = "" if "*" in grant.namespaces else f" in {', '.join(grant.namespaces)}"
-    asked = text("\n", "asked in ", channel(grant.channel)) if grant.channel else ()
-    return text(people, more, "\n", may, where, asked)
+    people = listed(map(person, members), most=SHOWN) or sentence("nobody that is known")
+    may: Sentence = listed(map(code, grant.commands)) or sentence("only read")
+    if "*" not in grant.namespaces:
+        may = sentence("{commands} in {namespaces}", commands=may, namespaces=listed(grant.namespaces))
+    asked = (
+        text("\n", sentence("asked in {channel}", channel=channel(grant.channel))) if grant.channel else ()
+    )
+    return text(people, "\n", may, asked)
 
 
 COMMANDS = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.distribution import GROUPS, TIMES, place_of, scope_of
+from tests.distribution import GROUPS, SPREAD, TIMES, place_of, scope_of
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "tests" / "real" / "fixtures.py"
@@ -41,8 +41,8 @@ def test_each_server_has_a_group_or_starts_at_once() -> None:
     assert set.union(*USERS.values()) == set(SERVERS)
 
 
-@pytest.mark.parametrize("path", GROUPS)
-def test_what_a_group_names_exists(path: str) -> None:
+@pytest.mark.parametrize("path", [*GROUPS, *SPREAD])
+def test_what_is_named_exists(path: str) -> None:
     assert (ROOT / path).exists()
 
 

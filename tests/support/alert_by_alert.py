@@ -163,7 +163,8 @@ def _add_alert(
     known = {one.alert: one for one in incident.members}
     before = known.get(alert.id)
     others = [one for one in incident.members if incident.stands(one)]
-    concerning = member_of(alert, rule, others)
+    was_worse = before is not None and before.is_worse and incident.stands(before)
+    concerning = member_of(alert, rule, others, is_worse=was_worse)
     member = with_volume(concerning, others, grouping.topology) if concerning.is_logged else concerning
     if member.is_worse:
         concerning = member
@@ -175,6 +176,7 @@ def _add_alert(
             return incident
         del known[least.alert]
     known[member.alert] = member
+    gravity = max((one.gravity for one in incident.standing), default=0)
     reopens = member.is_firing and not incident.is_open
     if reopens:
         incident = _reopened(incident, now)
@@ -188,11 +190,11 @@ def _add_alert(
     )
     after = _with_impacts(after, concerning, grouping.topology)
     was_firing = before is not None and before.is_firing
-    became_worse = member.is_worse and before is not None and not before.is_worse
+    became_worse = before is not None and member.gravity > before.gravity
     if reopens:
         after = after.with_event(IncidentEventType.REOPENED, now, text=member.summary)
     elif member.is_firing and (became_worse or not was_firing):
-        after = _with_added_event(incident, after, member, now)
+        after = _with_added_event(incident, after, member, gravity, now, was_firing=was_firing)
     elif was_firing and not member.is_firing:
         after = after.with_event(IncidentEventType.ALERT_RESOLVED, now, text=member.summary)
     return replace(after, severity=_severity(after))
@@ -221,13 +223,17 @@ def _reopened(incident: Incident, now: datetime) -> Incident:
     )
 
 
-def _with_added_event(before: Incident, after: Incident, member: Member, now: datetime) -> Incident:
-    if member.is_worse or member.severity.rank > before.severity.rank:
+def _with_added_event(
+    before: Incident, after: Incident, member: Member, gravity: int, now: datetime, *, was_firing: bool
+) -> Incident:
+    if member.severity.rank > before.severity.rank:
         return after.with_event(
             IncidentEventType.SEVERITY_RAISED, now, text=f"{member.severity.value}: {member.summary}"
         )
-    first = len(before.members) == 0
-    return after if first else after.with_event(IncidentEventType.ALERT_ADDED, now, text=member.summary)
+    if member.gravity > max(gravity, before.severity.rank):
+        return after.with_event(IncidentEventType.WORSENED, now, text=member.summary)
+    is_quiet = was_firing or len(before.members) == 0
+    return after if is_quiet else after.with_event(IncidentEventType.ALERT_ADDED, now, text=member.summary)
 
 
 def _belongs(incident: Incident, alert: Alert, now: datetime, within: timedelta) -> bool:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-import yaml
-
 ROOT = Path(__file__).parents[2]
 # What only operators read, in a terminal or the log, stays English.
 OPERATORS = (
@@ -90,20 +88,13 @@ _NAME = re.compile(
 _QUERY = re.compile(
     r"\b(sum|max|rate|count|histogram_quantile|label_replace|vector|\w+_over_time)( (by|without) \([^)]*\))? ?\("
 )
-_BLOCK = re.compile(
-    r"\{\{ *(?:with|if) (?:(?!\{\{ *(?:with|if) ).)*?\{\{ *end *\}\}"
-)  # no other block is in it
-_EXPRESSION = re.compile(r"\{\{.*?\}\}")
-# Annotations of rules that people read.
-_TEXTS = ("summary", "description", "headline", "resolved_headline", "worse_summary", "worse_description")
-_REASON = re.compile(r'--reason "([^"]+)"')
 _NAMED_HOLE = re.compile(r"\{[a-z_]+(:[^{}]*)?\}")
 
 
 def said_phrases(root: Path = ROOT) -> Mapping[str, str]:
     """Return each phrase with the place of its first use."""
     found: dict[str, str] = {}
-    for place, phrase in (*_of_code(root), *_of_packs(root)):
+    for place, phrase in _of_code(root):
         bare = phrase.replace("{}", "")
         is_name = " " not in phrase and _NAME.fullmatch(bare)
         if _WORD.search(bare) and not is_name and not _QUERY.search(phrase):
@@ -137,7 +128,7 @@ def shown_words(root: Path = ROOT) -> Mapping[str, str]:
 @cache
 def all_strings(root: Path = ROOT) -> frozenset[str]:
     """Return every string of the code, be it read or not."""
-    found = {phrase for _, phrase in _of_packs(root)}
+    found = set[str]()
     for name, tree in modules(root):
         found.update(phrase for _, phrase in _of_module(name, tree))
         found.update(
@@ -190,20 +181,6 @@ def _verbs(tree: ast.Module) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Command":
             verbs = _constants(one.value for one in node.keywords if one.arg == "verb")
             yield from ((node.lineno, verb) for verb in verbs if verb)
-
-
-def _of_packs(root: Path) -> Iterator[tuple[str, str]]:
-    for path in sorted((root / "alerts/packs").glob("*.yaml")):
-        if not path.name.endswith(".test.yaml"):
-            for group in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
-                for rule in group["rules"]:
-                    for name in _TEXTS:
-                        if words := (rule.get("annotations") or {}).get(name):
-                            while _BLOCK.search(words):
-                                words = _BLOCK.sub("{}", words)
-                            yield path.name, _NAMED_HOLE.sub("{}", _EXPRESSION.sub("{}", words))
-                    actions = (rule.get("annotations") or {}).get("actions", "")
-                    yield from ((path.name, reason) for reason in _REASON.findall(actions))
 
 
 class _Strings(ast.NodeVisitor):

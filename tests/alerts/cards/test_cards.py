@@ -370,6 +370,7 @@ def test_only_notifying_events_are_replies_in_each_thread(event_type: IncidentEv
 
     notifies = event_type in (
         IncidentEventType.SEVERITY_RAISED,
+        IncidentEventType.WORSENED,
         IncidentEventType.ACKNOWLEDGED,
         IncidentEventType.HANDED_OVER,
         IncidentEventType.GIVEN_BACK,
@@ -378,7 +379,8 @@ def test_only_notifying_events_are_replies_in_each_thread(event_type: IncidentEv
     )
     assert [line.id for line in desired] == (["incident/i7/C1#4", "incident/i7/C2#4"] if notifies else [])
     assert {line.broadcast for line in desired} <= {
-        event_type in (IncidentEventType.SEVERITY_RAISED, IncidentEventType.REOPENED)
+        event_type
+        in (IncidentEventType.SEVERITY_RAISED, IncidentEventType.WORSENED, IncidentEventType.REOPENED)
     }
 
 
@@ -386,6 +388,7 @@ def test_only_notifying_events_are_replies_in_each_thread(event_type: IncidentEv
     ("event_type", "expected"),
     [
         (IncidentEventType.SEVERITY_RAISED, "Severity raised to words"),
+        (IncidentEventType.WORSENED, "It became worse: words"),
         (IncidentEventType.ACKNOWLEDGED, "Acknowledged by U1."),
         (IncidentEventType.REOPENED, "Reopened: words"),
         (IncidentEventType.OPENED, "Opened: words"),

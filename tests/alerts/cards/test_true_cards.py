@@ -16,7 +16,8 @@ from alerts.cards.posted import ThreadReply
 from alerts.cards.text import code, plain, text
 from alerts.incidents.grouping import GroupingContext, hand_over, open_incident, resolve_if_over
 from alerts.incidents.incident import Incident
-from alerts.rules import Rule, Severity
+from alerts.incidents.recurring_faults import Returned
+from alerts.rules import Consequence, Rule, Severity
 from collectors.facts.queries import LogQuery, TimesUsual
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
 from tests.support.grouping import add_alert
@@ -177,7 +178,7 @@ def test_data_loss_is_broadcast_in_an_incident_that_is_critical_already() -> Non
     replies = replies_to(incident, [card], IncidentContext(rules=rules))
 
     assert [reply.broadcast for reply in replies] == [True, True]
-    assert plain(replies[-1].text).startswith("Severity raised to critical: DATA LOSS on gpu-a01")
+    assert plain(replies[-1].text).startswith("It became worse: DATA LOSS on gpu-a01")
     assert replies[-1].buttons
 
 
@@ -384,3 +385,43 @@ def test_a_reply_that_is_not_broadcast_says_its_fact_alone() -> None:
     *_, reply = replies_of(handed)
     assert plain(reply.text) == "Handed over to eli by dana."
     assert reply.buttons == ()
+
+
+def test_a_resolved_card_says_the_other_alerts_in_the_past_too() -> None:
+    other = an_alert("DNSFailing", summary="3 tasks cannot resolve a name.", on={"node": "gpu-a01"})
+    ended = [resolved(alert, NOON + minutes(12)) for alert in (XID_ALERT, other)]
+
+    said = words(after(incident_of(XID_ALERT, other), *ended))
+
+    assert "Also: over: 3 tasks cannot resolve a name" in said
+
+
+def test_a_danger_that_is_over_is_said_in_the_past_and_a_loss_stays_one() -> None:
+    past = "It could not unmap."
+    alert = formatted()
+    alert = replace(alert, annotations={**alert.annotations, "resolved_headline": past})
+    both = (unmap(), alert)
+    ended = [resolved(one, NOON + minutes(12)) for one in both]
+
+    def title(consequence: Consequence) -> str:
+        known = {
+            **STORAGE,
+            FORMATTED.id: replace(FORMATTED, template=replace(FORMATTED.template, consequence=consequence)),
+        }
+        over = after(incident_of(*both, rules=known), *ended, rules=known)
+        return headline(replace(over, resolved_at=NOON + minutes(13)))
+
+    assert title(Consequence.DANGER) == "It could not unmap"
+    assert title(Consequence.LOSS) == "DATA LOSS on gpu-a01: /dev/rbd1 was formatted"
+
+
+def test_advice_that_the_history_contradicts_is_not_given() -> None:
+    advice = "Cordon the node, drain it, and power it off and on."
+    alert = replace(XID_ALERT, annotations={**XID_ALERT.annotations, "description": advice})
+    incident = incident_of(alert)
+    returned = Returned(member=incident.lead, repairs=2)
+
+    assert advice in words(incident)
+    said = words(incident, IncidentContext(rules=RULES, returned=returned))
+    assert "do not reset or restart again" in said
+    assert advice not in said

@@ -96,6 +96,7 @@ def test_the_claim_is_found_by_the_name_of_its_volume() -> None:
     "claim",
     [
         pytest.param(ClaimFacts(name="vision/ckpt"), id="nothing mounts it"),
+        pytest.param(replace(DETR, writers=()), id="one reads it, and nobody writes"),
         pytest.param(replace(DETR, trainings=("speech/asr", "vision/detr"), writers=()), id="two read it"),
         pytest.param(
             replace(DETR, trainings=("speech/asr", "vision/detr"), writers=("speech/asr", "vision/detr")),

@@ -12,6 +12,7 @@ import yaml
 from bot.language.message_catalogue import entries
 from bot.language.phrasebook import phrases_of
 from bot.language.po import Translation
+from tests.support.rule_templates import reasons, rule_templates
 from tests.support.said_phrases import ROOT, all_strings, joined_phrases, said_phrases, shown_words
 from tests.support.templates import templates
 
@@ -31,9 +32,18 @@ def untranslated(root: Path = ROOT, language: str = "zh") -> Mapping[tuple[str, 
     return found
 
 
+def untranslated_rules(root: Path = ROOT, language: str = "zh") -> Mapping[tuple[str, str], str]:
+    """Return the rules' sentences and the reasons of their actions without a translation: context, words, place."""
+    known = entries(language)
+    said = {("rule", form): place for form, place in rule_templates(root).items()}
+    said |= {("reason", words): place for words, place in reasons(root).items()}
+    return {key: place for key, place in said.items() if "\x04".join(key) not in known}
+
+
 def stale(language: str = "zh") -> list[Translation]:
     """Return the entries that the code does not say any more. A template may be put together where it is used."""
-    said = {form for forms in templates() for form in forms} | {words.strip() for words in all_strings()}
+    said = {*rule_templates(), *reasons()}
+    said |= {form for forms in templates() for form in forms} | {words.strip() for words in all_strings()}
     verbs = {words.replace("{}", "{name}") for words in said_phrases()}
     return [entry for entry in entries(language).values() if entry.id and entry.id not in said | verbs]
 
@@ -50,11 +60,14 @@ def report(language: str = "zh") -> Iterator[str]:
         yield f"#: {place}"
         yield f'msgid "{_quoted(one)}"'
         yield from (f'msgid_plural "{_quoted(many)}"', 'msgstr[0] ""\n') if many else ('msgstr ""\n',)
+    rules = untranslated_rules()
+    for (context, words), place in rules.items():
+        yield f'#: alerts/packs/{place}\nmsgctxt "{context}"\nmsgid "{_quoted(words)}"\nmsgstr ""\n'
     gone = stale(language)
     yield from (f"no code says: {entry.id}" for entry in gone)
     glued = fstrings()
     yield from (f"{place}: an f-string, not a sentence: {words}" for words, place in glued.items())
-    yield f"{len(missing)} without a translation, {len(gone)} that no code says, {len(glued)} f-strings."
+    yield f"{len(missing) + len(rules)} without a translation, {len(gone)} that no code says, {len(glued)} f-strings."
 
 
 def _quoted(words: str) -> str:

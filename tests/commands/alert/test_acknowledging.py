@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from alerts.cards.event_words import event_text
+from alerts.cards.sentence_spans import expanded
 from alerts.cards.text import Span, Style, plain
 from alerts.incidents.events import IncidentEvent
 from commands.core.context import Defaults
@@ -29,7 +30,7 @@ async def test_an_incident_is_handed_to_a_mentioned_person(tmp_path: Path) -> No
         assert (await stored(yard)).acknowledged_by == "U0ELI00000"
         said = event_text(await stored(yard), await last_event(yard))
         assert plain(said) == "Handed over to eli by dana."
-        assert Span("eli", Style.PERSON, "U0ELI00000") in said
+        assert Span("eli", Style.PERSON, "U0ELI00000") in expanded(said)
 
 
 async def test_an_owner_may_be_named_as_in_the_cluster(tmp_path: Path) -> None:

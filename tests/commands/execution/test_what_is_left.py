@@ -61,6 +61,11 @@ async def left_by(*rows: object, is_open: bool = False) -> IncidentContext:
             "gpu-a01 is still cordoned until 2026-03-02 16:00 UTC: GPU hot, by Dana.",
             "node uncordon gpu-a01",
         ),
+        (
+            replace(LEASE, since=NOON - minutes(9), incident="i0"),
+            "gpu-a01 is still cordoned until 2026-03-02 16:00 UTC: GPU hot, by Dana.",
+            "node uncordon gpu-a01",
+        ),
         (SILENCE, "Its alerts are still silenced until 2026-03-02 13:00 UTC: s1.", "silence expire s1"),
         (
             replace(SILENCE, matchers=(), incident="i1"),
@@ -68,7 +73,13 @@ async def left_by(*rows: object, is_open: bool = False) -> IncidentContext:
             "silence expire s1",
         ),
     ],
-    ids=["its cordon", "a cordon from its card", "a silence of its alerts", "a silence of it"],
+    ids=[
+        "its cordon",
+        "a cordon from its card",
+        "a cordon of an earlier incident",
+        "a silence of its alerts",
+        "a silence of it",
+    ],
 )
 async def test_what_is_still_open_is_kept_with_its_button(row: object, said: str, line: str) -> None:
     (left,) = (await left_by(row)).still_open
@@ -81,7 +92,6 @@ async def test_what_is_still_open_is_kept_with_its_button(row: object, said: str
     "row",
     [
         pytest.param(replace(LEASE, id="x", node="gpu-a02"), id="a cordon of another node"),
-        pytest.param(replace(LEASE, since=NOON - minutes(9)), id="a cordon from before"),
         pytest.param(replace(SILENCE, matchers=parse_matchers('node="gpu-a02"')), id="a silence of others"),
         pytest.param(replace(SILENCE, ends_at=OVER), id="a silence that ended"),
         pytest.param(

@@ -55,7 +55,7 @@ async def test_a_word_is_about_all_of_its_alerts(tmp_path: Path) -> None:
     async with yard_with(tmp_path) as yard:
         async with yard.store.unit() as unit:
             await write_incident(unit, result_of(incident_write(a_storm(), None, None)))
-        await yard.say("incident resolve i1")
+        await yard.say("incident resolve i1 --reason 'it is well'")
         async with yard.store.read() as snapshot:
             (whole,) = await whole_ones(await snapshot.rows(Incident).find(), snapshot)
 

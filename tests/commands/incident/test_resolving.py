@@ -16,6 +16,8 @@ from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, 
 from tests.support.grouping import add_alert
 from tests.support.incident_yard import stored, yard_with
 
+RESOLVE = 'incident resolve i1 --reason "GPU replaced"'
+
 
 def waiting(when: ResolveWhen = ResolveWhen.PROVEN, *, fires: bool = False) -> Incident:
     """An incident whose alert has resolved, and that stays open all the same."""
@@ -44,7 +46,7 @@ async def test_a_word_ends_what_waits_for_a_proof_and_the_card_says_whose(tmp_pa
     assert "Stays open until somebody says incident resolve i1." in said_on(waiting())
     assert buttons_of(waiting()) == ["Acknowledge", "It is over"]
     async with yard_with(tmp_path, waiting()) as yard:
-        answer = await yard.say('incident resolve i1 --reason "GPU replaced"')
+        answer = await yard.say(RESOLVE)
         assert "You said that incident i1 is over: It is lost" in answer
         over = resolve_if_over(await stored(yard), NOON + minutes(30))
 
@@ -57,7 +59,7 @@ async def test_a_word_ends_what_waits_for_a_proof_and_the_card_says_whose(tmp_pa
 
 async def test_a_word_also_acknowledges_what_waits_for_that(tmp_path: Path) -> None:
     async with yard_with(tmp_path, waiting(ResolveWhen.ACKNOWLEDGED)) as yard:
-        await yard.say("incident resolve i1")
+        await yard.say(RESOLVE)
         over = resolve_if_over(await stored(yard), NOON + minutes(30))
 
     assert (over.is_open, over.acknowledged_by_name) == (False, "dana")
@@ -67,15 +69,23 @@ async def test_a_word_also_acknowledges_what_waits_for_that(tmp_path: Path) -> N
     ("incident", "line", "words"),
     [
         pytest.param(
-            waiting(fires=True), "incident resolve i1", "Incident i1 is not over: It is lost.", id="fires"
+            waiting(fires=True),
+            RESOLVE,
+            "Incident i1 is not over: It is lost.",
+            id="fires",
         ),
         pytest.param(
             replace(waiting(), resolved_at=NOON + minutes(6)),
-            "incident resolve i1",
+            RESOLVE,
             "already resolved",
             id="over",
         ),
-        pytest.param(waiting(), "incident resolve i9", "There is no open incident i9", id="unknown"),
+        pytest.param(
+            waiting(),
+            RESOLVE.replace("i1", "i9"),
+            "There is no open incident i9",
+            id="unknown",
+        ),
     ],
 )
 async def test_a_word_that_says_nothing_is_refused(
@@ -93,3 +103,14 @@ async def test_an_acknowledgement_is_not_a_proof(tmp_path: Path) -> None:
 
     assert acknowledged.acknowledged_by_name == "dana"
     assert resolve_if_over(acknowledged, NOON + minutes(30)).is_open
+
+
+async def test_its_end_asks_for_a_reason_and_opens_its_form(tmp_path: Path) -> None:
+    async with yard_with(tmp_path, waiting()) as yard:
+        answer = await yard.answer("incident resolve i1")
+        still = await stored(yard)
+
+    assert answer is not None
+    assert answer.form is not None
+    assert (answer.form.command.name, tuple(answer.form.words)) == ("incident resolve", ("i1",))
+    assert still.events == waiting().events

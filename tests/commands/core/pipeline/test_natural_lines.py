@@ -8,6 +8,7 @@ import pytest
 
 from alerts.cards.message import Button, Buttons, Message
 from alerts.cards.posted import CardKind, PostedCard
+from alerts.cards.sentence_spans import expanded
 from alerts.cards.text import Span, Style
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
@@ -196,4 +197,4 @@ async def test_the_group_of_an_asked_team_is_mentioned(yard: Yard) -> None:
 async def test_the_namespaces_that_somebody_may_change_are_shown_as_written(yard: Yard) -> None:
     answer = await yard.answer("training launch x --image y --namespace vision", BO)
     assert answer is not None
-    assert Span("speech-*", Style.CODE) in answer.message.title
+    assert Span("speech-*", Style.CODE) in expanded(answer.message.title)

@@ -77,7 +77,7 @@ async def test_a_change_of_the_incidents_node_is_previewed(yard: Yard, line: str
         ("ack", "alert ack i7"),
         ("I'm on it", "alert ack i7"),
         ("silence it for 2 hours", "silence incident i7 --for 2h"),
-        ("resolved", "incident resolve i7"),
+        ("resolved", "incident resolve --form i7"),
         ("认领", "alert ack i7"),
     ],
 )

@@ -1,0 +1,66 @@
+"""The sentences of the shipped rules: each template that their annotations can become, with its place."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+
+import yaml
+
+from alerts.annotation_template import HEADLINES, TEXTS, annotation_template
+from go_templates import syntax_tree
+from tests.support.said_phrases import ROOT
+
+REASON = re.compile(r'--reason "([^"]+)"')
+_PLACEHOLDER = re.compile(r"\{\{([a-z]+)\}\}")
+Nodes = tuple[syntax_tree.TextNode | syntax_tree.ActionNode, ...]
+
+
+def rule_templates(root: Path = ROOT) -> Mapping[str, str]:
+    """Return the templates, one for each alternative of an annotation."""
+    found: dict[str, str] = {}
+    for place, name, text in _annotations(root):
+        for form in forms(text, is_headline=name in HEADLINES) if name in TEXTS else ():
+            found.setdefault(form, place)
+    return found
+
+
+def reasons(root: Path = ROOT) -> Mapping[str, str]:
+    """Return the words that suggested actions give as their reason."""
+    found: dict[str, str] = {}
+    for place, name, text in _annotations(root):
+        for reason in REASON.findall(text) if name == "actions" else ():
+            found.setdefault(reason, place)
+    return found
+
+
+def forms(text: str, *, is_headline: bool = False) -> Iterator[str]:
+    """Yield the sentences' templates that an annotation can become."""
+    annotation = annotation_template(text, is_headline=is_headline)
+    for nodes in _paths(annotation.template.tree.nodes):
+        form = annotation.form(nodes)
+        yield _PLACEHOLDER.sub(r"{\1}", form) if is_headline else form
+
+
+def _paths(body: Sequence[syntax_tree.BodyNode]) -> Iterator[Nodes]:
+    for chosen in product(*(_alternatives(node) for node in body)):
+        yield tuple(node for part in chosen for node in part)
+
+
+def _alternatives(node: syntax_tree.BodyNode) -> list[Nodes]:
+    match node:
+        case syntax_tree.IfNode() | syntax_tree.WithNode():
+            return [*_paths(node.then), *_paths(node.otherwise or ())]
+        case syntax_tree.TextNode() | syntax_tree.ActionNode():
+            return [(node,)]
+        case _:
+            raise ValueError(f"a rule with a {type(node).__name__}: it is no sentence")
+
+
+def _annotations(root: Path) -> Iterator[tuple[str, str, str]]:
+    for path in sorted((root / "alerts/packs").glob("*.yaml")):
+        if not path.name.endswith(".test.yaml"):
+            for group in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
+                for rule in group["rules"]:
+                    for name, text in (rule.get("annotations") or {}).items():
+                        yield path.name, name, text
