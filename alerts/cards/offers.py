@@ -1,7 +1,7 @@
-"""Offers of an incident's card: of what its rules suggest, the actions that are possible and not yet so. Pure.
+"""Offers of an incident's card: of what its rules suggest, the actions that are possible and still to do. Pure.
 
-Buttons and the line "Next:" both show what is judged here. What the cluster does not show is offered: nobody knows
-that it is so.
+Buttons and the line "Next:" both show what is judged here. What the cluster does not show is offered: it may not
+have been done.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What a card must know of the cluster and of what was done in it, to offer only what is possible and not yet so."""
+"""Facts about the cluster and its past actions that a card needs to offer only what is possible and still to do."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol

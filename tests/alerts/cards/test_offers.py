@@ -1,4 +1,4 @@
-"""What a card offers, by buttons and in words, is possible and not yet so: also over generated histories."""
+"""Offers of a card, by buttons and in words: each is possible and still to do, also over generated histories."""
 
 from dataclasses import replace
 from random import Random

@@ -1,4 +1,4 @@
-"""What is worst leads until it is proven over, whatever fires later; and a severity is only raised when it rises."""
+"""The worst alert, which leads until it is proven over, whatever fires later; and when a severity counts as raised."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What rules say is translated by their template, before and after a restart; what others wrote stays as it is."""
+"""Texts of rules: ours are translated by their template, before and after a restart; others' stay as they are."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What a card learns of the cluster before it offers something: who cordoned, froze and writes."""
+"""Facts that a card learns about the cluster before it offers something: who cordoned, froze and writes."""
 
 from alerts.cards.cluster_now import ClusterNow
 from alerts.cards.suggested_actions import Suggestion
