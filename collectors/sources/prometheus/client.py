@@ -10,6 +10,7 @@ import aiohttp
 from yarl import URL
 
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import sentence
 from collectors.sources.prometheus.errors import Failure, check_response, too_large, without_secrets
 from collectors.sources.prometheus.options import PrometheusOptions
 
@@ -98,12 +99,20 @@ class PrometheusClient:
 
     def _error(self, failure: Exception) -> SourceError:
         if self._session.closed:
-            return SourceError(f"the source to {self.where} is closed")
+            return SourceError(sentence("the source to {where} is closed", where=self.where))
         if kind := _kind(failure):
             return kind.error(self.where, limit=self._options.timeout.total_seconds())
         if isinstance(failure, OSError) and failure.filename:
-            return SourceError(f"{failure.filename} cannot be read: {failure.strerror}")
-        return SourceError(f"the request to {self.where} failed: {type(failure).__name__}")
+            return SourceError(
+                sentence(
+                    "{file} cannot be read: {reason}",
+                    file=failure.filename,
+                    reason=failure.strerror or type(failure).__name__,
+                )
+            )
+        return SourceError(
+            sentence("the request to {where} failed: {name}", where=self.where, name=type(failure).__name__)
+        )
 
 
 def _kind(failure: Exception) -> Failure | None:

@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from collectors.facts.clock import humanize
 from collectors.facts.findings import Finding, RuleHealth, blinding, broken, ok, warning
 from collectors.facts.missing_metrics import MissingCause, MissingMetrics
 from collectors.facts.one_line import some_of
 from collectors.facts.promql.selectors import metric_names
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, SourceError
+from collectors.facts.sentences import counted, listed, sentence
 from collectors.sources.prometheus.client import PrometheusClient
 from collectors.sources.prometheus.dialects.watching import Dialects
 from collectors.sources.prometheus.exporters import UNKNOWN, exporter_of
@@ -60,12 +60,14 @@ async def diagnose_prometheus(
     for reason in sorted(set(blind.values())):
         rules = sorted(rule for rule, one in blind.items() if one == reason)
         mend = _NAME_CLUSTER if reason == dialects.scope_problem else _NAME_LABELS
-        lacks = broken(f"{some_of(rules, _SHOWN)} can see nothing: {reason}", mend)
+        lacks = broken(
+            sentence("{rules} can see nothing: {reason}", rules=some_of(rules, _SHOWN), reason=reason), mend
+        )
         found.append(blinding(lacks, rules, reason))
     found += [ok(line) for line in dialects.described()]
     presence = await presence_of(ask, expressions, at)
     if isinstance(presence, Blind):
-        reason = f"the series of rules cannot be counted: {presence.reason}"
+        reason = sentence("the series of rules cannot be counted: {reason}", reason=presence.reason)
         mend = "check the server's limits, and prometheus.timeout"
         return [*found, blinding(broken(reason, mend), expressions, reason)]
     found += _findings(expressions, presence)
@@ -116,7 +118,7 @@ def _findings(expressions: Mapping[str, str], presence: Presence) -> Sequence[Fi
         text = (
             f"{len(waiting)} rules wait until there are metrics of {some_of(names, _SHOWN)}, if you use them"
         )
-        for_what = f"there are no metrics of {some_of(names, _SHOWN)}"
+        for_what = sentence("there are no metrics of {names}", names=some_of(names, _SHOWN))
         own = tuple((rule, _waits_for(rule, absent)) for rule in waiting)
         wait = replace(ok(text), rules=tuple(waiting), health=RuleHealth.WAITING, cause=for_what, own=own)
         found.append(wait)
@@ -127,7 +129,9 @@ def _waits_for(rule: str, absent: Iterable[MissingMetrics]) -> str:
     """Return what one rule waits for, and what gives it."""
     needed = [one for one in absent if rule in one.rules]
     names = some_of([one.exporter for one in needed], _SHOWN)
-    return f"there are no metrics of {names}: {'; '.join(one.mend for one in needed)}"
+    return sentence(
+        "there are no metrics of {names}: {mend}", names=names, mend=listed((one.mend for one in needed), ";")
+    )
 
 
 def missing_finding(missing: MissingMetrics) -> Finding:
@@ -135,24 +139,49 @@ def missing_finding(missing: MissingMetrics) -> Finding:
     metrics, exporter = some_of(missing.metrics, _SHOWN), missing.exporter
     if missing.cause is MissingCause.TARGET_DOWN:
         jobs = ", ".join(missing.jobs)
-        cause = f"there is no series of {metrics}: Prometheus gets nothing from any target of {jobs}"
+        cause = sentence(
+            "there is no series of {metrics}: Prometheus gets nothing from any target of {jobs}",
+            metrics=metrics,
+            jobs=jobs,
+        )
         given = broken("", "look at its pods, and at what Prometheus says of it under Status > Target health")
     elif missing.cause is MissingCause.NOT_EXPORTED and exporter:
-        cause = f"there is no series of {metrics}, though {exporter} gives others"
-        mend = f"nothing, if these appear only when something happens; else let {exporter} export them"
+        cause = sentence(
+            "there is no series of {metrics}, though {exporter} gives others",
+            metrics=metrics,
+            exporter=exporter,
+        )
+        mend = sentence(
+            "nothing, if these appear only when something happens; else let {exporter} export them",
+            exporter=exporter,
+        )
         given = warning("", _ADD_COUNTERS if missing.lines else mend, missing.lines)
     elif exporter:
-        cause = f"there is no series of {metrics}; {exporter} gives them, and nothing of it is there"
-        given = broken("", f"{missing.mend}; or leave its rules out with rules.packs or rules.overrides")
+        cause = sentence(
+            "there is no series of {metrics}; {exporter} gives them, and nothing of it is there",
+            metrics=metrics,
+            exporter=exporter,
+        )
+        given = broken(
+            "",
+            sentence("{mend}; or leave its rules out with rules.packs or rules.overrides", mend=missing.mend),
+        )
     else:
-        cause = f"there is no series of {metrics}"
+        cause = sentence("there is no series of {metrics}", metrics=metrics)
         given = warning("", "check the rule's metric names, or leave the rule out")
     if missing.lost:
-        cause = (
-            f"{cause}; {some_of(missing.lost, _SHOWN)} had series within the last {LONGEST_BEFORE.days} days"
+        cause = counted(
+            "{cause}; {lost} had series within the last {count} day",
+            "{cause}; {lost} had series within the last {count} days",
+            cause=cause,
+            lost=some_of(missing.lost, _SHOWN),
+            count=LONGEST_BEFORE.days,
         )
-    text = f"{some_of(missing.rules, _SHOWN)} can see nothing: {cause}"
-    own = tuple((rule, f"there is no series of {', '.join(needed)}") for rule, needed in missing.needs)
+    text = sentence("{rules} can see nothing: {cause}", rules=some_of(missing.rules, _SHOWN), cause=cause)
+    own = tuple(
+        (rule, sentence("there is no series of {needed}", needed=listed(needed)))
+        for rule, needed in missing.needs
+    )
     return replace(blinding(replace(given, text=text), missing.rules, cause), own=own)
 
 
@@ -175,9 +204,9 @@ async def _late(
         if age <= LATE_AFTER:
             continue
         rules = sorted(rule for rule, expr in expressions.items() if metric_names(expr) & set(own))
-        cause = f"the newest sample of {exporter.name} is {humanize(age)} old"
+        cause = sentence("the newest sample of {exporter} is {age} old", exporter=exporter.name, age=age)
         mend = "scrape it at least once a minute, and look at what delays it on its way, such as remote write"
-        text = f"{some_of(rules, _SHOWN)} see late: {cause}"
+        text = sentence("{rules} see late: {cause}", rules=some_of(rules, _SHOWN), cause=cause)
         late = warning(text, mend)
         found.append(replace(late, rules=tuple(rules), health=RuleHealth.LATE, cause=cause))
     return [*found, *await too_rare(ask, steady, owned, expressions, at)]

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from collectors.facts.results import SourceError, TooLargeError
+from collectors.facts.sentences import listed, sentence
 
 _LONGEST_ERROR = 300  # characters of the server's error
 
@@ -54,16 +55,24 @@ def check_response(where: str, status: int, content_type: str, body: bytes) -> N
     if body[:1] != b"{":
         kind = content_type.partition(";")[0] or "no content type"
         raise SourceError(
-            f"{where} answered with {kind} instead of JSON: a proxy or a log-in page is "
-            "in front of it, or the path of the url is wrong"
+            sentence(
+                "{where} answered with {kind} instead of JSON: a proxy or a log-in page is in front "
+                "of it, or the path of the url is wrong",
+                where=where,
+                kind=kind,
+            )
         )
 
 
 def too_large(where: str, cap: int) -> TooLargeError:
     """Return the error of a response with more than `cap` bytes."""
     return TooLargeError(
-        f"{where} answered with more than {cap / (1 << 20):g} MiB (prometheus.byte_cap): "
-        "narrow the query, aggregate it, or raise the cap",
+        sentence(
+            "{where} answered with more than {cap:g} MiB (prometheus.byte_cap): narrow the "
+            "query, aggregate it, or raise the cap",
+            where=where,
+            cap=cap / (1 << 20),
+        ),
         temporary=False,
     )
 
@@ -83,10 +92,12 @@ def _refused(where: str, status: int, body: bytes) -> SourceError:
     advice = _ADVICE.get(status, "check the url" if status < 500 else "check its log")
     if 300 <= status < 400:
         advice = "it redirects: give the final url, or authorization if that is a log-in page"
-    reason = f": {error}" if error else ""
+    answer = sentence("{where} answered {status}", where=where, status=str(status))
+    if error:
+        answer = listed([answer, error], ":")
     kind = TooLargeError if "too many samples" in error else SourceError  # --query.max-samples
     return kind(
-        f"{where} answered {status}{reason}; {advice}",
+        sentence("{answer}; {advice}", answer=answer, advice=advice),
         temporary=status >= 500 or status == 429,
         status=status,
     )

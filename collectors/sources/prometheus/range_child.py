@@ -10,6 +10,7 @@ from urllib3.exceptions import HTTPError, IncompleteRead, ProtocolError, ReadTim
 from urllib3.util.retry import Retry
 
 from collectors.facts.results import SourceError, TooLargeError
+from collectors.facts.sentences import sentence
 from collectors.sources.prometheus.errors import Failure, check_response, too_large
 from collectors.sources.prometheus.range_messages import RangeReply, RangeRequest
 
@@ -77,7 +78,9 @@ def _refusal(error: SourceError) -> RangeReply:
 def _error(request: RangeRequest, failure: Exception) -> SourceError:
     if kind := _kind(failure):
         return kind.error(request.where, limit=request.timeout)
-    return SourceError(f"the request to {request.where} failed: {type(failure).__name__}")
+    return SourceError(
+        sentence("the request to {where} failed: {name}", where=request.where, name=type(failure).__name__)
+    )
 
 
 def _kind(failure: Exception) -> Failure | None:

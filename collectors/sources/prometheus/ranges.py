@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from collectors.facts.results import Series, SourceError, TooLargeError
+from collectors.facts.sentences import sentence
 from collectors.sources.prometheus import wire
 from collectors.sources.prometheus.errors import Failure, without_secrets
 from collectors.sources.prometheus.options import PrometheusOptions
@@ -88,7 +89,11 @@ class RangeReader:
         except (OSError, EOFError, msgspec.DecodeError) as failure:
             await self.close()
             raise SourceError(
-                f"the process that fetches ranges from {self.where} ended unexpectedly (status {child.returncode})"
+                sentence(
+                    "the process that fetches ranges from {where} ended unexpectedly (status {status})",
+                    where=self.where,
+                    status=str(child.returncode),
+                )
             ) from failure
 
     def _request(self, form: dict[str, str]) -> RangeRequest:
@@ -97,7 +102,13 @@ class RangeReader:
         try:
             credentials = options.credentials()
         except OSError as failure:
-            raise SourceError(f"{failure.filename} cannot be read: {failure.strerror}") from failure
+            raise SourceError(
+                sentence(
+                    "{file} cannot be read: {reason}",
+                    file=failure.filename,
+                    reason=failure.strerror or type(failure).__name__,
+                )
+            ) from failure
         return RangeRequest(
             where=self.where,
             url=str(options.endpoint("api/v1/query_range")),

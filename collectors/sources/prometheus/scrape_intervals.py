@@ -5,11 +5,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from math import floor
 
-from collectors.facts.clock import humanize
 from collectors.facts.findings import Finding, RuleHealth, warning
 from collectors.facts.one_line import some_of
 from collectors.facts.promql.selectors import selectors
 from collectors.facts.results import Blind
+from collectors.facts.sentences import sentence
 from collectors.sources.prometheus.missing import InstantQuery
 
 _MEASURED = timedelta(minutes=20)
@@ -40,9 +40,13 @@ async def too_rare(
         if not blind:
             continue
         longest = timedelta(seconds=floor(min(needed.values()).total_seconds()))
-        cause = f"{exporter} is scraped every {humanize(interval)}, and their windows are shorter than they need then"
-        text = f"{some_of(blind, _SHOWN)} see too little: {cause}"
-        mend = f"scrape it every {humanize(longest)} or more often"
+        cause = sentence(
+            "{exporter} is scraped every {interval}, and their windows are shorter than they need then",
+            exporter=exporter,
+            interval=interval,
+        )
+        text = sentence("{blind} see too little: {cause}", blind=some_of(blind, _SHOWN), cause=cause)
+        mend = sentence("scrape it every {longest} or more often", longest=longest)
         found.append(replace(warning(text, mend), rules=tuple(blind), health=RuleHealth.LATE, cause=cause))
     return found
 

@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from collectors.facts.clock import humanize, moment_of
+from collectors.facts.clock import moment_of
 from collectors.facts.findings import Finding
 from collectors.facts.labels import Labels
 from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, Sample, Seen, Series, SourceError
+from collectors.facts.sentences import counted, listed, sentence
 from collectors.facts.topology import Topology
 from collectors.sources.prometheus import wire
 from collectors.sources.prometheus.client import PrometheusClient
@@ -155,16 +156,24 @@ class PrometheusSource:
             return found
         samples = found.samples
         if not samples or not samples[0].value > 0:
-            reason = "it answers, but has no fresh sample of `up`: it has just started, or scrapes nothing"
-            return self._blind(at, f"{self._client.where}: {reason}", is_lasting=True)
+            reason = sentence(
+                "it answers, but has no fresh sample of `up`: it has just started, or scrapes nothing"
+            )
+            return self._blind(at, listed([self._client.where, reason], ":"), is_lasting=True)
         newest = moment_of(samples[0].value)
         if newest is None:
-            reason = f"`freshness_query` returned {samples[0].value:g}, which is not a time in seconds"
-            return self._blind(at, f"{self._client.where}: {reason}", is_lasting=True)
+            reason = sentence(
+                "`freshness_query` returned {value:g}, which is not a time in seconds",
+                value=samples[0].value,
+            )
+            return self._blind(at, listed([self._client.where, reason], ":"), is_lasting=True)
         age = at - newest
         if age > limit:
-            reason = f"its newest scrape as of {at:%H:%M:%S} UTC is {humanize(age)} old: "
-            reason += "it has just restarted, is stuck, or clocks differ"
+            reason = sentence(
+                "its newest scrape as of {time} UTC is {age} old: it has just restarted, is stuck, or clocks differ",
+                time=f"{at:%H:%M:%S}",
+                age=age,
+            )
             return self._blind(at, reason, is_lasting=True)
         return None
 
@@ -188,14 +197,20 @@ class PrometheusSource:
         if self._waiting >= self.settings.waiting_cap:
             return self._blind(
                 at,
-                f"{self._waiting} queries already wait for {self._client.where}: "
-                "it is too slow for so many rules",
+                counted(
+                    "{count} query already wait for {where}: it is too slow for so many rules",
+                    "{count} queries already wait for {where}: it is too slow for so many rules",
+                    count=self._waiting,
+                    where=self._client.where,
+                ),
             )
         self._waiting += 1
         try:
             async with self._slots:
                 if self._is_closed:
-                    return self._blind(at, f"the source to {self._client.where} is closed")
+                    return self._blind(
+                        at, sentence("the source to {where} is closed", where=self._client.where)
+                    )
                 try:
                     body = await self._client.query(self._form(expr, at))
                 except SourceError as failure:

@@ -9,6 +9,7 @@ from collectors.facts.one_line import some_of
 from collectors.facts.promql.selectors import selectors
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind
+from collectors.facts.sentences import sentence
 from collectors.sources.prometheus.dialects.families import FAMILIES, Role
 from collectors.sources.prometheus.dialects.watching import Dialects
 from collectors.sources.prometheus.missing import InstantQuery
@@ -39,8 +40,12 @@ async def unlabelled(
         every = " or ".join(sorted(needed.metrics))
         having = " or ".join(f'{metric}{{{label}!=""}}' for metric in sorted(needed.metrics))
         if await _has(dialects, ask, every, at) and await _has(dialects, ask, having, at) is False:
-            cause = f"no series of {needed.exporter} says its {needed.role.value}"
-            text = f"{some_of(sorted(needed.rules), _SHOWN)} can see nothing: {cause}"
+            cause = sentence(
+                "no series of {exporter} says its {role}", exporter=needed.exporter, role=needed.role.value
+            )
+            text = sentence(
+                "{rules} can see nothing: {cause}", rules=some_of(sorted(needed.rules), _SHOWN), cause=cause
+            )
             mend = "let the exporter give the label, and relabelling keep it"
             if needed.role in _OF_POD:
                 mend = (

@@ -10,6 +10,7 @@ import msgspec
 
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample, Series, SourceError, TooLargeError
+from collectors.facts.sentences import counted, said_by, sentence
 
 
 class _Result(msgspec.Struct, rename="camel"):
@@ -66,7 +67,11 @@ def instant(body: bytes, *, cap: int, skip: Skip) -> Iterator[tuple[Sample, ...]
             return
         if result.result_type != "vector":
             raise SourceError(
-                f"the query gives a {result.result_type}; a rule needs a vector or a scalar", temporary=False
+                sentence(
+                    "the query gives a {result_type}; a rule needs a vector or a scalar",
+                    result_type=result.result_type,
+                ),
+                temporary=False,
             )
         _check_cap(cap, len(result.result))
         is_any_read = False
@@ -75,7 +80,13 @@ def instant(body: bytes, *, cap: int, skip: Skip) -> Iterator[tuple[Sample, ...]
             is_any_read = is_any_read or bool(found)
             yield found
         if result.result and not is_any_read:
-            raise SourceError(f"none of the {len(result.result)} samples can be read")
+            raise SourceError(
+                counted(
+                    "none of the {count} sample can be read",
+                    "none of the {count} samples can be read",
+                    count=len(result.result),
+                )
+            )
     except (msgspec.DecodeError, ValueError) as failure:
         raise _unreadable(failure) from failure
 
@@ -116,10 +127,13 @@ def ranges(body: bytes, *, cap: int) -> Iterator[Series]:
 def _whole(body: bytes) -> _Result:
     answer = _answer.decode(body)
     if answer.status != "success":
-        raise SourceError(f"the query failed: {answer.error[:300]}", temporary=False)
+        raise SourceError(sentence("the query failed: {error}", error=answer.error[:300]), temporary=False)
     if answer.warnings:
-        more = f" (and {len(answer.warnings) - 1} more)" if len(answer.warnings) > 1 else ""
-        raise SourceError(f"the result is partial: {answer.warnings[0][:300]}{more}")
+        first, more = answer.warnings[0][:300], len(answer.warnings) - 1
+        partial = sentence("the result is partial: {warning}", warning=first)
+        if more:
+            partial = sentence("the result is partial: {warning} (and {more} more)", warning=first, more=more)
+        raise SourceError(partial)
     if answer.data is None:
         raise SourceError("the response has no data: it is not Prometheus' JSON")
     return answer.data
@@ -128,11 +142,17 @@ def _whole(body: bytes) -> _Result:
 def _check_cap(cap: int, count: int) -> None:
     if count > cap:
         raise TooLargeError(
-            f"the query returns {count} series, more than prometheus.series_cap ({cap}): "
-            "aggregate it, or raise the cap",
+            sentence(
+                "the query returns {number} series, more than prometheus.series_cap ({cap}): "
+                "aggregate it, or raise the cap",
+                number=count,
+                cap=cap,
+            ),
             temporary=False,
         )
 
 
 def _unreadable(failure: Exception) -> SourceError:
-    return SourceError(f"the response is cut off or not Prometheus' JSON: {failure}")
+    return SourceError(
+        sentence("the response is cut off or not Prometheus' JSON: {failure}", failure=said_by(failure))
+    )

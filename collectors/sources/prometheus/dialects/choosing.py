@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from collectors.facts.labels import Labels
 from collectors.facts.promql.tree import LabelMatcher
+from collectors.facts.sentences import listed, sentence
 from collectors.sources.prometheus.dialects.families import INSTANCE, Family, Role
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.node_ranks import NO_NODES, NodeRanks, host_labels
@@ -242,8 +243,12 @@ def _problem(family: Family, series: Sequence[Labels], ranks: NodeRanks, overrid
         return ""
     example = series[0]
     names = [name for name in (*family.roles[Role.NODE].names, INSTANCE) if name in example]
-    shown = " and ".join(f'{name}="{example[name]}"' for name in names)
-    return f"no label of {family.name}'s series names a node, only {shown}: set prometheus.labels"
+    shown = listed((f'{name}="{example[name]}"' for name in names), "and")
+    return sentence(
+        "no label of {family}'s series names a node, only {shown}: set prometheus.labels",
+        family=family.name,
+        shown=shown,
+    )
 
 
 def _shown(

@@ -14,6 +14,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.promql.selectors import Selector, with_selectors
 from collectors.facts.promql.tree import LabelMatcher
 from collectors.facts.results import Sample
+from collectors.facts.sentences import listed, sentence
 from collectors.sources.prometheus.dialects.families import INSTANCE, KUBE_STATE_METRICS, NODE_LABELS
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.probing import any_of
@@ -58,9 +59,18 @@ class Scope:
     def described(self) -> list[str]:
         """Return a line for each thing that is left out."""
         found = [
-            f"only series with {one} are asked for: the others are of other clusters" for one in self.matchers
+            sentence(
+                "only series with {matcher} are asked for: the others are of other clusters", matcher=str(one)
+            )
+            for one in self.matchers
         ]
-        return [*found, *(f"series that differ by `{name}` alone are counted once" for name in self.copies)]
+        return [
+            *found,
+            *(
+                sentence("series that differ by `{name}` alone are counted once", name=name)
+                for name in self.copies
+            ),
+        ]
 
 
 def given_scope(matchers: Mapping[str, str]) -> Scope:
@@ -128,8 +138,12 @@ def scope_from_evidence(label: str, found: Iterable[Sample], nodes: NodeNames) -
         ) or nodes.cluster in rivals:
             ours.discard(value)
         elif nodes.cluster != value:
-            shown = " and ".join(f'{label}="{one}"' for one in sorted({value, *rivals}))
-            return Scope(problem=f"series with {shown} name the same nodes: set prometheus.matchers")
+            shown = listed((f'{label}="{one}"' for one in sorted({value, *rivals})), "and")
+            return Scope(
+                problem=sentence(
+                    "series with {shown} name the same nodes: set prometheus.matchers", shown=shown
+                )
+            )
     others = sorted(value for value in evidence.keys() - ours if value)
     if not others:
         return Scope()
@@ -138,7 +152,7 @@ def scope_from_evidence(label: str, found: Iterable[Sample], nodes: NodeNames) -
 
 def unclear(label: str) -> str:
     """Return the problem of a label that splits series of the same nodes, and of which nothing shows what it means."""
-    return f"series of the same nodes differ by their {label}: set prometheus.matchers"
+    return sentence("series of the same nodes differ by their {label}: set prometheus.matchers", label=label)
 
 
 def _count(evidence: _Evidence, labels: Labels, nodes: NodeNames) -> None:

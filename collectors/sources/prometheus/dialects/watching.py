@@ -10,6 +10,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.promql.selectors import selectors
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Sample, Seen, Series
+from collectors.facts.sentences import sentence
 from collectors.sources.prometheus.dialects.choosing import Overrides
 from collectors.sources.prometheus.dialects.families import FAMILIES, TARGETS, Family, Role
 from collectors.sources.prometheus.dialects.family_look import Look, LookUp
@@ -146,7 +147,11 @@ class Dialects:
 
     def _described(self) -> list[str]:
         renamed = (
-            f"the metrics of {name} have other names here, such as `{look.family.probes[0]}`"
+            sentence(
+                "the metrics of {exporter} have other names here, such as `{metric}`",
+                exporter=name,
+                metric=look.family.probes[0],
+            )
             for name, look in self._looks.items()
             if look.spelling != Spelling()
         )
@@ -168,8 +173,9 @@ class Dialects:
             return ""
         label = family.roles[Role.NODE].label
         if any(group.source_of(label) for group in look.dialect.groups):
-            return (
-                f"the nodes of {family.name}'s series are not known before the cluster's objects are listed"
+            return sentence(
+                "the nodes of {family}'s series are not known before the cluster's objects are listed",
+                family=family.name,
             )
         return ""
 
