@@ -128,7 +128,7 @@ GPU_LOG_CASES: Sequence[LogCase] = (
         ),
         fired=(
             _fired(
-                "warning",
+                "info",
                 "The network cards of gpu-a01 lost their way to the memory of GPUs (nvidia-peermem).",
             ),
         ),

@@ -60,7 +60,7 @@ async def test_the_fields_in_use_are_shown_and_those_only_mapped_are_not(logs: L
     (shown,) = (text for text in found if text.startswith("the fields of its lines: "))
     parts = dict(part.split(" from ") for part in shown.removeprefix("the fields of its lines: ").split("; "))
     assert parts["message"] == "`message` or `log`"
-    assert parts["node"] == "`kubernetes.node.name` or `kubernetes.host` or `host.name`"
+    assert parts["node"] == "`kubernetes.node.name`, `kubernetes.host` or `host.name`"
     assert parts["component"] == "`kubernetes.labels.app_kubernetes_io/name` or `kubernetes.container.name`"
     assert "systemd.unit" not in shown
 
