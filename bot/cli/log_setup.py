@@ -76,7 +76,7 @@ def logs_of_the_service() -> Iterator[LogStream]:
 
     This is for the whole life of a process: it takes what Python would print for uncaught errors and warnings.
     """
-    stream = LogStream(sys.stderr.fileno())
+    stream = LogStream(_descriptor())
     handler = logging.StreamHandler(cast(Any, stream))
     handler.setFormatter(configure_logs(stream))
     logging.getLogger().addHandler(handler)
@@ -90,6 +90,14 @@ def logs_of_the_service() -> Iterator[LogStream]:
         yield stream
     finally:
         stream.finish()
+
+
+def _descriptor() -> int:
+    """Return the descriptor of the standard error. What another program puts in its place may have none."""
+    try:
+        return sys.stderr.fileno()
+    except (OSError, ValueError):
+        return 2
 
 
 def _crashed(before: Callable[..., Any], finish: Callable[[], None]) -> Callable[..., None]:

@@ -95,12 +95,12 @@ class SlackForms:
         await ack(options=options_of(names))
 
     def errors_in(self, view: dict[str, Any]) -> dict[str, str]:
-        """Return what is wrong with a submitted form, by its block, as Slack shows it."""
+        """Return what is wrong with a submitted form, by its block, as Slack shows it: plain text, without marks."""
         command = self._command_of(view)
         if command is None:
             return {}
         found = mistakes(command, values_of(view))
-        return {name: self._book.say(text) for name, text in found.items()}
+        return {name: self._book.say(text).replace("`", "") for name, text in found.items()}
 
     def line_in(self, view: dict[str, Any]) -> str:
         """Return the command line that a submitted form stands for; empty if it is none of ours."""
