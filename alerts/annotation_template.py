@@ -9,10 +9,10 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from collectors.facts.sentences import Sentence, escaped
+from collectors.facts.sentences import Sentence, escaped_braces
 from go_templates import RenderError, parse, syntax_tree
 
-CONTEXT: Final = "rule"
+RULE_CONTEXT: Final = "rule"
 HEADLINES = frozenset({"headline", "resolved_headline"})  # with {placeholders}: see cards/headline.py
 TEXTS = HEADLINES | {"summary", "message", "description", "worse_summary", "worse_description"}
 _FORMS = 64  # of one template that are remembered: nobody writes so many alternatives
@@ -33,7 +33,7 @@ class AnnotationTemplate:
         self._plain: str | None = None
         if self.template.is_plain:
             is_sentence = not is_headline and _is_marked(text)
-            self._plain = Sentence(text, escaped(text), "", {}, CONTEXT) if is_sentence else text
+            self._plain = Sentence(text, escaped_braces(text), "", {}, RULE_CONTEXT) if is_sentence else text
 
     def render(self, labels: Mapping[str, str], value: float, external_url: str) -> str:
         """Return the text; a sentence unless it has loops or an error."""
@@ -54,7 +54,7 @@ class AnnotationTemplate:
             return finished
         names = self.names
         arguments = {names[node.at]: text for node, text in pieces if type(node) is syntax_tree.ActionNode}
-        return Sentence(finished, form, "", arguments, CONTEXT)
+        return Sentence(finished, form, "", arguments, RULE_CONTEXT)
 
     def _form(self, nodes: list[syntax_tree.TextNode | syntax_tree.ActionNode]) -> str:
         """Return the template of a sentence that these nodes are; empty if it is none."""
@@ -64,7 +64,9 @@ class AnnotationTemplate:
 
     def form(self, nodes: Iterable[syntax_tree.TextNode | syntax_tree.ActionNode]) -> str:
         return "".join(
-            escaped(node.text) if isinstance(node, syntax_tree.TextNode) else f"{{{self.names[node.at]}}}"
+            escaped_braces(node.text)
+            if isinstance(node, syntax_tree.TextNode)
+            else f"{{{self.names[node.at]}}}"
             for node in nodes
         )
 

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from alerts.annotation_template import CONTEXT
+from alerts.annotation_template import RULE_CONTEXT
 from alerts.incidents.grouping import place_of, shared_by
 from alerts.incidents.incident import Incident, Member
 from alerts.incidents.totals import GroupTotals
-from collectors.facts.sentences import Sentence, counted, escaped, headline_of, in_context, sentence
+from collectors.facts.sentences import Sentence, counted, escaped_braces, headline_of, in_context, sentence
 
 _PLACEHOLDER = re.compile(r"\{\{([a-z]+)\}\}")  # in the template of a sentence
 _PLAIN_PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
@@ -92,11 +92,11 @@ def filled(template: str, words: Mapping[str, str]) -> str | None:
     Those of a sentence are escaped in its own template, and become holes of it.
     """
     known = template.arguments if isinstance(template, Sentence) else {}
-    own = template.template if isinstance(template, Sentence) else escaped(template)
+    own = template.template if isinstance(template, Sentence) else escaped_braces(template)
     names = set(_PLACEHOLDER.findall(own))
     if any(not words.get(name) for name in names):
         return None
     arguments = {**known, **{name: words[name] for name in names}}
     if own.count("`") % 2 or any(known.get(name, words[name]) != words[name] for name in names):
         return _PLAIN_PLACEHOLDER.sub(lambda found: words.get(found[1], found[0]), template)
-    return in_context(CONTEXT, _PLACEHOLDER.sub(r"{\1}", own), arguments)
+    return in_context(RULE_CONTEXT, _PLACEHOLDER.sub(r"{\1}", own), arguments)

@@ -10,7 +10,7 @@ from gettext import NullTranslations
 from pathlib import Path
 from typing import Final
 
-from alerts.annotation_template import CONTEXT
+from alerts.annotation_template import RULE_CONTEXT
 from alerts.cards.sentence_spans import spans_of
 from alerts.cards.text import plain
 from bot.language.agreement import agreeing
@@ -56,7 +56,7 @@ class Catalogue:
         A rule is written for many things, so in English it may have to agree with one.
         """
         found = self._found(said)
-        return _agreeing(said) if said.context == CONTEXT and found == said.form else found
+        return _agreeing(said) if said.context == RULE_CONTEXT and found == said.form else found
 
     def _found(self, said: Sentence) -> str:
         found = self._form(said.template, said.plural, said)

@@ -1,7 +1,7 @@
 """The check of GPUs that nobody measures: what is not seen is unknown, and not healthy."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -102,23 +102,27 @@ def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
         yield Sample(labels=Labels({"node": name}), value=count, texts=texts)
 
 
-def _never_measured(inputs: CheckInput) -> Iterator[Sample]:
+def _never_measured(inputs: CheckInput) -> Found:
     """Yield one sample for each other make of GPUs of which no node has a series: how many ready nodes.
 
     Of NVIDIA's, the check of metrics that were never there tells.
     """
     assert not isinstance(inputs.inventory, Blind)
     assert not isinstance(inputs.metrics, Blind)
-    topology = build_topology(inputs.inventory, (), cluster="")
-    measured = {
-        topology.complete(subject).node or topology.node_named(subject.node)
-        for subject in (subject_of(sample.labels) for sample in inputs.metrics)
-    }
     makes: dict[str, set[str]] = {}
     for name, node in inputs.inventory.nodes.items():
+        yield None
         if is_node_ready(node) and whole_gpus(node) and not inputs.inventory.nvidia_gpus_on(name):
             for resource in gpu_resources_of(node):
                 makes.setdefault(resource.rpartition("/")[0], set()).add(name)
+    if not makes:
+        return
+    topology = build_topology(inputs.inventory, (), cluster="")
+    measured = set[str]()
+    for sample in inputs.metrics:
+        yield None
+        subject = subject_of(sample.labels)
+        measured.add(topology.complete(subject).node or topology.node_named(subject.node))
     for make, nodes in sorted(makes.items()):
         if measured.isdisjoint(nodes):
             text = sentence(

@@ -109,7 +109,7 @@ def counted(one: str, many: str, /, *, count: float, **arguments: Argument) -> S
 
 def word(words: str, context: str = "") -> Sentence:
     """Return fixed words of ours without a hole, such as the value of an enum, to be said within a sentence."""
-    return _sentence(escaped(words), "", {}, context)
+    return _sentence(escaped_braces(words), "", {}, context)
 
 
 def in_context(context: str, template: str, /, arguments: Mapping[str, Argument]) -> Sentence:
@@ -118,7 +118,7 @@ def in_context(context: str, template: str, /, arguments: Mapping[str, Argument]
     return _sentence(template, "", arguments, context)
 
 
-def escaped(words: str) -> str:
+def escaped_braces(words: str) -> str:
     """Return words for a template in which their braces are no holes."""
     return words.replace("{", "{{").replace("}", "}}")
 
