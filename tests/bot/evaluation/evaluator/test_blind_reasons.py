@@ -36,7 +36,7 @@ class Failing(QuietSource):
 async def test_a_card_shows_the_present_reason() -> None:
     clock, metrics, rule = Hands(), Failing(), a_rule()
     router = a_router(metrics)
-    cluster: Any = SimpleNamespace(name=CLUSTER, cache=None, pod_logs=None, topology=a_topology)
+    cluster: Any = SimpleNamespace(sources=None, name=CLUSTER, cache=None, pod_logs=None, topology=a_topology)
     shown: list[str] = []
     evaluator = Evaluator(
         cluster,

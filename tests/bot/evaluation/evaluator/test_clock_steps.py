@@ -49,7 +49,11 @@ class Running:
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Running"]:
         cluster: Any = SimpleNamespace(
-            name=CLUSTER, cache=None, pod_logs=SimpleNamespace(pages=self.pages), topology=a_topology
+            sources=None,
+            name=CLUSTER,
+            cache=None,
+            pod_logs=SimpleNamespace(pages=self.pages),
+            topology=a_topology,
         )
 
         def heat(_expr: str, _at: datetime) -> Mapping[str, float]:

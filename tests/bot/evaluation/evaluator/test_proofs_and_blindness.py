@@ -34,7 +34,11 @@ async def test_a_node_that_came_back_while_nobody_saw_it_is_proven_once_it_is_se
 
     router = a_router(metrics, check_input=check_input)
     cluster: Any = SimpleNamespace(
-        name=CLUSTER, cache=None, pod_logs=None, sources=None, topology=lambda: topology_of(letter)
+        name=CLUSTER,
+        cache=None,
+        pod_logs=None,
+        sources=None,
+        topology=lambda: topology_of(letter),
     )
     evaluator = Evaluator(
         cluster,

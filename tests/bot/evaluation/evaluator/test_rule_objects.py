@@ -59,7 +59,9 @@ class Setup:
 
     async def start(self, *own: Rule) -> Evaluator:
         clock: Any = SimpleNamespace(now=lambda: self.clock.at, elapsed=lambda: self.clock.at - NOON)
-        cluster: Any = SimpleNamespace(name=CLUSTER, cache=None, pod_logs=self.objects, topology=a_topology)
+        cluster: Any = SimpleNamespace(
+            sources=None, name=CLUSTER, cache=None, pod_logs=self.objects, topology=a_topology
+        )
         router = a_router(Canned(hot(self.hot)))
         evaluator = Evaluator(
             cluster,

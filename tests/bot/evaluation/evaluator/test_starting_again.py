@@ -44,7 +44,9 @@ class Setup:
 
     def evaluator(self, on_view_change: Callable[[], None] = lambda: None) -> Evaluator:
         clock: Any = SimpleNamespace(now=lambda: self.now.at, elapsed=lambda: self.now.at - NOON)
-        cluster: Any = SimpleNamespace(name=CLUSTER, cache=None, pod_logs=None, topology=a_topology)
+        cluster: Any = SimpleNamespace(
+            sources=None, name=CLUSTER, cache=None, pod_logs=None, topology=a_topology
+        )
         router = a_router(self.metrics)
         return Evaluator(
             cluster,

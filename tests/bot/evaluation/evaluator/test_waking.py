@@ -69,7 +69,7 @@ def evaluator(
         now=lambda: NOON + timedelta(seconds=loop.time()), elapsed=lambda: timedelta(seconds=loop.time())
     )
     cluster: Any = SimpleNamespace(
-        name=CLUSTER, cache=cache, pod_logs=None, topology=a_topology, synced=cache.synced
+        sources=None, name=CLUSTER, cache=cache, pod_logs=None, topology=a_topology, synced=cache.synced
     )
 
     def inputs(at: Any, sources: tuple[SourceState, ...]) -> CheckInput:
