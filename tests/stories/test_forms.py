@@ -21,7 +21,9 @@ async def test_a_line_without_its_arguments_opens_its_form(tmp_path: Path) -> No
         assert await stage.slack.searches("dana", view, "Nodes", "b0") == ["gpu-b01"]
         await stage.slack.chooses("dana", view, "Nodes", ["gpu-a01", "gpu-b01"])
         refused = await stage.slack.submits("dana", view, {"For": "soon"})
-        assert refused.errors == {"--for": "--for: soon is not a duration: write it like 30s, 5m, 1h30m or 7d."}
+        assert refused.errors == {
+            "--for": "--for: soon is not a duration: write it like 30s, 5m, 1h30m or 7d."
+        }
         assert not await stage.plans()
         accepted = await stage.slack.submits("dana", view, {"For": "2h", "Reason": "it's <!channel> hot"})
         assert not accepted.errors

@@ -14,7 +14,7 @@ NOTHING = ExpectedCard(about={}, says=())
 @pytest.mark.parametrize(
     ("exporter", "metrics", "needed"),
     [
-        ("dcgm-exporter", ("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_UTIL"), "13 rules need"),
+        ("dcgm-exporter", ("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_UTIL"), "14 rules need"),
         ("node_exporter", ("node_edac_uncorrectable_errors_total",), "1 rule needs"),
     ],
 )

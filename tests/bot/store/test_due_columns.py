@@ -16,6 +16,7 @@ from alerts.store import Between
 from bot.store.dialects import make_engine, prepare
 from bot.store.migrate import MIGRATIONS
 from bot.store.sql_store import SqlStore
+from collectors.facts.sentences import english
 from commands.execution.plan import Plan
 from commands.execution.steps import Record
 from commands.gpu.reclaim_card import request_step, settlement_step
@@ -37,7 +38,7 @@ def the_plan() -> Plan:
 
 def as_it_was(plan: Plan) -> dict[str, Any]:
     """Return the plan's document of before: its steps say nothing of what they expect."""
-    document: dict[str, Any] = msgspec.to_builtins(plan)
+    document: dict[str, Any] = msgspec.to_builtins(plan, enc_hook=english)
     for stage in document["stages"]:
         for step in stage["steps"]:
             for name in ("expects", "goes_with", "scope"):

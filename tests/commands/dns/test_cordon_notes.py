@@ -47,7 +47,7 @@ def test_the_replicas_after_the_cordon_and_how_to_keep_them_are_said() -> None:
 def test_what_names_require_is_advised_if_it_is_more() -> None:
     names = (read(Service, {"metadata": {"name": f"s{n}", "namespace": "a"}}) for n in range(4000))
     (note,) = notes(a_cluster(*names, nodes=50), 41)
-    assert "from 5 to 1 replicas" in note
+    assert "from 5 to 1 replica" in note
     assert "`dns scale 14`" in note
 
 

@@ -124,6 +124,6 @@ def _named(chapter: str, contributing: str) -> list[str]:
 
 
 def _names(words: str, file: str) -> bool:
-    """Whether words in backticks name the file: `a/b.py`, `b.py`, `a/` or `a/<kind>/b.py`."""
+    """Whether words in backticks name the file: whole, by its name, its folder, or with a `<kind>` in it."""
     pattern = "[^/]+".join(map(re.escape, _PLACEHOLDER.split(words)))
     return re.search(rf"(?:^|/){pattern}" if words.endswith("/") else rf"(?:^|/){pattern}$", file) is not None
