@@ -23,7 +23,7 @@ async def test_people_hear_of_a_store_that_is_gone_and_it_heals_when_it_is_back(
             assert answer.status == 503
             assert "was deleted while Yardmaster runs" in await answer.text()
         message = await stage.asks("dana", "silence add GPUHot --for 1h --reason test")
-        assert "store does not answer" in message.said
+        assert "could not store it" in message.said
         away.rename(file)
         await stage.card("The file of Yardmaster's store is back")
         message = await stage.asks("dana", "node list")
