@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from alerts.cards.channel_id import channel_id
 from alerts.cards.posted import CardKind, PostedCard
@@ -153,6 +153,8 @@ class ScenarioRunner:
                 await slack.types(act.user, where, act.type)
             else:
                 await slack.presses(act.user, on, act.press)
+            if act.form:
+                await self._submit(scenario, act)
 
         async def answered() -> Message | None:
             found = [message for message in slack.ephemerals(act.user) if message.ts not in known]
@@ -181,6 +183,17 @@ class ScenarioRunner:
                 confirm,
                 lambda: self._is_plan_done(named[-1]),
             )
+
+    async def _submit(self, scenario: Scenario, act: Action) -> None:
+        """Fill in and submit the form that the action opens."""
+        slack = self._environment.slack
+
+        async def opened() -> dict[str, Any] | None:
+            return next(iter(slack.views(act.user)), None)
+
+        await slack.submits(
+            act.user, await self._until(scenario, f"the form of {act.type or act.press}", opened), act.form
+        )
 
     async def _until_follows(
         self,

@@ -22,6 +22,7 @@ class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     press: str = ""
     type: str = ""
     channel: str = ""  # the channel to type in or to find the button in; empty: the scenario's first
+    form: dict[str, str] = {}  # the fields of the form that opens, by their labels; it is submitted
     confirm: bool = True  # press Confirm on the preview
     refused: str = ""  # expect an answer with this text instead of a preview
 
