@@ -92,26 +92,38 @@ class MetricForms:
 
 
 FormsOf = Callable[[str], MetricForms | None]
+OfCluster = Callable[[str], str]
 
 
-def rewritten(expr: str, forms: FormsOf) -> str:
-    """Return the expression for these forms. `forms` gives those of a metric, None where it is as the packs name it."""
-    named = possible_labels(expr)
+def rewritten(expr: str, forms: FormsOf, of_cluster: OfCluster = str) -> str:
+    """Return the expression for these forms. `forms` gives those of a metric, None where it is as the packs name it.
 
-    def in_its_forms(selector: Selector) -> str | None:
+    `of_cluster` limits an expression to the series of the cluster. It is given each selector by itself: the whole may
+    be deeper in the end than a reader follows, with a call for each node that has another name.
+    """
+
+    def in_its_forms(selector: Selector) -> str:
         form = forms(selector.metric)
-        return None if form is None else _in_forms(selector, form, named if selector.is_aggregated else None)
+        if form is None:
+            return of_cluster(expr[selector.start : selector.end])
+        needed = possible_labels(expr) if selector.is_aggregated else None
+        return _in_forms(selector, form, needed, of_cluster)
 
     return with_selectors(expr, in_its_forms)
 
 
-def _in_forms(selector: Selector, forms: MetricForms, needed: Collection[str] | None) -> str:
+def _in_forms(
+    selector: Selector, forms: MetricForms, needed: Collection[str] | None, of_cluster: OfCluster
+) -> str:
     """Return the selector for every name and group. `needed` are the labels that matter; None: all of them."""
     groups = forms.groups if needed is None else [group.only(needed) for group in forms.groups]
     if len({group.labels for group in groups}) == 1:  # what makes them differ does not matter here
         groups = [replace(groups[0], matchers=())]
     found = [
-        part for name in forms.names for group in groups if (part := _in_group(selector, name, group, forms))
+        part
+        for name in forms.names
+        for group in groups
+        if (part := _in_group(selector, name, group, forms, of_cluster))
     ]
     whole = " or ".join(found)
     if forms.copies and found and not selector.function.startswith("absent"):
@@ -125,7 +137,9 @@ def _in_forms(selector: Selector, forms: MetricForms, needed: Collection[str] | 
     return f"({whole})" if len(found) > 1 else whole
 
 
-def _in_group(selector: Selector, name: MetricName, group: SeriesGroup, forms: MetricForms) -> str:
+def _in_group(
+    selector: Selector, name: MetricName, group: SeriesGroup, forms: MetricForms, of_cluster: OfCluster
+) -> str:
     inside: list[LabelMatcher] = []
     later: list[LabelMatcher] = []
     for matcher in _replaced(selector.matchers, forms):
@@ -136,7 +150,7 @@ def _in_group(selector: Selector, name: MetricName, group: SeriesGroup, forms: M
             inside.append(LabelMatcher(source.names[0], matcher.operator, matcher.value))
         else:
             later.append(matcher)
-    text = selector.with_(name.name, (*inside, *group.matchers))
+    text = of_cluster(selector.with_(name.name, (*inside, *group.matchers)))
     if name.factor != 1 and selector.function not in _LINEAR:
         return ""
     if not selector.function.startswith("absent"):

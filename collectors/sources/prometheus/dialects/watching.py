@@ -83,8 +83,8 @@ class Dialects:
                 return Blind(source="prometheus", at=at, reason=problem)
         forms = partial(self._forms, beside=families)
         return Prepared(
-            expr=self.of_cluster(rewritten(query.expr, forms)),
-            presence=None if query.presence is None else self.of_cluster(rewritten(query.presence, forms)),
+            expr=rewritten(query.expr, forms, self.of_cluster),
+            presence=None if query.presence is None else rewritten(query.presence, forms, self.of_cluster),
             node_labels=frozenset(
                 name
                 for one in families

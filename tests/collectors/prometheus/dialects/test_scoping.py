@@ -9,6 +9,13 @@ from collectors.facts.labels import Labels
 from collectors.facts.promql.tree import LabelMatcher
 from collectors.facts.results import Blind, Sample
 from collectors.sources.prometheus.dialects.node_names import NodeNames
+from collectors.sources.prometheus.dialects.query_rewriting import (
+    LabelSource,
+    MetricForms,
+    MetricName,
+    SeriesGroup,
+    rewritten,
+)
 from collectors.sources.prometheus.dialects.scoping import Scope, given_scope, scope_from_evidence
 from collectors.sources.prometheus.dialects.splitting import of_every_target, splitting
 from tests.real.fixtures import StartPrometheus
@@ -89,6 +96,17 @@ def test_clusters_that_nothing_tells_apart_are_a_problem() -> None:
 def test_each_selector_asks_for_the_cluster(expr: str, expected: str) -> None:
     assert given_scope({"cluster": "eu"}).of(expr) == expected
     assert Scope().of(expr) == expr
+
+
+def test_many_nodes_of_other_names_are_asked_for_the_cluster_too() -> None:
+    """A call for each of them stands around the selector: more than a reader of PromQL follows."""
+    names = tuple((f"gpu-{number}", f"10\\.0\\.0\\.{number}:9400") for number in range(160))
+    group = SeriesGroup(labels=(LabelSource(label="Hostname", names=("instance",), named=names),))
+    form = MetricForms(names=(MetricName(name="x"),), groups=(group,))
+    scope = Scope(matchers=given_scope({"cluster": "eu"}).matchers, copies=("replica",))
+    found = rewritten("avg by (Hostname) (x) > y", lambda metric: form if metric == "x" else None, scope.of)
+    assert found.count('max without (replica) (x{cluster="eu"})') == 1
+    assert found.endswith('> max without (replica) (y{cluster="eu"})')
 
 
 def test_labels_of_utf_8_are_quoted() -> None:
