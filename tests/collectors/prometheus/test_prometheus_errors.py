@@ -178,18 +178,20 @@ async def test_a_missing_credentials_file_is_named(serve: Serve, source_at: Sour
 
 
 async def test_the_source_works_after_a_cancelled_query(serve: Serve, source_at: SourceAt) -> None:
-    paths: list[str] = []
+    arrived = asyncio.Event()
 
-    async def slow_first(request: web.Request) -> web.StreamResponse:
-        paths.append(request.path)
-        if len(paths) == 1:
-            await asyncio.sleep(30)
+    async def first_never(_: web.Request) -> web.StreamResponse:
+        if not arrived.is_set():
+            arrived.set()
+            await asyncio.Event().wait()
         return web.json_response(EMPTY)
 
-    source = source_at(await serve(slow_first), timeout=timedelta(seconds=1), concurrency=2)
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.2):
-            await source.query(UP, at=NOW)
+    source = source_at(await serve(first_never), concurrency=1)
+    query = asyncio.create_task(source.query(UP, at=NOW))
+    await arrived.wait()
+    query.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await query
     assert isinstance(await source.query(UP, at=NOW), Seen)
 
 
