@@ -142,12 +142,12 @@ def _where_all_are(parent: ParentIncident, *, is_listed: bool) -> Text:
     if is_listed:
         return text(
             sentence(
-                "All of it is in the attached `{file}`, and by pages in `incident show {incident} --page 1`.",
+                "The whole list is attached as `{file}`, and by pages in `incident show {incident} --page 1`.",
                 file=_file_name(parent),
                 incident=parent.id,
             )
         )
-    return text(sentence("All of it, by pages: `incident show {incident} --page 1`", incident=parent.id))
+    return text(sentence("The whole list, by pages: `incident show {incident} --page 1`", incident=parent.id))
 
 
 def _file_name(parent: ParentIncident) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from alerts.cards.headline import headline
 from alerts.cards.text import Text, bold, person, text
 from alerts.incidents.events import IncidentEvent, IncidentEventType
 from alerts.incidents.incident import Incident
@@ -35,10 +36,10 @@ def parent_headline(parent: ParentIncident) -> Sentence:
     alerts = _alerts(now.fired, now.other_alerts)
     if now.open_nodes < now.nodes:
         return counted(
-            "{open} of {count} node of {place} still has alerts: {alerts}",
-            "{open} of {count} nodes of {place} still have alerts: {alerts}",
-            open=now.open_nodes,
-            count=now.nodes,
+            "{count} of {nodes} nodes of {place} still has alerts: {alerts}",
+            "{count} of {nodes} nodes of {place} still have alerts: {alerts}",
+            count=now.open_nodes,
+            nodes=now.nodes,
             place=place,
             alerts=alerts,
         )
@@ -56,6 +57,11 @@ def _alerts(fired: Sequence[Fired], others: int) -> Sentence:
     if not others:
         return said
     return counted("{alerts} and {count} other", "{alerts} and {count} others", alerts=said, count=others)
+
+
+def headline_of_any(incident: Incident | ParentIncident) -> str:
+    """Return the headline of what a list has."""
+    return parent_headline(incident) if isinstance(incident, ParentIncident) else headline(incident)
 
 
 def parent_summary(parent: ParentIncident) -> Sentence:

@@ -91,6 +91,10 @@ class ParentIncident:
     def began_at(self) -> datetime:
         return self.reopened_at or self.opened_at
 
+    def lasted(self, now: datetime) -> timedelta:
+        """Return how long it has stood since it began, the last time."""
+        return (self.resolved_at or now) - self.began_at
+
     @property
     def subject(self) -> Subject:
         """As far as a subject has a word for it."""

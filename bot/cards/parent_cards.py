@@ -21,7 +21,7 @@ from alerts.silences import Silence
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
 from collectors.facts.sentences import listed
-from commands.incident.parent_members import all_in_one, members_of, parent_context
+from commands.core.parent_members import all_in_one, members_of, parent_context
 
 REPLY_BUTTONS = 1  # the rest is on the card
 

@@ -7,6 +7,7 @@ from alerts.cards.message import Button
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
 from alerts.cards.text import Text
 from alerts.store import StoreSnapshot, Unit
+from commands.core.parent_members import cards_about
 from commands.execution.plan import Plan, StepState
 from commands.execution.plan_journal import records_of
 from commands.execution.plan_outcome import reopen
@@ -21,7 +22,7 @@ async def cards_of_lease(lease: CordonLease, plan: str, snapshot: StoreSnapshot)
     found = await snapshot.rows(PostedCard).find(kind=CardKind.PLAN.value, row_id=plan) if plan else ()
     if found or not lease.incident:
         return found
-    return await snapshot.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=lease.incident)
+    return await cards_about(lease.incident, snapshot)
 
 
 async def plan_of(lease: CordonLease, snapshot: StoreSnapshot) -> str:

@@ -182,6 +182,9 @@ class RulesSettings(Section):
 
 class IncidentsSettings(Section):
     reopens_within: Duration = duration("10m")
+    storm_from: int = Field(
+        default=8, ge=2, description="nodes of one rack, zone, component or training with one card for all"
+    )
 
 
 class CommandsSettings(Section):

@@ -82,7 +82,7 @@ class StormStage:
 
     def restart(self) -> None:
         routing = CardRouting(default=channel_id("slack", self.slack.id))
-        self.recorder = IncidentRecorder(CLUSTER, self.store, routing)
+        self.recorder = IncidentRecorder(CLUSTER, self.store, routing, storm_from=self.storm_from)
 
     @property
     def catalogue(self) -> CardCatalogue:

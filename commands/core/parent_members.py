@@ -1,10 +1,11 @@
-"""What is stored beside a parent incident: its members, and until when all of it is silenced."""
+"""Parent incidents in the store: the one that is named, its members, and until when all of it is silenced."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from alerts.cards.parent_card import ParentContext
+from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.impacts import ordered
 from alerts.incidents.incident import Impact, Incident
 from alerts.parents.parent_incident import ParentIncident
@@ -12,6 +13,30 @@ from alerts.silences import Silence
 from alerts.store import StoreSnapshot
 
 PAGE = 100  # incidents read at a time: others run between
+
+
+async def parent_named(name: str, snapshot: StoreSnapshot) -> ParentIncident | None:
+    """Return the parent with that id; None if it is not one's."""
+    return await snapshot.rows(ParentIncident).get(name.lower())
+
+
+async def open_parents(cluster: str, snapshot: StoreSnapshot) -> Sequence[ParentIncident]:
+    return await snapshot.rows(ParentIncident).find(cluster=cluster, state="open")
+
+
+async def open_ones(cluster: str, snapshot: StoreSnapshot) -> Sequence[Incident | ParentIncident]:
+    """Return what is open, for a list: the parents, and the incidents that are a part of none."""
+    incidents = await snapshot.rows(Incident).find(cluster=cluster, state="open", parent="")
+    return [*await open_parents(cluster, snapshot), *incidents]
+
+
+async def cards_about(incident: str, snapshot: StoreSnapshot) -> Sequence[PostedCard]:
+    """Return the cards that speak for an incident or a parent: its own, or those of its parent."""
+    known = await snapshot.rows(Incident).get(incident)
+    if known is not None and not known.parent:
+        return await snapshot.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=incident)
+    parent = incident if known is None else known.parent
+    return await snapshot.rows(PostedCard).find(kind=CardKind.PARENT.value, row_id=parent)
 
 
 async def members_of(parent: ParentIncident, snapshot: StoreSnapshot) -> list[Incident]:
