@@ -29,7 +29,7 @@ _log = structlog.get_logger()
 class Connections:
     """All open connections. Each waits, the longest first, or has a request that is being handled.
 
-    A connection that was answered and has sent nothing since is kept for the client's next request, as long as there is room.
+    One that was answered and has sent nothing since is kept for the client's next request, as long as there is room.
     """
 
     def __init__(self, metrics: Metrics, *, most: int | None = None) -> None:

@@ -171,7 +171,7 @@ class Pipeline:
         return interpret(words, self.lexicon, known, thread)
 
     async def _thread(self, request: Request) -> tuple[ThreadNames, str]:
-        """Return what the incident concerns in whose thread the line was typed, and the cluster of the line's incident."""
+        """Return what the incident concerns in whose thread the line was typed, and the cluster of its incident."""
         if not request.origin.incident:
             return NO_THREAD, ""
         async with self.store.read() as snapshot:
