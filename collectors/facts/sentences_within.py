@@ -15,19 +15,20 @@ _BARE: Final = frozenset({bool, int, float, type(None), datetime, timedelta, Lab
 
 def restored(value: Any, said: Mapping[str, Sentence]) -> Any:
     """Return a row, or a part of one, with the sentences in the place of their English; itself if it has none."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind is str:
         return said.get(value, value)
     if kind in _BARE:
         return value
     if kind is tuple or kind is list:
-        after = [restored(one, said) for one in value]
-        return kind(after) if any(map(_differ, value, after)) else value
+        changed = _changed(enumerate(value), said)
+        return type(value)(changed.get(at, one) for at, one in enumerate(value)) if changed else value
     if kind is dict:
         changed = _changed(value.items(), said)
         return {**value, **changed} if changed else value
-    changed = _changed(((name, getattr(value, name)) for name in _field_names(kind)), said)
-    return _with(value, changed) if changed else value
+    names = _field_names(kind)
+    changed = _changed(((name, getattr(value, name)) for name in names), said)
+    return _with(value, names, changed) if changed else value
 
 
 def _changed(parts: Iterable[tuple[Any, Any]], said: Mapping[str, Sentence]) -> dict[Any, Any]:
@@ -39,11 +40,11 @@ def _changed(parts: Iterable[tuple[Any, Any]], said: Mapping[str, Sentence]) -> 
     return changed
 
 
-def _with(row: Any, changed: Mapping[str, Any]) -> Any:
+def _with(row: Any, names: Iterable[str], changed: Mapping[str, Any]) -> Any:
     if not is_dataclass(row):
         return row.__replace__(**changed)
     again = object.__new__(type(row))  # it was checked when it was made
-    for name in _field_names(type(row)):
+    for name in names:
         object.__setattr__(again, name, changed[name] if name in changed else getattr(row, name))
     return again
 
@@ -54,7 +55,3 @@ def _field_names(kind: type) -> tuple[str, ...]:
     if is_dataclass(kind):
         return tuple(field.name for field in fields(kind))
     return getattr(kind, "__struct_fields__", ())
-
-
-def _differ(one: Any, other: Any) -> bool:
-    return one is not other
