@@ -51,11 +51,11 @@ class LeaseReminder:
 
     async def _remind(self, due: CordonLease, now: datetime) -> timedelta | None:
         """Remind once of a lease that is past its end, as it is stored now."""
-        async with self._store.read() as snapshot:  # long where the lease does not name its plan
-            plan = await plan_of(due, snapshot)
         node = await self._node(due)
         if node is not None and node.is_gone:
             return AGAIN_WHEN_GONE
+        async with self._store.read() as snapshot:  # long where the lease does not name its plan
+            plan = await plan_of(due, snapshot)
         async with self._store.unit() as unit:
             lease = await unit.rows(CordonLease).get(due.id)
             if lease is None or lease.until is None or lease.remind_at is None or lease.remind_at > now:
