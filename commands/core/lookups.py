@@ -9,8 +9,7 @@ import msgspec
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
-from collectors.facts.sentences import sentence, word
-from commands.core.code_names import as_code
+from collectors.facts.sentences import as_code, sentence, word
 from commands.core.command import UnknownNameError, UnusableError
 from commands.core.context import CommandContext
 from commands.execution.object_refs import ObjectRef

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NAMESPACES
-from collectors.facts.sentences import listed, sentence
+from collectors.facts.sentences import as_code, sentence
 from collectors.trainings.training import Training
 from commands.core.command import UnusableError
 from commands.core.lookups import known_name
@@ -29,7 +29,7 @@ def training_named(name: str, trainings: Sequence[Training]) -> Training:
     if len(matches) == 1:
         return matches[0]
     if matches:
-        full = listed(sentence("`{name}`", name=training.typed) for training in matches[:8])
+        full = as_code(training.typed for training in matches[:8])
         raise UnusableError(
             sentence("`{name}` is ambiguous: {full_names}. Use the full name.", name=name, full_names=full)
         )
