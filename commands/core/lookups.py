@@ -56,6 +56,17 @@ def _unknown(name: str, known: Sequence[str], close: Sequence[str], kind: str) -
     )
 
 
+def ambiguous(name: str, full_names: Iterable[str]) -> UnusableError:
+    """Return the error for a name that several have."""
+    return UnusableError(
+        sentence(
+            "`{name}` is ambiguous: {full_names}. Use the full name.",
+            name=name,
+            full_names=as_code(sorted(full_names)[:FEW]),
+        )
+    )
+
+
 def node_named(name: str, inventory: Inventory) -> Node:
     return inventory.nodes[known_name(name, inventory.nodes, "node")]
 

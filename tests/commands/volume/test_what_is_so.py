@@ -34,8 +34,13 @@ async def test_past_plans_are_read_only_for_a_card_that_offers_to_freeze(
 
     async def read_for(*suggested: Suggestion) -> list[type]:
         read: list[type] = []
+
+        def rows(row: type) -> object:
+            read.append(row)
+            return snapshot.rows(row)
+
         async with yard.store.read() as snapshot:
-            recorded = SimpleNamespace(rows=lambda row: read.append(row) or snapshot.rows(row))
+            recorded = SimpleNamespace(rows=rows)
             await cluster_now(yard.cluster.name, suggested, cast(StoreSnapshot, recorded), yard.cluster)
         return read
 
