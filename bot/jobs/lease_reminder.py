@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-import msgspec
 import structlog
 
 from alerts.cards.message import Button
@@ -20,7 +19,7 @@ from collectors.facts.clock import Clock
 from collectors.facts.results import Blind, SourceError
 from collectors.facts.sentences import listed, sentence
 from commands.core.cordoned_nodes import against_uncordoning, stands
-from commands.execution.object_refs import ObjectRef
+from commands.core.lookups import node_at
 from commands.models import CordonLease
 from commands.node.cordon_state import is_node_of
 
@@ -75,15 +74,12 @@ class LeaseReminder:
         """Return the node as the API server has it; None while it cannot be seen."""
         cluster = self._clusters.get(lease.cluster)
         seen = cluster.refresh() if cluster is not None else None
-        if cluster is None or seen is None or isinstance(seen, Blind):
-            return None
-        if cluster.reader is None:
+        if cluster is None or cluster.reader is None or seen is None or isinstance(seen, Blind):
             return None
         try:
-            found = await cluster.reader.read(ObjectRef(api="v1", kind="Node", name=lease.node))
+            node = await node_at(cluster.reader, lease.node)
         except SourceError:
             return None
-        node = None if found is None else msgspec.convert(found, Node)
         if node is None or not is_node_of(lease, node):
             return NodeNow(is_cordoned=False, is_gone=True)
         async with self._store.read() as snapshot:

@@ -6,7 +6,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 
-import msgspec
 import structlog
 
 from alerts.cards.text import Text, person, text
@@ -15,13 +14,12 @@ from bot.jobs.lease_cards import cards_of_lease, plan_of, reply
 from bot.live_cluster import SNAPSHOT_EVERY, LiveCluster
 from collectors.cluster.cache import ObjectChange
 from collectors.cluster.kinds import NODES
-from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import listed, sentence
 from collectors.internal_errors import InternalErrors
 from commands.core.cordoned_nodes import stands
-from commands.execution.object_refs import ObjectRef
+from commands.core.lookups import node_at
 from commands.models import CordonLease
 from commands.node.cordon_state import is_node_of
 
@@ -98,8 +96,7 @@ class LeaseWatcher:
             return
         if cluster.reader is None:
             return
-        found = await cluster.reader.read(ObjectRef(api="v1", kind="Node", name=lease.node))
-        node = None if found is None else msgspec.convert(found, Node)
+        node = await node_at(cluster.reader, lease.node)
         if node is None or not is_node_of(lease, node):
             if not is_seen:
                 await self._end(lease, is_replaced=node is not None)
