@@ -10,8 +10,9 @@ from alerts.cards.message import Button
 from alerts.cards.text import Text, person, text
 from alerts.incidents.incident import Incident
 from alerts.store import Store
+from bot.jobs.card_replies import reply
 from bot.jobs.due_work import DueWork
-from bot.jobs.lease_cards import cards_of_lease, plan_of, reply
+from bot.jobs.lease_cards import cards_of_lease, plan_of
 from bot.live_cluster import LiveCluster
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
