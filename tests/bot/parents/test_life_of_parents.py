@@ -34,9 +34,9 @@ def card_texts(stage: StormStage) -> list[str]:
     return [one.text for one in stage.slack.cards]
 
 
-async def parents(stage: StormStage, **wanted: str) -> list[ParentIncident]:
+async def parents(stage: StormStage) -> list[ParentIncident]:
     async with stage.store.read() as snapshot:
-        return list(await snapshot.rows(ParentIncident).find(**wanted))
+        return list(await snapshot.rows(ParentIncident).find())
 
 
 async def test_a_card_that_was_posted_points_to_the_parent_that_formed_later(stage: StormStage) -> None:
