@@ -20,6 +20,7 @@ from alerts.parents.parent_incident import ParentIncident
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
+from bot.cards.incident_cards import LOOK_AGAIN
 from collectors.facts.sentences import listed
 from commands.core.parent_members import all_in_one, members_of, parent_context
 
@@ -37,6 +38,8 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     if shared.wants_facts(card.channel):
         if parent.is_open and context.silenced_until is not None:  # a post would notify
             return Composed(message=None, next_due=context.silenced_until)
+        if not parent.is_open and await _is_broken_again(parent, card.channel, snapshot):
+            return Composed(message=None, next_due=now + LOOK_AGAIN)
         whole = all_in_one(parent, members)
         rows = await snapshot.rows(Alert).get_all(member.alert for member in shown_members(whole))
         facts = incident_facts(whole, rows, title=parent_headline(parent), links={})
@@ -45,6 +48,12 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
         return Composed(message=message, next_due=context.silenced_until)
     over_at = parent.resolved_at + shared.reopens_within
     return Composed(message=message, is_final=now >= over_at, next_due=over_at)
+
+
+async def _is_broken_again(parent: ParentIncident, channel: str, snapshot: StoreSnapshot) -> bool:
+    """Return whether the channel has a later, open parent of the same key, and would take this end for its end."""
+    found = await snapshot.rows(ParentIncident).find(cluster=parent.cluster, key=parent.key, state="open")
+    return any(channel in one.channels for one in found)
 
 
 def _blind_reason(parent: ParentIncident, members: list[Incident], shared: CardContext) -> str:

@@ -123,7 +123,12 @@ class ChartMaker:
         self._wanted = wanted
 
     def _is_missing(self, incident: Incident, image: CardImage | None) -> bool:
-        """Return whether a chart is to be drawn. That of an earlier end stays while an incident is open again."""
+        """Return whether a chart is to be drawn. That of an earlier end stays while an incident is open again.
+
+        A card that points to a parent shows none.
+        """
+        if incident.parent:
+            return False
         if image is not None and (incident.is_open or image.resolved_at == incident.resolved_at):
             return False
         return bool(charted_members(incident, self._rules()))

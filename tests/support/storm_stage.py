@@ -19,6 +19,8 @@ from bot.channels.slack.notifier import SlackNotifier
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.store.sql_store import SqlStore
+from collectors.facts.clock import Clock
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
 from tests.support.alerting import CLUSTER, a_rule, an_alert, resolved
 from tests.support.chat import LoopClock
@@ -69,8 +71,9 @@ class StormStage:
     topology: Topology
     book: Phrasebook = ENGLISH
     storm_from: int = 8
-    clock: LoopClock = field(default_factory=LoopClock)
-    store: MemoryStore = field(default_factory=MemoryStore)
+    channel: str = ""  # of all incidents, if it is not Slack's
+    clock: Clock = field(default_factory=LoopClock)
+    store: MemoryStore | SqlStore = field(default_factory=MemoryStore)
     slack: SlackInProcess = field(init=False)
     recorder: IncidentRecorder = field(init=False)
     rules: Mapping[str, Any] = field(default_factory=lambda: {rule.id: rule for rule in map(a_rule, RULES)})
@@ -81,7 +84,7 @@ class StormStage:
         self.restart()
 
     def restart(self) -> None:
-        routing = CardRouting(default=channel_id("slack", self.slack.id))
+        routing = CardRouting(default=self.channel or channel_id("slack", self.slack.id))
         self.recorder = IncidentRecorder(CLUSTER, self.store, routing, storm_from=self.storm_from)
 
     @property

@@ -26,6 +26,7 @@ async def test_2000_alerts_of_500_nodes_are_a_few_posts_that_name_them_all() -> 
         assert (len(named(stage)), stage.slack.refused) == (500, 0)
         await asyncio.sleep(600)
     assert stage.slack.posts <= MOST_POSTS
+    assert stage.slack.posts == 2  # the card, and the list in its thread
 
 
 async def test_one_that_comes_over_a_minute_is_as_calm() -> None:
