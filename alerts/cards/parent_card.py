@@ -19,7 +19,7 @@ from alerts.cards.message import (
     Message,
     Paragraph,
 )
-from alerts.cards.parent_words import parent_headline, parent_resolution, parent_summary, part_of
+from alerts.cards.parent_words import parent_headline, parent_resolution, parent_summary, where_it_belongs
 from alerts.cards.text import Text, bold, code, joined, person, text
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.incident import Impact, Incident
@@ -47,11 +47,11 @@ class ParentContext:
     blind: str = ""  # why some of it cannot be seen now
 
 
-NO_CONTEXT = ParentContext()
+NO_PARENT_CONTEXT = ParentContext()
 
 
 def parent_card(
-    parent: ParentIncident, members: Sequence[Incident], *, context: ParentContext = NO_CONTEXT
+    parent: ParentIncident, members: Sequence[Incident], *, context: ParentContext = NO_PARENT_CONTEXT
 ) -> Message:
     """Return the card as its members are now."""
     is_listed = parent.listed == parent.standing.incidents
@@ -164,7 +164,7 @@ def _list_of(parent: ParentIncident, members: Iterable[Incident]) -> Attachment:
 
 
 def parent_buttons(
-    parent: ParentIncident, members: Sequence[Incident], context: ParentContext = NO_CONTEXT
+    parent: ParentIncident, members: Sequence[Incident], context: ParentContext = NO_PARENT_CONTEXT
 ) -> Buttons:
     """Return what the card offers: it acts on all of its incidents, or opens one."""
     shown = Button(label="List all", line=f"incident show {parent.id} --page 1")
@@ -225,6 +225,6 @@ def member_card(incident: Incident, parent: ParentIncident) -> Message:
     return Message(
         title=card_title(incident),
         color=Color.QUIET if incident.is_open else Color.GOOD,
-        blocks=(Paragraph(text=part_of(incident, parent)), Buttons(buttons=(show, whole))),
+        blocks=(Paragraph(text=where_it_belongs(incident, parent)), Buttons(buttons=(show, whole))),
         summary=headline(incident),
     )

@@ -110,7 +110,7 @@ def parent_resolution(parent: ParentIncident, event: IncidentEvent) -> Text:
     return text(sentence("{resolved} after {lasting}.", resolved=resolved, lasting=event.at - began))
 
 
-def part_of(incident: Incident, parent: ParentIncident) -> Text:
+def where_it_belongs(incident: Incident, parent: ParentIncident) -> Text:
     """Return where an incident's news are, for its own card."""
     template = (
         "Part of incident `{parent}`, many nodes of {place}: what happens is said there."

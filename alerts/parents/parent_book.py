@@ -6,10 +6,18 @@ from datetime import datetime, timedelta
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_book import Effects, IncidentBook
-from alerts.parents.parent_changes import formed, member_of, with_list, with_standing
+from alerts.parents.parent_changes import as_member, formed, with_list, with_standing
 from alerts.parents.parent_incident import ParentIncident
 from alerts.parents.storm_keys import node_of
-from alerts.parents.storms import STORM_FROM, TOGETHER, Candidate, Storm, candidate_of, joined, storms_among
+from alerts.parents.storms import (
+    STORM_FROM,
+    TOGETHER,
+    Storm,
+    StormCandidate,
+    parents_joined,
+    storm_candidate,
+    storms_among,
+)
 from alerts.store import Changed
 from collectors.facts.stepwise import STEP, Stepwise
 from collectors.facts.topology import Topology
@@ -89,21 +97,23 @@ class ParentBook:
 
         `lacking`: ids of those that had no card until now, as they were silenced.
         """
-        new: list[Candidate] = []
+        new: list[StormCandidate] = []
         for incident in _beginning(effects):
-            found = candidate_of(incident, incident.began_at)
+            found = storm_candidate(incident, incident.began_at)
             new += [found] if found and incident.id not in silenced else []
         for id in lacking:
             incident_ = effects.changed.get(id) or book.get(id)
-            found = candidate_of(incident_, now) if incident_ is not None else None
+            found = storm_candidate(incident_, now) if incident_ is not None else None
             new += [found] if found and id not in silenced else []
         if not new:
             return NONE_FOUND
         live = self.open
-        joins = joined(new, {parent.key: parent for parent in live}, topology, least=self._least, now=now)
+        joins = parents_joined(
+            new, {parent.key: parent for parent in live}, topology, least=self._least, now=now
+        )
         known = {one.incident.id for one in new}
         others = (
-            candidate_of(incident, incident.began_at)
+            storm_candidate(incident, incident.began_at)
             for incident in (effects.changed.get(one.id, one) for one in book.open)
             if incident.id not in known and incident.id not in silenced
         )
@@ -156,10 +166,10 @@ class ParentBook:
         for id, home in homes.items():
             parent = parents.get(home) or self._parents[home]
             if id in opened:
-                opened[id] = member_of(parent, opened[id], now)
+                opened[id] = as_member(parent, opened[id], now)
             elif (stored := book.get(id)) is not None:
                 before.setdefault(id, stored)
-                changed[id] = member_of(parent, changed.get(id, stored), now)
+                changed[id] = as_member(parent, changed.get(id, stored), now)
         return replace(effects, changed=changed, before=before, opened=tuple(opened.values()))
 
     def _members(
@@ -185,7 +195,7 @@ def _beginning(effects: Effects) -> Iterable[Incident]:
             yield incident
 
 
-def _near(candidates: Sequence[Candidate], new: Sequence[Candidate]) -> list[Candidate]:
+def _near(candidates: Sequence[StormCandidate], new: Sequence[StormCandidate]) -> list[StormCandidate]:
     """Return those that are not much older than what is new: a storm has begun just now."""
     oldest = min(one.since for one in new)
     return [one for one in candidates if oldest - one.since <= TOGETHER]

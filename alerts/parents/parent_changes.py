@@ -1,7 +1,6 @@
 """Changes of a parent incident: it forms, gets members, is what they are now, and has its list attached. Pure."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -32,7 +31,7 @@ def formed(id: str, storm: Storm, now: datetime) -> ParentIncident:
     return formed.with_event(IncidentEventType.OPENED, now)
 
 
-def member_of(parent: ParentIncident, incident: Incident, now: datetime) -> Incident:
+def as_member(parent: ParentIncident, incident: Incident, now: datetime) -> Incident:
     """Return the incident as a member; somebody who works on the parent works on it."""
     member = replace(incident, parent=parent.id).with_event(IncidentEventType.JOINED, now, text=parent.id)
     if not parent.acknowledged_by or member.acknowledged_by:
@@ -49,7 +48,6 @@ def with_standing(
     channels = tuple(
         dict.fromkeys((*before.channels, *(one for member in members for one in member.channels)))
     )
-    fired = Counter(alert for names in _alerts_by_node(open_ones).values() for alert in names)
     standing = replace(
         before.standing,
         incidents=incidents,
@@ -58,13 +56,13 @@ def with_standing(
         open_nodes=len({node_of(one) for one in open_ones}),
     )
     if open_ones:
-        counted = sorted(fired.items(), key=lambda one: (-one[1], one[0]))
+        fired = _fired(open_ones)
         standing = replace(
             standing,
             severity=max((one.severity for one in open_ones), key=lambda one: one.rank),
             gravity=max(one.gravity for one in open_ones),
-            fired=tuple(Fired(alert=alert, nodes=number) for alert, number in counted[:COUNTED]),
-            other_alerts=max(0, len(counted) - COUNTED),
+            fired=fired[:COUNTED],
+            other_alerts=max(0, len(fired) - COUNTED),
         )
     after = replace(before, standing=standing, channels=channels)
     if has_joined:
@@ -94,12 +92,17 @@ def _reopened(parent: ParentIncident, now: datetime) -> ParentIncident:
     return open_again.with_event(IncidentEventType.REOPENED, now)
 
 
-def _alerts_by_node(incidents: Iterable[Incident]) -> Mapping[str, set[str]]:
-    found: dict[str, set[str]] = {}
+def _fired(incidents: Iterable[Incident]) -> tuple[Fired, ...]:
+    """Return on how many nodes each alert stands: the gravest first, and then what stands on most."""
+    nodes: dict[str, set[str]] = {}
+    gravity: dict[str, int] = {}
     for incident in incidents:
-        names = (member.name for member in incident.members if incident.stands(member))
-        found.setdefault(node_of(incident), set()).update(names)
-    return found
+        node = node_of(incident)
+        for member in filter(incident.stands, incident.members):
+            nodes.setdefault(member.name, set()).add(node)
+            gravity[member.name] = max(gravity.get(member.name, 0), member.gravity)
+    names = sorted(nodes, key=lambda name: (-gravity[name], -len(nodes[name]), name))
+    return tuple(Fired(alert=name, nodes=len(nodes[name])) for name in names)
 
 
 def with_list(parent: ParentIncident, now: datetime) -> ParentIncident:

@@ -30,7 +30,7 @@ class Standing:
     open_incidents: int
     nodes: int
     open_nodes: int
-    fired: tuple[Fired, ...] = ()  # what fires on most nodes first, at most COUNTED
+    fired: tuple[Fired, ...] = ()  # the gravest first, then what is on most nodes: at most COUNTED
     other_alerts: int = 0  # names that `fired` leaves out
     channels: tuple[str, ...] = ()
 

@@ -1,4 +1,4 @@
-"""What nodes may have in common that break together: each is a key, from the closest to the cluster itself. Pure."""
+"""Keys of storms: each is a kind of thing that nodes may have in common, the closest first. Pure."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

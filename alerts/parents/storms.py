@@ -17,7 +17,7 @@ AT_ONCE = 3  # parents of one kind within it: if there would be more, a wider ke
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class StormCandidate:
     """An incident without a parent that may be a part of a storm."""
 
     incident: Incident
@@ -39,15 +39,15 @@ class Storm:
         return f"{self.kind}/{self.id}"
 
 
-def candidate_of(incident: Incident, since: datetime) -> Candidate | None:
+def storm_candidate(incident: Incident, since: datetime) -> StormCandidate | None:
     """Return the incident as a candidate; None if it is over, about no node, or a part of a storm already."""
     if not incident.is_open or incident.parent or not (node := node_of(incident)):
         return None
-    return Candidate(incident=incident, node=node, since=since)
+    return StormCandidate(incident=incident, node=node, since=since)
 
 
-def joined(
-    candidates: Iterable[Candidate],
+def parents_joined(
+    candidates: Iterable[StormCandidate],
     live: Mapping[str, ParentIncident],
     topology: Topology,
     *,
@@ -77,7 +77,7 @@ def _takes(parent: ParentIncident, key: StormKey, least: int, now: datetime) -> 
 
 
 def storms_among(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[StormCandidate],
     live: Iterable[ParentIncident],
     topology: Topology,
     *,
@@ -102,9 +102,11 @@ def storms_among(
     return storms
 
 
-def _of_key(key: StormKey, candidates: Sequence[Candidate], topology: Topology, least: int) -> list[Storm]:
+def _of_key(
+    key: StormKey, candidates: Sequence[StormCandidate], topology: Topology, least: int
+) -> list[Storm]:
     """Return the storms that the key explains; an incident that could be in several is in the largest."""
-    groups: dict[str, list[Candidate]] = {}
+    groups: dict[str, list[StormCandidate]] = {}
     for candidate in candidates:
         for id in key.of(candidate.incident, topology):
             groups.setdefault(id, []).append(candidate)
@@ -123,7 +125,7 @@ def _of_key(key: StormKey, candidates: Sequence[Candidate], topology: Topology, 
     return storms
 
 
-def _together(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+def _together(candidates: Sequence[StormCandidate]) -> Sequence[StormCandidate]:
     """Return the most that began within TOGETHER."""
     ordered = sorted(candidates, key=lambda one: one.since)
     best, start = (0, 0), 0

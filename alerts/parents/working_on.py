@@ -1,4 +1,4 @@
-"""Who works on a parent incident: its open members are theirs too, but for those that somebody else has. Pure."""
+"""Acknowledgements of a parent incident: its open members go with it, but for those that somebody else has. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,12 +9,12 @@ from alerts.incidents.grouping import acknowledge, give_back, hand_over
 from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
 
-Changed = tuple[ParentIncident, list[Incident]]  # the parent, and the members that follow it
+Followed = tuple[ParentIncident, list[Incident]]  # the parent, and the members that follow it
 
 
 def acknowledge_all(
     parent: ParentIncident, members: Iterable[Incident], *, who: str, who_name: str, now: datetime
-) -> Changed:
+) -> Followed:
     """Acknowledge the parent, and with it the members that nobody has or that went with it before."""
     acknowledged = replace(
         parent, acknowledged_by=who, acknowledged_by_name=who_name, acknowledged_at=now
@@ -33,7 +33,7 @@ def hand_over_all(
     to_name: str,
     by_name: str,
     now: datetime,
-) -> Changed:
+) -> Followed:
     """Hand the parent over, and with it the members that nobody has or that went with it before."""
     handed = replace(
         parent,
@@ -49,7 +49,7 @@ def hand_over_all(
 
 def give_all_back(
     parent: ParentIncident, members: Iterable[Incident], *, who: str, who_name: str, now: datetime
-) -> Changed:
+) -> Followed:
     """Take the acknowledgement of the parent back, and that of the members which went with it."""
     returned = replace(parent, acknowledged_by="", acknowledged_by_name="", acknowledged_at=None).with_event(
         IncidentEventType.GIVEN_BACK, now, who=who, who_name=who_name

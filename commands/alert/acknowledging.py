@@ -17,7 +17,7 @@ from collectors.facts.sentences import as_code, sentence
 from commands.alert.acknowledging_all import ack_all, hand_all, unack_all
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.named_incident import check_open, incident_named
+from commands.core.named_incident import check_changeable, incident_named
 from commands.core.parameter_types import ALERT_OR_INCIDENT
 from commands.core.parent_members import parent_named
 
@@ -94,7 +94,7 @@ async def unack(action: IncidentName, context: CommandContext) -> Answer:
 
 async def _open_incident(name: str, command: str, unit: Unit, context: CommandContext) -> Incident:
     incident = await incident_named(name, unit, context)
-    check_open(command, incident, context)
+    check_changeable(command, incident, context)
     return incident
 
 

@@ -9,18 +9,18 @@ from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.cards.text import person, text
 from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
-from alerts.parents.working_on import Changed, acknowledge_all, give_all_back, hand_over_all
+from alerts.parents.working_on import Followed, acknowledge_all, give_all_back, hand_over_all
 from alerts.store import Unit
 from collectors.facts.sentences import counted, sentence
 from commands.core.command import Answer, UnusableError
 from commands.core.context import CommandContext
-from commands.core.named_incident import check_open
+from commands.core.named_incident import check_changeable
 from commands.core.parent_members import members_of
 
 
 async def ack_all(parent: ParentIncident, unit: Unit, context: CommandContext) -> Answer:
     """Record that the sender works on the parent and on each member that nobody has."""
-    check_open("alert ack", parent, context)
+    check_changeable("alert ack", parent, context)
     if context.actor.is_one(parent.acknowledged_by):
         raise UnusableError(sentence("You already acknowledged incident `{incident}`.", incident=parent.id))
     members = await members_of(parent, unit)
@@ -40,7 +40,7 @@ async def ack_all(parent: ParentIncident, unit: Unit, context: CommandContext) -
 
 async def hand_all(parent: ParentIncident, to: str, name: str, unit: Unit, context: CommandContext) -> Answer:
     """Record that another person works on the parent and its members."""
-    check_open("alert hand-over", parent, context)
+    check_changeable("alert hand-over", parent, context)
     if parent.acknowledged_by in context.persons.ids_of(to):
         raise UnusableError(sentence("Incident `{incident}` is theirs already.", incident=parent.id))
     members = await members_of(parent, unit)
@@ -56,7 +56,7 @@ async def hand_all(parent: ParentIncident, to: str, name: str, unit: Unit, conte
 
 async def unack_all(parent: ParentIncident, unit: Unit, context: CommandContext) -> Answer:
     """Record that nobody works on the parent, nor on the members that went with it."""
-    check_open("alert unack", parent, context)
+    check_changeable("alert unack", parent, context)
     if not parent.acknowledged_by:
         raise UnusableError(sentence("Nobody has acknowledged incident `{incident}`.", incident=parent.id))
     members = await members_of(parent, unit)
@@ -71,7 +71,7 @@ async def unack_all(parent: ParentIncident, unit: Unit, context: CommandContext)
     )
 
 
-async def _put(changed: Changed, unit: Unit) -> None:
+async def _put(changed: Followed, unit: Unit) -> None:
     """Store the parent, its members, and the replies of its last event."""
     parent, members = changed
     await unit.rows(ParentIncident).put(parent)

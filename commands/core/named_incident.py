@@ -40,7 +40,7 @@ async def incident_named(name: str, snapshot: StoreSnapshot, context: CommandCon
     return matches[0]
 
 
-def check_open(command: str, incident: Incident | ParentIncident, context: CommandContext) -> None:
+def check_changeable(command: str, incident: Incident | ParentIncident, context: CommandContext) -> None:
     """Raise DeniedError if the actor may not change it, UnusableError if it is over."""
     check_namespace(command, incident, context)
     if not incident.is_open:

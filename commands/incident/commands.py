@@ -8,7 +8,7 @@ from alerts.cards.event_words import event_text
 from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.message import Block, Context, Message, Paragraph, Table
-from alerts.cards.parent_words import parent_headline, part_of
+from alerts.cards.parent_words import parent_headline, where_it_belongs
 from alerts.cards.text import bold, moment, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Incident
@@ -110,7 +110,7 @@ async def show(action: ShowIncident, context: CommandContext) -> Answer:
         Context(text=text(moment(event.at), " ", event_text(incident, event, context=card_context)))
         for event in incident.events[-SHOWN:]
     )
-    within = (Context(text=part_of(incident, parent)),) if parent is not None else ()
+    within = (Context(text=where_it_belongs(incident, parent)),) if parent is not None else ()
     blocks: tuple[Block, ...] = (*within, *card.blocks, Paragraph(text=text(bold("History"))), *history)
     return Answer(message=Message(title=card.title, color=card.color, blocks=blocks))
 

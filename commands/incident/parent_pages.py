@@ -1,4 +1,4 @@
-"""What `incident show` says of a parent incident: its card and history, or a page of its incidents."""
+"""Answers of `incident show` about a parent incident: its card and history, or a page of its incidents."""
 
 from alerts.cards.headline import headline
 from alerts.cards.message import Block, Context, Message, Paragraph, Table

@@ -18,7 +18,7 @@ from collectors.facts.sentences import counted, sentence
 from collectors.facts.stepwise import result_of
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.named_incident import check_open, incident_named
+from commands.core.named_incident import check_changeable, incident_named
 from commands.core.parameter_types import INCIDENT, reason_option
 from commands.core.parent_members import members_of, parent_named
 
@@ -35,7 +35,7 @@ async def resolve(action: ResolveIncident, context: CommandContext) -> Answer:
         if (parent := await parent_named(action.incident, unit)) is not None:
             return await _resolve_all(parent, action, unit, context)
         incident = await incident_named(action.incident, unit, context)
-        check_open("incident resolve", incident, context)
+        check_changeable("incident resolve", incident, context)
         if firing := [member for member in incident.firing if not member.is_unseen]:
             raise UnusableError(
                 sentence(
@@ -69,7 +69,7 @@ async def _resolve_all(
     parent: ParentIncident, action: ResolveIncident, unit: Unit, context: CommandContext
 ) -> Answer:
     """Record the sender's word for each member in which nothing fires; the others stay open."""
-    check_open("incident resolve", parent, context)
+    check_changeable("incident resolve", parent, context)
     live = [one for one in await members_of(parent, unit) if one.is_open]
     over = [one for one in live if all(member.is_unseen for member in one.firing)]
     if not over:

@@ -14,7 +14,7 @@ from alerts.silences import Silence
 from collectors.facts.sentences import counted, said_by, sentence
 from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.context import CommandContext
-from commands.core.named_incident import check_open, incident_named
+from commands.core.named_incident import check_changeable, incident_named
 from commands.core.own_namespaces import are_within, matcher_of
 from commands.core.parameter_types import DURATION, INCIDENT_OR_ITS_ALERT, MATCHERS
 from commands.core.parent_members import parent_named
@@ -85,7 +85,7 @@ async def of_incident(action: SilenceIncident, context: CommandContext) -> Answe
     async with context.store.unit() as unit:
         parent = await parent_named(action.name, unit)
         incident = parent or await incident_named(action.name, unit, context)
-        check_open("silence incident", incident, context)
+        check_changeable("silence incident", incident, context)
         if (same := await same_silence((), incident.id, unit, context)) is not None:
             is_longer = action.lasting is None and not same.is_until_over
             ends_at = context.now + (action.lasting or LONGEST)

@@ -1,4 +1,4 @@
-"""What parents cost: a quiet cycle makes as many statements as without one, and a storm is one transaction."""
+"""Costs of parents: a quiet cycle makes as many statements as without one, and a storm is one transaction."""
 
 import asyncio
 from collections import Counter

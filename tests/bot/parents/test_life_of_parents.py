@@ -180,15 +180,15 @@ async def test_it_opens_again_with_its_members_and_is_no_other_card(stage: Storm
     assert texts == ["CRITICAL: 20 nodes of rack r1 have alerts: NodeNotReady on 20"]
 
 
-async def test_a_graver_alert_in_it_is_told(stage: StormStage) -> None:
+async def test_a_graver_alert_in_it_is_announced(stage: StormStage) -> None:
     async with stage.delivering():
         await stage.fire(FIRST, ["NodeNotReady"], severity="warning")
         await asyncio.sleep(SOON)
         await stage.fire(FIRST[:1], ["GPUGone"], severity="critical")
         await asyncio.sleep(SOON)
-    card, told = card_texts(stage)
+    card, reply = card_texts(stage)
     assert card.startswith("CRITICAL: 20 nodes")
-    assert told.startswith("Severity raised to critical: 20 nodes of rack r1 have alerts")
+    assert reply.startswith("Severity raised to critical: 20 nodes of rack r1 have alerts")
 
 
 async def test_nothing_resolves_while_nobody_can_see(stage: StormStage) -> None:
@@ -287,7 +287,7 @@ async def test_an_incident_whose_parent_is_not_stored_has_its_own_card(stage: St
     assert shown | seen_by_parent == {one.id for one in await stage.incidents()}
 
 
-async def test_a_clock_that_is_set_moves_the_parent_too(stage: StormStage) -> None:
+async def test_a_clock_step_moves_the_parent_too(stage: StormStage) -> None:
     await stage.fire(FIRST, ["NodeNotReady"])
     (before,) = await parents(stage)
     await stage.recorder.restate(timedelta(hours=1), stage.clock.now() + timedelta(hours=1))

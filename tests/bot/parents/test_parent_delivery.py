@@ -1,4 +1,4 @@
-"""How a parent is delivered: in Chinese, to programs, after a crash, and with the plans that are started from it."""
+"""Delivery of a parent: in Chinese, to programs, after a crash, and with the plans that are started from it."""
 
 import asyncio
 from contextlib import AsyncExitStack
