@@ -15,18 +15,17 @@ from commands.execution.plan import in_order
 from commands.execution.steps import Delete, Record, Step
 from commands.gpu.idle_detection import find_idle
 from commands.gpu.idle_trainings import TrainingGpus, by_training, evidence, ways_to_free
-from commands.gpu.reclaim_card import (
+from commands.gpu.reclaim_requests import (
     AUTOMATION,
     KEEP_FOR,
     NOT_AUTOMATIC,
-    OPEN,
     SETTLE,
     request_id,
     request_step,
     settlement_step,
 )
 from commands.gpu.reclaimable import idle_ones, permitted
-from commands.models import Launch, ReclaimRequest, ReclaimState
+from commands.models import OPEN_REQUEST, Launch, ReclaimRequest, ReclaimState
 from commands.training.workload_steps import suspend_steps
 
 MAX_WINDOW = timedelta(hours=24)
@@ -77,7 +76,7 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
             continue
         suspension = suspend_steps(one.training, context.cluster.inventory())
         is_for_good = any(isinstance(step, Delete) for step in suspension)
-        steps += [_dropped(old) for old in earlier if old.state in OPEN]
+        steps += [_dropped(old) for old in earlier if old.state in OPEN_REQUEST]
         made = await _reclaim(one, look, context, grace=grace, earlier=len(earlier))
         is_automatic = context.may_automate(AUTOMATION, SETTLE, one.training.namespace)
         reclaim = replace(made, is_for_good=is_for_good, is_automatic=is_automatic)
@@ -124,7 +123,9 @@ async def find_idle_now(context: CommandContext, after: timedelta) -> IdleSearch
 
 def _refusal(earlier: list[ReclaimRequest], now: datetime, *, is_named: bool) -> str:
     """Return why a training with these earlier requests gets no new one; empty if it does."""
-    if one := next((one for one in earlier if one.state in OPEN and now < one.grace_until + LATE), None):
+    if one := next(
+        (one for one in earlier if one.state in OPEN_REQUEST and now < one.grace_until + LATE), None
+    ):
         return sentence(
             "its owner already has request {request} (until {at})", request=one.id, at=one.grace_until
         )
