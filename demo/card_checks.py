@@ -54,7 +54,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A message with its versions, the oldest first. `incident`: that of the card, or of the card that it replies to."""
+    """A message with its versions, the oldest first. `incident`: of the card, or of the card that it replies to."""
 
     channel: str
     id: str
@@ -78,7 +78,7 @@ class OpenIncident:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """What was so. `already`: the beginnings of command lines that would change nothing, such as `node cordon gpu-a01`."""
+    """What was so. `already`: beginnings of lines that would change nothing, such as `node cordon gpu-a01`."""
 
     at: datetime
     already: frozenset[str] = frozenset()
@@ -101,7 +101,9 @@ def _offered_already(message: Shown, moments: Sequence[Moment]) -> Iterator[str]
     """An offer of what was so before the version was made, or while it stood for longer than cards are looked at."""
     for version, ends in _lasting(message, moments):
         for line in version.offered:
-            made = _always(moments, version.at - SETTLES, version.at, lambda now, line=line: _is_so(line, now))
+            made = _always(
+                moments, version.at - SETTLES, version.at, lambda now, line=line: _is_so(line, now)
+            )
             stood = (
                 not message.is_reply
                 and ends - version.at > LOOKED_AT

@@ -24,7 +24,7 @@ NEWEST = 200  # rows of a kind: more are not about what a card still offers
 
 
 class CardRecord:
-    """It looks at the cluster and the store all the time, and says what was wrong with the cards since the last time."""
+    """It looks at the cluster and the store all the time, and says what was wrong with the cards."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment

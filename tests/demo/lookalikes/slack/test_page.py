@@ -345,7 +345,9 @@ def picture(width: int, height: int) -> bytes:
     """Return a grey PNG of that size."""
 
     def chunk(name: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+        return (
+            struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+        )
 
     head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     lines = zlib.compress((b"\0" + b"\x99" * width) * height)
