@@ -21,7 +21,6 @@ _STILL = re.compile(r"\bstill\b|^\*?Its record\b|lease is left")  # what an acti
 _PRESENT = re.compile(
     r"\b(is|are|has|have|does|do|cannot|can't|throttles?|fails|runs|waits|wait|needs?|reports|gives up|goes)\b"
 )
-_SAID_AS_IT_WAS = re.compile(r"\b(that it|which) is over\b")  # what somebody said, in their own tense
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,8 +188,7 @@ def _present_tense(message: Shown) -> Iterator[str]:
         if message.is_reply or not version.is_over:
             continue
         for line in _QUOTED.sub("", version.said).splitlines():
-            sentence = _SAID_AS_IT_WAS.sub("", line)
-            if not _STILL.search(line) and (verb := _PRESENT.search(sentence)):
+            if not _STILL.search(line) and (verb := _PRESENT.search(line)):
                 yield f"{_named(message, version)} is over and says `{verb[0]}`: {line.strip()}"
 
 

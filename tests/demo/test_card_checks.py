@@ -120,7 +120,7 @@ def test_it_may_rise_again_once_the_incident_was_over() -> None:
         ("*Also:* gpu-a01 was hot: 8 of 8 GPUs", True),
         ("`gpu-a01` is still cordoned until 13:00: hot, by <@U1>.", True),
         ("*Resolved* after 6 s. Fixed by `node show is-a` by <@U1>.", True),
-        ("*Resolved* after 6 s: @dana says that it is over: gone.", True),
+        ("*Resolved* after 6 s: @dana said that it was over: gone.", True),
     ],
 )
 def test_a_card_that_is_over_speaks_in_the_past(line: str, is_true: bool) -> None:
