@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from itertools import combinations
 
 SETTLES = timedelta(seconds=5)  # until a change of the cluster or of a row is on the cards
+LOOKS = timedelta(seconds=2)  # between two looks: what ended just before a version was seen as it was
 LOOKED_AT = timedelta(seconds=75)  # a card that suggests something is composed once a minute
 JOINS = timedelta(seconds=15)  # until an alert is on the card of its fault
 
@@ -101,7 +102,7 @@ def _offered_already(message: Shown, moments: Sequence[Moment]) -> Iterator[str]
     for version, ends in _lasting(message, moments):
         for line in version.offered:
             made = _always(
-                moments, version.at - SETTLES, version.at, lambda now, line=line: _is_so(line, now)
+                moments, version.at - SETTLES, version.at + LOOKS, lambda now, line=line: _is_so(line, now)
             )
             stood = (
                 not message.is_reply
@@ -129,7 +130,7 @@ def _weak_headlines(message: Shown, moments: Sequence[Moment]) -> Iterator[str]:
             continue
         known = [
             incident.said
-            for moment in _between(moments, version.at - SETTLES, version.at)
+            for moment in _between(moments, version.at - SETTLES, version.at + LOOKS)
             if (incident := moment.incidents.get(message.incident)) is not None and incident.said
         ]
         if not known:
@@ -239,4 +240,4 @@ def _always(
 def _named(message: Shown, version: Version) -> str:
     kind = "reply" if message.is_reply else "card"
     of = f" of {message.incident}" if message.incident else ""
-    return f"{message.channel}: the {kind}{of} at {version.at:%H:%M:%S}, `{version.title}`,"
+    return f"{message.channel}: the {kind}{of}, `{version.title}`,"
