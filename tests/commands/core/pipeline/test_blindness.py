@@ -56,7 +56,7 @@ async def test_a_list_that_cannot_see_does_not_say_that_there_is_nothing(line: s
     assert blind.color is Color.QUIET
     assert said(blind) == [
         "⚪ Cannot see it now: prometheus: it refuses the connection\n"
-        "What was seen before is shown as it was.",
+        "This shows what was seen before that.",
         "Not connected: elasticsearch.",
     ]
     assert (plain(seen.title), seen.color, said(seen)) == (f"{nothing}.", Color.GOOD, [])
