@@ -2,10 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 
 import structlog
 
@@ -15,8 +13,9 @@ from alerts.incidents.incident import Incident
 from alerts.store import Changed, Store, Unit
 from bot.cards.launch_cards import wanted_launch_card
 from bot.cards.reclaim_cards import wanted_reclaim_cards
+from bot.jobs.cluster_changes import check_after_changes
 from bot.jobs.last_lines import last_lines
-from bot.live_cluster import SNAPSHOT_EVERY, LiveCluster
+from bot.live_cluster import LiveCluster
 from collectors.cluster.cache import ObjectChange
 from collectors.facts.clock import Clock
 from collectors.facts.redaction import Redactor
@@ -28,7 +27,6 @@ from commands.execution.plan_outcome import reopen
 from commands.models import Launch, ReclaimRequest, ReclaimState
 from commands.training.failure_cause import blamed, cause_of, cause_text, death_of_launch, suspected_node
 
-LONGEST_SLEEP = 15.0  # seconds: a launch may never start, and a cluster may be seen again without a change
 STARTS_WITHIN = timedelta(minutes=2)  # a launch without its training counts as over after this
 
 _log = structlog.get_logger()
@@ -71,17 +69,7 @@ class LaunchWatcher:
 
     async def run(self) -> None:
         """Run until cancelled: check after each change, but not before it is in the cluster's snapshot."""
-        with ExitStack() as stack:
-            for name, cluster in self._clusters.items():
-                if cluster.cache is not None:
-                    stack.callback(cluster.cache.subscribe(partial(self._note, name)))
-            while True:
-                await self.check()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(LONGEST_SLEEP):
-                        await self._changed.wait()
-                self._changed.clear()
-                await asyncio.sleep(SNAPSHOT_EVERY)
+        await check_after_changes(self.check, self._changed, self._clusters, self._note)
 
     async def check(self) -> None:
         """Check every launch that is not over, and every reclaim request that waits for its card."""

@@ -39,8 +39,9 @@ def half_placed(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[S
     until = inputs.at + timedelta(minutes=float(parameters["minutes"]))
     found = []
     for training in inputs.trainings:
-        placed = sum(bool(rank.node) for rank in training.ranks)
-        if training.state is TrainingState.STARTING and training.gpus and 0 < placed < training.wanted:
+        if training.state is not TrainingState.STARTING or not training.gpus:
+            continue
+        if 0 < (placed := sum(bool(rank.node) for rank in training.ranks)) < training.wanted:
             usual = usually_placed_within(training, inputs.trainings)
             since = placed_since(training)
             if usual is not None and since is not None and until - since <= usual:
