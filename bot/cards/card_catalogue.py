@@ -10,6 +10,7 @@ from alerts.store import StoreSnapshot, table_of
 from bot.cards.card_kind import Affected, CardContext, CardDefinition, Composed
 from bot.cards.incident_cards import INCIDENT_CARD, worded_of_incident
 from bot.cards.launch_cards import LAUNCH_CARD
+from bot.cards.notice_cards import NOTICE_CARD
 from bot.cards.parent_cards import PARENT_CARD, worded_of_parent
 from bot.cards.plan_cards import PLAN_CARD
 from bot.cards.reclaim_cards import RECLAIM_CARD
@@ -21,6 +22,7 @@ CARD_DEFINITIONS: tuple[CardDefinition, ...] = (
     PLAN_CARD,
     RECLAIM_CARD,
     LAUNCH_CARD,
+    NOTICE_CARD,
 )
 
 

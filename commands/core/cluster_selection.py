@@ -51,8 +51,13 @@ async def select_cluster(
                     )
                 return cluster
     if not named and origin.incident:
-        return await _cluster_of(origin.incident, Incident, snapshot) or ""
+        return await cluster_of_incident(origin.incident, snapshot)
     return named
+
+
+async def cluster_of_incident(id: str, snapshot: StoreSnapshot) -> str:
+    """Return the cluster of an incident or a parent; empty if there is none."""
+    return await _cluster_of(id, Incident, snapshot) or ""
 
 
 async def _cluster_of(id: str, table: type[Any], snapshot: StoreSnapshot) -> str | None:

@@ -5,8 +5,8 @@ from sqlalchemy import Column, Text
 
 from bot.store.migrations.rewriting import create_table
 
-revision = "0008"
-down_revision = "0007"
+revision = "0009"
+down_revision = "0008"
 
 
 def upgrade() -> None:
