@@ -78,6 +78,10 @@ class Walk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def changed(self) -> tuple[str, ...]:
         return (*self.new, *dict.fromkeys(edit.file for edit in self.edits))
 
+    def guards_that_are_there(self) -> list[str]:
+        """Return the guards in this copy of the tree: the walk adds some of them, and one may be forgotten."""
+        return [guard for guard in self.guards if Path(guard).exists()]
+
     def make(self, root: Path, *, but: Container[str] = ()) -> None:
         """Make the change, `but` some files stay as they are."""
         last = max(path.name[:4] for path in (root / "bot/store/migrations/versions").glob("[0-9]*.py"))
