@@ -24,6 +24,7 @@ from commands.training.details import training_details, training_table
 from commands.training.launch_command import LAUNCH
 from commands.training.logs import ShowLogs, show_logs
 from commands.training.lookup import training_named
+from commands.training.manifests import SCRIPT_OBJECT
 from commands.training.stop import StopTraining, stop
 from commands.training.undo_rules import UNDOING
 from commands.training.workload_steps import delete_rights
@@ -120,8 +121,9 @@ async def logs(action: ShowLogs, context: CommandContext) -> Answer:
 _TRAINING = click.Argument(["training"], type=TRAINING_NAME)
 _STOP_RIGHTS = RightsOfKinds(
     lambda: (
-        *Delete.rights("", "namespaces", "services", "configmaps"),
-        Right(group="", resources=("services", "configmaps"), verbs=("list",)),
+        *Delete.rights("", "namespaces", "services"),
+        *Delete.rights("", "configmaps", names=(SCRIPT_OBJECT,)),
+        Right(group="", resources=("services",), verbs=("list",)),
         *delete_rights(),
     )
 )
