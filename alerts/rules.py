@@ -47,7 +47,7 @@ class Proof(StrEnum):
     # All GPUs of the node, after some of them were not or the node was rebooted.
     GPUS_ALLOCATABLE = "gpus-allocatable"
     NODE_REBOOTED = "node-rebooted"  # and is ready
-    VOLUME_MOUNTED = "volume-mounted"  # a pod runs that waited for the volume
+    VOLUME_MOUNTED = "volume-mounted"  # a pod that waited for the volume runs
     METRIC = "metric"  # what the rule's `proof_expr` returns for the alert was 0, and no longer is
     WORD = "word"  # nothing but a person's word
 

@@ -12,9 +12,8 @@ from commands.core.command import EVERY_SOURCE, Answer, Command
 from commands.core.context import CommandContext
 from commands.core.ownership import owner_names
 from commands.execution.plan import Plan, PlanState
-from commands.gpu.reclaim_card import OPEN
 from commands.home.sections import failures_of, leases_of, open_incident_blocks, trainings_of, waiting_for
-from commands.models import CordonLease, ReclaimRequest
+from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
 from commands.training.past_failures import Failure, recent_failures, with_causes
 
 
@@ -31,7 +30,7 @@ async def show(action: ShowHome, context: CommandContext) -> Answer:
         incidents = await snapshot.rows(Incident).find(cluster=cluster, state="open")
         plans = await snapshot.rows(Plan).find(cluster=cluster, state=PlanState.PROPOSED.value)
         reclaims = await snapshot.rows(ReclaimRequest).find(
-            cluster=cluster, state=tuple(one.value for one in OPEN)
+            cluster=cluster, state=tuple(one.value for one in OPEN_REQUEST)
         )
         leases = await snapshot.rows(CordonLease).find(cluster=cluster)
         failed = [
