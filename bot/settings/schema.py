@@ -182,6 +182,7 @@ class RulesSettings(Section):
 
 class IncidentsSettings(Section):
     reopens_within: Duration = duration("10m")
+    remind_after: Duration = Field(default=duration("30m"), description="0 for never")
 
 
 class CommandsSettings(Section):

@@ -123,7 +123,9 @@ async def file(tmp_path: Path) -> Path:
     before = ScriptDirectory.from_config(config).get_revision("0004").down_revision
     with sqlite3.connect(path) as connection:
         connection.execute("DROP TABLE members")  # what later migrations add
+        connection.execute("DROP TABLE training_notices")
         for table, name in (
+            ("incidents", "unanswered_since"),
             ("leases", "remind_at"),
             ("reclaim_requests", "remind_at"),
             ("reclaim_requests", "settle_at"),
