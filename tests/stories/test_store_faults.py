@@ -118,6 +118,7 @@ def _spoil(file: Path) -> None:
             columns = ["id", "seq", *table.columns, "document"]
             found = store.execute(f"SELECT {', '.join(columns)} FROM {name}").fetchone()
             values = list(found) if found else ["", 0, *("" for _ in table.columns), '{"id"']
-            values[0], values[-1] = "broken", values[-1][: len(values[-1]) // 2]
+            document = str(values[-1])
+            values[0], values[-1] = "broken", document[: len(document) // 2]
             marks = ", ".join("?" for _ in columns)
             store.execute(f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks})", values)
