@@ -13,6 +13,16 @@ from alerts.store import stored
 from collectors.facts.subjects import Subject
 from collectors.facts.xid_catalogue import Recovery
 
+CALLS = frozenset(  # for somebody to acknowledge it
+    {
+        IncidentEventType.OPENED,
+        IncidentEventType.SEVERITY_RAISED,
+        IncidentEventType.WORSENED,
+        IncidentEventType.GIVEN_BACK,
+        IncidentEventType.REMINDED,
+        IncidentEventType.REOPENED,
+    }
+)
 MAX_EVENTS = 200  # per incident: the first one and the newest
 
 
@@ -127,6 +137,7 @@ def _floats(incident: "Incident") -> Iterable[float]:
     "group_key",
     "resolved_at",
     "parent",
+    "unanswered_since",
     over=lambda incident: incident.resolved_at,
     floats=_floats,
 )
@@ -173,6 +184,16 @@ class Incident:
     def state(self) -> str:
         """Indexed in the store: open or resolved."""
         return "open" if self.is_open else "resolved"
+
+    @property
+    def unanswered_since(self) -> datetime | None:
+        """Indexed in the store: since when, or since which reminder, a critical incident waits for somebody.
+
+        One with a parent does not: its parent does.
+        """
+        if not self.is_open or self.parent or self.acknowledged_by or self.severity is not Severity.CRITICAL:
+            return None
+        return max((event.at for event in self.events if event.type in CALLS), default=self.opened_at)
 
     @property
     def version(self) -> tuple[int, datetime | None]:

@@ -10,7 +10,7 @@ from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_book import REMEMBERED_FOR, Effects, IncidentBook
 from alerts.incidents.member_rows import MemberRow, rows_of, whole_ones
-from alerts.lifecycle import AlertLife, AlertState
+from alerts.lifecycle import AlertState
 from alerts.parents.parent_incident import ParentIncident
 from alerts.parents.storms import STORM_FROM
 from alerts.routing import Route, channels_of
@@ -54,8 +54,8 @@ class IncidentRecorder:
         self._live: LiveIncidents | None = None  # read for the first batch
         store.listen(self._follow)
         self._written: dict[
-            str, tuple[datetime, AlertLife]
-        ] = {}  # Alert.id -> when its row was last written, and with which life
+            str, tuple[datetime, Alert]
+        ] = {}  # Alert.id -> when it was last recorded, and its row
 
     async def restore(self) -> tuple[list[Alert], Mapping[str, datetime]]:
         """Return the alerts of the last process's rules that are not resolved, and when it last evaluated each."""
@@ -79,14 +79,19 @@ class IncidentRecorder:
         )
         async with self._store.unit() as unit:
             async for alert in in_pieces(latest.values()):
-                await unit.rows(Alert).put(alert)
+                if (
+                    alert.id in changed
+                    or alert.id not in self._written
+                    or self._written[alert.id][1] != alert
+                ):
+                    await unit.rows(Alert).put(alert)
             await self._forget_pending(unit, batch)
             await self._keep_state(unit, batch)
             live, effects = await self._absorb(unit, updates, grouping, batch.at)
             await live.store(unit, effects, topology, batch.at)
         live.forget(batch.at)
         async for id, alert in in_pieces(latest.items()):
-            self._written[id] = batch.at, alert.life
+            self._written[id] = batch.at, alert
         for alert, _ in batch.updates:
             if alert.life.state is AlertState.RESOLVED:
                 self._written.pop(alert.id, None)
@@ -173,15 +178,16 @@ class IncidentRecorder:
             self._live.follow(changed)
 
     async def _refreshed(self, batch: AlertBatch) -> dict[str, Alert]:
-        """Return the standing alerts to write again: whose life another process would time differently, and the oldest
-        of those whose value is old. They began at the same time, so all of them would be old in one batch."""
+        """Return the standing alerts to record again: whose life another process would time differently, and those
+        recorded longest ago, which have another value by now or an incident to join. They began at the same time, so
+        all of them would be old in one batch."""
         fresh: dict[str, Alert] = {}
         old: list[tuple[datetime, Alert]] = []
         async for alert in in_pieces(batch.standing):
-            at, life = self._written.get(alert.id, (None, None))
             if not alert.is_firing:
                 continue
-            if at is None or life != alert.life:
+            at, row = self._written.get(alert.id, (batch.at, None))
+            if row is None or row.life != alert.life:
                 fresh[alert.id] = alert
             elif abs(batch.at - at) >= REFRESH_EVERY:
                 old.append((at, alert))

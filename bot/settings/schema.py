@@ -185,6 +185,7 @@ class IncidentsSettings(Section):
     storm_from: int = Field(
         default=8, ge=2, description="nodes of one rack, zone, component or training with one card for all"
     )
+    remind_after: Duration = Field(default=duration("30m"), description="0 for never")
 
 
 class CommandsSettings(Section):

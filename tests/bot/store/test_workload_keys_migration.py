@@ -126,6 +126,7 @@ async def file(tmp_path: Path) -> Path:
             connection.execute(f"DROP TABLE {table}")
         for table, name in (
             ("incidents", "parent"),
+            ("incidents", "unanswered_since"),
             ("leases", "remind_at"),
             ("reclaim_requests", "remind_at"),
             ("reclaim_requests", "settle_at"),
