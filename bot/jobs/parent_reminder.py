@@ -1,4 +1,7 @@
-"""Reminders of critical parent incidents that nobody has acknowledged, as of incidents: once a period."""
+"""Reminders of critical parent incidents that nobody has acknowledged, as of incidents: once a period.
+
+The parent is one row, however many members it has, so a reminder of a storm is as short a transaction as any.
+"""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -7,9 +10,11 @@ from typing import Any
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
 from alerts.incidents.events import IncidentEventType
 from alerts.parents.parent_incident import ParentIncident
+from alerts.rules import Severity
 from alerts.silences import Silence
-from alerts.store import Store
+from alerts.store import Store, StoreSnapshot
 from bot.jobs.due_work import DueWork
+from commands.core.parent_members import members_of
 
 
 class ParentReminder:
@@ -33,6 +38,8 @@ class ParentReminder:
             silences = await unit.rows(Silence).find(cluster=parent.cluster)
             if ends := [one.ends_at for one in silences if one.covers_incident(parent, now)]:
                 return max(ends) - now
+            if not await _waits_for_somebody(parent, unit):
+                return self._every
             cards = await unit.rows(PostedCard).find(kind=CardKind.PARENT.value, row_id=parent.id)
             reminded = _reminded(parent, now)
             await unit.rows(ParentIncident).put(reminded)
@@ -48,6 +55,14 @@ class ParentReminder:
                 )
                 await unit.rows(ThreadReply).add(reply)
         return self._every
+
+
+async def _waits_for_somebody(parent: ParentIncident, snapshot: StoreSnapshot) -> bool:
+    """Whether nobody has one of its critical members: people may acknowledge them one by one."""
+    members = await members_of(parent, snapshot)
+    return any(
+        one.is_open and not one.acknowledged_by and one.severity is Severity.CRITICAL for one in members
+    )
 
 
 def _reminded(parent: ParentIncident, now: datetime) -> ParentIncident:
