@@ -172,7 +172,9 @@ def test_the_card_says_what_it_waits_for_in_one_sentence(proofs: tuple[str, ...]
 @pytest.mark.parametrize(
     ("proof", "facts", "said"),
     [
-        pytest.param("gpus-allocatable", "7bb", "all 8 GPUs of gpu-a01 were allocatable again after a reboot"),
+        pytest.param(
+            "gpus-allocatable", "7bb", "all 8 GPUs of gpu-a01 were allocatable again after a reboot"
+        ),
         pytest.param("gpus-allocatable", "788", "all 8 GPUs of gpu-a01 were allocatable again"),
         pytest.param("gpus-allocatable", "7-", "gpu-a01 was no longer in the cluster"),
         pytest.param("node-rebooted", "8b", "gpu-a01 had rebooted and was ready"),
