@@ -61,6 +61,12 @@ class ImpactScope(StrEnum):
     BYSTANDERS = "bystanders"  # those that are only near it: nothing says that it affects them
 
 
+class Recipient(StrEnum):
+    """Who is notified of an alert besides the channels of its incident."""
+
+    OWNER = "owner"  # of the training that it is about, directly, and their team in its channel
+
+
 class Consequence(StrEnum):
     """What a critical alert means for people's work, besides how urgent it is: the gravest leads its incident."""
 
@@ -94,6 +100,7 @@ class AlertTemplate:
     impact: ImpactScope | None = None  # None: by the component that the alert is about
     worse_after: tuple[str, ...] = ()  # names of alerts: beside one of them this one is critical, and leads
     consequence: Consequence | None = None  # of its alerts that are critical
+    notify: Recipient | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from alerts.silences import Silence
 from alerts.store import Between, StoreSnapshot
 from collectors.facts.sentences import sentence
 from commands.core.cordoned_nodes import uncordon_button
+from commands.core.incident_plans import plans_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.incident.seen_cluster import SeenCluster, cluster_now
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
@@ -107,18 +108,6 @@ async def _asked(incident: Incident, snapshot: StoreSnapshot) -> tuple[Asked, ..
         for one in found
         if one.training in holders
     )
-
-
-async def plans_of(incidents: Collection[Incident], snapshot: StoreSnapshot) -> Mapping[str, list[Plan]]:
-    """Return the plans for each incident: those started from its card, and others that changed what it is about."""
-    found: dict[str, dict[str, Plan]] = {incident.id: {} for incident in incidents}
-    for plan in await snapshot.rows(Plan).find(incident=list(found)) if found else ():
-        found[plan.incident][plan.id] = plan
-    others = {plan for one in incidents for plan in one.fixed_by if plan not in found[one.id]}
-    typed = await snapshot.rows(Plan).get_all(sorted(others)) if others else {}
-    for one in incidents:
-        found[one.id] |= {plan: typed[plan] for plan in one.fixed_by if plan in typed}
-    return {id: list(plans.values()) for id, plans in found.items()}
 
 
 async def context_of(
