@@ -25,7 +25,9 @@ async def test_a_line_without_its_arguments_opens_its_form(tmp_path: Path) -> No
             "--for": "--for: soon is not a duration: write it like 30s, 5m, 1h30m or 7d."
         }
         assert not await stage.plans()
-        accepted = await stage.slack.submits("dana", view, {"How long": "2h", "Reason": "it's <!channel> hot"})
+        accepted = await stage.slack.submits(
+            "dana", view, {"How long": "2h", "Reason": "it's <!channel> hot"}
+        )
         assert not accepted.errors
         preview = await stage.slack.until(lambda: stage.slack.ephemerals("dana"), 60)
         assert "Cordon gpu-a01, gpu-b01?" in preview[-1].said
