@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from alerts.cards.channel_id import channel_id
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.incident import Incident
-from bot.channels.slack.listeners import NOT_TAKEN, PENDING
+from bot.channels.slack.listeners import BUSY, NOT_TAKEN, PENDING, TAKEN
 from collectors.cluster.kinds import DEPLOYMENTS
 from collectors.trainings.training import TrainingState
 from commands.execution.plan import Plan, PlanState
@@ -163,7 +163,7 @@ class ScenarioRunner:
 
         async def answered() -> Message | None:
             new = [message for message in slack.ephemerals(act.user) if message.ts not in known]
-            found = [message for message in new if PENDING not in message.said]
+            found = [message for message in new if TAKEN not in message.said and PENDING not in message.said]
             return found[-1] if found and not _asks_again(found[-1]) else None
 
         answer = await self._until_follows(
@@ -333,4 +333,4 @@ class ScenarioRunner:
 
 def _asks_again(message: Message) -> bool:
     """Whether the bot says that what the person sent was not taken: on a slow machine the store does not answer."""
-    return NOT_TAKEN in message.said
+    return NOT_TAKEN in message.said or BUSY in message.said
