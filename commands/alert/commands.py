@@ -165,7 +165,7 @@ def _resolved(incident: Incident) -> Answer:
 
 
 def _explained(alert: Alert, context: CommandContext) -> list[Block]:
-    """Return what is so, then how it is found, and at the end where that is written."""
+    """Return what holds, then how it is found, and at the end where that is written."""
     rule = context.rules.get(alert.rule)
     since = sentence("{state} since {at}", state=word(alert.life.state.value), at=alert.life.since)
     kinds = (
