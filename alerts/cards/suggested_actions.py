@@ -1,7 +1,7 @@
 """Suggested actions: a rule's command lines, filled from the alert's subject. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from alerts.incidents.incident import Incident
@@ -14,6 +14,7 @@ _PLACEHOLDER = re.compile(rf"\{{({'|'.join(WORDS)})\}}")
 _NOUNS = {"dns": "DNS", "gpu": "GPUs"}  # as people write them
 _EMPTIES = "node cordon "  # what begins so keeps work away from a node
 _LABEL = 60  # characters
+_LOOK = "node show"
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*", re.ASCII)
 
 
@@ -58,7 +59,17 @@ def suggestions(incident: Incident, rules: Mapping[str, Rule]) -> tuple[Suggesti
                 continue
             if (line := fill(action, member.subject.or_else(incident.subject))) is not None:
                 found.setdefault(line, Suggestion(line=line, volume=member.subject.volume))
-    return tuple(found.values())
+    return (*_named(incident, found.values()), *found.values())
+
+
+def _named(incident: Incident, others: Iterable[Suggestion]) -> Iterable[Suggestion]:
+    """Yield a look at the training that the log line names, where the rule has only a look at the node."""
+    if any(one.command != _LOOK for one in others) or not incident.lead.is_logged:
+        return
+    for impact in incident.impacts:
+        if impact.is_named and _PLAIN_WORD.fullmatch(impact.shown):
+            yield Suggestion(line=f"training show {impact.shown}")
+            return
 
 
 def fill(line: str, subject: Subject) -> str | None:

@@ -137,9 +137,10 @@ def _label_role(value: str) -> str:
 
 
 def _link(value: str) -> str:
+    known = (*WORDS, "query")  # alerts/cards/query_links.py
     for word in _PLACEHOLDER.findall(value):
-        if word not in WORDS:
-            near = did_you_mean(word, WORDS) or f"; known are {', '.join(WORDS)}"
+        if word not in known:
+            near = did_you_mean(word, known) or f"; known are {', '.join(known)}"
             raise ValueError(f"`{{{word}}}` is not a word of a subject{near}")
     _address(_PLACEHOLDER.sub("x", value))
     return value
