@@ -10,7 +10,7 @@ from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_book import REMEMBERED_FOR, Effects, IncidentBook
 from alerts.incidents.member_rows import MemberRow, rows_of, whole_ones, write_incident
-from alerts.lifecycle import AlertLife, AlertState
+from alerts.lifecycle import AlertState
 from alerts.routing import Route, channels_of
 from alerts.rules import Proof, Rule
 from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Unit
@@ -50,8 +50,8 @@ class IncidentRecorder:
         self._posting: IncidentPosting | None = None
         store.listen(self._follow)
         self._written: dict[
-            str, tuple[datetime, AlertLife]
-        ] = {}  # Alert.id -> when its row was last written, and with which life
+            str, tuple[datetime, Alert]
+        ] = {}  # Alert.id -> when it was last recorded, and its row
 
     async def restore(self) -> tuple[list[Alert], Mapping[str, datetime]]:
         """Return the alerts of the last process's rules that are not resolved, and when it last evaluated each."""
@@ -75,7 +75,12 @@ class IncidentRecorder:
         )
         async with self._store.unit() as unit:
             async for alert in in_pieces(latest.values()):
-                await unit.rows(Alert).put(alert)
+                if (
+                    alert.id in changed
+                    or alert.id not in self._written
+                    or self._written[alert.id][1] != alert
+                ):
+                    await unit.rows(Alert).put(alert)
             await self._forget_pending(unit, batch)
             await self._keep_state(unit, batch)
             book, posting, effects = await self._absorb(unit, updates, grouping, batch.at)
@@ -84,7 +89,7 @@ class IncidentRecorder:
             await posting.post(unit, effects, batch.at)
         posting.forget(book.forget(batch.at), batch.at)
         async for id, alert in in_pieces(latest.items()):
-            self._written[id] = batch.at, alert.life
+            self._written[id] = batch.at, alert
         for alert, _ in batch.updates:
             if alert.life.state is AlertState.RESOLVED:
                 self._written.pop(alert.id, None)
@@ -163,15 +168,16 @@ class IncidentRecorder:
             self._posting.follow(changed)
 
     async def _refreshed(self, batch: AlertBatch) -> dict[str, Alert]:
-        """Return the standing alerts to write again: whose life another process would time differently, and the oldest
-        of those whose value is old. They began at the same time, so all of them would be old in one batch."""
+        """Return the standing alerts to record again: whose life another process would time differently, and those
+        recorded longest ago, which have another value by now or an incident to join. They began at the same time, so
+        all of them would be old in one batch."""
         fresh: dict[str, Alert] = {}
         old: list[tuple[datetime, Alert]] = []
         async for alert in in_pieces(batch.standing):
-            at, life = self._written.get(alert.id, (None, None))
             if not alert.is_firing:
                 continue
-            if at is None or life != alert.life:
+            at, row = self._written.get(alert.id, (batch.at, None))
+            if row is None or row.life != alert.life:
                 fresh[alert.id] = alert
             elif abs(batch.at - at) >= REFRESH_EVERY:
                 old.append((at, alert))

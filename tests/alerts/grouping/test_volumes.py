@@ -206,9 +206,7 @@ def absorbed(alert: Alert, *incidents: Incident) -> Effects:
     book = IncidentBook("prod-a", incidents=incidents)
     grouping = GroupingContext(rules=RULES, topology=claims(**{"pvc-1": DETR}), facts=None)
     return result_of(
-        book.absorb(
-            [(alert, NOON)], grouping=grouping, channels_of=lambda _alert: ("C1",), now=NOON
-        )
+        book.absorb([(alert, NOON)], grouping=grouping, channels_of=lambda _alert: ("C1",), now=NOON)
     )
 
 
