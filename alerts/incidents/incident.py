@@ -139,6 +139,7 @@ def _floats(incident: "Incident") -> Iterable[float]:
     "group_key",
     "resolved_at",
     "unanswered_since",
+    "parent",
     over=lambda incident: incident.resolved_at,
     floats=_floats,
 )
@@ -172,6 +173,7 @@ class Incident:
     earlier: str = ""  # id of the last incident of the same object, if that one was not reopened
     earlier_ended_at: datetime | None = None
     is_repeat: bool = False  # the earlier one was opened by the same rule
+    parent: str = ""  # id of the incident of many nodes that it is a part of, and keeps being
     crash_of: str = ""  # the training whose nodes all reported the same XID
     is_crowded: bool = False  # it has as many alerts as it may have, and others were left out
     totals: Totals | None = None  # of all its alerts, where `members` has only the first of them
