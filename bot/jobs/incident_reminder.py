@@ -69,7 +69,7 @@ class IncidentReminder:
     async def _due_soon(self, incident: Incident, unit: Unit, now: datetime) -> list[Incident]:
         """Return the others of its channels that are due within a third of the period, and have a card there.
 
-        Those of one parent are told in its thread, and nothing else is.
+        Those of one parent are repeated in its thread, and in no other.
         """
         soon = Between(start="0", end=now - self._every + self._every / 3)
         found = await unit.rows(Incident).find(cluster=incident.cluster, unanswered_since=soon)

@@ -17,7 +17,7 @@ CONTEXT = GroupingContext(rules={rule.id: rule for rule in shipped_rules().value
 
 def alert_of(name: str, after: float, /, **labels: str) -> Alert:
     rule = shipped_rules()[name]
-    annotations = a_renderer(a_topology()).annotations(rule, a_sample(1, **labels))
+    annotations = a_renderer(a_topology()).annotations(rule, a_sample(1, texts=(), **labels))
     found = an_alert(name, at=NOON + minutes(after), on={**labels, **rule.template.labels})
     return Alert(
         cluster=found.cluster,
