@@ -52,6 +52,7 @@ class Member:
     is_logged: bool = False  # found in a log: it has not recovered when its line leaves the window
     is_worse: bool = False  # what stands beside it makes it critical
     consequence: Consequence | None = None  # for people's work, if it is critical
+    foreseen: Consequence | None = None  # the same of one that is not critical, if nobody does something
     scope: ImpactScope = ImpactScope.SUBJECT
     labels: Mapping[str, str] = field(default_factory=dict)  # of one that is logged, or needs a proof
     proofs: tuple[Proof, ...] = ()  # any of them ends it, and a person's word; empty: its own end does
@@ -82,12 +83,13 @@ class Member:
     def weight(self) -> tuple[int, int, int, bool]:
         """How much it explains: the worst for people's work first, whatever fired later, then the more severe.
 
-        It explains more than another of its severity if its XID calls for more, or if it is described.
+        It explains more than another of its severity if it will be worse, if its XID calls for more, or if it is
+        described.
         """
         return (
             self._stake,
             self.severity.rank,
-            self.recovery.rank if self.recovery else 0,
+            (self.foreseen.rank if self.foreseen else 0) + (self.recovery.rank if self.recovery else 0),
             bool(self.description),
         )
 

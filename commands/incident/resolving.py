@@ -65,7 +65,7 @@ class ReopenIncident:
     reason: str
 
 
-async def reopen(action: ReopenIncident, context: CommandContext) -> Answer:
+async def reopen_incident(action: ReopenIncident, context: CommandContext) -> Answer:
     """Take the word back that ended an incident: it stands again as it stood, and its card shows who says so."""
     async with context.store.unit() as unit:
         if (parent := await parent_named(action.incident, unit)) is not None:
@@ -202,7 +202,7 @@ COMMANDS = (
             click.Argument(["incident"], type=INCIDENT),
             reason_option("why it is not over, shown in its thread", required=True),
         ),
-        record=reopen,
+        record=reopen_incident,
         table=Incident,
         example='incident reopen i12 --reason "wrong node"',
     ),
