@@ -10,13 +10,13 @@ from pydantic import AfterValidator, SecretStr, StringConstraints, WithJsonSchem
 from yarl import URL
 
 from alerts.loading.node_reader import did_you_mean
-from bot.store.dialects import make_engine
+from bot.store.backends.catalogue import backend_of, engine_of
 from collectors.facts.redaction import Redactor
 from collectors.facts.subjects import WORDS
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
 from collectors.sources.prometheus.dialects.families import FAMILIES, Role
 from commands.command_catalogue import CATALOGUE
-from commands.gpu.reclaim_card import AUTOMATION
+from commands.gpu.reclaim_requests import AUTOMATION
 
 AUTOMATIONS = (AUTOMATION,)  # the actors that the settings may permit commands
 PERSON_KINDS = ("slack", "token")  # by what a person may come
@@ -78,11 +78,11 @@ def _redact_pattern(value: str) -> str:
 
 def _store_url(value: str) -> str:
     try:
-        engine = make_engine(value)
+        backend = backend_of(value)
+        engine_of(backend)
+        backend.check()
     except ValueError as error:
         raise ValueError(str(error).replace("store.url", "it")) from None
-    if engine.dialect.name == "sqlite" and engine.url.database in (None, "", ":memory:"):
-        raise ValueError("names no file: write it like sqlite+aiosqlite:////path/yard.db")
     return value
 
 

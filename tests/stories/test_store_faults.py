@@ -115,9 +115,10 @@ def _spoil(file: Path) -> None:
     """Add a row to each table that is found as others are, and whose document is cut off."""
     with closing(sqlite3.connect(file)) as store, store:
         for name, table in TABLES.items():
-            columns = ["seq", *table.columns, "document"]
+            columns = ["id", "seq", *table.columns, "document"]
             found = store.execute(f"SELECT {', '.join(columns)} FROM {name}").fetchone()
-            *values, document = found or (0, *("" for _ in table.columns), '{"id"')
-            marks = ", ".join("?" for _ in ("id", *columns))
-            row = ("broken", *values, str(document)[: len(str(document)) // 2])
-            store.execute(f"INSERT INTO {name} (id, {', '.join(columns)}) VALUES ({marks})", row)
+            values = list(found) if found else ["", 0, *("" for _ in table.columns), '{"id"']
+            document = str(values[-1])
+            values[0], values[-1] = "broken", document[: len(document) // 2]
+            marks = ", ".join("?" for _ in columns)
+            store.execute(f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks})", values)
