@@ -103,7 +103,10 @@ async def test_a_metric_that_only_some_exporters_have_is_a_warning(start_prometh
     finally:
         await source.close()
     (one,) = of_level(found, FindingLevel.WARNING)
-    assert one.text == "B can see nothing: there is no series of DCGM_B, though there are others of dcgm-exporter"
+    assert (
+        one.text
+        == "B can see nothing: there is no series of DCGM_B, though there are others of dcgm-exporter"
+    )
 
 
 # What the file that dcgm-exporter comes with exports, without what no rule needs.
