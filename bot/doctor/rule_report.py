@@ -70,7 +70,7 @@ def rule_findings(
     report = [ok(f"{seeing} of {len(found)} rules have data")]
     for number, fix in enumerate(fixes(found), start=1):
         count = len(fix.rules)
-        opens = f"{number}. for {count} rule{'s' if count != 1 else ''}, the worst {fix.worst.value}"
+        opens = f"{number}. {count} rule{'s' if count != 1 else ''}, {fix.worst.value} at most"
         first = warning(f"{opens}: {fix.finding.cause}", fix.finding.mend, fix.finding.lines)
         report.append(replace(first, cause=fix.finding.cause))
     return [*report, *map(_of_rule, found)]

@@ -18,6 +18,7 @@ from bot.settings.value_types import (
     CommandPattern,
     ExporterName,
     GroupId,
+    IndexName,
     KubernetesName,
     LabelName,
     LabelRole,
@@ -67,7 +68,7 @@ class PrometheusSettings(Section):
 
 class ElasticsearchSettings(Section):
     url: AddressWithoutLogin | tuple[AddressWithoutLogin, ...]
-    index: str = "filebeat-*"
+    index: IndexName = "filebeat-*"
     api_key: SecretStr | None = None
     api_key_file: Path | None = None
     basic_auth: BasicAuth | None = None

@@ -288,6 +288,13 @@ ClusterName = Annotated[
     ),
     _shaped(f"^{_CLUSTER}$"),
 ]
+IndexName = Annotated[
+    str,
+    AfterValidator(
+        _named(r"\S+", "is not the name of an index or a pattern: write `*` to search all of them")
+    ),
+    _shaped(r"^\S+$"),
+]
 ChannelName = Annotated[
     str,
     AfterValidator(
