@@ -16,9 +16,11 @@ class CardKind(StrEnum):
     """The kind of object whose state a card shows."""
 
     INCIDENT = "incident"
+    PARENT = "parent"
     PLAN = "plan"
     RECLAIM_REQUEST = "reclaim_request"
     LAUNCH = "launch"
+    TRAINING_NOTICE = "training_notice"
 
 
 def card_id(kind: CardKind, of: str, channel: str) -> CardId:

@@ -6,7 +6,7 @@ from alerts.cards.posted import CardKind, PostedCard
 from alerts.store import Store, StoreSnapshot
 from bot.channels.interaction import Interaction
 from commands.execution.plan import Origin, Plan
-from commands.models import ReclaimRequest
+from commands.models import ReclaimRequest, TrainingNotice
 
 RECENT_CARDS = 500  # newest cards of a channel that are searched for the one with the button
 
@@ -25,7 +25,7 @@ async def origin_of(interaction: Interaction, store: Store) -> Origin:
     incident = ""
     async with store.read() as snapshot:
         for card in await cards_of(interaction, snapshot):
-            if card.kind is CardKind.INCIDENT:
+            if card.kind in (CardKind.INCIDENT, CardKind.PARENT):
                 incident = card.row_id
             elif card.kind is CardKind.PLAN:
                 plan = await snapshot.rows(Plan).get(card.row_id)
@@ -45,7 +45,7 @@ async def line_about(interaction: Interaction, store: Store) -> str:
 
 async def _line_about(card: PostedCard, snapshot: StoreSnapshot) -> str:
     match card.kind:
-        case CardKind.INCIDENT:
+        case CardKind.INCIDENT | CardKind.PARENT:
             return f"incident show {card.row_id}"
         case CardKind.PLAN:
             return f"plan show {card.row_id}"
@@ -54,3 +54,6 @@ async def _line_about(card: PostedCard, snapshot: StoreSnapshot) -> str:
         case CardKind.RECLAIM_REQUEST:
             reclaim = await snapshot.rows(ReclaimRequest).get(card.row_id)
             return f"training show {reclaim.training} --cluster {card.cluster}" if reclaim else ""
+        case CardKind.TRAINING_NOTICE:
+            notice = await snapshot.rows(TrainingNotice).get(card.row_id)
+            return f"training show {notice.training} --cluster {card.cluster}" if notice else ""

@@ -4,21 +4,23 @@ from collections.abc import Iterable, Mapping
 
 from alerts.incidents.grouping import shared_subject
 from alerts.incidents.incident import Incident
+from alerts.parents.parent_incident import ParentIncident
 from alerts.rules import Rule
 from alerts.runbooks import runbook_names
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
 from collectors.facts.subjects import Subject
+from commands.core.incident_plans import plans_of
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.parameter_types import NameKind
-from commands.execution.plan import OVER, Origin, Plan, PlanState
+from commands.execution.plan import OVER, Origin, PlanState
 
 
 async def thread_names(origin: Origin, snapshot: StoreSnapshot, rules: Mapping[str, Rule]) -> ThreadNames:
     """Return what the incident of the thread concerns; of what it concerns several there is no name."""
     incident = await snapshot.rows(Incident).get(origin.incident) if origin.incident else None
     if incident is None:
-        return NO_THREAD
+        return await _of_parent(origin, snapshot)
     silences = await snapshot.rows(Silence).find(cluster=incident.cluster)
     shared = shared_subject(incident)
     names = {
@@ -30,6 +32,22 @@ async def thread_names(origin: Origin, snapshot: StoreSnapshot, rules: Mapping[s
         NameKind.PLAN: await _plan(incident, snapshot),
         NameKind.SILENCE: _only(
             one.id for one in silences if one.incident == incident.id and not one.expired_at
+        ),
+    }
+    return {kind: name for kind, name in names.items() if name}
+
+
+async def _of_parent(origin: Origin, snapshot: StoreSnapshot) -> ThreadNames:
+    """Return what a parent is about: itself, and the training that its nodes have in common."""
+    parent = await snapshot.rows(ParentIncident).get(origin.incident) if origin.incident else None
+    if parent is None:
+        return NO_THREAD
+    silences = await snapshot.rows(Silence).find(cluster=parent.cluster)
+    names = {
+        NameKind.INCIDENT: parent.id,
+        NameKind.TRAINING: parent.name if parent.kind == "training" else "",
+        NameKind.SILENCE: _only(
+            one.id for one in silences if one.incident == parent.id and not one.expired_at
         ),
     }
     return {kind: name for kind, name in names.items() if name}
@@ -54,9 +72,7 @@ def _runbook(incident: Incident, rules: Mapping[str, Rule]) -> str:
 
 async def _plan(incident: Incident, snapshot: StoreSnapshot) -> str:
     """Return the plan that `undo` means: the last that was done and stands; else the last that is not over."""
-    plans = [*await snapshot.rows(Plan).find(incident=incident.id)]
-    others = [plan for plan in incident.fixed_by if plan not in {one.id for one in plans}]
-    plans += (await snapshot.rows(Plan).get_all(others)).values() if others else ()
+    plans = (await plans_of([incident], snapshot))[incident.id]
     done = [one for one in plans if one.state is PlanState.DONE and not one.undone_by and not one.undo_of]
     latest = max(
         done or [one for one in plans if one.state not in OVER], key=lambda one: one.created_at, default=None

@@ -9,6 +9,7 @@ from commands.execution.plan import Risk
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Create
 from commands.training.launch import LaunchTraining, launch
+from commands.training.manifests import SCRIPT_OBJECT
 from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND
 
 
@@ -112,7 +113,8 @@ _OPTIONS = (
 
 def _rights() -> tuple[Right, ...]:
     return (
-        *Create.rights("", "namespaces", "services", "configmaps"),
+        *Create.rights("", "namespaces", "services"),
+        *Create.rights("", "configmaps", names=(SCRIPT_OBJECT,)),
         Right(
             group="", resources=("secrets",), verbs=("create",)
         ),  # reading the copied one is granted by a Role

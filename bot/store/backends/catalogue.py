@@ -9,7 +9,11 @@ from bot.store.backends.postgresql import Postgresql
 from bot.store.backends.sqlite import Sqlite
 
 BACKENDS: tuple[type[Backend], ...] = (Sqlite, Postgresql)
-DATABASE_ERRORS = (DBAPIError, OSError, *(error for one in BACKENDS for error in one.errors))
+DATABASE_ERRORS: tuple[type[Exception], ...] = (
+    DBAPIError,
+    OSError,
+    *(error for one in BACKENDS for error in one.errors),
+)
 
 
 def backend_of(url: str) -> Backend:
