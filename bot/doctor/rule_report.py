@@ -8,7 +8,7 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.silences import Silence
 from alerts.store import EvaluationProgress
-from bot.store.backends.catalogue import DATABASE_ERRORS, backend_of
+from bot.store.backends.backend_catalogue import DATABASE_ERRORS, backend_of
 from bot.store.sql_store import SqlStore
 from collectors.facts.findings import Finding, FindingLevel, RuleHealth, ok, warning
 from commands.core.rule_runs import RuleRun

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, SecretStr, StringConstraints, WithJsonSchem
 from yarl import URL
 
 from alerts.loading.node_reader import did_you_mean
-from bot.store.backends.catalogue import backend_of, engine_of
+from bot.store.backends.backend_catalogue import backend_of, engine_of
 from collectors.facts.redaction import Redactor
 from collectors.facts.subjects import WORDS
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
