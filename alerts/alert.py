@@ -38,6 +38,8 @@ class Alert:
     ended_reason: str = ""  # why it resolved, if not because its condition ended
     # From a sender, which says when it is over: none of our rules is evaluated for it.
     is_received: bool = False
+    ends_at: datetime | None = None  # of a received alert: when it is over, unless it is sent again
+    generator_url: str = ""  # of a received alert: where its sender shows what it is about
 
     @property
     def name(self) -> str:

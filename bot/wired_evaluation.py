@@ -27,23 +27,24 @@ def wire_view(shared: SharedParts, cluster: LiveCluster) -> ClusterView:
     )
 
 
+def wire_recorder(shared: SharedParts, cluster: str, routing: CardRouting) -> IncidentRecorder:
+    """Return the recorder of a cluster's alerts, whoever produces them."""
+    reopens_within = shared.settings.incidents.reopens_within
+    return IncidentRecorder(cluster, shared.store, routing, reopens_within=reopens_within)
+
+
 def wire_evaluator(
     shared: SharedParts,
     cluster: LiveCluster,
     view: ClusterView,
-    routing: CardRouting,
+    recorder: IncidentRecorder,
     on_view_change: Callable[[], None],
 ) -> Evaluator:
     """Return the evaluator of a cluster, which calls `on_view_change` when its view changed."""
     return Evaluator(
         cluster,
         view.scheduler,
-        IncidentRecorder(
-            cluster.name,
-            shared.store,
-            routing,
-            reopens_within=shared.settings.incidents.reopens_within,
-        ),
+        recorder,
         view.router,
         rules=RuleSources(shipped=tuple(shared.rulebook.rules), reads_objects=shared.settings.rules.objects),
         clock=shared.clock,

@@ -1,4 +1,4 @@
-"""The HTTP server: command lines from tokens, Slack's events, health, metrics."""
+"""The HTTP server: command lines from tokens, alerts of others, Slack's events, health, metrics."""
 
 import asyncio
 import os
@@ -11,10 +11,11 @@ import msgspec
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from bot.http.alert_endpoints import AlertEndpoints
 from bot.http.connections import Connections
 from bot.http.gate import error_answer, guarded
 from bot.http.line_answer import line_answer
-from bot.http.senders import Sender, actor_of
+from bot.http.senders import NO_TOKEN, Sender, sender_of
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.metrics import Metrics
 from collectors.facts.clock import Clock
@@ -24,7 +25,7 @@ from commands.core.command import Handler
 from commands.core.request import Request
 from commands.execution.plan import Origin
 
-MAX_BODY = 1 << 20
+MAX_BODY = 4 << 20  # a webhook brings all alerts of a group at once
 Respond = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -43,6 +44,7 @@ class Endpoints:
     not_ready: Callable[[], str]
     senders: Sequence[Sender] = ()
     slack: Respond | None = None
+    alerts: AlertEndpoints | None = None
     book: Phrasebook = ENGLISH
 
 
@@ -62,10 +64,9 @@ def application(endpoints: Endpoints) -> web.Application:
         return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     async def lines(request: web.Request) -> web.Response:
-        given = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
-        actor = actor_of(given, endpoints.senders)
+        actor = sender_of(request.headers, endpoints.senders)
         if actor is None:
-            return error_answer(401, "send a token of http.auth.tokens as `Authorization: Bearer …`")
+            return error_answer(401, NO_TOKEN)
         try:
             body = msgspec.json.decode(await request.read(), type=_Line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -85,6 +86,8 @@ def application(endpoints: Endpoints) -> web.Application:
     app.router.add_post("/api/yard/lines", lines)
     if endpoints.slack is not None:
         app.router.add_post("/slack/events", endpoints.slack)
+    if endpoints.alerts is not None:
+        endpoints.alerts.add_to(app)
     return app
 
 

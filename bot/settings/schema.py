@@ -184,6 +184,19 @@ class IncidentsSettings(Section):
     reopens_within: Duration = duration("10m")
 
 
+class ReceiveSettings(Section):
+    """Alerts that other programs send."""
+
+    drop_labels: tuple[str, ...] = Field(
+        default=("prometheus_replica", "replica"),
+        description="in which replicas of a sender differ: the alerts of all of them are one",
+    )
+    resolve_timeout: Duration = duration("5m")
+    repeated_within: Duration = Field(
+        default=duration("5h"), description="by an Alertmanager's webhook: longer than its repeat_interval"
+    )
+
+
 class CommandsSettings(Section):
     """Defaults of commands, which differ between companies."""
 
@@ -219,6 +232,7 @@ class Settings(BaseSettings):
     automation: dict[AutomationName, AutomationSettings] = Field(default={})
     rules: RulesSettings = RulesSettings()
     incidents: IncidentsSettings = IncidentsSettings()
+    receive: ReceiveSettings = ReceiveSettings()
     commands: CommandsSettings = CommandsSettings()
     language: Literal["en", "zh"] = Field(default="en", description="of cards, answers and help")
     timezone: TimeZone = "UTC"
