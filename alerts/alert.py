@@ -24,7 +24,7 @@ class Alert:
     """One alert. `labels` come from the query and the rule only; none of them holds a measured value."""
 
     cluster: str
-    rule: str  # Rule.id, or the sender's name for a received alert
+    rule: str  # Rule.id, or for a received alert `received/` and its name
     labels: Labels
     own_subject: Subject  # from the labels alone: decides grouping and does not change with the cluster
     subject: Subject  # completed from the topology: decides suggested actions and permissions

@@ -1,7 +1,7 @@
 """Alerts that another program sends, and what a repeat of one changes in the alert that we keep. Pure.
 
-The meaning is Alertmanager's: an alert stands from `startsAt` until `endsAt`. A sender repeats it while it stands, with a
-later end each time, and one that is not repeated is over at the last end that was given.
+The meaning is Alertmanager's: an alert stands from `startsAt` until `endsAt`. A sender repeats it while it stands, with
+a later end each time, and one that is not repeated is over at the last end that was given.
 """
 
 from collections.abc import Mapping
@@ -11,17 +11,20 @@ from datetime import datetime, timedelta
 from alerts.alert import Alert
 from alerts.alert_batch import Update
 from alerts.lifecycle import AlertLife, AlertState
+from alerts.rules import Rule
+from alerts.store import Between
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.sentences import sentence
 from collectors.facts.topology import Topology
 
-RECEIVED = "received"  # Alert.rule of all of them: an alert that two programs send is one alert
+_PREFIX = "received/"  # and the name of the alert: not of its sender, as several may send one alert
+RECEIVED = Between(start=_PREFIX, end="received0")  # `Alert.rule` of all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceivedAlert:
-    """An alert as it was sent, without the labels in which replicas of a sender differ. `ends_at` may be in the past."""
+    """An alert as it was sent, without the labels in which replicas of a sender differ; its end may be in the past."""
 
     labels: Labels
     annotations: Mapping[str, str]
@@ -32,7 +35,20 @@ class ReceivedAlert:
 
 def alert_id(cluster: str, labels: Labels) -> str:
     """Return the id under which the alert is kept, as `Alert.id`."""
-    return f"{cluster}/{RECEIVED}/{labels.key}"
+    return f"{cluster}/{_rule_id(labels)}/{labels.key}"
+
+
+def is_received(rule: str) -> bool:
+    """Whether an alert with this `rule` was received."""
+    return rule.startswith(_PREFIX)
+
+
+def rule_of(id: str, rules: Mapping[str, Rule]) -> Rule | None:
+    """Return the rule with this id; for a received alert ours of its name, which knows what to do about it."""
+    if not is_received(id):
+        return rules.get(id)
+    name = id.removeprefix(_PREFIX)
+    return next((rule for rule in rules.values() if rule.name == name), None)
 
 
 def received(
@@ -73,6 +89,10 @@ def received(
     return ((again, now),)
 
 
+def _rule_id(labels: Labels) -> str:
+    return f"{_PREFIX}{labels.get('alertname', '')}"
+
+
 def not_repeated(alert: Alert, ended: datetime) -> Update:
     """Return the end of an alert that nobody has sent again by the end that was given last."""
     silent, at = _over(alert, ended)
@@ -96,7 +116,7 @@ def _alert(one: ReceivedAlert, known: Alert | None, *, cluster: str, topology: T
     subject = topology.complete(own)
     return Alert(
         cluster=cluster,
-        rule=RECEIVED,
+        rule=_rule_id(one.labels),
         labels=one.labels,
         own_subject=own,
         subject=subject,

@@ -1,8 +1,10 @@
 """Wiring of what receives alerts: for each cluster the recorder that its evaluation has, too."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from alerts.alert_batch import AlertRecorder
+from alerts.rules import Rule
 from bot.evaluation.cluster_view import ClusterView
 from bot.http.alert_endpoints import AlertEndpoints
 from bot.http.senders import Sender
@@ -19,10 +21,12 @@ def wire_receiver(
     recorders: Mapping[str, AlertRecorder],
 ) -> Receiver:
     """Return the receiver of the alerts of these clusters."""
+
+    def rules(cluster: str) -> Mapping[str, Rule]:
+        return views[cluster].rules if cluster in views else {}
+
     inlets = {
-        name: Inlet(
-            recorder=recorders[name], topology=cluster.topology, rules=lambda view=views[name]: view.rules
-        )
+        name: Inlet(recorder=recorders[name], topology=cluster.topology, rules=partial(rules, name))
         for name, cluster in clusters.items()
     }
     return Receiver(inlets, shared.store, shared.clock, lasts=shared.settings.receive.resolve_timeout)

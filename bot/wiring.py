@@ -145,10 +145,11 @@ def _assemble(
 
     conversation = conversation_of(opened)
     people = _people(shared, conversation) if conversation else None
-    pipeline = _pipeline(shared, clusters, views, people, channel=channel, rules=rules)
+    known = clusters or {NO_CLUSTER: LiveCluster(NO_CLUSTER, clock=shared.clock)}
+    pipeline = _pipeline(shared, known, views, people, channel=channel, rules=rules)
     reconciler = wire_delivery(shared, opened, clusters, views, rules)
     routing = CardRouting(routes=tuple(route_of(one) for one in shared.settings.routes), default=channel)
-    recorders = {name: wire_recorder(shared, name, routing) for name in clusters or (NO_CLUSTER,)}
+    recorders = {name: wire_recorder(shared, name, routing) for name in known}
     evaluators = {
         name: wire_evaluator(
             shared, cluster, views[name], recorders[name], partial(reconciler.mark_view_change, name)
@@ -164,7 +165,7 @@ def _assemble(
         reaches_people=lambda kind: kind in opened and opened[kind].notifier.capabilities.direct,
     )
     parts |= wire_store_watch(shared, opened, channel)
-    receiver = wire_receiver(shared, clusters, views, recorders)
+    receiver = wire_receiver(shared, known, views, recorders)
     parts |= {"received alerts": receiver.run}
     parts |= {"delivery": reconciler.run, **wire_charts(shared, opened, clusters, rules)}
     parts |= {
@@ -224,7 +225,7 @@ def _pipeline(
         lexicon=LEXICON,
         permissions=permissions_of(shared.settings),
         store=shared.store,
-        clusters=clusters or {NO_CLUSTER: LiveCluster(NO_CLUSTER, clock=shared.clock)},
+        clusters=clusters,
         writers={name: cluster.writer for name, cluster in clusters.items() if cluster.writer is not None},
         clock=shared.clock,
         defaults=defaults_of(shared.settings, shared.persons),

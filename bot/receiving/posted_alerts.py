@@ -19,6 +19,7 @@ MOST_LABELS = 128
 MOST_CHARACTERS = 65_536  # of an alert's labels and annotations
 AHEAD = timedelta(hours=1)  # a beginning later than this is a wrong clock or a wrong unit
 
+_WEB = ("http://", "https://")
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
 
@@ -103,7 +104,7 @@ def _received(posted: _Posted, options: ReadingOptions, now: datetime) -> Receiv
         annotations={name: options.clean(value) for name, value in posted.annotations.items() if value},
         starts_at=min(starts_at, now),
         ends_at=end or now + options.lasts,
-        generator_url=options.clean(posted.generator_url),
+        generator_url=options.clean(url) if (url := posted.generator_url).startswith(_WEB) else "",
     )
 
 

@@ -18,7 +18,7 @@ from alerts.cards.message import (
     Preformatted,
     Table,
 )
-from alerts.cards.text import Text, bold, code, markup, text
+from alerts.cards.text import Text, bold, code, link, markup, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import whole_ones
 from alerts.incidents.members import summary_of
@@ -161,6 +161,8 @@ def _explained(alert: Alert, context: CommandContext) -> list[Block]:
             text(sentence("{state} since {at}", state=word(alert.life.state.value), at=alert.life.since)),
         )
     )
+    if alert.generator_url:
+        rows.append(("seen in", text(link(alert.generator_url, alert.generator_url))))
     rows.append(("value", text(f"{alert.value:g}")))
     rows.append(("labels", text(code(str(alert.labels)))))
     rows.append(
