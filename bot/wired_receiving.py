@@ -1,17 +1,21 @@
 """Wiring of what receives alerts: for each cluster the recorder that its evaluation has, too."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
+from importlib.metadata import version
 
 from alerts.alert_batch import AlertRecorder
 from alerts.rules import Rule
 from bot.evaluation.cluster_view import ClusterView
 from bot.http.alert_endpoints import AlertEndpoints
+from bot.http.alertmanager_api import AlertmanagerApi
 from bot.http.senders import Sender
+from bot.http.server import Routes
 from bot.live_cluster import LiveCluster
 from bot.receiving.posted_alerts import ReadingOptions
 from bot.receiving.receiver import Inlet, Receiver
 from bot.shared_parts import SharedParts
+from commands.core.command import Handler
 
 
 def wire_receiver(
@@ -32,12 +36,12 @@ def wire_receiver(
     return Receiver(inlets, shared.store, shared.clock, lasts=shared.settings.receive.resolve_timeout)
 
 
-def wire_alert_endpoints(
-    shared: SharedParts, receiver: Receiver, senders: tuple[Sender, ...]
-) -> AlertEndpoints:
-    """Return the HTTP endpoints that feed the receiver."""
+def wire_alert_routes(
+    shared: SharedParts, receiver: Receiver, take: Handler, senders: Sequence[Sender]
+) -> tuple[Routes, ...]:
+    """Return the HTTP endpoints that feed the receiver, and those that show alerts and silences."""
     receive = shared.settings.receive
-    return AlertEndpoints(
+    posts = AlertEndpoints(
         receiver=receiver,
         options=ReadingOptions(
             lasts=receive.resolve_timeout,
@@ -49,3 +53,13 @@ def wire_alert_endpoints(
         clock=shared.clock,
         metrics=shared.metrics,
     )
+    api = AlertmanagerApi(
+        store=shared.store,
+        take=take,
+        senders=senders,
+        clusters=[one.name for one in shared.settings.clusters] or [""],
+        clock=shared.clock,
+        version=version("yardmaster"),
+        started=shared.clock.now(),
+    )
+    return posts, api

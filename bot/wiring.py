@@ -41,7 +41,7 @@ from bot.wired_channels import (
 )
 from bot.wired_evaluation import wire_evaluator, wire_recorder, wire_view
 from bot.wired_jobs import wire_jobs
-from bot.wired_receiving import wire_alert_endpoints, wire_receiver
+from bot.wired_receiving import wire_alert_routes, wire_receiver
 from collectors.facts.clock import Clock, ClockSteps, SystemClock
 from collectors.facts.redaction import Redactor, use_redactor
 from collectors.internal_errors import InternalErrors
@@ -266,7 +266,7 @@ def _server(
         metrics=shared.metrics,
         not_ready=not_ready,
         senders=senders,
-        alerts=wire_alert_endpoints(shared, receiver, senders),
+        routes=wire_alert_routes(shared, receiver, pipeline.handle, senders),
         slack=conversation.receive if conversation else None,
     )
     connections = Connections(shared.metrics)

@@ -5,13 +5,13 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 from uuid import uuid4
 
 import msgspec
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from bot.http.alert_endpoints import AlertEndpoints
 from bot.http.connections import Connections
 from bot.http.gate import error_answer, guarded
 from bot.http.line_answer import line_answer
@@ -29,6 +29,14 @@ MAX_BODY = 4 << 20  # a webhook brings all alerts of a group at once
 Respond = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
+class Routes(Protocol):
+    """More endpoints."""
+
+    def add_to(self, app: web.Application) -> None:
+        """Add the routes to the application."""
+        ...
+
+
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
     line: str
     id: str = ""  # chosen by the sender; a repeated id runs once
@@ -44,7 +52,7 @@ class Endpoints:
     not_ready: Callable[[], str]
     senders: Sequence[Sender] = ()
     slack: Respond | None = None
-    alerts: AlertEndpoints | None = None
+    routes: Sequence[Routes] = ()
     book: Phrasebook = ENGLISH
 
 
@@ -86,8 +94,8 @@ def application(endpoints: Endpoints) -> web.Application:
     app.router.add_post("/api/yard/lines", lines)
     if endpoints.slack is not None:
         app.router.add_post("/slack/events", endpoints.slack)
-    if endpoints.alerts is not None:
-        endpoints.alerts.add_to(app)
+    for one in endpoints.routes:
+        one.add_to(app)
     return app
 
 
