@@ -2,10 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 
 import structlog
 
@@ -15,7 +13,8 @@ from alerts.incidents.incident import Incident
 from alerts.store import Changed, Store, Unit
 from bot.cards.launch_cards import wanted_launch_card
 from bot.cards.reclaim_cards import wanted_reclaim_cards
-from bot.live_cluster import SNAPSHOT_EVERY, LiveCluster
+from bot.jobs.cluster_changes import check_after_changes
+from bot.live_cluster import LiveCluster
 from collectors.cluster.cache import ObjectChange
 from collectors.facts.clock import Clock
 from collectors.facts.redaction import Redactor
@@ -27,7 +26,6 @@ from commands.execution.plan_outcome import reopen
 from commands.models import Launch, ReclaimRequest, ReclaimState
 from commands.training.failure_cause import cause_of, cause_text, suspected_node
 
-LONGEST_SLEEP = 15.0  # seconds: a launch may never start, and a cluster may be seen again without a change
 LAST_LINES = 12  # of the first failing task
 READ_LINES = 100  # read to find them: a private key has many lines, and is recognized by the first
 MAX_LOG = 1 << 18  # bytes of those; above it only the last are read, because the API cuts at the end
@@ -74,17 +72,7 @@ class LaunchWatcher:
 
     async def run(self) -> None:
         """Run until cancelled: check after each change, but not before it is in the cluster's snapshot."""
-        with ExitStack() as stack:
-            for name, cluster in self._clusters.items():
-                if cluster.cache is not None:
-                    stack.callback(cluster.cache.subscribe(partial(self._note, name)))
-            while True:
-                await self.check()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(LONGEST_SLEEP):
-                        await self._changed.wait()
-                self._changed.clear()
-                await asyncio.sleep(SNAPSHOT_EVERY)
+        await check_after_changes(self.check, self._changed, self._clusters, self._note)
 
     async def check(self) -> None:
         """Check every launch that is not over, and every reclaim request that waits for its card."""

@@ -34,8 +34,9 @@ def half_placed(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[
     assert not isinstance(inputs.trainings, Blind)
     found = []
     for training in inputs.trainings:
-        placed = sum(bool(rank.node) for rank in training.ranks)
-        if training.state is TrainingState.STARTING and training.gpus and 0 < placed < training.wanted:
+        if training.state is not TrainingState.STARTING or not training.gpus:
+            continue
+        if 0 < (placed := sum(bool(rank.node) for rank in training.ranks)) < training.wanted:
             having = sentence("{placed} of {wanted} tasks have a node", placed=placed, wanted=training.wanted)
             texts = (having, training.reason)
             labels = Labels({"namespace": training.namespace, "training": training.typed})

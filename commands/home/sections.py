@@ -9,6 +9,7 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from collectors.facts.sentences import Argument, Sentence, counted, listed, sentence, word
 from collectors.trainings.training import Training, TrainingState
+from commands.core.cordoned_nodes import uncordon_button
 from commands.core.request import Actor
 from commands.execution.plan import Plan, Risk
 from commands.gpu.reclaim_card import answer_buttons
@@ -74,7 +75,7 @@ def waiting_for(
             blocks.append(Buttons(buttons=(show,) if is_for_another else (show, cancel)))
     for lease in leases:
         blocks.append(Paragraph(text=_past_its_end(lease)))
-        blocks.append(_uncordon(lease))
+        blocks.append(Buttons(buttons=(uncordon_button(lease),)))
     if not blocks:
         return [_heading("Waits for you"), Context(text=text("Nothing."))]
     return [_heading("Waits for you"), *blocks[: 4 * SHOWN]]
@@ -134,7 +135,7 @@ def leases_of(leases: Sequence[CordonLease]) -> list[Block]:
         if lease.lifted_at is not None:
             said.append(sentence("lifted by somebody else"))
         blocks.append(Paragraph(text=text(listed(said))))
-        blocks.append(_uncordon(lease))
+        blocks.append(Buttons(buttons=(uncordon_button(lease),)))
     return [*blocks, *_more(len(leases), "node list --cordoned")]
 
 
@@ -144,11 +145,6 @@ def _past_its_end(lease: CordonLease) -> Text:
             sentence("Somebody else lifted your cordon of `{node}`, and its lease is left.", node=lease.node)
         )
     return text(sentence("Your cordon of `{node}` is past its end.", node=lease.node))
-
-
-def _uncordon(lease: CordonLease) -> Buttons:
-    label = sentence("Uncordon {node}", node=lease.node) if lease.lifted_at is None else "Remove its record"
-    return Buttons(buttons=(Button(label=label, line=f"node uncordon {lease.node}"),))
 
 
 def _heading(words: str) -> Paragraph:

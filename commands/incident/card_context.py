@@ -17,6 +17,7 @@ from alerts.rules import ImpactScope, Rule
 from alerts.silences import Silence
 from alerts.store import Between, StoreSnapshot
 from collectors.facts.sentences import sentence
+from commands.core.cordoned_nodes import uncordon_button
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.incident.seen_cluster import SeenCluster, cluster_now
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
@@ -161,7 +162,7 @@ def still_cordoned(lease: CordonLease) -> StillOpen:
                     "Somebody else lifted the cordon of `{node}`, and its lease is left.", node=lease.node
                 )
             ),
-            button=Button(label="Remove its record", line=f"node uncordon {lease.node}"),
+            button=uncordon_button(lease),
         )
     node, why, who = lease.node, lease.reason, person(lease.owner, lease.owner_name)
     said = (
@@ -177,7 +178,7 @@ def still_cordoned(lease: CordonLease) -> StillOpen:
     )
     return StillOpen(
         text=text(said),
-        button=Button(label=sentence("Uncordon {node}", node=lease.node), line=f"node uncordon {lease.node}"),
+        button=uncordon_button(lease),
     )
 
 

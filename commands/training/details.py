@@ -22,6 +22,7 @@ from collectors.cluster.indexes import by_involved_object, by_namespace
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS
 from collectors.cluster.objects import Event
+from collectors.facts.one_line import one_line
 from collectors.facts.redaction import Redactor
 from collectors.facts.sentences import counted, listed, sentence, word
 from collectors.facts.workload_keys import shown_kind
@@ -63,7 +64,7 @@ def training_table(trainings: Sequence[Training], now: datetime) -> Table:
             ),
             f"{running(training)}/{training.wanted}",
             training.owner or "?",
-            _cut(training.reason, 60),
+            one_line(training.reason, 60),
             age(training.created, now),
             str(len(nodes_of(training))),
         )
@@ -181,7 +182,7 @@ def _ranks(training: Training) -> Table:
             f"{rank.gpus:g}",
             str(rank.restarts),
             "" if rank.exit_code is None else str(rank.exit_code),
-            _cut(rank.explanation or rank.reason, 60),
+            one_line(rank.explanation or rank.reason, 60),
         )
         for rank in sorted(training.ranks, key=lambda rank: (rank.phase == "Running", rank.role, rank.index))
     )
@@ -208,7 +209,7 @@ def _events(training: Training, inventory: Inventory, now: datetime, redactor: R
             "{age} ago  {reason}: {message}",
             age=age(event.last_seen, now),
             reason=event.reason,
-            message=_cut(redactor.clean(event.message), 160)
+            message=one_line(redactor.clean(event.message), 160)
             + (f" (x{times[key]})" if times[key] > 1 else ""),
         )
         for key, event in list(newest.items())[:MAX_EVENTS]
@@ -236,8 +237,3 @@ def _buttons(training: Training, may: Mapping[str, bool]) -> tuple[Button, ...]:
         label = "Delete" if training.state.is_over else "Stop"
         buttons.append(Button(label=label, line=f"training stop {training.typed}", style=ButtonStyle.DANGER))
     return tuple(buttons)
-
-
-def _cut(words: str, longest: int) -> str:
-    line = " ".join(words.split())
-    return line if len(line) <= longest else line[: longest - 1] + "…"

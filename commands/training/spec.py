@@ -7,7 +7,7 @@ from datetime import timedelta
 from fnmatch import fnmatchcase
 
 from collectors.cluster.resources import gpu_resource, parse_quantity
-from collectors.facts.sentences import Sentence, counted, listed, sentence
+from collectors.facts.sentences import Sentence, as_code, counted, sentence
 from collectors.facts.workload_keys import workload_key
 from commands.core.command import UnusableError
 from commands.training.priority import check_priority_class
@@ -132,7 +132,7 @@ def check_spec(spec: TrainingSpec, *, images: Sequence[str]) -> None:
             )
         )
     if not any(fnmatchcase(spec.image, pattern) for pattern in images):
-        allowed = listed(sentence("`{name}`", name=pattern) for pattern in images) or sentence("none")
+        allowed = as_code(images) or sentence("none")
         raise UnusableError(
             sentence(
                 "`{image}` is not among the allowed images: {allowed}.", image=spec.image, allowed=allowed
