@@ -154,7 +154,8 @@ class AlertmanagerApi:
         await self._run(["silence", "add", *words, *(["--cluster", cluster] if cluster else [])], actor)
         async with self.store.read() as snapshot:
             kept = await snapshot.rows(Silence).find(cluster=cluster, newest=True)
-        added = next(one for one in kept if set(one.matchers) == set(matchers) and one.is_active(now))
+        later = self.clock.now()
+        added = next(one for one in kept if set(one.matchers) == set(matchers) and one.is_active(later))
         if given.id and given.id != added.id:
             await self._run(["silence", "expire", given.id], actor)
         return {"silenceID": added.id}

@@ -43,7 +43,7 @@ def alert_view(alert: Alert, silences: Iterable[Silence], now: datetime) -> dict
             "state": "suppressed" if silenced_by else "active",
         },
         "updatedAt": now,
-        "generatorURL": alert.generator_url,
+        **({"generatorURL": alert.generator_url} if alert.generator_url else {}),
         "labels": dict(alert.labels),
     }
 
