@@ -2,14 +2,15 @@
 
 import asyncio
 import json
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
-from tests.real.fixtures import StartPrometheus, present_or_skip
+from demo.parts.prometheus import PrometheusServer, find_prometheus
+from tests.real.fixtures import present_or_skip
 from tests.real.servers.alertmanager import AlertmanagerServer, find_alertmanager
 from tests.support.light import TOKEN, Light, light
 
@@ -59,24 +60,26 @@ async def amtool(amtool_path: Path, stage: Light, *words: str) -> str:
     return out.decode()
 
 
-async def test_two_replicas_of_prometheus_deliver_an_alert_and_its_end(
-    tmp_path: Path, start_prometheus: StartPrometheus
-) -> None:
+async def test_two_replicas_of_prometheus_deliver_an_alert_and_its_end(tmp_path: Path) -> None:
+    present_or_skip(find_prometheus)
     rules = tmp_path / "switches.yml"
     rules.write_text(RULES.format(value=1), encoding="utf-8")
-    async with light(tmp_path / "yard") as stage:
+    async with light(tmp_path / "yard") as stage, AsyncExitStack() as stack:
         target = stage.yard.server.address.removeprefix("http://")
         servers = [
-            await asyncio.to_thread(
-                start_prometheus,
-                PROMETHEUS.format(replica=replica, rules=rules, token=TOKEN, target=target),
+            await stack.enter_async_context(
+                PrometheusServer(
+                    config=PROMETHEUS.format(replica=replica, rules=rules, token=TOKEN, target=target),
+                    folder=tmp_path / replica,
+                    flags=("--rules.alert.resend-delay=2s",),  # what is sent before it knows of us is dropped
+                )
             )
             for replica in ("a", "b")
         ]
         card = await stage.card("A link of gpu-a01 is down.")
         assert "Cordon gpu-a01" in card.said
         received = stage.yard.metrics.registry.get_sample_value
-        await stage.until(lambda: (received("yardmaster_alerts_received_total") or 0) >= 2)
+        await stage.until(lambda: (received("yardmaster_alerts_received_total") or 0) >= 4)
         rules.write_text(RULES.format(value=0), encoding="utf-8")
         for server in servers:
             await server.reload()
