@@ -15,7 +15,8 @@ from commands.training.fit import fit_notes
 from commands.training.launch_steps import launch_steps, note_launch
 from commands.training.manifests import MANAGED_BY, OURS, SCRIPT_FOLDER, SCRIPT_NAME, TRAINING_LABEL
 from commands.training.priority import preemption_note
-from commands.training.spec import TrainingRole, TrainingSpec, check_spec, script_of
+from commands.training.spec import TrainingRole, TrainingSpec
+from commands.training.spec_checks import check_spec, script_of
 from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND
 from commands.training.writing_kind import WritingKind
 

@@ -1,4 +1,4 @@
-"""What recurs in the objects of a large cluster is kept once, and what nobody reads is not kept."""
+"""Memory of the objects of a large cluster: what recurs is kept once, and what nobody reads is not kept."""
 
 import json
 import tracemalloc
