@@ -73,8 +73,8 @@ def received(
         return (begun, _over(began, one.ends_at)) if is_over else (begun,)
     if is_over:
         return (_over(known, one.ends_at),)
-    is_same = known.annotations == one.annotations and known.generator_url == one.generator_url
     end = known.ends_at or one.ends_at
+    is_same = known.annotations == one.annotations  # each replica has an URL of its own
     if is_same and one.ends_at - end < stored_for and one.starts_at >= known.life.since:
         return ()
     life = replace(known.life, since=min(known.life.since, one.starts_at))

@@ -76,7 +76,7 @@ async def test_two_replicas_of_prometheus_deliver_an_alert_and_its_end(tmp_path:
             )
             for replica in ("a", "b")
         ]
-        card = await stage.card("A link of gpu-a01 is down.")
+        card = await stage.card("A link of gpu-a01 is down")
         assert "Cordon gpu-a01" in card.said
         received = stage.yard.metrics.registry.get_sample_value
         await stage.until(lambda: (received("yardmaster_alerts_received_total") or 0) >= 4)
