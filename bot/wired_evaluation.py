@@ -29,8 +29,14 @@ def wire_view(shared: SharedParts, cluster: LiveCluster) -> ClusterView:
 
 def wire_recorder(shared: SharedParts, cluster: str, routing: CardRouting) -> IncidentRecorder:
     """Return the recorder of a cluster's alerts, whoever produces them."""
-    reopens_within = shared.settings.incidents.reopens_within
-    return IncidentRecorder(cluster, shared.store, routing, reopens_within=reopens_within)
+    incidents = shared.settings.incidents
+    return IncidentRecorder(
+        cluster,
+        shared.store,
+        routing,
+        reopens_within=incidents.reopens_within,
+        storm_from=incidents.storm_from,
+    )
 
 
 def wire_evaluator(
