@@ -20,8 +20,8 @@ from bot.cooperative import in_pieces
 from collectors.facts.clock import Clock
 from collectors.facts.topology import Topology
 
-MOST_WAITING = 20_000  # alerts that wait for a transaction: a sender is told to come back
-TAKEN_WITHIN = 20.0  # seconds, or a sender is told to come back
+MOST_WAITING = 20_000  # alerts that wait for a transaction: a sender has to come back
+TAKEN_WITHIN = 20.0  # seconds, or a sender has to come back
 LOOKS_EVERY = timedelta(seconds=5)  # for alerts that are over, as nobody has sent them again
 REMEMBERED = timedelta(hours=1)  # what ended: senders repeat the end for a while
 RESTORED = 5_000  # of those that ended, after a start

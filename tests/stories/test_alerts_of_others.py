@@ -70,7 +70,7 @@ async def test_an_alert_of_two_replicas_is_one_card_that_ends_when_it_is_resolve
         assert len(stage.cards()) == 1
 
 
-async def test_an_alert_that_began_and_ended_while_nobody_listened_is_told(
+async def test_an_alert_that_began_and_ended_while_nobody_listened_has_its_card(
     tmp_path: Path, http: aiohttp.ClientSession
 ) -> None:
     async with light(tmp_path) as stage:

@@ -220,7 +220,7 @@ async def test_an_end_that_is_repeated_opens_nothing_and_a_new_beginning_is_a_ne
 
 
 @pytest.mark.parametrize("failures", [1, 2, 3])
-async def test_what_was_not_stored_is_told_so_and_nothing_is_stored_twice(
+async def test_what_was_not_stored_is_refused_and_nothing_is_stored_twice(
     looptime: Any, failures: int
 ) -> None:
     stage = Stage()
@@ -243,7 +243,7 @@ async def test_what_was_not_stored_is_told_so_and_nothing_is_stored_twice(
         )
 
 
-async def test_more_than_may_wait_is_told_to_come_back() -> None:
+async def test_more_than_may_wait_is_refused() -> None:
     stage = Stage()
     with pytest.raises(BusyError, match=f"{MOST_WAITING} alerts wait"):
         await stage.receiver.take([sent(NOON)] * (MOST_WAITING + 1))
@@ -288,7 +288,7 @@ class MortalStore(FailingStore):
         async with super().unit() as unit:
             yield _MortalUnit(unit, self)
             self.look()
-        self.look()  # committed, and nobody was told
+        self.look()  # committed, and nobody knows it
 
 
 @dataclass
@@ -329,25 +329,25 @@ async def test_no_await_on_the_store_is_a_place_to_die_at() -> None:
         ]
         look = killed_at(number)
         store.look = look
-        was_told = False
+        was_taken = False
         with suppress(BaseExceptionGroup, Killed):
             async with asyncio.TaskGroup() as group:
                 task = group.create_task(_dying(stage.receiver))
                 try:
                     await stage.receiver.take(alerts)
-                    was_told = True
+                    was_taken = True
                 except BusyError:
                     pass
                 task.cancel()
         store.look = lambda: None
         stage.process()
         async with stage.running():
-            if not was_told:
+            if not was_taken:
                 await stage.receiver.take(alerts)
             ends = await stage.ends()
             assert ends == {"gpu-a01": "firing", "gpu-b01": "firing", "gpu-c01": "resolved"}, number
             assert len(await stage.rows(Incident)) == len(await stage.rows(PostedCard)) == 3, number
-        if was_told:
+        if was_taken:
             return
     raise AssertionError("there are more awaits than were tried")
 
