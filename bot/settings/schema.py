@@ -189,6 +189,19 @@ class IncidentsSettings(Section):
     remind_after: Duration = Field(default=duration("30m"), description="0 for never")
 
 
+class ReceiveSettings(Section):
+    """Alerts that other programs send."""
+
+    drop_labels: tuple[str, ...] = Field(
+        default=("prometheus_replica", "replica"),
+        description="in which replicas of a sender differ: the alerts of all of them are one",
+    )
+    resolve_timeout: Duration = duration("5m")
+    repeated_within: Duration = Field(
+        default=duration("5h"), description="by an Alertmanager's webhook: longer than its repeat_interval"
+    )
+
+
 class CommandsSettings(Section):
     """Defaults of commands, which differ between companies."""
 
@@ -224,6 +237,7 @@ class Settings(BaseSettings):
     automation: dict[AutomationName, AutomationSettings] = Field(default={})
     rules: RulesSettings = RulesSettings()
     incidents: IncidentsSettings = IncidentsSettings()
+    receive: ReceiveSettings = ReceiveSettings()
     commands: CommandsSettings = CommandsSettings()
     language: Literal["en", "zh"] = Field(default="en", description="of cards, answers and help")
     timezone: TimeZone = "UTC"

@@ -20,7 +20,7 @@ from alerts.cards.message import (
     Table,
 )
 from alerts.cards.parent_words import place_shown
-from alerts.cards.text import Text, bold, code, markup, text
+from alerts.cards.text import Text, bold, code, link, markup, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import whole_ones
 from alerts.incidents.members import summary_of
@@ -177,6 +177,8 @@ def _explained(alert: Alert, context: CommandContext) -> list[Block]:
             rows.append(("value", text(f"{alert.value:g}")))
         if waits := _timing(rule.timing):
             rows.append(("timing", text(waits)))
+    if alert.generator_url:
+        rows.append(("seen in", text(link(alert.generator_url, alert.generator_url))))
     blocks: list[Block] = [Paragraph(text=text(bold(summary_of(alert)))), Fields(rows=tuple(rows))]
     if rule is not None:
         blocks.append(Preformatted(lines=query_lines(rule.query)))
