@@ -14,6 +14,7 @@ from commands.core.request import Actor
 from commands.execution.plan import Plan, Risk
 from commands.gpu.reclaim_card import answer_buttons
 from commands.models import CordonLease, ReclaimRequest
+from commands.training.past_failures import Failure, failure_lines
 
 SHOWN = 5  # of each kind: the page of a chat has a limit
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
@@ -89,6 +90,23 @@ def _unconfirmed(plan: Plan) -> Sentence:
     return sentence(
         "{title} of {who} waits to be confirmed until {at}.", title=title, who=who, at=plan.expires_at
     )
+
+
+def failures_of(failures: Sequence[Failure], trainings: Sequence[Training]) -> list[Block]:
+    """Return a person's trainings that failed within a day and do not run again, and why."""
+    again = {one.id for one in trainings if not one.state.is_over}
+    over = [failure for failure in failures if failure[0].training not in again]
+    if not over:
+        return []
+    blocks: list[Block] = [_heading(sentence("Your trainings that failed: {number}", number=len(over)))]
+    for notice, cause in over[:SHOWN]:
+        blocks.append(Paragraph(text=failure_lines((notice, cause))))
+        buttons = [Button(label="Show", line=f"training show {notice.typed}")]
+        if cause is not None:
+            label = sentence("Show {incident}", incident=cause.id)
+            buttons.append(Button(label=label, line=f"incident show {cause.id}"))
+        blocks.append(Buttons(buttons=tuple(buttons)))
+    return [*blocks, *_more(len(over), "training list --mine --all")]
 
 
 def trainings_of(trainings: Sequence[Training]) -> list[Block]:

@@ -43,8 +43,10 @@ async def incident_context(
         *(still_cordoned(lease) for lease in await _leases(incident, snapshot)),
         *still_silenced(incident, alerts, silences, now=now),
     )
+    covering = _covering(incident, alerts, silences, now=now)
     return replace(
         context,
+        silence=max(covering, key=lambda one: one.ends_at).id if covering else "",
         silenced_until=await _silenced_until(incident, alerts, silences, snapshot, now=now),
         is_silenced_until_over=any(
             one.is_until_over and one.covers_incident(incident, now) for one in silences
@@ -198,12 +200,20 @@ def still_silenced(
                 label=sentence("End silence {silence}", silence=one.id), line=f"silence expire {one.id}"
             ),
         )
-        for one in silences
+        for one in _covering(incident, alerts, silences, now=now)
         if not one.is_until_over
-        and (
-            one.covers_incident(incident, now)
-            or any(one.covers(alert.labels, now) for alert in alerts.values())
-        )
+    ]
+
+
+def _covering(
+    incident: Incident, alerts: Mapping[str, Alert], silences: Iterable[Silence], *, now: datetime
+) -> list[Silence]:
+    """Return the silences of the incident, or of any of its alerts."""
+    return [
+        one
+        for one in silences
+        if one.covers_incident(incident, now)
+        or any(one.covers(alert.labels, now) for alert in alerts.values())
     ]
 
 

@@ -131,7 +131,7 @@ def lease_step(
     one before, if there was one."""
     assert lease.until is not None
     text = sentence(
-        "lease {node} until {until}: {owner} is reminded then",
+        "record the cordon of {node} until {until}, and remind {owner} then",
         node=lease.node,
         until=lease.until,
         owner=lease.owner_name,

@@ -18,6 +18,7 @@ from alerts.cards.message import (
     Table,
 )
 from alerts.cards.text import Text, bold, code, text
+from alerts.incidents.incident import Incident
 from collectors.cluster.indexes import by_involved_object, by_namespace
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS
@@ -29,6 +30,7 @@ from collectors.facts.workload_keys import shown_kind
 from collectors.trainings.exit_codes import explain_exit
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.core.lookups import age
+from commands.training.failure_cause import blamed, cause_text
 
 MAX_ROWS, MAX_RANKS, MAX_EVENTS = 60, 40, 8
 TONES = {
@@ -86,9 +88,13 @@ def training_details(
     *,
     may: Mapping[str, bool],
     incidents: Sequence[tuple[str, str]] = (),
+    cause: Incident | None = None,
     redactor: Redactor,
 ) -> Message:
-    """Return the details of a training. `incidents` are the ids and summaries of the open ones about it."""
+    """Return the details of a training.
+
+    `incidents` are the ids and summaries of those about it, and `cause` is the one that probably killed it.
+    """
     rows: list[tuple[str, Text]] = [
         ("kind", text(shown_kind(training.kind))),
         ("state", text(listed(filter(None, (bold(word(training.state.value)), training.reason)), ":"))),
@@ -126,7 +132,10 @@ def training_details(
     rows += [(name, text(sentence("{at}, {age} ago", at=at, age=age(at, now)))) for name, at in times if at]
     rows += [("incident", text(code(id), " ", summary)) for id, summary in incidents]
     blocks: list[Block] = [Fields(rows=tuple(rows))]
-    if first := training.first_failure:
+    if cause is not None:
+        blocks.append(Paragraph(text=cause_text(cause)))
+    first = training.first_failure if cause is None else blamed(training.first_failures, cause)
+    if first is not None:
         blocks.append(Paragraph(text=text(bold("First failure: "), failure_summary(first))))
     if training.ranks:
         blocks.append(_ranks(training))
