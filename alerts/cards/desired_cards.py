@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply, card_id, reply_id
+from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply, card_id, new_card, reply_id
 from alerts.incidents.events import NOTIFYING, IncidentEventType
 from alerts.incidents.incident import Incident
 
@@ -24,16 +24,7 @@ def desired_cards(
         id = card_id(CardKind.INCIDENT, incident.id, channel)
         known = posted.get(id)
         if known is None:
-            wanted.append(
-                PostedCard(
-                    id=id,
-                    cluster=incident.cluster,
-                    kind=CardKind.INCIDENT,
-                    row_id=incident.id,
-                    channel=channel,
-                    after_event=after,
-                )
-            )
+            wanted.append(new_card(CardKind.INCIDENT, incident, channel, after_event=after))
         elif known.is_final and incident.is_open:
             wanted.append(replace(known, is_final=False))
     return wanted
