@@ -7,10 +7,9 @@ from operator import attrgetter
 import click
 
 from bot.doctor.examination import PartFinding
-from collectors.facts.findings import FindingLevel, RuleHealth
+from collectors.facts.findings import FindingLevel
 
 _COLORS = {FindingLevel.OK: "green", FindingLevel.WARNING: "yellow", FindingLevel.BROKEN: "red"}
-_UNSEEING = (RuleHealth.BLIND, RuleHealth.LATE)
 
 
 def report_lines(found: Sequence[PartFinding], *, every: bool = False) -> Iterator[str]:
@@ -39,7 +38,7 @@ def _summary(findings: Sequence[PartFinding], causes: set[str]) -> Iterator[str]
             yield from _lines(one)
     if fine:
         yield _line(FindingLevel.OK, "; ".join(fine))
-    if unseeing := [one.rule for one in findings if one.rule and one.finding.health in _UNSEEING]:
+    if unseeing := [one.rule for one in findings if one.rule and one.finding.health.is_unseeing]:
         yield f"{'':10}blind or late: {', '.join(unseeing)} (`--all` says why of each)"
 
 

@@ -83,7 +83,7 @@ def _of_rule(verdict: RuleVerdict) -> Finding:
         said += f", {verdict.reason}"
     if sent.sent:
         said += f"; {sent.sent} notifications in a week, {sent.acted / sent.sent:.0%} acted on"
-    sees = verdict.health in (RuleHealth.HAS_DATA, RuleHealth.WAITING)
+    sees = not verdict.health.is_unseeing
     # What is broken is the finding that names its cause.
     level = FindingLevel.OK if sees else FindingLevel.WARNING
     mend = verdict.finding.mend if verdict.finding is not None and level is not FindingLevel.OK else ""

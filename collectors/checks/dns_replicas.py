@@ -124,14 +124,12 @@ CHECKS = (
     ClusterCheck(
         name="dns-on-one-node",
         summary="all replicas of the cluster DNS are on one node",
-        needs=frozenset({"inventory"}),
         run=on_one_node,
         kinds=frozenset({"deployments", "replicasets"}),
     ),
     ClusterCheck(
         name="dns-memory",
         summary="the memory limit of the cluster DNS is below what the cluster's size requires",
-        needs=frozenset({"inventory"}),
         run=memory_short,
         parameters={"base": 49.1, "per_thousand": 0.858},
         kinds=frozenset({"deployments", "replicasets", "services"}),

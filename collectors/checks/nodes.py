@@ -98,19 +98,16 @@ CHECKS = (
     ClusterCheck(
         name="node-not-ready",
         summary="a node's Ready condition is False or Unknown",
-        needs=frozenset({"inventory"}),
         run=not_ready,
     ),
     ClusterCheck(
         name="gpus-missing",
         summary="GPUs of a node are out of service: allocatable is below capacity",
-        needs=frozenset({"inventory"}),
         run=gpus_missing,
     ),
     ClusterCheck(
         name="cordons-forgotten",
         summary="a node with GPUs is cordoned, and no lease says who wants that and for how long",
-        needs=frozenset({"inventory"}),
         run=cordons_forgotten,
     ),
 )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from alerts.cards.message import Color, Message
-from alerts.cards.posted import CardKind, PostedCard, card_id
+from alerts.cards.posted import CardKind, PostedCard, new_card
 from alerts.cards.text import channel, text
 from alerts.store import StoreSnapshot
 from collectors.facts.sentences import listed, sentence
@@ -50,15 +50,7 @@ async def ask_teams(
             if one.line == plan.line and one.asked_of and plan.created_at < one.expires_at:
                 raise UnusableError(sentence("You asked for this already: see plan `{plan}`.", plan=one.id))
         await unit.rows(Plan).put(plan)
-        await unit.rows(PostedCard).add(
-            PostedCard(
-                id=card_id(CardKind.PLAN, plan.id, where),
-                cluster=plan.cluster,
-                kind=CardKind.PLAN,
-                row_id=plan.id,
-                channel=where,
-            )
-        )
+        await unit.rows(PostedCard).add(new_card(CardKind.PLAN, plan, where))
     planner.start(plan)
     asked = sentence(
         "Asked {teams} in {channel}: {title} · plan `{plan}`.",
