@@ -66,8 +66,8 @@ def member_of(
 
 
 def _once_over(member: Member, rule: Rule) -> str:
-    """What is said of the worse alert once it is over: a loss stays one, and a danger is past."""
-    return member.resolved_headline if rule.template.consequence is Consequence.DANGER else ""
+    """What is said of the worse alert once it is over: a loss stays one, and anything else is past."""
+    return "" if rule.template.consequence is Consequence.LOSS else member.resolved_headline
 
 
 def _with_consequence(member: Member, rule: Rule) -> Member:
