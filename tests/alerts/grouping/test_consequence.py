@@ -126,7 +126,9 @@ def test_a_milder_alert_that_is_proven_over_changes_no_lead() -> None:
 
 def test_a_volume_that_is_about_to_be_formatted_is_in_danger() -> None:
     """A milder alert of the same node may be critical too: it does not lead."""
-    near = after(None, line("GPUFellOffBusLogged", 0), line("VolumeAboutToBeFormatted", 1, device="/dev/rbd1"))
+    near = after(
+        None, line("GPUFellOffBusLogged", 0), line("VolumeAboutToBeFormatted", 1, device="/dev/rbd1")
+    )
 
     assert headline(near).startswith("gpu-a01 cannot read a volume's file system")
     assert near.gravity > after(None, line("GPUFellOffBusLogged", 0)).gravity
@@ -139,10 +141,12 @@ def test_a_volume_that_is_about_to_be_formatted_is_in_danger() -> None:
 def test_what_is_said_once_something_worse_is_over(consequence: Consequence | None, said: str) -> None:
     """A loss stays one; anything else was."""
     rule = a_rule("Odd")
-    rule = replace(
-        rule, template=replace(rule.template, consequence=consequence, worse_after=("Other",))
-    )
-    annotations = {"summary": "It is odd.", "worse_summary": "It is worse.", "resolved_headline": "It was odd."}
+    rule = replace(rule, template=replace(rule.template, consequence=consequence, worse_after=("Other",)))
+    annotations = {
+        "summary": "It is odd.",
+        "worse_summary": "It is worse.",
+        "resolved_headline": "It was odd.",
+    }
     alert = replace(an_alert("Odd", on={"node": "gpu-a01"}), rule=rule.id, annotations=annotations)
 
     member = member_of(alert, rule, is_worse=True)

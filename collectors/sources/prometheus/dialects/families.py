@@ -97,7 +97,12 @@ _UUIDS = (
 
 DCGM = Family(
     name="dcgm-exporter",
-    prefix=("DCGM_", "gpu_health", "gpu_violation_"),  # the others of other makes are other names of these
+    prefix=(
+        "DCGM_",
+        "gpu_health",
+        "gpu_clock",
+        "gpu_violation_",
+    ),  # the others of other makes are other names of these
     probes=("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
     roles={
         Role.NODE: RoleLabels(label="Hostname", names=NODE_LABELS),
