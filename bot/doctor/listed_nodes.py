@@ -30,7 +30,7 @@ class _Pods(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedCluster:
-    """The names, addresses and places of nodes and pods. `makes`: ready nodes by the maker of their GPUs, but NVIDIA."""
+    """The names, addresses and places of nodes and pods. `makes`: ready nodes by who makes their GPUs, but NVIDIA."""
 
     topology: Topology
     makes: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from alerts.annotation_template import RULE_CONTEXT
 from alerts.cards.sentence_spans import spans_of
 from alerts.cards.text import plain
 from bot.language.agreement import agreeing
-from bot.language.po import Translation, entries_of, translations_of
+from bot.language.po import Translation, entries_of
 from collectors.facts.sentences import ENGLISH_JOINTS, ENGLISH_MORE, Joint, Sentence
 
 _JOINTS: Final[Mapping[str, Mapping[Joint, tuple[str, str]]]] = {
@@ -109,6 +109,7 @@ def _plural_number(count: object) -> int:
     return 2
 
 
+@lru_cache(maxsize=8)
 def entries(language: str) -> Mapping[str, Translation]:
     """Return the translations of a language, by gettext's key. Raises ValueError for two that differ."""
     found: dict[str, Translation] = {}
@@ -117,10 +118,3 @@ def entries(language: str) -> Mapping[str, Translation]:
             if found.setdefault(entry.key, entry) != entry:
                 raise ValueError(f"{path.name}: {entry.id!r} is translated twice, and differently")
     return found
-
-
-@lru_cache(maxsize=8)
-def catalogue(language: str) -> Catalogue:
-    """Return the catalogue of a language of the settings."""
-    found = entries(language)
-    return Catalogue(language, translations_of(found.values())) if found else Catalogue()

@@ -235,11 +235,11 @@ def whole_gpus(node: Node) -> int:
 
 
 def _unusable_reasons(node: Node) -> list[str]:
-    reasons = []
+    reasons: list[str] = []
     if node.spec.unschedulable:
-        reasons.append("cordoned")
+        reasons.append(sentence("cordoned"))
     if is_node_ready(node) is not True:
-        reasons.append("not ready")
+        reasons.append(sentence("not ready"))
     for taint in node.spec.taints or ():
         is_covered = taint.key in _COVERED_TAINTS
         is_for_gpus = gpu_resource(taint.key) is not None  # trainings tolerate it

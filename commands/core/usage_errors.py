@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from collectors.facts.sentences import Sentence, headline_of, listed, sentence
-from commands.core.code_names import as_code
+from collectors.facts.sentences import Sentence, as_code, headline_of, listed, sentence
 from commands.core.command import AnyCommand
 
 _NOT_A_CHOICE = re.compile(

@@ -19,7 +19,7 @@ SEEN = {
     FaultKind.HOT: ("GPUTemperatureHigh", "hot"),
     FaultKind.UNHEALTHY: ("GPUReportedUnhealthy", "unhealthy"),
     FaultKind.ECC: ("GPUECCUncorrectableErrors", "cannot be corrected"),
-    FaultKind.GONE: ("GPUMetricsLost", "nothing is known of GPU 0"),
+    FaultKind.GONE: ("GPUMetricsLost", "no metrics of GPU 0"),
     FaultKind.IDLE: ("GPUIdle", "has not used its GPUs"),
     FaultKind.CLOCK: ("GPUClockLow", "slow GPU"),
     FaultKind.THROTTLED: ("GPUThermalResidencyHigh", "throttles"),

@@ -8,7 +8,7 @@ from collectors.facts.findings import Finding, blinding, broken, ok, warning
 from collectors.facts.one_line import some_of
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, SourceError
-from collectors.facts.sentences import listed, sentence
+from collectors.facts.sentences import as_code, sentence
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.fields.field_map import FieldMap
 
@@ -119,7 +119,7 @@ async def _matches(client: ElasticsearchClient) -> bool:
 
 
 def _either(names: Sequence[str]) -> str:
-    return listed((sentence("`{name}`", name=name) for name in names[:_SHOWN]), "or")
+    return as_code(names[:_SHOWN], "or")
 
 
 def _pattern(name: str) -> str:
