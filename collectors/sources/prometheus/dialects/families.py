@@ -135,7 +135,14 @@ def _collides(label: str) -> RoleLabels:
 KUBE_STATE_METRICS = Family(
     name="kube-state-metrics",
     prefix="kube_",
-    probes=("kube_node_status_capacity", "kube_pod_info", "kube_service_info"),
+    # An allow-list may leave out any of them; those of pods and namespaces show whether labels are honoured.
+    probes=(
+        "kube_node_status_capacity",
+        "kube_pod_info",
+        "kube_service_info",
+        "kube_daemonset_status_number_unavailable",
+        "kube_namespace_status_phase",
+    ),
     roles={role: _collides(role.value) for role in Role if role not in (Role.GPU, Role.UUID)},
 )
 
