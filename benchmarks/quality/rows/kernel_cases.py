@@ -1,4 +1,4 @@
-"""Lines of kernels and of the fabric manager that the tests of gpud know: those that it calls a fault, and those that not."""
+"""Lines of the kernel and of NVIDIA's fabric manager from the tests of gpud: faults in its words, and others."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,8 +22,7 @@ _UNITS = {"accelerator/nvidia/fabric-manager": "nvidia-fabricmanager"}  # the ot
 
 
 async def run(file: Path) -> tuple[Row, ...]:
-    cases = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    cases = [case for case in cases if case["line"].strip()]
+    cases = _cases(file)
     faults = {case["line"] for case in cases if _is_fault(case["expect"])}
     others = {case["line"] for case in cases} - faults
     units = {case["line"]: _UNITS.get(case["component"], "kernel") for case in cases}
@@ -37,10 +36,15 @@ async def run(file: Path) -> tuple[Row, ...]:
         ),
         Row(
             id="gpu_kmsg/cases",
-            measure=f"of {len(others)} that none of its matchers takes, seen by a rule",
+            measure=f"of {len(others)} others, of which some are faults to another program, seen by a rule",
             value=len(others & seen),
         ),
     )
+
+
+def _cases(file: Path) -> list[dict[str, Any]]:
+    cases = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [case for case in cases if case["line"].strip()]
 
 
 def _is_fault(expect: Mapping[str, Any]) -> bool:
@@ -68,6 +72,4 @@ async def _seen(lines: Sequence[str], units: Mapping[str, str]) -> frozenset[str
     return frozenset(text for place, text in enumerate(lines) if f"case-{place}" in found)
 
 
-MEASURE = Measure(
-    id="gpu_kmsg/cases", title="lines that gpud knows", file="gpu_kmsg/cases.jsonl", run=run
-)
+MEASURE = Measure(id="gpu_kmsg/cases", title="lines that gpud knows", file="gpu_kmsg/cases.jsonl", run=run)

@@ -6,7 +6,9 @@ from tests.real.fixtures import StartPrometheus
 from tests.support.dialect_rules import END, seen, source_of
 from tests.support.gpu_dialects import STEP
 
-_TARGET = 'job="kube-state-metrics",instance="10.244.0.3:8080",namespace="monitoring",pod="kube-state-metrics-0"'
+_TARGET = (
+    'job="kube-state-metrics",instance="10.244.0.3:8080",namespace="monitoring",pod="kube-state-metrics-0"'
+)
 
 
 def samples() -> Iterator[str]:
