@@ -66,9 +66,9 @@ def _episodes() -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...]]]:
     for make in MAKES:
         made_by = partial(MakeCluster, make=make, resource=make.resource, units=make.units)
         own = {"nodes": make.nodes, "made_by": made_by}
-        faults = tuple((kind, (node,)) for kind, node in make.faulty.items())
+        each = tuple((kind, (node,)) for kind, node in make.faulty.items())
         yield f"quiet, {make.name}", {"lasts": 12, **own}, ()
-        yield f"make, {make.name}", {"lasts": 42, "exporters": ("dcgm", "kube-state-metrics"), **own}, faults
+        yield f"make, {make.name}", {"lasts": 42, "exporters": ("dcgm", "kube-state-metrics"), **own}, each
 
 
 def _option(name: str, value: Any) -> Any:
