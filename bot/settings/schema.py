@@ -22,6 +22,7 @@ from bot.settings.value_types import (
     KubernetesName,
     LabelName,
     LabelRole,
+    LabelValue,
     Link,
     ListenAddress,
     LogField,
@@ -59,7 +60,7 @@ class PrometheusSettings(Section):
     timeout: Duration = Field(default=duration("8s"), description="timeout of one query")
     stale_after: Duration = Field(default=duration("3m"), description="blind after this long without `up`")
     labels: dict[ExporterName, dict[LabelRole, LabelName | tuple[LabelName, ...]]] = Field(default={})
-    matchers: dict[LabelName, str] = Field(
+    matchers: dict[LabelName, LabelValue] = Field(
         default={}, description="labels that this cluster's series have, in a store for several clusters"
     )
     series_cap: int = Field(default=100_000, ge=1)

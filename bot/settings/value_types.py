@@ -261,6 +261,17 @@ ExporterName = Annotated[
 ]
 LabelRole = Annotated[str, AfterValidator(_label_role), _one_of(role.value for role in Role)]
 LabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
+
+
+def _label_value(value: str) -> str:
+    if not value:
+        raise ValueError(
+            "an empty value means series without the label: name a value, or leave the label out"
+        )
+    return value
+
+
+LabelValue = Annotated[str, AfterValidator(_label_value)]
 Link = Annotated[str, AfterValidator(_link)]
 PullSecret = Annotated[str, AfterValidator(_pull_secret)]
 BotToken = Annotated[SecretStr, AfterValidator(_token(is_app=False))]
