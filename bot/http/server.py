@@ -15,7 +15,7 @@ from bot.http.connections import Connections
 from bot.http.gate import error_answer, guarded
 from bot.http.line_answer import line_answer
 from bot.http.senders import Sender, actor_of
-from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.metrics import Metrics
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import english
@@ -43,7 +43,7 @@ class Endpoints:
     not_ready: Callable[[], str]
     senders: Sequence[Sender] = ()
     slack: Respond | None = None
-    book: Phrasebook = ENGLISH
+    catalogue: Catalogue = ENGLISH
 
 
 def application(endpoints: Endpoints) -> web.Application:
@@ -74,7 +74,7 @@ def application(endpoints: Endpoints) -> web.Application:
         command = Request(
             id=id, line=body.line, actor=actor, at=endpoints.clock.now(), origin=Origin(via="terminal")
         )
-        answer = line_answer(await endpoints.take(command), endpoints.book)
+        answer = line_answer(await endpoints.take(command), endpoints.catalogue)
         return web.Response(
             body=msgspec.json.encode(answer, enc_hook=english), content_type="application/json"
         )

@@ -72,10 +72,9 @@ def memory_short(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[
     limit = _memory_limit(inputs.inventory, deployment)
     if limit is None or limit >= needed:
         return []
-    text = counted(
-        "{count} pod and Services require {needed:.0f} MB in each replica, the limit is {limit:.0f} MB",
-        "{count} pods and Services require {needed:.0f} MB in each replica, the limit is {limit:.0f} MB",
-        count=held,
+    text = sentence(
+        "{objects} pods and Services require {needed:.0f} MB in each replica, the limit is {limit:.0f} MB",
+        objects=held,
         needed=needed,
         limit=limit,
     )

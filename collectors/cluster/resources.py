@@ -239,7 +239,7 @@ def _unusable_reasons(node: Node) -> list[str]:
     if node.spec.unschedulable:
         reasons.append("cordoned")
     if is_node_ready(node) is not True:
-        reasons.append("not ready")
+        reasons.append(sentence("not ready"))
     for taint in node.spec.taints or ():
         is_covered = taint.key in _COVERED_TAINTS
         is_for_gpus = gpu_resource(taint.key) is not None  # trainings tolerate it

@@ -50,7 +50,7 @@ async def scale(action: ScaleDns, context: CommandContext) -> PlanDraft:
         return PlanDraft(
             title="",
             nothing_to_do=counted(
-                "DNS already has {count} replica, and its owner maintains them.",
+                "DNS already has {count} replica, and its owner maintains it.",
                 "DNS already has {count} replicas, and its owner maintains them.",
                 count=dns.wanted,
             ),
