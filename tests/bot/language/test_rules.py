@@ -58,6 +58,35 @@ def test_chinese_has_what_the_english_has(name: str) -> None:
             assert [value for value in words.arguments.values() if str(value) not in chinese] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "english", "chinese"),
+    [
+        ("KubePodsUnschedulable", 1, "1 pod fits on no node.", "有 1 个 Pod 在任何节点上都放不下。"),
+        ("KubePodsUnschedulable", 2, "2 pods fit on no node.", "有 2 个 Pod 在任何节点上都放不下。"),
+        ("DNSReplicasLow", 1, "Only 1 replica of the cluster DNS is ready.", "集群 DNS 只有 1 个副本就绪。"),
+        ("DNSReplicasLow", 0, "Only 0 replicas of the cluster DNS are ready.", "集群 DNS 只有 0 个副本就绪。"),
+        (
+            "NodeOOMKill",
+            1.2,
+            "The OOM killer on gpu-a01 killed 1 process.",
+            "gpu-a01 上的 OOM killer 杀死了 1 个进程。",
+        ),
+        (
+            "RuleMetricsLost",
+            1,
+            "dcgm-exporter no longer gives metrics that 1 rule needs.",
+            "dcgm-exporter 不再提供 1 条规则需要的指标。",
+        ),
+        ("HDFSDataNodesDead", 1, "1 DataNode of HDFS is dead.", "HDFS 有 1 个 DataNode 失效。"),
+        ("HDFSDataNodesDead", 5, "5 DataNodes of HDFS are dead.", "HDFS 有 5 个 DataNode 失效。"),
+    ],
+)
+def test_a_rule_agrees_with_what_it_counts(name: str, value: float, english: str, chinese: str) -> None:
+    labels = Labels({"instance": "gpu-a01", "component": "dcgm-exporter"})
+    said = RENDERER.annotations(RULES[name], Sample(labels=labels, value=value))["summary"]
+    assert (said, CHINESE.say(said)) == (english, chinese)
+
+
 def test_every_alternative_is_a_sentence_of_its_own() -> None:
     text = (
         "{{ $labels.gpu }}{{ with $labels.node }} on {{ . }}{{ end }}"
