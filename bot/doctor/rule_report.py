@@ -15,10 +15,10 @@ from alerts.silences import Silence
 from alerts.store import EvaluationProgress
 from bot.store.sql_store import SqlStore
 from collectors.facts.findings import Finding, FindingLevel, RuleHealth, ok, warning
+from collectors.facts.sentences import counted
 from commands.core.rule_runs import RuleRun
 from commands.rule.notifications import NotificationCount, notification_counts
 from commands.rule.verdicts import RuleVerdict, fixes, severity_of, verdicts
-from collectors.facts.sentences import counted
 
 _LOOKED_THROUGH = 5_000  # incidents
 _RUNS_WITHIN = timedelta(minutes=15)  # a Yardmaster that has not evaluated any rule since does not run

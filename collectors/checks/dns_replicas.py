@@ -35,10 +35,10 @@ def replicas_short(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequenc
     if ready >= expected * float(parameters["below"]):
         return []
     text = counted(
-        "{ready} of {count} expected replica is ready",
-        "{ready} of {count} expected replicas are ready",
-        ready=ready,
-        count=expected,
+        "{count} of {expected} expected replicas is ready",
+        "{count} of {expected} expected replicas are ready",
+        count=ready,
+        expected=expected,
     )
     return [Sample(labels=_labels(deployment), value=ready, texts=(text,))]
 

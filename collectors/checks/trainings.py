@@ -36,7 +36,12 @@ def half_placed(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[
     for training in inputs.trainings:
         placed = sum(bool(rank.node) for rank in training.ranks)
         if training.state is TrainingState.STARTING and training.gpus and 0 < placed < training.wanted:
-            having = sentence("{placed} of {wanted} tasks have a node", placed=placed, wanted=training.wanted)
+            having = counted(
+                "{count} of {tasks} tasks has a node",
+                "{count} of {tasks} tasks have a node",
+                count=placed,
+                tasks=training.wanted,
+            )
             texts = (having, training.reason)
             labels = Labels({"namespace": training.namespace, "training": training.typed})
             found.append(Sample(labels=labels, value=training.gpus, texts=tuple(filter(None, texts))))

@@ -183,10 +183,10 @@ def _change_document(
     if computed > wanted:
         notes.append(
             counted(
-                "With {count} node the autoscaler computes {computed} replicas and does not go below that.",
-                "With {count} nodes the autoscaler computes {computed} replicas and does not go below that.",
+                "With {count} node the autoscaler computes {replicas} and does not go below that.",
+                "With {count} nodes the autoscaler computes {replicas} and does not go below that.",
                 count=nodes,
-                computed=computed,
+                replicas=counted("{count} replica", "{count} replicas", count=computed),
             )
         )
     patch = Patch(

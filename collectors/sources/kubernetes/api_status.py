@@ -88,15 +88,22 @@ def error_from(
         410: sentence("the requested resourceVersion is too old: list again"),
         429: sentence("it limits the rate of requests, or a disruption budget forbids it now"),
     }.get(status, sentence("check the API server") if status >= 500 else sentence("correct the request"))
-    words = f": {message}" if message else ""
     seconds = details.retry_after_seconds or _seconds((headers or {}).get("Retry-After", ""))
     return KubernetesError(
         sentence(
-            "{where} answered {status} to {attempt}{words}; {advice}",
+            "{where} answered {status} to {attempt}: {message}; {advice}",
             where=where,
             status=status,
             attempt=attempt,
-            words=words,
+            message=message,
+            advice=advice,
+        )
+        if message
+        else sentence(
+            "{where} answered {status} to {attempt}; {advice}",
+            where=where,
+            status=status,
+            attempt=attempt,
             advice=advice,
         ),
         status=status,

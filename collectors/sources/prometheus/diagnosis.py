@@ -190,12 +190,11 @@ def missing_finding(missing: MissingMetrics) -> Finding:
         cause = sentence("there is no series of {metrics}", metrics=metrics)
         given = warning("", sentence("check the rule's metric names, or leave the rule out"))
     if missing.lost:
-        cause = counted(
-            "{cause}; {lost} had series within the last {count} day",
-            "{cause}; {lost} had series within the last {count} days",
+        cause = sentence(
+            "{cause}; {lost} had series within the last {days} days",
             cause=cause,
             lost=some_of(missing.lost, _SHOWN),
-            count=LONGEST_BEFORE.days,
+            days=LONGEST_BEFORE.days,
         )
     text = sentence("{rules} can see nothing: {cause}", rules=some_of(missing.rules, _SHOWN), cause=cause)
     own = tuple(

@@ -324,9 +324,9 @@ def test_a_repeated_incident_says_how_often_and_how_long_it_stood() -> None:
     reopened = after(ended, again)
 
     foot = "\n".join(plain(b.text) for b in shown(reopened).blocks if hasattr(b, "text"))
-    assert "since 2026-03-02 12:20 UTC · 2nd time in 20 min, 12 min in all" in foot
+    assert "since 2026-03-02 12:20 UTC · 2 times in 20 min, 12 min in all" in foot
     assert (
-        "Resolved after 3 min. No action was taken through Yardmaster. It was the 2nd time in 23 min, 15 min in all."
+        "Resolved after 3 min. No action was taken through Yardmaster. It happened 2 times in 23 min, 15 min in all."
         in words(after(reopened, resolved(again, NOON + minutes(23))))
     )
 
@@ -355,7 +355,7 @@ def test_a_reopened_incident_is_broadcast_with_the_first_lines_and_the_buttons()
 
     assert reply.broadcast
     assert plain(reply.text).split("\n") == [
-        "Reopened: GPU 3 on gpu-a01 reported XID 79 (2nd time in 20 min, 12 min in all)",
+        "Reopened: GPU 3 on gpu-a01 reported XID 79 (2 times in 20 min, 12 min in all)",
         "On this node: vision/detr 16 GPUs, ana",
         "Next: Cordon gpu-a01",
     ]

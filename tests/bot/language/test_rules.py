@@ -64,7 +64,12 @@ def test_chinese_has_what_the_english_has(name: str) -> None:
         ("KubePodsUnschedulable", 1, "1 pod fits on no node.", "有 1 个 Pod 在任何节点上都放不下。"),
         ("KubePodsUnschedulable", 2, "2 pods fit on no node.", "有 2 个 Pod 在任何节点上都放不下。"),
         ("DNSReplicasLow", 1, "Only 1 replica of the cluster DNS is ready.", "集群 DNS 只有 1 个副本就绪。"),
-        ("DNSReplicasLow", 0, "Only 0 replicas of the cluster DNS are ready.", "集群 DNS 只有 0 个副本就绪。"),
+        (
+            "DNSReplicasLow",
+            0,
+            "Only 0 replicas of the cluster DNS are ready.",
+            "集群 DNS 只有 0 个副本就绪。",
+        ),
         (
             "NodeOOMKill",
             1.2,

@@ -67,7 +67,9 @@ async def test_it_gives_up_in_the_end_and_says_what_it_still_waits_for(
     add_pod(kube, "w-1", phase="Pending", containerStatuses=[waiting])
     over = await run(MemoryStore(), writer)
     assert over.state is PlanState.FAILED
-    assert over.error.startswith("wait until its pods run: timeout after 300 s; 1 of 2 pods runs; w-1 waits: ")
+    assert over.error.startswith(
+        "wait until its pods run: timeout after 300 s; 1 of 2 pods runs; w-1 waits: "
+    )
 
 
 @pytest.mark.parametrize("kind", ["FailureTarget", "Failed"])
