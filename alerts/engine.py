@@ -140,7 +140,7 @@ def evaluate(
         if verdict is Verdict.UNKNOWN and before is not None and _is_gone(before, renderer):
             verdict, ended_reason = (
                 Verdict.INACTIVE,
-                sentence("{node} is no longer in the cluster", node=before.subject.node),
+                sentence("{node} left the cluster", node=before.subject.node),
             )
         timing = rule.timing
         if verdict is Verdict.UNKNOWN and before is not None and before.id in proven:

@@ -47,7 +47,7 @@ class Proof(StrEnum):
     # All GPUs of the node, after some of them were not or the node was rebooted.
     GPUS_ALLOCATABLE = "gpus-allocatable"
     NODE_REBOOTED = "node-rebooted"  # and is ready
-    VOLUME_MOUNTED = "volume-mounted"  # a pod runs that waited for the volume
+    VOLUME_MOUNTED = "volume-mounted"  # a pod that waited for the volume runs
     METRIC = "metric"  # what the rule's `proof_expr` returns for the alert was 0, and no longer is
     WORD = "word"  # nothing but a person's word
 
@@ -59,6 +59,12 @@ class ImpactScope(StrEnum):
     CLUSTER = "cluster"  # everybody: all trainings depend on the subject
     HOLDER = "holder"  # the one that holds the subject: nothing is broken
     BYSTANDERS = "bystanders"  # those that are only near it: nothing says that it affects them
+
+
+class Recipient(StrEnum):
+    """Who is notified of an alert besides the channels of its incident."""
+
+    OWNER = "owner"  # of the training that it is about, directly, and their team in its channel
 
 
 class Consequence(StrEnum):
@@ -94,6 +100,7 @@ class AlertTemplate:
     impact: ImpactScope | None = None  # None: by the component that the alert is about
     worse_after: tuple[str, ...] = ()  # names of alerts: beside one of them this one is critical, and leads
     consequence: Consequence | None = None  # of its alerts that are critical
+    notify: Recipient | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The store: tables of rows, declared beside their row types, and transactions over them.
 
-bot/store implements it, with SQL and in memory.
+bot/store implements it with SQL.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from alerts.rules import Rule
+from bot.evaluation.recorder import CardRouting
 from bot.jobs import garbage_collection
 from bot.jobs.agenda import Agenda
 from bot.jobs.due_catalogue import due_works
@@ -11,8 +13,10 @@ from bot.jobs.launch_watcher import LaunchWatcher
 from bot.jobs.lease_watcher import LeaseWatcher
 from bot.jobs.plan_runner import PlanRunner
 from bot.jobs.retention import Retention
+from bot.jobs.training_notifier import NoticeRouting, TrainingNotifier
 from bot.jobs.unknown_steps import UnknownSteps
 from bot.live_cluster import LiveCluster
+from bot.settings.mapping import owners_of
 from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from commands.core.pipeline import Pipeline
@@ -24,10 +28,12 @@ def wire_jobs(
     clusters: Mapping[str, LiveCluster],
     pipeline: Pipeline,
     *,
-    channel: str,
+    rules: Callable[[], Mapping[str, Rule]],
+    routing: CardRouting,
     reaches_people: Callable[[str], bool],
 ) -> dict[str, Work]:
-    """Return the jobs, which listen to the store. `channel` is for the cards of what was not requested in a channel."""
+    """Return the jobs, which listen to the store. The default channel has cards of what was requested in none."""
+    channel = routing.default
     store, clock = shared.store, shared.clock
     executor = PlanExecutor(
         store,
@@ -49,7 +55,22 @@ def wire_jobs(
         reaches_people=reaches_people,
     )
     leases = LeaseWatcher(store, clusters, clock, errors=shared.errors)
-    for listener in (plans.wake, unknown.wake, agenda.wake, launches.wake, leases.wake):
+    notices = TrainingNotifier(
+        store,
+        clusters,
+        rules,
+        clock,
+        NoticeRouting(
+            teams={name: team.channel for name, team in shared.settings.teams.items()},
+            routes=routing.routes,
+            default=routing.default,
+            owners=owners_of(shared.settings, shared.persons),
+            reaches_people=reaches_people,
+        ),
+        redact=shared.redact,
+        errors=shared.errors,
+    )
+    for listener in (plans.wake, unknown.wake, agenda.wake, launches.wake, leases.wake, notices.wake):
         store.listen(listener)
     return {
         "plans": plans.run,
@@ -57,6 +78,7 @@ def wire_jobs(
         "agenda": agenda.run,
         "launches": launches.run,
         "leases": leases.run,
+        "training notices": notices.run,
         "event loop lag": EventLoopLag(shared.metrics.event_loop_lag.observe).run,
         "garbage collection": garbage_collection.collect_periodically,
         "retention": Retention(store, clock, timezone=shared.settings.timezone).run,

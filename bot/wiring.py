@@ -158,7 +158,8 @@ def _assemble(
         shared,
         clusters,
         pipeline,
-        channel=channel,
+        rules=rules,
+        routing=routing,
         reaches_people=lambda kind: kind in opened and opened[kind].notifier.capabilities.direct,
     )
     parts |= wire_store_watch(shared, opened, channel)

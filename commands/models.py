@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from alerts.store import stored
 from collectors.facts.redaction import redacted
+from collectors.trainings.training import Rank
 
 
 @stored("people")
@@ -186,6 +187,49 @@ class Launch:
     def state(self) -> str:
         """Indexed in the store: live or over."""
         return "over" if self.is_over else "live"
+
+
+@stored(
+    "training_notices",
+    "cluster",
+    "training",
+    "at",
+    over=lambda notice: notice.at,
+    floats=lambda notice: (notice.gpus, *(rank.gpus for rank in notice.failures)),
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingNotice:
+    """What the owner of a training and their team were notified of: that it failed, or cannot compute.
+
+    It is kept after its training is gone, so that people can still read why it failed.
+    """
+
+    id: str
+    cluster: str
+    training: str  # its key
+    name: str  # as people read it: namespace/name
+    typed: str  # what people type for it alone
+    owner: str = ""  # as named in the cluster
+    owner_id: str = ""  # the person; empty when unknown
+    team: str = ""
+    alert: str  # Alert.id
+    since: datetime  # of the alert
+    at: datetime  # when the training failed; else since when the alert fires
+    summary: str  # of the alert, and its texts
+    texts: tuple[str, ...] = ()
+    gpus: float = 0  # that it holds, or wanted when it failed
+    failed_at: datetime | None = None  # the end of the training that has failed
+    failures: tuple[
+        Rank, ...
+    ] = ()  # the first of its tasks that failed, and those that failed together with it
+    nodes: tuple[str, ...] = ()  # of all its tasks
+    last_lines: tuple[str, ...] = ()  # of the task that failed first
+    plan: str = ""  # that launched it
+    is_direct: bool = False  # the owner has a direct message
+
+    @property
+    def has_failed(self) -> bool:
+        return self.failed_at is not None
 
 
 @stored("handled_requests", "at", over=lambda request: request.at)  # its cluster is not known yet

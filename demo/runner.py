@@ -14,6 +14,7 @@ from alerts.incidents.incident import Incident
 from collectors.cluster.kinds import DEPLOYMENTS
 from collectors.trainings.training import TrainingState
 from commands.execution.plan import Plan, PlanState
+from demo.card_record import CardRecord
 from demo.environment import CHANNELS, CLUSTER, Environment, describe_state
 from demo.lookalikes.slack import Message
 from demo.scenario import Action, Scenario
@@ -51,6 +52,7 @@ class ScenarioRunner:
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
+        self._record = CardRecord(environment)
         self._start = 0.0
         self._known: set[str] = set()
 
@@ -60,11 +62,13 @@ class ScenarioRunner:
         self._start = monotonic()
         # An open incident belongs to the scenario only if its fault began in the simulated history.
         self._known = set() if scenario.initial_faults else {one.id for one in await self._incidents()}
-        try:
-            await self._run(scenario, result)
-        except FailedError as error:
-            result.failures.append(str(error))
-            await self._end_faults(scenario)
+        async with self._record.running():
+            try:
+                await self._run(scenario, result)
+            except FailedError as error:
+                result.failures.append(str(error))
+                await self._end_faults(scenario)
+        result.failures += await self._record.faults()
         return result
 
     async def _run(self, scenario: Scenario, result: Result) -> None:

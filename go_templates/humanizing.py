@@ -46,8 +46,7 @@ def as_float(value: Value) -> float:
 
 
 def _four_digits(number: float) -> str:
-    text = format_float(number, "g", 4)
-    return text if text != "Inf" else "+Inf"
+    return format_float(number, "g", 4)
 
 
 def _scaled(number: float, names: tuple[str, ...], step: float) -> tuple[float, str]:

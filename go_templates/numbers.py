@@ -31,18 +31,15 @@ def parse_number(text: str, at: int) -> ConstantNode:
     if len(text) > _LONGEST:
         raise ValueError(f"bad number syntax: {text[:20]}…")
     if text.endswith("i"):
-        imaginary = _decimal(text[:-1])
-        return ConstantNode(at=at, value=complex(0, imaginary), as_float=0.0 if imaginary == 0 else None)
+        return ConstantNode(at=at, value=complex(0, _decimal(text[:-1])))
     if _INTEGER.fullmatch(text):
         whole = _integer(text)
         if not -_LARGEST // 2 <= whole < _LARGEST:
             raise ValueError(f"integer overflow: {text}")
-        return ConstantNode(at=at, value=whole, as_int=whole, as_float=float(whole))
+        return ConstantNode(at=at, value=whole)
     if not set(text) & set(".eEpP"):
         raise ValueError(f"bad number syntax: {text}")  # 08: not octal, and without a point
-    decimal = _decimal(text)
-    as_int = int(decimal) if decimal == math.floor(decimal) and abs(decimal) < _LARGEST // 2 else None
-    return ConstantNode(at=at, value=decimal, as_int=as_int, as_float=decimal)
+    return ConstantNode(at=at, value=_decimal(text))
 
 
 def character(text: str, at: int) -> ConstantNode:
@@ -50,7 +47,7 @@ def character(text: str, at: int) -> ConstantNode:
     inner = unquoted(text, quote="'")
     if len(inner) != 1:
         raise ValueError(f"malformed character constant: {text}")
-    return ConstantNode(at=at, value=ord(inner), as_int=ord(inner), as_float=float(ord(inner)))
+    return ConstantNode(at=at, value=ord(inner))
 
 
 def unquoted(text: str, *, quote: str = '"') -> str:

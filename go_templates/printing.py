@@ -1,6 +1,5 @@
 """Values formatted as by Go's fmt: Print, Println, Printf."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -12,8 +11,6 @@ from go_templates.values import AlertData, GoDuration, TemplateSample, Time, Val
 
 LARGEST_NUMBER = 1_000_000  # maximum width or precision, as in Go
 MAX_OUTPUT = 256 * 1024  # characters per call; Go has no such limit
-_FLAGS = "#0+- "
-_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,9 +17,7 @@ def printable_value(value: Value) -> str:
 def called(name: str, native: NativeFunction, world: Environment, given: Sequence[Value]) -> Value:
     try:
         value = native.call(world, *given) if native.needs_world else native.call(*given)
-    except RenderError as error:
-        raise RenderError(f"error calling {name}: {error}") from None
-    except (ArithmeticError, ValueError) as error:
+    except (RenderError, ArithmeticError, ValueError) as error:
         raise RenderError(f"error calling {name}: {error}") from None
     if isinstance(value, str) and len(value) > MAX_OUTPUT:
         raise RenderError(f"error calling {name}: the text is longer than {MAX_OUTPUT} characters")

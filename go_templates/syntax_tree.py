@@ -16,15 +16,10 @@ class NilNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantNode:
-    """A string, a boolean, or a number; `value` is used where any type is accepted.
-
-    `as_float` and `as_int` are the number where a float or an integer is required.
-    """
+    """A string, a boolean, or a number."""
 
     at: int
     value: str | bool | int | float | complex
-    as_int: int | None = None
-    as_float: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,7 +64,9 @@ def group_words(
     """Return what a headline may name: what the alerts share, how many they are, and their GPUs."""
     known = sorted({member.subject.gpu for member in alike if member.subject.gpu})
     shared = totals.subject if totals else shared_by(incident.subject, alike)
+    own = shared_by(alike[0].subject, alike) if totals is None else shared  # what the incident is not about
     return {
+        **own.words(),
         **shared.words(),
         "component": shared.component.removesuffix(".service"),  # a unit of systemd
         "place": place_of(shared) or incident.cluster,

@@ -52,6 +52,8 @@ def _buttons(incident: Incident, context: IncidentContext) -> tuple[Button, ...]
         last.append(Button(label=label, line=f"alert ack {incident.id}"))
     if incident.is_only_unproven:
         last.append(Button(label="It is over", line=f"incident resolve {incident.id}"))
+    if context.silenced_until and context.silence:
+        last.append(Button(label="End the silence", line=f"silence expire {context.silence}"))
     buttons = [
         Button(label=label_of(line), line=line, style=_style(line, is_first=number == 0))
         for number, line in enumerate(offers(incident, context)[: MAX_BUTTONS - max(1, len(last))])

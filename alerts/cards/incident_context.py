@@ -61,6 +61,7 @@ class IncidentContext:
     runbooks: str = ""  # the URL to which a runbook's name is appended
     silenced_until: datetime | None = None
     is_silenced_until_over: bool = False  # then `silenced_until` is far away
+    silence: str = ""  # the id of the silence that ends last
     blind: str = ""  # why the incident cannot be seen at the moment
     still_open: tuple[StillOpen, ...] = ()
     asked: tuple[Asked, ...] = ()

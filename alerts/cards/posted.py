@@ -19,6 +19,7 @@ class CardKind(StrEnum):
     PLAN = "plan"
     RECLAIM_REQUEST = "reclaim_request"
     LAUNCH = "launch"
+    TRAINING_NOTICE = "training_notice"
 
 
 def card_id(kind: CardKind, of: str, channel: str) -> CardId:

@@ -34,8 +34,8 @@ def waits_for(incident: Incident) -> Text:
 def came_back(returned: Returned) -> Text:
     """Return that the fault was repaired before, and that it is the vendor's now."""
     repaired = counted(
-        "Repaired {count} time in {days} days, and back:",
-        "Repaired {count} times in {days} days, and back:",
+        "Repaired {count} time in {days} days, and it came back:",
+        "Repaired {count} times in {days} days, and it came back:",
         count=returned.repairs,
         days=WITHIN.days,
     )
@@ -73,11 +73,11 @@ def _condition(member: Member, proof: Proof) -> str:
         case Proof.GPUS_ALLOCATABLE:
             return _gpus_allocatable(member.evidence.gpus if member.evidence else 0, node)
         case Proof.NODE_REBOOTED:
-            return sentence("{node} was rebooted and is ready", node=node)
+            return sentence("{node} has rebooted and is ready", node=node)
         case Proof.VOLUME_MOUNTED:
-            return sentence("a pod runs that waited for the volume")
+            return sentence("a pod that waited for the volume runs")
         case Proof.METRIC:
-            return sentence("the metrics of {place} are well again", place=place_of(member.subject))
+            return sentence("the metrics of {place} are back to normal", place=place_of(member.subject))
         case Proof.WORD:
             return ""
 
@@ -103,36 +103,41 @@ def _proved(member: Member) -> Text:
         return ()
     if proven.who:
         return _word(proven.who, proven.who_name, proven.reason)
-    said = sentence("{proof} since {at}", proof=_seen(member, proven), at=proven.since or proven.at)
+    said = sentence("{proof} at {at}", proof=_seen(member, proven), at=proven.since or proven.at)
     return text(said)
 
 
 def _word(who: str, who_name: str, reason: str) -> Text:
     by = person(who, who_name)
     if reason:
-        return text(sentence("{who} says that it is over: {reason}", who=by, reason=reason))
-    return text(sentence("{who} says that it is over", who=by))
+        return text(sentence("{who} said that it was over: {reason}", who=by, reason=reason))
+    return text(sentence("{who} said that it was over", who=by))
 
 
 def _seen(member: Member, proven: Proven) -> str:
     node = member.subject.node or place_of(member.subject)
     if proven.is_gone:
-        return sentence("{node} is no longer in the cluster", node=node)
+        return sentence("{node} was no longer in the cluster", node=node)
     match proven.proof:
         case Proof.GPUS_ALLOCATABLE:
             if proven.is_rebooted:
                 return counted(
-                    "the {count} GPU of {node} is allocatable again after a reboot",
-                    "all {count} GPUs of {node} are allocatable again after a reboot",
+                    "the {count} GPU of {node} was allocatable again after a reboot",
+                    "all {count} GPUs of {node} were allocatable again after a reboot",
                     count=proven.gpus,
                     node=node,
                 )
-            return _gpus_allocatable(proven.gpus, node)
+            return counted(
+                "the {count} GPU of {node} was allocatable again",
+                "all {count} GPUs of {node} were allocatable again",
+                count=proven.gpus,
+                node=node,
+            )
         case Proof.NODE_REBOOTED:
-            return sentence("{node} was rebooted and is ready", node=node)
+            return sentence("{node} had rebooted and was ready", node=node)
         case Proof.VOLUME_MOUNTED:
-            return sentence("{pod}, which waited for the volume, runs", pod=proven.pod)
+            return sentence("{pod}, which waited for the volume, ran", pod=proven.pod)
         case Proof.METRIC:
-            return sentence("the metrics of {place} are well again", place=place_of(member.subject))
+            return sentence("the metrics of {place} were back to normal", place=place_of(member.subject))
         case Proof.WORD:
             return ""

@@ -42,17 +42,18 @@ class Suggestion:
         return words[words.index("--node") + 1] if "--node" in words else ""
 
 
-def suggested_actions(incident: Incident, rules: Mapping[str, Rule]) -> tuple[str, ...]:
-    """Return the command lines to suggest, without those that have a placeholder the subject cannot fill."""
-    return tuple(one.line for one in suggestions(incident, rules))
-
-
 def suggestions(incident: Incident, rules: Mapping[str, Rule]) -> tuple[Suggestion, ...]:
-    """Return what the rules of the alerts that stand suggest, those of what explains most first."""
+    """Return what the rules of the alerts that stand suggest, those of what explains most first.
+
+    A line with a placeholder that the subject cannot fill is left out.
+    """
     found: dict[str, Suggestion] = {}
+    kept: dict[str, bool] = {}  # node -> whether the XIDs on it let it keep its work
     for member in incident.standing or (incident.lead,):
-        rule = rules.get(member.rule)
-        keeps = keeps_node(incident, member)
+        rule, node = rules.get(member.rule), member.subject.node
+        if member.recovery is not None and node not in kept:
+            kept[node] = keeps_node(incident, member)
+        keeps = member.recovery is not None and kept[node]
         for action in rule.template.actions if rule else ():
             if keeps and action.startswith(_EMPTIES):
                 continue

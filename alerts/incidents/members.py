@@ -22,63 +22,49 @@ def member_of(
 
     `is_worse`: one of them made it worse before. It stays so while it stands, whatever becomes of the other.
     """
-    said = {name: readable(words, alert) for name, words in alert.annotations.items()}
+    if rule is not None and not is_worse:
+        is_worse = any(_leads_to(other, alert, rule) for other in others)
+    is_worse = is_worse and rule is not None
+    severity = Severity.CRITICAL if is_worse else alert.severity
+    is_logged = rule is not None and _is_fact(rule)
+    proofs = proofs_of(alert, rule, severity) if rule is not None else ()
     member = Member(
         alert=alert.id,
         rule=alert.rule,
         name=alert.name,
-        severity=alert.severity,
+        severity=severity,
         state=alert.life.state,
         since=alert.life.since,
-        summary=summary_of(alert),
-        description=said.get("description", ""),
+        summary=(_said("worse_summary", alert) if is_worse else "") or summary_of(alert),
+        description=(_said("worse_description", alert) if is_worse else "") or _said("description", alert),
         value=alert.value,
         texts=alert.texts,
         subject=alert.subject,
         resolved_at=alert.life.resolved_at,
         unseen_since=alert.unseen_since,
         ended_reason=alert.ended_reason,
+        is_logged=is_logged,
+        is_worse=is_worse,
+        scope=scope_of(alert, rule),
+        labels=alert.labels.without("alertname", "severity") if is_logged or proofs else {},
+        proofs=proofs,
     )
     member = with_advice(member, alert.labels)
     if rule is None:
-        return replace(member, scope=scope_of(alert, rule))
-    is_logged = _is_fact(rule)
-    member = replace(
-        member,
-        headline=said.get("headline", ""),
-        resolved_headline=said.get("resolved_headline", ""),
-        is_logged=is_logged,
-        scope=scope_of(alert, rule),
-        labels=alert.labels.without("alertname", "severity") if is_logged else {},
-    )
-    if not is_worse and not any(_leads_to(other, alert, rule) for other in others):
-        return _with_proofs(_with_consequence(member, rule), alert, rule)
-    worse = replace(
-        member,
-        severity=Severity.CRITICAL,
-        summary=said.get("worse_summary", member.summary),
-        description=said.get("worse_description", member.description),
-        headline="",
-        resolved_headline=_once_over(member, rule),
-        is_worse=True,
-    )
-    return _with_proofs(_with_consequence(worse, rule), alert, rule)
-
-
-def _once_over(member: Member, rule: Rule) -> str:
-    """What is said of the worse alert once it is over: a loss stays one, and a danger is past."""
-    return member.resolved_headline if rule.template.consequence is Consequence.DANGER else ""
-
-
-def _with_consequence(member: Member, rule: Rule) -> Member:
-    is_critical = member.severity is Severity.CRITICAL
-    return replace(member, consequence=rule.template.consequence if is_critical else None)
-
-
-def _with_proofs(member: Member, alert: Alert, rule: Rule) -> Member:
-    if not (proofs := proofs_of(alert, rule, member.severity)):
         return member
-    return replace(member, proofs=proofs, labels=alert.labels.without("alertname", "severity"))
+    consequence = rule.template.consequence
+    # Once the worse alert is over, a loss stays one, and a danger is past.
+    says_its_end = not is_worse or consequence is Consequence.DANGER
+    return replace(
+        member,
+        headline="" if is_worse else _said("headline", alert),
+        resolved_headline=_said("resolved_headline", alert) if says_its_end else "",
+        consequence=consequence if severity is Severity.CRITICAL else None,
+    )
+
+
+def _said(annotation: str, alert: Alert) -> str:
+    return readable(alert.annotations.get(annotation, ""), alert)
 
 
 def _is_fact(rule: Rule) -> bool:

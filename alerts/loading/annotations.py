@@ -12,7 +12,7 @@ from alerts.loading.node_reader import NodeReader, did_you_mean
 from alerts.loading.promql import find_error
 from alerts.loading.resolve_conditions import read_resolving
 from alerts.loading.yaml_nodes import ScalarNode, YamlNode
-from alerts.rules import AlertTemplate, Consequence, FileLocation, ImpactScope, Severity, Symbols
+from alerts.rules import AlertTemplate, Consequence, FileLocation, ImpactScope, Recipient, Severity, Symbols
 from go_templates import TemplateError, parse
 
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
@@ -20,6 +20,7 @@ OWN = (
     "actions",
     "consequence",
     "impact",
+    "notify",
     "presence",
     "proof_expr",
     "proof_severity",
@@ -131,6 +132,7 @@ def _own(
             impact=_one_of(ImpactScope, reader, annotations, "impact", before),
             worse_after=_worse_after(reader, annotations, before),
             consequence=_one_of(Consequence, reader, annotations, "consequence", before),
+            notify=_one_of(Recipient, reader, annotations, "notify", before),
         ),
         presence=_presence(reader, annotations.get("presence"), before),
     )

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import aiohttp
 
-from alerts.cards.suggested_actions import suggested_actions
+from alerts.cards.suggested_actions import suggestions
 from alerts.incidents.incident import Incident
 from alerts.incidents.proofs import ProofFacts
 from alerts.rendering import RuleRenderer
@@ -132,9 +132,9 @@ class _Watched:
     def look(self, incidents: Sequence[Incident], rules: Mapping[str, Rule]) -> None:
         for incident in incidents:
             self.about.add(incident.subject.node)
-            for line in suggested_actions(incident, rules):
-                if line.startswith(_CORDON):
-                    self.cordons.setdefault(line.split()[2], incident.lead.name)
+            for one in suggestions(incident, rules):
+                if one.line.startswith(_CORDON):
+                    self.cordons.setdefault(one.object, incident.lead.name)
 
 
 async def _play(placed: _Placed, rules: Sequence[Rule], router: QueryRouter) -> Verdict:

@@ -10,11 +10,18 @@ from alerts.store import StoreSnapshot, table_of
 from bot.cards.card_kind import Affected, CardContext, CardDefinition, Composed
 from bot.cards.incident_cards import INCIDENT_CARD, compose_reply
 from bot.cards.launch_cards import LAUNCH_CARD
+from bot.cards.notice_cards import NOTICE_CARD
 from bot.cards.plan_cards import PLAN_CARD
 from bot.cards.reclaim_cards import RECLAIM_CARD
 from commands.core.cluster_selection import with_cluster
 
-CARD_DEFINITIONS: tuple[CardDefinition, ...] = (INCIDENT_CARD, PLAN_CARD, RECLAIM_CARD, LAUNCH_CARD)
+CARD_DEFINITIONS: tuple[CardDefinition, ...] = (
+    INCIDENT_CARD,
+    PLAN_CARD,
+    RECLAIM_CARD,
+    LAUNCH_CARD,
+    NOTICE_CARD,
+)
 
 
 class CardCatalogue:

@@ -18,8 +18,9 @@ from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
 from collectors.facts.sentences import listed
 from collectors.trainings.training import TrainingState
+from commands.core.incident_plans import plans_of
 from commands.execution.plan import Plan, StepRecord
-from commands.incident.card_context import context_of, incident_context, plans_of, still_suspended
+from commands.incident.card_context import context_of, incident_context, still_suspended
 from commands.models import CordonLease, ReclaimRequest
 
 LOOK_AGAIN = timedelta(seconds=15)  # whether an object that broke again is well

@@ -8,7 +8,14 @@ from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
 from commands.execution.plan import Plan
 from commands.models import Launch
-from commands.training.failure_cause import LOOKED_AT_FOR, again_elsewhere, cause_of, cause_text
+from commands.training.failure_cause import (
+    LOOKED_AT_FOR,
+    again_elsewhere,
+    blamed,
+    cause_of,
+    cause_text,
+    death_of_launch,
+)
 from commands.training.launch_card import launch_card
 
 FOLLOW_EVERY = timedelta(seconds=15)  # its ranks come and go without a change of the launch's row
@@ -32,12 +39,13 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     if found is None:
         return Composed(message=None, is_final=True)
     training = shared.training(found.cluster, found.training)
-    cause = await cause_of(found, snapshot, together=training.failed_together if training else ())
+    cause = await cause_of(death_of_launch(found, training), snapshot)
     plan = await snapshot.rows(Plan).get(found.plan) if cause is not None else None
     message = launch_card(
         found,
         training,
         last_lines=found.last_lines,
+        first=blamed(training.first_failures, cause) if training is not None else None,
         cause=cause_text(cause) if cause is not None else (),
         again=again_elsewhere(cause, plan) if cause is not None else None,
     )

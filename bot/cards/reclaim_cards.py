@@ -9,8 +9,8 @@ from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
 from commands.execution.plan import Plan
 from commands.gpu.freeing_plan import freeing_plan, requests_of
-from commands.gpu.reclaim_card import OPEN, reclaim_card
-from commands.models import ReclaimRequest, ReclaimState
+from commands.gpu.reclaim_card import reclaim_card
+from commands.models import OPEN_REQUEST, ReclaimRequest, ReclaimState
 
 
 def wanted_reclaim_cards(
@@ -48,7 +48,7 @@ async def _compose(
     found = await snapshot.rows(ReclaimRequest).get(card.row_id)
     if found is None:
         return Composed(message=None, is_final=True)
-    over = found.state not in OPEN
+    over = found.state not in OPEN_REQUEST
     plan = await freeing_plan(found, snapshot) if found.state is ReclaimState.FREED else None
     return Composed(
         message=reclaim_card(found, now, plan=plan.id if plan else ""),

@@ -73,8 +73,8 @@ class Inbox:
         self._outsiders: dict[str, None] = {}  # who read that they get no answer, oldest first
 
     def wake(self, changed: Changed) -> None:
-        """Listen to the store: wake up when interactions have arrived."""
-        if "interactions" in changed:
+        """Listen to the store: wake up when interactions have arrived. What runs here changes its own row itself."""
+        if changed.get("interactions", {}).keys() - self._running:
             self._has_arrived = True
             self._wake.set()
 
@@ -82,19 +82,18 @@ class Inbox:
         """Run until cancelled."""
         self._running.clear()
         self._slots, self._has_arrived = FairSlots(), True
-        waiting: list[Interaction] = []
+        waiting: list[tuple[Interaction, SenderLane]] = []
         async with asyncio.TaskGroup() as group:
             while True:
                 self._wake.clear()
                 if self._has_arrived:
                     self._has_arrived = False
                     waiting = await self._waiting()
-                waiting = [one for one in waiting if not self._started(one, group)]
+                waiting = [(one, lane) for one, lane in waiting if not self._started(one, lane, group)]
                 await self._wake.wait()
 
-    def _started(self, interaction: Interaction, group: asyncio.TaskGroup) -> bool:
+    def _started(self, interaction: Interaction, lane: SenderLane, group: asyncio.TaskGroup) -> bool:
         """Handle the interaction if there is a slot for it now, and return whether there is."""
-        lane = SenderLane(interaction.user_id, self._deps.changes(interaction.text))
         if not self._slots.may_begin(lane):
             return False
         self._running.add(interaction.id)
@@ -112,9 +111,10 @@ class Inbox:
         async with self._deps.store.unit() as unit:
             await unit.rows(Interaction).put(replace(interaction, begun=interaction.begun + 1))
 
-    async def _waiting(self) -> list[Interaction]:
+    async def _waiting(self) -> list[tuple[Interaction, SenderLane]]:
         async with self._deps.store.unit() as unit:
-            return [one for one in await unit.rows(Interaction).find() if one.id not in self._running]
+            found = [one for one in await unit.rows(Interaction).find() if one.id not in self._running]
+        return [(one, SenderLane(one.user_id, self._deps.changes(one.text))) for one in found]
 
     async def _handle(self, interaction: Interaction) -> None:
         try:

@@ -6,7 +6,7 @@ from alerts.cards.posted import CardKind, PostedCard
 from alerts.store import Store, StoreSnapshot
 from bot.channels.interaction import Interaction
 from commands.execution.plan import Origin, Plan
-from commands.models import ReclaimRequest
+from commands.models import ReclaimRequest, TrainingNotice
 
 RECENT_CARDS = 500  # newest cards of a channel that are searched for the one with the button
 
@@ -54,3 +54,6 @@ async def _line_about(card: PostedCard, snapshot: StoreSnapshot) -> str:
         case CardKind.RECLAIM_REQUEST:
             reclaim = await snapshot.rows(ReclaimRequest).get(card.row_id)
             return f"training show {reclaim.training} --cluster {card.cluster}" if reclaim else ""
+        case CardKind.TRAINING_NOTICE:
+            notice = await snapshot.rows(TrainingNotice).get(card.row_id)
+            return f"training show {notice.training} --cluster {card.cluster}" if notice else ""

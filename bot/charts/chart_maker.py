@@ -17,7 +17,7 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.store import Changed, Store
 from bot.charts.chart_renderer import ChartRenderer, DrawingError
-from bot.charts.incident_chart import charted_members, plan_chart
+from bot.charts.incident_chart import chart_plans, charted_members
 from bot.charts.line_chart import alt_text
 from bot.delivery.notifier_protocol import Notifier, Picture, SendError
 from bot.live_cluster import LiveCluster
@@ -123,10 +123,8 @@ class ChartMaker:
         self._wanted = wanted
 
     def _is_missing(self, incident: Incident, image: CardImage | None) -> bool:
-        """Return whether a chart is to be drawn. That of an earlier end stays while an incident is open again."""
-        if image is not None and (incident.is_open or image.resolved_at == incident.resolved_at):
-            return False
-        return bool(charted_members(incident, self._rules()))
+        """Return whether a chart is to be drawn: one, as a second one would be a second file in the thread."""
+        return image is None and bool(charted_members(incident, self._rules()))
 
     async def _work(self) -> None:
         """Make the charts that are due."""
@@ -156,20 +154,20 @@ class ChartMaker:
                 return False
             members = charted_members(incident, rules)
             alerts = await snapshot.rows(Alert).get_all(one.alert for one in members)
-        plan = plan_chart(incident, members, alerts, rules, self._clock.now())
         cluster = self._clusters.get(incident.cluster)
         source = cluster.sources.answering(PromQLQuery) if cluster is not None else None
-        if plan is None or source is None:
+        if source is None:
             return False
-        series = await source.range(plan.query, start=plan.start, end=plan.end, step=plan.step)
-        chart = plan.chart(series)
-        if chart is None:
+        for plan in chart_plans(incident, members, alerts, rules, self._clock.now()):
+            series = await source.range(plan.query, start=plan.start, end=plan.end, step=plan.step)
+            if (chart := plan.chart(series)) is not None:
+                break
+        else:
             return False
         alt = alt_text(chart)
         content = await self._renderer.render(chart)
         kind, channel = kind_and_name(card.channel)
-        name = f"{incident.id}-{'ended' if incident.resolved_at else 'fired'}.png"
-        picture = Picture(name=name, content=content, alt=alt)
+        picture = Picture(name=f"{incident.id}.png", content=content, alt=alt)
         async with asyncio.timeout(SEND_WITHIN.total_seconds()):
             file = await self._notifiers[kind].upload(channel, picture, thread=card.thread or card.message_id)
         image = CardImage(

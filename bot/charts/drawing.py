@@ -26,7 +26,8 @@ _LIMIT = "#e0393e"
 _INK = "#7b8087"  # contrast of 4 to 1 to white and to Slack's dark background
 _TICKS = (60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400)
 _MOST_TICKS = 5
-_IN_ROW = 4  # names in a line of the legend
+_IN_ROW = 4  # names in a line of the legend, if they are short
+_LETTER, _HANDLE = 7.5, 40  # points: of a letter of the legend, and of a handle with the room around it
 _FEW = 12  # points that make no visible line
 _GAP = 2.5  # steps without a sample that break a line
 
@@ -46,7 +47,7 @@ _STYLE: Any = {
 
 def draw(chart: Chart) -> bytes:
     """Return the chart as PNG."""
-    rows = math.ceil((len(chart.lines) + bool(chart.more)) / _IN_ROW) if _has_legend(chart) else 0
+    rows = math.ceil((len(chart.lines) + bool(chart.more)) / _columns(chart)) if _has_legend(chart) else 0
     with rc_context(_STYLE):
         height = (HEIGHT + ROW * rows) / 72
         figure = Figure(figsize=(WIDTH / 72, height), layout="constrained")
@@ -67,6 +68,13 @@ def draw(chart: Chart) -> bytes:
 
 def _has_legend(chart: Chart) -> bool:
     return any(line.name for line in chart.lines)
+
+
+def _columns(chart: Chart) -> int:
+    """Return how many names fit beside each other."""
+    longest = max(len(line.name) for line in chart.lines)
+    fitting = int(WIDTH / (longest * _LETTER + _HANDLE))
+    return max(1, min(_IN_ROW, fitting, len(chart.lines) + bool(chart.more)))
 
 
 def _unbroken(line: Line, chart: Chart) -> Iterator[tuple[float, float]]:
@@ -162,7 +170,7 @@ def _legend(figure: Figure, chart: Chart) -> None:
     if chart.more:
         handles.append(figure.axes[0].plot([], [], linestyle="")[0])
         names.append(f"and {chart.more} more")
-    columns = min(_IN_ROW, len(names))
+    columns = _columns(chart)
     figure.legend(
         _by_rows(handles, columns),
         _by_rows(names, columns),

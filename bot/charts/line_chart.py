@@ -49,7 +49,11 @@ def named_lines(series: Iterable[Series]) -> tuple[Line, ...]:
     found = [(labels, points) for labels, points in found if points]
     found.sort(key=lambda one: -max(value for _, value in one[1]))
     distinguishing = _distinguishing([labels for labels, _ in found])
-    lines = (Line(name=_name(labels, distinguishing), points=points) for labels, points in found[:MAX_LINES])
+    shown = found[:MAX_LINES]
+    names = [one_line(_name(labels, distinguishing), _LONGEST_NAME) for labels, _ in shown]
+    if len(set(names)) < len(names):  # a legend would say the same of each
+        names = [""] * len(names)
+    lines = (Line(name=name, points=points) for name, (_, points) in zip(names, shown, strict=True))
     return tuple(sorted(lines, key=lambda line: _natural(line.name)))
 
 
@@ -72,8 +76,9 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 
 def _name(labels: Labels, distinguishing: Collection[str]) -> str:
-    name = ", ".join(f"{name} {labels.get(name, '') or '–'}" for name in distinguishing)
-    return one_line(name, _LONGEST_NAME)
+    """Return the labels that it has of these; `other` for one with none of them."""
+    known = [f"{name} {labels[name]}" for name in distinguishing if labels.get(name)]
+    return ", ".join(known) or ("other" if distinguishing else "")
 
 
 def number(value: float) -> str:

@@ -1,4 +1,4 @@
-"""The parts of a rule's expression that are drawn: the measured side of its comparison, and the threshold."""
+"""The parts of a rule's expression that are drawn: the measured sides of its comparisons, and their thresholds."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,15 +23,44 @@ class Drawn:
     comparison: str = ""
     is_count: bool = False
 
+    @property
+    def is_state(self) -> bool:
+        """Whether it is compared with one value, such as `up == 0`: a line of such values says nothing."""
+        return self.comparison in ("==", "!=")
+
 
 @lru_cache(maxsize=1024)
-def drawn(expr: str) -> Drawn:
-    """Return what to draw of a valid PromQL expression: all of it, where it is not a comparison with a number."""
-    whole = node = parse(expr)
+def drawings(expr: str) -> tuple[Drawn, ...]:
+    """Return what to draw of a valid PromQL expression: all of it, where it is not a comparison with a number.
+
+    Comparisons with `or` between them, such as those of two makes of GPUs, each have a limit of their own: the first
+    that has values is drawn.
+    """
+    whole = parse(expr)
+    sides = [_drawn(one, expr) for one in _alternatives(whole)]
+    if all(one is not None for one in sides):
+        return tuple(filter(None, sides))
+    return (Drawn(expr=expr[whole.start : whole.end]),)  # without a comment at its end
+
+
+def _alternatives(node: Part) -> list[Part]:
+    node = _measuring(node)
+    if isinstance(node, Binary) and node.operator == "or":
+        return [one for side in node.inner for one in _alternatives(side)]
+    return [node]
+
+
+def _measuring(node: Part) -> Part:
+    """Return the part of an expression that has its values, without brackets and conditions."""
     while (isinstance(node, Group) and not node.sign) or (
         isinstance(node, Binary) and node.operator in _CONDITIONS
     ):
         node = node.inner[0]
+    return node
+
+
+def _drawn(node: Part, expr: str) -> Drawn | None:
+    """Return the measured side of a comparison; None of any other part."""
     if isinstance(node, Binary) and node.operator in COMPARISONS:
         (measured, compared), operator = node.inner, node.operator
         if _number(measured) is not None:
@@ -44,7 +73,7 @@ def drawn(expr: str) -> Drawn:
                 comparison=operator if threshold is not None else "",
                 is_count=isinstance(measured, Call) and measured.name in _COUNTS,
             )
-    return Drawn(expr=expr[whole.start : whole.end])  # without a comment at its end
+    return None
 
 
 def _number(node: Part) -> float | None:

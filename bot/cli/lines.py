@@ -4,10 +4,11 @@ import asyncio
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
+from bot.cli.failing import fail, reason_of
 from bot.cli.shared_options import output_option, wants_json
 
 _EXIT_CODES = {"done": 0, "failed": 1, "wrong": 2, "refused": 3}
@@ -100,9 +101,9 @@ def _post(words: tuple[str, ...], address: str, token_file: Path, *, as_json: bo
         token = token_file.read_text(encoding="utf-8").strip()
         answer = asyncio.run(post_line(address, token, line_from_shell(words)))
     except (OSError, UnicodeDecodeError) as error:
-        _fail(f"the token in {token_file} cannot be read: {getattr(error, 'strerror', None) or error}")
+        fail(f"the token in {token_file} cannot be read: {reason_of(error)}")
     except PostError as error:
-        _fail(str(error), _EXIT_CODES[error.outcome])
+        fail(str(error), _EXIT_CODES[error.outcome])
     if as_json:
         tables = [[dict(zip(one.columns, row, strict=False)) for row in one.rows] for one in answer.tables]
         show_json({"outcome": answer.outcome.value, "text": answer.text, "tables": tables})
@@ -112,8 +113,3 @@ def _post(words: tuple[str, ...], address: str, token_file: Path, *, as_json: bo
     if answer.outcome.value == "wrong" and any(word in _OUR_OPTIONS for word in words):
         click.echo("Options of `yardmaster do` itself come before the line.", err=True)
     sys.exit(_EXIT_CODES[answer.outcome.value])
-
-
-def _fail(reason: str, code: int = 1) -> NoReturn:
-    click.echo(f"Error: {reason}", err=True)
-    sys.exit(code)

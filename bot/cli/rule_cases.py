@@ -52,7 +52,7 @@ def _errors(file: Path) -> Iterator[str]:
         return
     names = cases.get("rule_files") if isinstance(cases, dict) else None
     if not isinstance(names, list):
-        yield f"{file}: this is no file of cases: it must have `rule_files` and `tests`"
+        yield f"{file}: this is not a file of test cases: it must have `rule_files` and `tests`"
         return
     for name in names:
         for path in sorted(file.parent.glob(str(name))) or [file.parent / str(name)]:

@@ -1,12 +1,11 @@
 """The commands `store check`, `store backup` and `store restore`: for the file of an SQLite store."""
 
 import sqlite3
-import sys
 from pathlib import Path
-from typing import NoReturn
 
 import click
 
+from bot.cli.failing import fail, reason_of
 from bot.cli.service import usable_settings
 from bot.cli.shared_options import CONFIG
 
@@ -28,9 +27,7 @@ def check_store(config: Path | None, file: Path | None) -> None:
     for problem in problems:
         click.echo(f"{file}: {problem}", err=True)
     if problems:
-        _fail(
-            "restore a backup with `yardmaster store restore BACKUP`; rows that cannot be read are left out"
-        )
+        fail("restore a backup with `yardmaster store restore BACKUP`; rows that cannot be read are left out")
     click.echo(f"{file} is whole, and every row of it can be read.")
 
 
@@ -43,15 +40,15 @@ def backup(config: Path | None, target: Path) -> None:
 
     file = _store_file(config)
     if target.exists():
-        _fail(f"{target} exists: name a new file")
+        fail(f"{target} exists: name a new file")
     if not file.exists():
-        _fail(f"there is no store {file}")
+        fail(f"there is no store {file}")
     try:
         copy_file(file, target)
     except (sqlite3.Error, OSError) as error:
-        _fail(f"{file} was not copied to {target}: {_reason(error)}")
+        fail(f"{file} was not copied to {target}: {reason_of(error)}")
     if problems := _problems(target, rows=False):
-        _fail(f"{target} is as damaged as the store: {problems[0]}")
+        fail(f"{target} is as damaged as the store: {problems[0]}")
     click.echo(f"{file} was copied to {target}.")
 
 
@@ -66,15 +63,15 @@ def restore(config: Path | None, backup: Path) -> None:
 
     file = _store_file(config)
     if problems := _problems(backup, rows=False):
-        _fail(f"{backup} is no backup to use: {problems[0]}")
+        fail(f"{backup} is no backup to use: {problems[0]}")
     try:
         lock = try_to_hold(file)
         if lock is None:
-            _fail(f"{file} is held by a Yardmaster that runs ({holder_of(file)}): stop it first")
+            fail(f"{file} is held by a Yardmaster that runs ({holder_of(file)}): stop it first")
         with lock:
             kept = put_in_place(backup, file, now=SystemClock().now())
     except (sqlite3.Error, OSError) as error:
-        _fail(f"{backup} was not restored: {_reason(error)}")
+        fail(f"{backup} was not restored: {reason_of(error)}")
     where = f" What was there is kept as {kept}." if kept else ""
     click.echo(f"{backup} is now the store {file}.{where}")
     click.echo("Start Yardmaster. Cards that were posted since the backup are posted again.")
@@ -89,7 +86,7 @@ def _store_file(config: Path | None) -> Path:
     except Exception:  # of the URL: it is not written, as it may have a password
         file = None
     if file is None:
-        _fail("store.url names no file of SQLite: use the tools of its database server")
+        fail("store.url names no file of SQLite: use the tools of its database server")
     return file
 
 
@@ -100,13 +97,4 @@ def _problems(file: Path, *, rows: bool = True) -> list[str]:
     try:
         return problems_of(file, rows=rows)
     except OSError as error:
-        _fail(f"{file} cannot be read: {_reason(error)}")
-
-
-def _reason(error: sqlite3.Error | OSError) -> str:
-    return str(getattr(error, "strerror", None) or error)
-
-
-def _fail(reason: str) -> NoReturn:
-    click.echo(f"Error: {reason}", err=True)
-    sys.exit(1)
+        fail(f"{file} cannot be read: {reason_of(error)}")

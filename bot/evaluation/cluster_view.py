@@ -12,6 +12,9 @@ from collectors.facts.queries import Query
 from collectors.query_router import QueryRouter
 from commands.core.rule_runs import RuleRun
 
+REASON_PACE = timedelta(minutes=1)  # between two changes of a reason alone
+_AMOUNT = re.compile(r"\d[\d:.,]*(?: (?:d|h|min|s)\b)?(?: \d+ (?:h|min|s)\b)*")
+
 
 class ClusterView:
     """What cards and answers show of a cluster's rules. `blind`: source -> why it was blind in the last cycle."""
@@ -63,11 +66,6 @@ class ClusterView:
         """Follow the sources after a cycle. Return whether the cards have to show another reason."""
         self.blind = {one.source: one.reason for one in sources if one.blind_for is not None}
         return self._shown.follow(self.blind, self._clock.elapsed())
-
-
-REASON_PACE = timedelta(minutes=1)  # between two changes of a reason alone
-
-_AMOUNT = re.compile(r"\d[\d:.,]*(?: (?:d|h|min|s)\b)?(?: \d+ (?:h|min|s)\b)*")
 
 
 class BlindView:

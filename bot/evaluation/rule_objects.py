@@ -6,7 +6,7 @@ as it stays the same, and no round takes long.
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
@@ -25,57 +25,75 @@ LARGEST = 512 << 10  # bytes of an object; etcd takes up to 1.5 MiB
 ROUND = 10.0  # seconds after which no further object is begun: the next round goes on
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parsed:
+    """An object as it was parsed, with the digest of what was parsed."""
+
+    digest: bytes
+    loaded: Loaded
+
+
 @dataclass(slots=True)
 class RuleObjects:
-    """What was parsed of a cluster's objects."""
+    """What was parsed of a cluster's objects, by name, and what all of them are together."""
 
     cluster: str
-    _parsed: dict[bytes, Loaded] = field(default_factory=dict)  # by the digest of an object
+    _parsed: dict[str, _Parsed] = field(default_factory=dict)
+    _merged_from: tuple[bytes, ...] = ()
+    _merged: Loaded = field(default_factory=Loaded)
 
     async def read(self, source: KubernetesSource) -> Loaded:
         """Read and parse them. A broken one gives a diagnostic, and the others load.
 
         When there are more than one round can parse, the answer is a diagnostic without any rule.
         """
-        found: dict[bytes, Loaded] = {}
-        left = ROUND
+        found: dict[str, _Parsed] = {}
+        left, is_whole = ROUND, True
         try:
             async for page in source.pages(PATH):
-                parsed, is_whole, took = await asyncio.to_thread(
-                    _parse, page, self.cluster, self._parsed, left
-                )
+                parsed, is_all, took = await asyncio.to_thread(_parse, page, self.cluster, self._parsed, left)
                 found |= parsed
-                self._parsed |= parsed
-                left -= took
-                if not is_whole:
-                    return _failed(
-                        sentence(
-                            "there is too much to parse in {seconds:.0f} s: the next read goes on",
-                            seconds=ROUND,
-                        )
-                    )
+                self._parsed |= parsed  # should a later page fail
+                left, is_whole = left - took, is_whole and is_all
         except SourceError as error:
             if error.status == 404:
                 self._parsed = {}
                 return Loaded()  # the cluster does not serve the kind
             return _failed(said_by(error))
         self._parsed = found
-        return _of_cluster(merge(list(found.values())), self.cluster)
+        if not is_whole:
+            return _failed(
+                sentence(
+                    "there is too much to parse in {seconds:.0f} s: the next read goes on", seconds=ROUND
+                )
+            )
+        if (digests := tuple(one.digest for one in found.values())) != self._merged_from:
+            files = [one.loaded for one in found.values()]
+            self._merged = await asyncio.to_thread(_of_cluster, files, self.cluster)
+            self._merged_from = digests
+        return self._merged
 
 
 def _parse(
-    page: bytes, cluster: str, known: Mapping[bytes, Loaded], within: float
-) -> tuple[dict[bytes, Loaded], bool, float]:
-    """Return the objects of a page that could be parsed in time, whether that is all, and the seconds that it took."""
+    page: bytes, cluster: str, known: Mapping[str, _Parsed], within: float
+) -> tuple[dict[str, _Parsed], bool, float]:
+    """Return the objects of a page that are parsed, whether that is all, and the seconds that it took.
+
+    After `within` seconds no further one is parsed.
+    """
     began, words = time.perf_counter(), symbols()
-    found: dict[bytes, Loaded] = {}
+    found: dict[str, _Parsed] = {}
+    is_whole = True
     for item in msgspec.json.decode(page).get("items") or []:
         text, name = _text_of(item, cluster)
-        key = blake2b(text, digest_size=16, person=b"rule object").digest()
-        if key not in known and time.perf_counter() - began > within:
-            return found, False, within
-        found[key] = known[key] if key in known else _loaded(text, name, words)
-    return found, True, time.perf_counter() - began
+        digest = blake2b(text, digest_size=16, person=b"rule object").digest()
+        if (before := known.get(name)) is not None and before.digest == digest:
+            found[name] = before
+        elif time.perf_counter() - began > within:
+            is_whole = False
+        else:
+            found[name] = _Parsed(digest=digest, loaded=_loaded(text, name, words))
+    return found, is_whole, time.perf_counter() - began
 
 
 def _text_of(item: dict[str, Any], cluster: str) -> tuple[bytes, str]:
@@ -102,7 +120,8 @@ def _failed(reason: str) -> Loaded:
     return Loaded(diagnostics=(Diagnostic(location=FileLocation(file=PATH), message=reason),))
 
 
-def _of_cluster(loaded: Loaded, cluster: str) -> Loaded:
+def _of_cluster(files: Iterable[Loaded], cluster: str) -> Loaded:
+    loaded = merge(files)
     groups = (
         replace(group, rules=tuple(replace(rule, cluster=cluster) for rule in group.rules))
         for group in loaded.groups

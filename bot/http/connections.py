@@ -8,6 +8,7 @@ import asyncio
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import Enum
 from typing import Any, cast
 
 import structlog
@@ -18,7 +19,7 @@ from bot.metrics import Metrics
 MOST = 100  # connections
 SHARE = 4  # of the files that the process may open, one in so many may be a connection
 MOST_HANDLED = 64  # requests at a time, so that there is always a connection for a probe
-REQUEST_WITHIN = 30.0  # seconds for headers and body, from the connection's start or its last answer
+REQUEST_WITHIN = 30.0  # seconds for headers and body, from the connection's start or the request's first byte
 SAID_AGAIN_AFTER = 60.0  # seconds
 CHECK_EVERY = 1.0  # seconds
 
@@ -26,7 +27,10 @@ _log = structlog.get_logger()
 
 
 class Connections:
-    """All open connections. Each waits, the longest first, or has a request that is being handled."""
+    """All open connections. Each waits, the longest first, or has a request that is being handled.
+
+    One that was answered and has sent nothing since is kept for the client's next request, as long as there is room.
+    """
 
     def __init__(self, metrics: Metrics, *, most: int | None = None) -> None:
         self.most = most_connections() if most is None else most
@@ -52,34 +56,35 @@ class Connections:
                 return _Refused()
             self._close(next(iter(self._waiting)), "crowded")
         connection = Connection(server, self)
-        self._waits(connection)
+        self.waits(connection)
         return connection
 
     @contextmanager
-    def handling(self, request: web.Request) -> Iterator[bool]:
-        """Let its connection take as long as its handler does. Gives False if too many are handled."""
+    def handling(self, request: web.Request, *, always: bool = False) -> Iterator[bool]:
+        """Let its connection take as long as its handler does. Gives False if too many are handled, unless `always`."""
         connection = cast(Connection, request.protocol)
-        if len(self._handled) >= MOST_HANDLED:
-            yield False
-            return
         if self._waiting.pop(connection, None) is None:  # it was closed
             yield True
             return
+        is_too_many = len(self._handled) >= MOST_HANDLED and not always
         self._handled.add(connection)
         try:
-            yield True
+            yield not is_too_many
         finally:
             if connection in self._handled:
                 self._handled.remove(connection)
-                self._waits(connection)
+                connection.state = State.IDLE
+                self.waits(connection)
 
     def forget(self, connection: "Connection") -> None:
         self._waiting.pop(connection, None)
         self._handled.discard(connection)
         self._metrics.http_connections.set(len(self._waiting) + len(self._handled))
 
-    def _waits(self, connection: "Connection") -> None:
+    def waits(self, connection: "Connection") -> None:
+        """Begin its time."""
         loop = asyncio.get_running_loop()
+        self._waiting.pop(connection, None)
         self._waiting[connection] = loop.time()
         self._metrics.http_connections.set(len(self._waiting) + len(self._handled))
         if self._check is None:
@@ -90,13 +95,14 @@ class Connections:
         for connection, since in list(self._waiting.items()):
             if loop.time() - since < REQUEST_WITHIN:
                 break
-            self._close(connection, "late")
+            if connection.state is not State.IDLE:
+                self._close(connection, "late")
         self._check = loop.call_later(CHECK_EVERY, self._close_late) if self._waiting else None
 
     def _close(self, connection: "Connection", reason: str) -> None:
         self.forget(connection)
         connection.hang_up()
-        if reason == "crowded" or connection.is_in_request:
+        if reason == "crowded" or connection.state is State.SENDS:
             self._count(reason)
 
     def _count(self, reason: str) -> None:
@@ -108,14 +114,22 @@ class Connections:
             _log.warning("http connections closed", closed=self._closed, reason=reason, most=self.most)
 
 
+class State(Enum):
+    """What the client of a connection has sent since it was opened, or since its last answer."""
+
+    SILENT = "nothing yet"
+    SENDS = "a part of a request"
+    IDLE = "nothing since it was answered"
+
+
 class Connection(web.RequestHandler):
-    """aiohttp's connection, which tells when it begins and ends. `is_in_request`: it sent a part of a request."""
+    """aiohttp's connection, which tells when it begins and ends."""
 
     def __init__(self, server: Any, connections: Connections) -> None:
         super().__init__(server, loop=asyncio.get_running_loop(), access_log=None)  # type: ignore[arg-type]
         self._connections = connections
         self._is_hung_up = False
-        self.is_in_request = False
+        self.state = State.SILENT
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -127,7 +141,9 @@ class Connection(web.RequestHandler):
         self._connections.forget(self)
 
     def data_received(self, data: bytes) -> None:
-        self.is_in_request = True
+        if self.state is State.IDLE and not self._is_hung_up:
+            self._connections.waits(self)
+        self.state = State.SENDS
         super().data_received(data)
 
     def hang_up(self) -> None:

@@ -24,16 +24,14 @@ def guarded(handle: Handle, connections: Connections, errors: InternalErrors) ->
 
     async def through(request: web.Request) -> web.StreamResponse:
         if name := _undecodable(request):
-            return error_answer(400, f"the header {name} is not UTF-8")
+            return _closing(f"the header {name} is not UTF-8")
         try:
             await request.read()  # until it is here its connection may be closed any time
         except web.HTTPException:  # it is too large
             raise
         except Exception as error:  # it is cut, is not compressed as it says, or the connection is gone
-            return error_answer(400, f"the body cannot be read ({type(error).__name__})")
-        if request.path in PROBES:
-            return await _contained(request, handle, errors)
-        with connections.handling(request) as is_handled:
+            return _closing(f"the body cannot be read ({type(error).__name__})")
+        with connections.handling(request, always=request.path in PROBES) as is_handled:
             if not is_handled:
                 return error_answer(503, "too many requests are being handled: try again in a moment")
             return await _contained(request, handle, errors)
@@ -48,6 +46,13 @@ def error_answer(status: int, reason: str) -> web.Response:
         status=status,
         content_type="application/json",
     )
+
+
+def _closing(reason: str) -> web.Response:
+    """Return the answer to a malformed request, after which nothing more is read from its connection."""
+    answer = error_answer(400, reason)
+    answer.force_close()
+    return answer
 
 
 async def _contained(request: web.Request, handle: Handle, errors: InternalErrors) -> web.StreamResponse:

@@ -2,10 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 
 import structlog
 
@@ -15,23 +13,20 @@ from alerts.incidents.incident import Incident
 from alerts.store import Changed, Store, Unit
 from bot.cards.launch_cards import wanted_launch_card
 from bot.cards.reclaim_cards import wanted_reclaim_cards
-from bot.live_cluster import SNAPSHOT_EVERY, LiveCluster
+from bot.jobs.cluster_changes import check_after_changes
+from bot.jobs.last_lines import last_lines
+from bot.live_cluster import LiveCluster
 from collectors.cluster.cache import ObjectChange
 from collectors.facts.clock import Clock
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import listed, sentence, word
 from collectors.internal_errors import InternalErrors
-from collectors.trainings.training import Rank, Training, TrainingState, training_of_row
+from collectors.trainings.training import Training, TrainingState, training_of_row
 from commands.execution.plan_outcome import reopen
 from commands.models import Launch, ReclaimRequest, ReclaimState
-from commands.training.failure_cause import cause_of, cause_text, suspected_node
+from commands.training.failure_cause import blamed, cause_of, cause_text, death_of_launch, suspected_node
 
-LONGEST_SLEEP = 15.0  # seconds: a launch may never start, and a cluster may be seen again without a change
-LAST_LINES = 12  # of the first failing task
-READ_LINES = 100  # read to find them: a private key has many lines, and is recognized by the first
-MAX_LOG = 1 << 18  # bytes of those; above it only the last are read, because the API cuts at the end
-MAX_LINE = 1_000  # characters
 STARTS_WITHIN = timedelta(minutes=2)  # a launch without its training counts as over after this
 
 _log = structlog.get_logger()
@@ -74,17 +69,7 @@ class LaunchWatcher:
 
     async def run(self) -> None:
         """Run until cancelled: check after each change, but not before it is in the cluster's snapshot."""
-        with ExitStack() as stack:
-            for name, cluster in self._clusters.items():
-                if cluster.cache is not None:
-                    stack.callback(cluster.cache.subscribe(partial(self._note, name)))
-            while True:
-                await self.check()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(LONGEST_SLEEP):
-                        await self._changed.wait()
-                self._changed.clear()
-                await asyncio.sleep(SNAPSHOT_EVERY)
+        await check_after_changes(self.check, self._changed, self._clusters, self._note)
 
     async def check(self) -> None:
         """Check every launch that is not over, and every reclaim request that waits for its card."""
@@ -128,7 +113,9 @@ class LaunchWatcher:
             and training.first_failure is not None
             and not lines
         ):
-            lines = await self._last_lines(training, training.first_failure, cluster)
+            lines = await last_lines(
+                training.namespace, training.first_failure, cluster, redact=self._redact, now=now
+            )
         first = training.first_failure if training is not None and state == TrainingState.FAILED else None
         updated = replace(
             launch,
@@ -150,32 +137,9 @@ class LaunchWatcher:
             else:  # an earlier launch of that name has a final card in another thread
                 await unit.rows(PostedCard).put(card)
             if state != launch.reported_state:
-                nodes = training.failed_together if training is not None else ()
-                cause = await cause_of(updated, unit, together=nodes) if first is not None else None
+                death = death_of_launch(updated, training) if first is not None else None
+                cause = await cause_of(death, unit)
                 await unit.rows(ThreadReply).add(_line(updated, training, card, now, cause))
-
-    async def _last_lines(self, training: Training, rank: Rank, cluster: LiveCluster) -> tuple[str, ...]:
-        """Return the failed task's last log lines: from the API, or from Elasticsearch when the pod is gone."""
-        try:
-            if cluster.pod_logs is not None:
-                log, pod = "", cluster.pod_logs
-                for tail in (READ_LINES, LAST_LINES):
-                    log = await pod.logs(training.namespace, rank.pod, tail=tail, byte_limit=MAX_LOG)
-                    if len(log.encode()) < MAX_LOG:
-                        break
-                if log.strip():
-                    lines = self._redact.clean(log, limit=MAX_LOG).splitlines()
-                    return tuple(line[:MAX_LINE] for line in lines[-LAST_LINES:])
-        except SourceError as error:
-            _log.info("log is not available from the API", pod=rank.pod, error=str(error))
-        try:
-            if cluster.logs is not None:
-                where = {"namespace": training.namespace, "pod": rank.pod}
-                found = await cluster.logs.lines(where=where, at=self._clock.now(), tail=LAST_LINES)
-                return tuple(line.text for line in found)
-        except SourceError as error:
-            _log.info("log is not available from Elasticsearch", pod=rank.pod, error=str(error))
-        return ()
 
     async def _add_card(self, unit: Unit, reclaim: ReclaimRequest) -> None:
         """Add the reclaim request's cards, which mention the owner: in its channel, and directly."""
@@ -192,7 +156,7 @@ def state_text(launch: Launch, training: Training | None, cause: Incident | None
     who = person(launch.by, launch.by_name)
     match TrainingState(launch.reported_state):
         case TrainingState.FAILED:
-            first = training.first_failure if training else None
+            first = blamed(training.first_failures, cause) if training else None
             said = [
                 sentence("{who} `{training}` has failed: {reason}.", who=who, training=name, reason=reason)
                 if reason

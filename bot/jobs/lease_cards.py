@@ -1,15 +1,11 @@
 """Cards of a lease: where its owner is notified about it, those of the plan that recorded it or of its incident."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
-from alerts.cards.message import Button
-from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
-from alerts.cards.text import Text
-from alerts.store import StoreSnapshot, Unit
+from alerts.cards.posted import CardKind, PostedCard
+from alerts.store import StoreSnapshot
 from commands.execution.plan import Plan, StepState
 from commands.execution.plan_journal import records_of
-from commands.execution.plan_outcome import reopen
 from commands.execution.steps import Record
 from commands.models import CordonLease
 
@@ -34,30 +30,6 @@ async def plan_of(lease: CordonLease, snapshot: StoreSnapshot) -> str:
         if await _recorded(lease, plan, snapshot):
             return plan.id
     return ""
-
-
-async def reply(
-    cards: Sequence[PostedCard],
-    event: str,
-    words: Text,
-    buttons: tuple[Button, ...],
-    *,
-    unit: Unit,
-    now: datetime,
-) -> None:
-    """Add a reply under each of the cards, once for each event, and reopen those that were final."""
-    for card in cards:
-        await reopen(card, unit)
-        await unit.rows(ThreadReply).add(
-            ThreadReply(
-                id=reply_id(card.id, event),
-                cluster=card.cluster,
-                card=card.id,
-                text=words,
-                at=now,
-                buttons=buttons,
-            )
-        )
 
 
 async def _recorded(lease: CordonLease, plan: Plan, snapshot: StoreSnapshot) -> bool:

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-import msgspec
 import structlog
 
 from alerts.cards.message import Button
 from alerts.cards.text import Text, person, text
 from alerts.incidents.incident import Incident
 from alerts.store import Store
+from bot.jobs.card_replies import reply
 from bot.jobs.due_work import DueWork
-from bot.jobs.lease_cards import cards_of_lease, plan_of, reply
+from bot.jobs.lease_cards import cards_of_lease, plan_of
 from bot.live_cluster import LiveCluster
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
@@ -20,7 +20,7 @@ from collectors.facts.clock import Clock
 from collectors.facts.results import Blind, SourceError
 from collectors.facts.sentences import listed, sentence
 from commands.core.cordoned_nodes import against_uncordoning, stands
-from commands.execution.object_refs import ObjectRef
+from commands.core.lookups import node_at
 from commands.models import CordonLease
 from commands.node.cordon_state import is_node_of
 
@@ -51,11 +51,11 @@ class LeaseReminder:
 
     async def _remind(self, due: CordonLease, now: datetime) -> timedelta | None:
         """Remind once of a lease that is past its end, as it is stored now."""
-        async with self._store.read() as snapshot:  # long where the lease does not name its plan
-            plan = await plan_of(due, snapshot)
         node = await self._node(due)
         if node is not None and node.is_gone:
             return AGAIN_WHEN_GONE
+        async with self._store.read() as snapshot:  # long where the lease does not name its plan
+            plan = await plan_of(due, snapshot)
         async with self._store.unit() as unit:
             lease = await unit.rows(CordonLease).get(due.id)
             if lease is None or lease.until is None or lease.remind_at is None or lease.remind_at > now:
@@ -75,15 +75,12 @@ class LeaseReminder:
         """Return the node as the API server has it; None while it cannot be seen."""
         cluster = self._clusters.get(lease.cluster)
         seen = cluster.refresh() if cluster is not None else None
-        if cluster is None or seen is None or isinstance(seen, Blind):
-            return None
-        if cluster.reader is None:
+        if cluster is None or cluster.reader is None or seen is None or isinstance(seen, Blind):
             return None
         try:
-            found = await cluster.reader.read(ObjectRef(api="v1", kind="Node", name=lease.node))
+            node = await node_at(cluster.reader, lease.node)
         except SourceError:
             return None
-        node = None if found is None else msgspec.convert(found, Node)
         if node is None or not is_node_of(lease, node):
             return NodeNow(is_cordoned=False, is_gone=True)
         async with self._store.read() as snapshot:

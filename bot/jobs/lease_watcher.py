@@ -2,30 +2,26 @@
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
 from dataclasses import replace
-from functools import partial
 
-import msgspec
 import structlog
 
 from alerts.cards.text import Text, person, text
 from alerts.store import Changed, Store
-from bot.jobs.lease_cards import cards_of_lease, plan_of, reply
-from bot.live_cluster import SNAPSHOT_EVERY, LiveCluster
+from bot.jobs.card_replies import reply
+from bot.jobs.cluster_changes import check_after_changes
+from bot.jobs.lease_cards import cards_of_lease, plan_of
+from bot.live_cluster import LiveCluster
 from collectors.cluster.cache import ObjectChange
 from collectors.cluster.kinds import NODES
-from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import listed, sentence
 from collectors.internal_errors import InternalErrors
 from commands.core.cordoned_nodes import stands
-from commands.execution.object_refs import ObjectRef
+from commands.core.lookups import node_at
 from commands.models import CordonLease
 from commands.node.cordon_state import is_node_of
-
-LONGEST_SLEEP = 15.0  # seconds: a cluster may be seen again without a change
 
 _log = structlog.get_logger()
 
@@ -63,17 +59,7 @@ class LeaseWatcher:
 
     async def run(self) -> None:
         """Run until cancelled: check after each change, but not before it is in the cluster's snapshot."""
-        with ExitStack() as stack:
-            for name, cluster in self._clusters.items():
-                if cluster.cache is not None:
-                    stack.callback(cluster.cache.subscribe(partial(self._note, name)))
-            while True:
-                await self.check()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(LONGEST_SLEEP):
-                        await self._changed.wait()
-                self._changed.clear()
-                await asyncio.sleep(SNAPSHOT_EVERY)
+        await check_after_changes(self.check, self._changed, self._clusters, self._note)
 
     async def check(self) -> None:
         """Look once at each lease whose cordon is not seen to be as the lease says."""
@@ -98,8 +84,7 @@ class LeaseWatcher:
             return
         if cluster.reader is None:
             return
-        found = await cluster.reader.read(ObjectRef(api="v1", kind="Node", name=lease.node))
-        node = None if found is None else msgspec.convert(found, Node)
+        node = await node_at(cluster.reader, lease.node)
         if node is None or not is_node_of(lease, node):
             if not is_seen:
                 await self._end(lease, is_replaced=node is not None)
@@ -121,7 +106,7 @@ class LeaseWatcher:
             await unit.rows(CordonLease).delete(lease.id)
             event = f"lease/{lease.node}/gone/{now:%Y%m%d%H%M%S}"
             cards = await cards_of_lease(lease, plan, unit)
-            await reply(cards, event, ended_text(lease, is_replaced=is_replaced), (), unit=unit, now=now)
+            await reply(cards, event, ended_text(lease, is_replaced=is_replaced), unit=unit, now=now)
         _log.info("lease ended, its node is gone", node=lease.node, cluster=lease.cluster)
 
 

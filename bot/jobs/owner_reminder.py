@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 import structlog
 
 from alerts.cards.message import Button
-from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
+from alerts.cards.posted import CardKind, PostedCard
 from alerts.cards.text import Text
 from alerts.store import Store, Unit
+from bot.jobs.card_replies import reply
 from bot.jobs.due_work import DueWork
 from collectors.facts.clock import Clock
-from commands.execution.plan_outcome import reopen
 from commands.gpu.freeing_plan import freeing_plan
 from commands.gpu.reclaim import LONGEST_WAIT
 from commands.gpu.reclaim_card import answer_buttons, freed_text, half_time_text, start_again
@@ -57,13 +57,6 @@ class OwnerReminder:
 async def _notify(
     reclaim: ReclaimRequest, event: str, words: Text, buttons: tuple[Button, ...], unit: Unit, now: datetime
 ) -> None:
-    """Add the reply under each card of the request that does not have it yet."""
-    for card in await unit.rows(PostedCard).find(kind=CardKind.RECLAIM_REQUEST.value, row_id=reclaim.id):
-        id = reply_id(card.id, event)
-        if await unit.rows(ThreadReply).get(id) is None:
-            await reopen(card, unit)
-            reply = ThreadReply(
-                id=id, cluster=reclaim.cluster, card=card.id, text=words, at=now, buttons=buttons
-            )
-            await unit.rows(ThreadReply).add(reply)
-            _log.info("owner reminded", request=reclaim.id, training=reclaim.training, about=event)
+    cards = await unit.rows(PostedCard).find(kind=CardKind.RECLAIM_REQUEST.value, row_id=reclaim.id)
+    if await reply(cards, event, words, buttons, unit=unit, now=now):
+        _log.info("owner reminded", request=reclaim.id, training=reclaim.training, about=event)

@@ -85,6 +85,7 @@ def _plural_number(count: object) -> int:
 ENGLISH: Final = Catalogue()
 
 
+@lru_cache(maxsize=8)
 def entries(language: str) -> Mapping[str, Translation]:
     """Return the translations of a language, by gettext's key. Raises ValueError for two that differ."""
     found: dict[str, Translation] = {}

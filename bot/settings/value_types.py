@@ -16,7 +16,7 @@ from collectors.facts.subjects import WORDS
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
 from collectors.sources.prometheus.dialects.families import FAMILIES, Role
 from commands.command_catalogue import CATALOGUE
-from commands.gpu.reclaim_card import AUTOMATION
+from commands.gpu.reclaim_requests import AUTOMATION
 
 AUTOMATIONS = (AUTOMATION,)  # the actors that the settings may permit commands
 PERSON_KINDS = ("slack", "token")  # by what a person may come

@@ -7,7 +7,7 @@ row's own fields. A row of a program that did not store them has plain English.
 import json
 from functools import lru_cache
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -19,6 +19,16 @@ from collectors.facts.sentences_within import restored
 
 _NAME = "$sentences"  # no field of a row can be called so
 _KEY = f'"{_NAME}"'
+_COMPACT = (",", ":")  # as msgspec and the migrations write
+
+
+class _Beside(msgspec.Struct):
+    """What is beside the row's own fields."""
+
+    said: Any = msgspec.field(name=_NAME, default=None)
+
+
+_beside: Final = msgspec.json.Decoder(_Beside)
 
 
 def encode(table: TableDefinition[Row], row: Row) -> str:
@@ -36,21 +46,27 @@ def encode(table: TableDefinition[Row], row: Row) -> str:
     if all(isfinite(value) for value in table.floats(row)):
         document = msgspec.json.encode(row, enc_hook=hook).decode()
     else:
-        document = json.dumps(msgspec.to_builtins(row, enc_hook=hook), ensure_ascii=False)
-    return f"{document[:-1]},{_KEY}:{json.dumps(said, ensure_ascii=False)}}}" if said else document
+        document = _dumped(msgspec.to_builtins(row, enc_hook=hook))
+    return f"{document[:-1]},{_KEY}:{_dumped(said)}}}" if said else document
 
 
 def decode(table: TableDefinition[Row], document: str) -> Row:
     """Return the row of a document. Raises msgspec.ValidationError if it is not a row of this table."""
     try:
         row: Row = _decoder(table.row).decode(document)
+        beside = _beside.decode(document).said if _KEY in document else None
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:  # NaN or an infinity
-        row = msgspec.convert(json.loads(document), type=table.row, dec_hook=_decode_labels)
-    if _KEY in document and (said := sentences_of(json.loads(document).get(_NAME))):
-        row = restored(row, said)
-    return row
+        fields = json.loads(document)
+        row = msgspec.convert(fields, type=table.row, dec_hook=_decode_labels)
+        beside = fields.get(_NAME)
+    said = sentences_of(beside) if beside else {}
+    return restored(row, said) if said else row
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=_COMPACT)
 
 
 def _decode_labels(type_: type, value: Any) -> Any:

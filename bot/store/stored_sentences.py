@@ -20,13 +20,14 @@ from collectors.facts.sentences import (
 )
 
 
-def stored_sentence(said: Sentence) -> dict[str, Any]:
-    """Return the sentence as JSON."""
+def stored_sentence(said: Sentence, *, is_within: bool = False) -> dict[str, Any]:
+    """Return the sentence as JSON. One that is not within another has its English beside it."""
     if isinstance(said, Listed):
         return {"items": list(map(_stored, said.items)), "joint": said.joint, "more": said.more}
     arguments = {name: _stored(value) for name, value in said.arguments.items()}
+    is_its_english = said.template == said and not arguments and said.context and not is_within
     parts = {
-        "template": said.template if said.template != said or arguments or not said.context else "",
+        "template": "" if is_its_english else said.template,
         "plural": said.plural,
         "context": said.context,
         "arguments": arguments,
@@ -47,7 +48,7 @@ def sentences_of(document: Any) -> dict[str, Sentence]:
 def _stored(value: Argument) -> Any:
     match value:
         case Sentence():
-            return {"sentence": stored_sentence(value)}
+            return {"sentence": stored_sentence(value, is_within=True)}
         case str():
             return value
         case timedelta():

@@ -11,7 +11,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
 from collectors.facts.sentences import counted, listed, sentence
 
-_LEASE = "yardmaster.io/cordoned-by"
+CORDONED_BY = "yardmaster.io/cordoned-by"  # an annotation: who cordoned it, if we did
 _LABEL, _RESOURCE = "nvidia.com/gpu.count", "nvidia.com/gpu"
 
 
@@ -79,7 +79,7 @@ def cordons_forgotten(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Fou
     assert not isinstance(inputs.inventory, Blind)
     for name, node in inputs.inventory.nodes.items():
         yield None
-        has_lease = _LEASE in (node.metadata.annotations or {})
+        has_lease = CORDONED_BY in (node.metadata.annotations or {})
         if not node.spec.unschedulable or has_lease or is_node_ready(node) is not True:
             continue
         if node.metadata.deletion_timestamp is None and (count := whole_gpus(node)):

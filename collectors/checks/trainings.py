@@ -11,6 +11,7 @@ from collectors.facts.results import Blind, Sample
 from collectors.facts.sentences import counted, listed, sentence
 from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.gpu_workloads import BARE_POD, pods_waiting_for_gpus
+from collectors.trainings.placing import placed_since, usually_placed_within
 from collectors.trainings.ranks import problem_of
 from collectors.trainings.training import Rank, Training, TrainingState
 
@@ -29,13 +30,22 @@ def pending(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Samp
     ]
 
 
-def half_placed(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Sequence[Sample]:
-    """Return a sample for each training of which some tasks hold GPUs while others have no node: how many GPUs."""
+def half_placed(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
+    """Return a sample for each training of which some tasks hold GPUs while others have no node: how many GPUs.
+
+    The rule waits for `minutes`. Where gangs of its size usually take longer, it gets a sample that much later.
+    """
     assert not isinstance(inputs.trainings, Blind)
+    until = inputs.at + timedelta(minutes=float(parameters["minutes"]))
     found = []
     for training in inputs.trainings:
-        placed = sum(bool(rank.node) for rank in training.ranks)
-        if training.state is TrainingState.STARTING and training.gpus and 0 < placed < training.wanted:
+        if training.state is not TrainingState.STARTING or not training.gpus:
+            continue
+        if 0 < (placed := sum(bool(rank.node) for rank in training.ranks)) < training.wanted:
+            usual = usually_placed_within(training, inputs.trainings)
+            since = placed_since(training)
+            if usual is not None and since is not None and until - since <= usual:
+                continue
             having = counted(
                 "{count} of {tasks} tasks has a node",
                 "{count} of {tasks} tasks have a node",
@@ -137,6 +147,7 @@ CHECKS = (
         summary="some tasks of a training hold GPUs, and others have no node",
         needs=frozenset({"trainings"}),
         run=half_placed,
+        parameters={"minutes": 10.0},
     ),
     ClusterCheck(
         name="training-failed",

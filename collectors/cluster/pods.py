@@ -1,8 +1,10 @@
 """Pods: the fields that are used."""
 
 from datetime import datetime
+from typing import Final
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from collectors.cluster.base import (
     ApiStruct,
@@ -11,6 +13,9 @@ from collectors.cluster.base import (
     KubernetesObject,
     Quantities,
     ResourceRequirements,
+    make_one_line,
+    share_texts,
+    shared_requirements,
 )
 
 
@@ -24,7 +29,11 @@ class Container(ApiStruct, frozen=True):
     image: str = ""
     resources: ResourceRequirements = ResourceRequirements()
     restart_policy: str = ""  # an init container with Always is a sidecar
-    volume_mounts: tuple[VolumeMount, ...] | None = None
+    volume_mounts: tuple[VolumeMount, ...] | None = None  # of the host's paths only
+
+    def __post_init__(self) -> None:
+        share_texts(self, ("name", "image", "restart_policy"))
+        force_setattr(self, "resources", shared_requirements(self.resources))
 
 
 class ContainerStateRunning(ApiStruct, frozen=True):
@@ -47,13 +56,23 @@ class ContainerState(ApiStruct, frozen=True):
     terminated: ContainerStateTerminated | None = None
 
 
+_NO_STATE: Final = ContainerState()
+
+
 class ContainerStatus(ApiStruct, frozen=True):
     name: str
     ready: bool = False
     restart_count: int = 0
-    state: ContainerState = ContainerState()
-    last_state: ContainerState = ContainerState()
+    state: ContainerState = _NO_STATE
+    last_state: ContainerState = _NO_STATE
     resources: ResourceRequirements | None = None
+
+    def __post_init__(self) -> None:
+        share_texts(self, ("name",))
+        if self.last_state == _NO_STATE:
+            force_setattr(self, "last_state", _NO_STATE)
+        if self.resources is not None:
+            force_setattr(self, "resources", shared_requirements(self.resources))
 
 
 class ClaimSource(ApiStruct, frozen=True):
@@ -105,10 +124,20 @@ class PodSpec(ApiStruct, frozen=True):
     host_network: bool = False
     restart_policy: str = ""
     node_selector: dict[str, str] | None = None
-    volumes: tuple[PodVolume, ...] | None = None
+    volumes: tuple[PodVolume, ...] | None = None  # claims and paths of the host only
     resource_claims: tuple[PodResourceClaim, ...] | None = None
     hostname: str = ""
     subdomain: str = ""
+
+    def __post_init__(self) -> None:
+        share_texts(self, ("node_name", "priority_class_name", "restart_policy", "subdomain"))
+        volumes = tuple(one for one in self.volumes or () if one.persistent_volume_claim or one.host_path)
+        force_setattr(self, "volumes", volumes or None)
+        of_host = {one.name for one in volumes if one.host_path}
+        for container in (*(self.containers or ()), *(self.init_containers or ())):
+            if container.volume_mounts:
+                mounts = tuple(one for one in container.volume_mounts if one.name in of_host)
+                force_setattr(container, "volume_mounts", mounts or None)
 
 
 class PodStatus(Explained, frozen=True):
@@ -121,6 +150,10 @@ class PodStatus(Explained, frozen=True):
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
     resource_claim_statuses: tuple[PodResourceClaimStatus, ...] | None = None
     extended_resource_claim_status: ExtendedResourceClaimStatus | None = None
+
+    def __post_init__(self) -> None:
+        make_one_line(self)
+        share_texts(self, ("phase", "reason"))
 
 
 class Pod(KubernetesObject, frozen=True):

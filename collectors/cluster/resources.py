@@ -235,9 +235,9 @@ def whole_gpus(node: Node) -> int:
 
 
 def _unusable_reasons(node: Node) -> list[str]:
-    reasons = []
+    reasons: list[str] = []
     if node.spec.unschedulable:
-        reasons.append("cordoned")
+        reasons.append(sentence("cordoned"))
     if is_node_ready(node) is not True:
         reasons.append(sentence("not ready"))
     for taint in node.spec.taints or ():

@@ -141,6 +141,11 @@ def listed(items: Iterable[Argument], joint: Joint = ",", *, most: int = 0, more
     return made
 
 
+def as_code(names: Iterable[str], joint: Joint = ",", *, most: int = 0) -> Listed:
+    """Return a list of names, each as code: an argument has no backticks of its own."""
+    return listed((sentence("`{name}`", name=name) for name in names), joint, most=most)
+
+
 def headline_of(said: str) -> str:
     """Return the sentence without its full stop."""
     if isinstance(said, Sentence) and not isinstance(said, Listed) and said.form.endswith("."):

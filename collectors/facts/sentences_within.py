@@ -1,9 +1,9 @@
 """Sentences in the place of their English, within rows of any shape: what was encoded knows exact strings only."""
 
-from collections.abc import Mapping, Sequence
-from copy import copy
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
 
 from collectors.facts.labels import Labels
@@ -14,43 +14,44 @@ _BARE: Final = frozenset({bool, int, float, type(None), datetime, timedelta, Lab
 
 
 def restored(value: Any, said: Mapping[str, Sentence]) -> Any:
-    """Return a row, or a part of one, with the sentences in the place of their English."""
-    if type(value) in _BARE:
+    """Return a row, or a part of one, with the sentences in the place of their English; itself if it has none."""
+    kind: Any = type(value)
+    if kind is str:
+        return said.get(value, value)
+    if kind in _BARE:
         return value
-    match value:
-        case str():
-            return said.get(value, value) if type(value) is str else value
-        case tuple() | list():
-            after = [restored(one, said) for one in value]
-            return type(value)(after) if _differ(value, after) else value
-        case dict():
-            return {key: restored(one, said) for key, one in value.items()}
-        case _ if is_dataclass(value):
-            return _restored_row(value, said)
-        case _ if hasattr(value, "__struct_fields__"):  # a step of a plan is a struct of msgspec
-            return _restored_struct(value, said)
-        case _:
-            return value
+    if kind is tuple or kind is list:
+        changed = _changed(enumerate(value), said)
+        return type(value)(changed.get(at, one) for at, one in enumerate(value)) if changed else value
+    if kind is dict:
+        changed = _changed(value.items(), said)
+        return {**value, **changed} if changed else value
+    names = _field_names(kind)
+    changed = _changed(((name, getattr(value, name)) for name in names), said)
+    return _with(value, names, changed) if changed else value
 
 
-def _restored_row(row: Any, said: Mapping[str, Sentence]) -> Any:
-    names = [field.name for field in fields(row)]
-    before = [getattr(row, name) for name in names]
-    after = [restored(value, said) for value in before]
-    if not _differ(before, after):
-        return row
-    again = copy(row)  # it may be a default that other rows have too
-    for name, value in zip(names, after, strict=True):
-        object.__setattr__(again, name, value)
+def _changed(parts: Iterable[tuple[Any, Any]], said: Mapping[str, Sentence]) -> dict[Any, Any]:
+    """Return what is something else with its sentences, by its key."""
+    changed = {}
+    for key, before in parts:
+        if type(before) not in _BARE and (after := restored(before, said)) is not before:
+            changed[key] = after
+    return changed
+
+
+def _with(row: Any, names: Iterable[str], changed: Mapping[str, Any]) -> Any:
+    if not is_dataclass(row):
+        return row.__replace__(**changed)
+    again = object.__new__(type(row))  # it was checked when it was made
+    for name in names:
+        object.__setattr__(again, name, changed[name] if name in changed else getattr(row, name))
     return again
 
 
-def _restored_struct(struct: Any, said: Mapping[str, Sentence]) -> Any:
-    before = {name: getattr(struct, name) for name in struct.__struct_fields__}
-    after = {name: restored(value, said) for name, value in before.items()}
-    is_other = _differ(tuple(before.values()), tuple(after.values()))
-    return struct.__replace__(**after) if is_other else struct
-
-
-def _differ(before: Sequence[Any], after: Sequence[Any]) -> bool:
-    return any(one is not other for one, other in zip(before, after, strict=True))
+@lru_cache(maxsize=256)
+def _field_names(kind: type) -> tuple[str, ...]:
+    """Return the fields of a dataclass or of a struct of msgspec, which a step of a plan is; none of others."""
+    if is_dataclass(kind):
+        return tuple(field.name for field in fields(kind))
+    return getattr(kind, "__struct_fields__", ())

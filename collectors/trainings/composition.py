@@ -29,6 +29,7 @@ from collectors.trainings.training import (
 
 Kinds = Sequence[ReadingKind[Any]]
 
+AUXILIARY_ROLES = ("tensorboard", "notebook")  # roles that do not take part in the computation
 _YES = ("true", "yes", "1", "enabled")
 _LAST = datetime.max.replace(tzinfo=UTC)
 
@@ -198,9 +199,6 @@ def _state(
         reason = listed([reason, listed(filter(None, [why, stuck.explanation]), ":")], ";")
     is_placed = any(rank.node for rank in computing)
     return (TrainingState.STARTING if is_placed else TrainingState.QUEUED), reason
-
-
-AUXILIARY_ROLES = ("tensorboard", "notebook")  # roles that do not take part in the computation
 
 
 def server_part(server: Workload, pods: Owned, claims: GpuClaims) -> TrainingPart:

@@ -103,18 +103,23 @@ class Training:
         return self.failures[0] if self.failures else None
 
     @property
-    def failed_together(self) -> tuple[str, ...]:
-        """The nodes of the first failure and of those at nearly the same time, which may as well be its reason."""
+    def first_failures(self) -> tuple[Rank, ...]:
+        """The first failure and those at nearly the same time, which may as well be its reason."""
         first = self.first_failure
-        if first is None:
-            return ()
-        at = first.finished
-        others = [
-            rank.node
-            for rank in self.failures
-            if at is not None and rank.finished is not None and rank.finished - at <= TOGETHER
-        ]
-        return tuple(node for node in dict.fromkeys((first.node, *others)) if node)
+        if first is None or first.finished is None:
+            return self.failures[:1]
+        until = first.finished + TOGETHER
+        return tuple(rank for rank in self.failures if rank.finished is not None and rank.finished <= until)
+
+    @property
+    def failed_together(self) -> tuple[str, ...]:
+        """The nodes of the first failures."""
+        return tuple(dict.fromkeys(rank.node for rank in self.first_failures if rank.node))
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes of its tasks, also of those that have ended."""
+        return tuple(sorted({rank.node for rank in (*self.ranks, *self.failures) if rank.node}))
 
     @property
     def gpus(self) -> float:

@@ -13,8 +13,7 @@ from alerts.cards.text import person, text
 from alerts.incidents.grouping import acknowledge, give_back, hand_over
 from alerts.incidents.incident import Incident
 from alerts.store import Unit
-from collectors.facts.sentences import sentence
-from commands.core.code_names import as_code
+from collectors.facts.sentences import as_code, sentence
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_incident import check_namespace, incident_named

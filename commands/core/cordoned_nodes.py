@@ -3,14 +3,17 @@
 import re
 from collections.abc import Iterable
 
+from alerts.cards.message import Button
 from alerts.incidents.incident import Incident
 from alerts.incidents.xid_advice import keeps_node
+from collectors.checks.nodes import CORDONED_BY
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Node
 from collectors.cluster.resources import gpus_out_of_service
 from collectors.facts.sentences import counted, headline_of, listed, sentence
+from commands.models import CordonLease
 
-BY, AT, REASON = "yardmaster.io/cordoned-by", "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
+BY, AT, REASON = CORDONED_BY, "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
 UNTIL, CORDON_INCIDENT = "yardmaster.io/cordon-until", "yardmaster.io/cordon-incident"
 
 # Alerts of these names say that a GPU is lost: what runs on it fails.
@@ -37,6 +40,12 @@ def stands(node: Node) -> bool:
 
 def cordoned_by(node: Node) -> str:
     return annotations_of(node).get(BY, sentence("someone else"))
+
+
+def uncordon_button(lease: CordonLease) -> Button:
+    """Return the button that ends a lease: with its cordon, unless somebody else has lifted that."""
+    label = sentence("Uncordon {node}", node=lease.node) if lease.lifted_at is None else "Remove its record"
+    return Button(label=label, line=f"node uncordon {lease.node}")
 
 
 def describe_cordon(node: Node) -> str:

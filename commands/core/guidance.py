@@ -18,9 +18,8 @@ from alerts.cards.message import (
 )
 from alerts.cards.text import markup, text
 from collectors.facts.one_line import SENTENCE, one_line
-from collectors.facts.sentences import Sentence, listed, said_by, sentence
+from collectors.facts.sentences import Sentence, as_code, listed, said_by, sentence
 from commands.core.cluster_selection import scoped
-from commands.core.code_names import as_code
 from commands.core.command import (
     Answer,
     AnyCommand,

@@ -9,11 +9,10 @@ import msgspec
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.clock import humanize
-from collectors.facts.sentences import sentence, word
-from commands.core.code_names import as_code
+from collectors.facts.sentences import as_code, sentence, word
 from commands.core.command import UnknownNameError, UnusableError
 from commands.core.context import CommandContext
-from commands.execution.object_refs import ObjectRef
+from commands.execution.object_refs import ObjectReader, ObjectRef
 
 FEW = 8  # names that are all shown
 _LISTING = {"node": "node list --all", "training": "training list --all", "runbook": "runbook"}
@@ -57,6 +56,17 @@ def _unknown(name: str, known: Sequence[str], close: Sequence[str], kind: str) -
     )
 
 
+def ambiguous(name: str, full_names: Iterable[str]) -> UnusableError:
+    """Return the error for a name that several have."""
+    return UnusableError(
+        sentence(
+            "`{name}` is ambiguous: {full_names}. Use the full name.",
+            name=name,
+            full_names=as_code(sorted(full_names)[:FEW]),
+        )
+    )
+
+
 def node_named(name: str, inventory: Inventory) -> Node:
     return inventory.nodes[known_name(name, inventory.nodes, "node")]
 
@@ -66,10 +76,24 @@ async def read_node(name: str, context: CommandContext) -> Node:
     seen = node_named(name, context.cluster.inventory())
     if (reader := context.cluster.reader) is None:
         return seen
-    found = await reader.read(ObjectRef(api="v1", kind="Node", name=name))
-    if found is None:
+    if (node := await node_at(reader, name)) is None:
         raise UnusableError(sentence("{node} is no longer in the cluster.", node=name))
-    return msgspec.convert(found, Node)
+    return node
+
+
+async def node_at(reader: ObjectReader, name: str) -> Node | None:
+    """Return the node as the API server has it, None for one that it does not have. Raises SourceError."""
+    found = await reader.read(ObjectRef(api="v1", kind="Node", name=name))
+    return None if found is None else msgspec.convert(found, Node)
+
+
+def reader_of(context: CommandContext) -> ObjectReader:
+    """Return what reads objects. Raises UnusableError without access to Kubernetes."""
+    if context.cluster.reader is None:
+        raise UnusableError(
+            sentence("The settings give no access to Kubernetes for {cluster}.", cluster=context.cluster.name)
+        )
+    return context.cluster.reader
 
 
 def age(since: datetime | None, now: datetime) -> str:

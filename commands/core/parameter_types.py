@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 import click
 
 from collectors.facts.clock import DURATION_SHAPE, duration
-from collectors.facts.sentences import Sentence, sentence
-from commands.core.code_names import as_code
+from collectors.facts.sentences import Sentence, as_code, sentence
 
 DECORATION = " \t`'\"“”‘’.,;:!?…，。；：！？、"  # around a name in a sentence
 MAX_NAME = 300  # characters of a name
@@ -46,7 +45,7 @@ ROW_IDS = {  # the shape of the ids that we give
 PREFIXES = {NameKind.INCIDENT: "i", NameKind.PLAN: "p", NameKind.SILENCE: "s"}
 
 
-def label_of(parameter: click.Parameter | None) -> str:
+def parameter_label(parameter: click.Parameter | None) -> str:
     """Return what a parameter is called in a line: its option, or its argument's name."""
     if parameter is None:
         return ""
@@ -70,7 +69,9 @@ class DurationType(click.ParamType[timedelta]):
             too_long = "`{parameter}`: `{given}` is too long a duration: 100y at most."
             other = "`{parameter}`: `{given}` is not a duration: write it like 30s, 5m, 1h30m or 7d."
             template = too_long if re.match(DURATION_SHAPE, given) else other
-            self.fail(sentence(template, parameter=label_of(param), given=given[:MAX_NAME]), param, ctx)
+            self.fail(
+                sentence(template, parameter=parameter_label(param), given=given[:MAX_NAME]), param, ctx
+            )
 
 
 class WholeNumberType(click.ParamType[int]):
@@ -86,7 +87,7 @@ class WholeNumberType(click.ParamType[int]):
         is_number = re.fullmatch(r"-?[0-9]{1,18}", bare, re.ASCII)
         if is_number and self.least <= int(bare) and (self.most is None or int(bare) <= self.most):
             return int(bare)
-        given = {"parameter": label_of(param), "given": bare[:MAX_NAME]}
+        given = {"parameter": parameter_label(param), "given": bare[:MAX_NAME]}
         self.fail(
             sentence(
                 "`{parameter}` must be a whole number, {least} or more, and `{given}` is not.",
@@ -116,7 +117,7 @@ class NumberType(click.ParamType[float]):
             self.fail(
                 sentence(
                     "`{parameter}` must be a number, 0 or more, and `{given}` is not.",
-                    parameter=label_of(param),
+                    parameter=parameter_label(param),
                     given=bare[:MAX_NAME],
                 ),
                 param,
@@ -137,7 +138,7 @@ class ChoiceType(click.Choice[str]):
         except click.BadParameter:
             said = sentence(
                 "`{parameter}`: `{given}` is not one of {choices}.",
-                parameter=label_of(param),
+                parameter=parameter_label(param),
                 given=str(value)[:MAX_NAME],
                 choices=as_code(self.choices),
             )
@@ -161,12 +162,12 @@ class NameType(click.ParamType[str]):
         if not value:
             return ""  # the default of an option
         if not bare:
-            self.fail(sentence("`{parameter}` is missing.", parameter=label_of(param)), param, ctx)
+            self.fail(sentence("`{parameter}` is missing.", parameter=parameter_label(param)), param, ctx)
         if len(bare) > MAX_NAME:
             self.fail(
                 sentence(
                     "`{parameter}` is too long: a name has at most {most} characters.",
-                    parameter=label_of(param),
+                    parameter=parameter_label(param),
                     most=MAX_NAME,
                 ),
                 param,

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from collectors.facts.sentences import said_by, sentence
-from commands.core.code_names import as_code
+from collectors.facts.sentences import as_code, said_by, sentence
 from commands.core.command import AnyCommand, UnusableError
 from commands.core.matching.spelling import meant_by
 from commands.core.usage_errors import explained

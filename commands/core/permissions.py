@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from collectors.facts.sentences import Sentence, listed, sentence
-from commands.core.code_names import as_code
+from collectors.facts.sentences import Sentence, as_code, listed, sentence
 from commands.core.command import AnyCommand, DeniedError
 from commands.core.grant import Grant
 from commands.core.request import Actor, ActorKind

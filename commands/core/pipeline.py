@@ -97,15 +97,17 @@ class Pipeline:
         try:
             async with asyncio.timeout(TIMEOUT.total_seconds()):
                 words, named = cluster_named(words_of(request.line))
-                meaning = await self._meaning(request, words, named)
+                thread, place = await self._thread(request)
+                progress.cluster = named or place or self._first
+                meaning = self._meaning(request, words, progress.cluster, thread)
                 if isinstance(meaning, Absent):
                     progress.outcome = "invalid"
-                    return self._with_cluster(absent(meaning), named or self._first)
+                    return self._with_cluster(absent(meaning), progress.cluster)
                 if isinstance(meaning, Offer):
                     if not meaning.lines:
                         find(words, self.catalogue)  # raises UnusableError with what there is
                     progress.outcome = "invalid"
-                    return self._with_cluster(offered(request.line, meaning), named or self._first)
+                    return self._with_cluster(offered(request.line, meaning), progress.cluster)
                 progress.command = command = meaning.command
                 if meaning.words != tuple(words):
                     request = replace(request, line=line_from_words(meaning.words, named))
@@ -157,24 +159,26 @@ class Pipeline:
                 CommandOutcome.FAILED,
             )
 
-    async def _meaning(self, request: Request, words: Sequence[str], named: str) -> Run | Fill | Offer:
+    def _meaning(
+        self, request: Request, words: Sequence[str], cluster: str, thread: ThreadNames
+    ) -> Run | Fill | Offer:
         """Return what the line means, in the thread of an incident or in none. Automation says what it means."""
         if request.actor.kind is ActorKind.AUTOMATION:
             return Run(command=find(words, self.catalogue), words=tuple(words))
-        thread, place = await self._thread(request)
-        cluster = named or place or self._first
         known = partial(
             names_of, self.clusters.get(cluster), self._rules(cluster), tuple(self.permissions.teams)
         )
         return interpret(words, self.lexicon, known, thread)
 
     async def _thread(self, request: Request) -> tuple[ThreadNames, str]:
-        """Return what the incident concerns in whose thread the line was typed, and its cluster."""
-        if not request.origin.incident or not request.origin.thread:
+        """Return what the incident concerns in whose thread the line was typed, and the cluster of its incident."""
+        if not request.origin.incident:
             return NO_THREAD, ""
         async with self.store.read() as snapshot:
             incident = await snapshot.rows(Incident).get(request.origin.incident)
             cluster = incident.cluster if incident else ""
+            if not request.origin.thread:
+                return NO_THREAD, cluster
             return await thread_names(request.origin, snapshot, self._rules(cluster)), cluster
 
     async def _fill(self, request: Request, meaning: Fill, cluster: str) -> Answer | None:

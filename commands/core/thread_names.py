@@ -9,9 +9,10 @@ from alerts.runbooks import runbook_names
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
 from collectors.facts.subjects import Subject
+from commands.core.incident_plans import plans_of
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.parameter_types import NameKind
-from commands.execution.plan import OVER, Origin, Plan, PlanState
+from commands.execution.plan import OVER, Origin, PlanState
 
 
 async def thread_names(origin: Origin, snapshot: StoreSnapshot, rules: Mapping[str, Rule]) -> ThreadNames:
@@ -54,9 +55,7 @@ def _runbook(incident: Incident, rules: Mapping[str, Rule]) -> str:
 
 async def _plan(incident: Incident, snapshot: StoreSnapshot) -> str:
     """Return the plan that `undo` means: the last that was done and stands; else the last that is not over."""
-    plans = [*await snapshot.rows(Plan).find(incident=incident.id)]
-    others = [plan for plan in incident.fixed_by if plan not in {one.id for one in plans}]
-    plans += (await snapshot.rows(Plan).get_all(others)).values() if others else ()
+    plans = (await plans_of([incident], snapshot))[incident.id]
     done = [one for one in plans if one.state is PlanState.DONE and not one.undone_by and not one.undo_of]
     latest = max(
         done or [one for one in plans if one.state not in OVER], key=lambda one: one.created_at, default=None

@@ -7,7 +7,7 @@ import click
 
 from collectors.facts.sentences import listed, sentence
 from commands.core.command import AnyCommand
-from commands.core.parameter_types import label_of
+from commands.core.parameter_types import parameter_label
 
 
 def explained(error: click.UsageError, command: AnyCommand, arguments: Sequence[str]) -> str:
@@ -22,7 +22,7 @@ def explained(error: click.UsageError, command: AnyCommand, arguments: Sequence[
     if isinstance(error, click.BadOptionUsage):
         return sentence("`{option}` needs a value.", option=error.option_name)
     if isinstance(error, click.MissingParameter):
-        return sentence("`{parameter}` is missing.", parameter=label_of(error.param))
+        return sentence("`{parameter}` is missing.", parameter=parameter_label(error.param))
     if isinstance(error, click.BadParameter):
         return error.message  # of our own types, which say it whole
     if stray := _stray(command, arguments):

@@ -149,15 +149,6 @@ async def _proportional(autoscaler: Autoscaler, reader: ObjectReader) -> Owner:
     )
 
 
-def reader_of(context: CommandContext) -> ObjectReader:
-    """Return what reads objects. Raises UnusableError without access to Kubernetes."""
-    if context.cluster.reader is None:
-        raise UnusableError(
-            sentence("The settings give no access to Kubernetes for {cluster}.", cluster=context.cluster.name)
-        )
-    return context.cluster.reader
-
-
 _WITHOUT_AUTOSCALER = Linear(nodes_per_replica=10)  # what is advised where none says otherwise
 
 

@@ -6,6 +6,7 @@ from collectors.facts.proportional import with_bounds
 from collectors.facts.sentences import counted, sentence
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.core.lookups import reader_of
 from commands.dns.owner import (
     BrokenOwner,
     Dns,
@@ -14,7 +15,6 @@ from commands.dns.owner import (
     ProportionalOwner,
     find_dns,
     find_owner,
-    reader_of,
     recommended,
 )
 from commands.execution.plan import in_order

@@ -15,6 +15,7 @@ from collectors.facts.results import Seen
 from collectors.facts.sentences import counted, sentence
 from commands.core.command import Answer
 from commands.core.context import CommandContext
+from commands.core.lookups import reader_of
 from commands.dns.askers import askers
 from commands.dns.owner import (
     BrokenOwner,
@@ -24,7 +25,6 @@ from commands.dns.owner import (
     ProportionalOwner,
     find_dns,
     find_owner,
-    reader_of,
     recommended,
 )
 from go_templates import humanize_duration, humanize_percentage

@@ -17,7 +17,7 @@ from collectors.facts.sentences import sentence
 from collectors.internal_errors import InternalErrors
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.plan import Plan, Stage, StepState
-from commands.execution.plan_journal import Journal, belongs, recorded_step
+from commands.execution.plan_journal import Journal, belongs, recorded_of
 from commands.execution.record_steps import put_record
 from commands.execution.settling import settle_plan
 from commands.execution.step_outcomes import Done, Outcome, Refused, Unknown, Waiting
@@ -136,10 +136,7 @@ class PlanExecutor:
         if was_begun and journal.is_cancelled:
             return await self._runner.look(step, attempt)
 
-        async def is_cancelled(reason: str) -> bool:
-            return await journal.write_wait(number, reason)
-
-        return await self._runner.run(step, attempt, slots, is_cancelled)
+        return await self._runner.run(step, attempt, slots, partial(journal.write_wait, number))
 
     async def _recorded(
         self, journal: Journal, number: int, slots: asyncio.Semaphore, writer: ClusterWriter
@@ -150,17 +147,14 @@ class PlanExecutor:
         """
         step, plan = journal.plan.steps[number], journal.plan
         assert isinstance(step, Record)
-        recorded = recorded_step(plan, number)
+        recorded = recorded_of(plan.steps, number)
         is_of_done = recorded is not None and journal.records[recorded].state is StepState.DONE
         alone = self._rows.setdefault((step.table, step.id), asyncio.Lock())
         put = partial(self._put, plan.id)
         attempt = Attempt(writer, plan=plan.id, put=put, was_sent=is_of_done, alone=alone)
 
-        async def is_cancelled(reason: str) -> bool:
-            return await journal.write_wait(number, reason)
-
         try:
-            return await self._runner.run(step, attempt, slots, is_cancelled)
+            return await self._runner.run(step, attempt, slots, partial(journal.write_wait, number))
         except NotRecordedError as error:
             raise error.why from None
 
@@ -211,5 +205,5 @@ def _may_run(journal: Journal, number: int, after: int, apart: range) -> bool:
     ]
     if not journal.is_cancelled and not stopping:
         return True
-    recorded = recorded_step(journal.plan, number)
+    recorded = recorded_of(journal.plan.steps, number)
     return recorded is not None and journal.records[recorded].state is StepState.DONE

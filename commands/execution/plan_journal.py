@@ -27,20 +27,15 @@ async def records_of(plan: Plan, snapshot: StoreSnapshot) -> tuple[StepRecord, .
 
 def _may_be_recorded(plan: Plan, number: int, records: Sequence[StepRecord]) -> bool:
     """Whether it is a Record step of a step whose outcome is not known yet."""
-    recorded = recorded_step(plan, number)
+    recorded = recorded_of(plan.steps, number)
     return recorded is not None and records[recorded].state is StepState.UNKNOWN
 
 
-def recorded_step(plan: Plan, number: int) -> int | None:
+def recorded_of(steps: Sequence[Step], number: int) -> int | None:
     """Return the number of the step that a Record step records: the nearest before it that is not a Record.
 
     One that is about an object records the nearest step that changes it.
     """
-    return recorded_of(plan.steps, number)
-
-
-def recorded_of(steps: Sequence[Step], number: int) -> int | None:
-    """Return the same of steps that are not a plan yet."""
     if not isinstance(steps[number], Record):
         return None
     before = [one for one in range(number - 1, -1, -1) if not isinstance(steps[one], Record)]

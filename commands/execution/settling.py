@@ -8,7 +8,7 @@ from alerts.store import Store, Unit
 from collectors.facts.sentences import counted, sentence
 from commands.execution.object_refs import ObjectReader
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
-from commands.execution.plan_journal import recorded_step, records_of
+from commands.execution.plan_journal import recorded_of, records_of
 from commands.execution.plan_outcome import record_outcome, reopen
 from commands.execution.record_steps import put_record
 from commands.execution.step_outcomes import Done, Outcome, Refused, Unknown, Waiting
@@ -31,7 +31,7 @@ async def settle_plan(plan: Plan, reader: ObjectReader, store: Store, now: datet
     for number, step in enumerate(
         plan.steps
     ):  # the node may have changed since: then there is no lease of it
-        recorded = recorded_step(plan, number) if isinstance(step, Record) else None
+        recorded = recorded_of(plan.steps, number)
         if recorded is not None and number not in found and isinstance(found.get(recorded), Done):
             found[number] = await step.observe(reader, plan.id)
     if not any(isinstance(outcome, Done | Refused) for outcome in found.values()):
@@ -41,7 +41,7 @@ async def settle_plan(plan: Plan, reader: ObjectReader, store: Store, now: datet
         records = await records_of(stored, unit)  # another look may have been faster
         unknown = {one.number for one in records if one.state is StepState.UNKNOWN}
         for number, outcome in found.items():
-            if number in unknown or recorded_step(stored, number) in unknown:
+            if number in unknown or recorded_of(stored.steps, number) in unknown:
                 await _store_outcome(stored, records[number], outcome, unit, now)
         settled = _judged(stored, await records_of(stored, unit), now)
         if settled != stored:

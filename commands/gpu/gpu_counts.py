@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from alerts.cards.message import Table
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.resources import NodeGpus, holds_resources
-from collectors.facts.sentences import listed, sentence, word
+from collectors.facts.sentences import listed, sentence
 from collectors.facts.topology import Topology
 from collectors.gpu_activity import Activity, IdleSearch
 
@@ -120,9 +120,8 @@ def node_table(nodes: Iterable[NodeGpus], topology: Topology) -> Table:
 
 
 def _state(gpus: NodeGpus, broken: float) -> str:
-    reasons = [word(reason) for reason in gpus.unusable_reason]
-    reasons += [sentence("{broken:g} broken", broken=broken)] if broken else []
-    return listed(reasons) or "ok"
+    broken_ones = [sentence("{broken:g} broken", broken=broken)] if broken else []
+    return listed([*gpus.unusable_reason, *broken_ones]) or "ok"
 
 
 def _holders(node: str, topology: Topology) -> str:

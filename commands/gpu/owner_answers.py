@@ -16,17 +16,10 @@ from commands.execution.record_steps import forget
 from commands.execution.steps import Delete, Record, Step
 from commands.gpu.freeing_plan import freeing_plan
 from commands.gpu.reclaim import LONGEST_WAIT
-from commands.gpu.reclaim_card import (
-    OPEN,
-    freed_step,
-    is_owner,
-    reclaim_card,
-    request_step,
-    settlement_id,
-    settlement_of,
-)
+from commands.gpu.reclaim_card import reclaim_card
+from commands.gpu.reclaim_requests import freed_step, is_owner, request_step, settlement_id, settlement_of
 from commands.gpu.unanswered import running_plans, training_of
-from commands.models import DueCommand, ReclaimRequest, ReclaimState
+from commands.models import OPEN_REQUEST, DueCommand, ReclaimRequest, ReclaimState
 from commands.training.workload_steps import suspend_steps
 
 
@@ -160,7 +153,7 @@ async def _open(unit: Unit, named: str) -> ReclaimRequest:
                 "There is no request `{request}`. The card of a request shows its id.", request=named[:40]
             )
         )
-    if reclaim.state not in OPEN:
+    if reclaim.state not in OPEN_REQUEST:
         raise UnusableError(
             sentence(
                 "Request `{request}` for {training} is now {state}.",

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from collectors.facts.clock import humanize
-from collectors.facts.sentences import counted, listed, sentence, word
-from collectors.gpu_activity import SHORTEST, Activity, IdleSearch
+from collectors.facts.sentences import counted, listed, sentence
+from collectors.gpu_activity import SHORTEST, IdleSearch
 from collectors.trainings.training import Training
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
@@ -14,27 +14,24 @@ from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
 from commands.execution.steps import Delete, Record, Step
 from commands.gpu.idle_detection import find_idle
-from commands.gpu.idle_trainings import TrainingGpus, by_training, evidence, way_to_free, ways_to_free
-from commands.gpu.reclaim_card import (
+from commands.gpu.idle_trainings import TrainingGpus, by_training, evidence, ways_to_free
+from commands.gpu.reclaim_requests import (
     AUTOMATION,
     KEEP_FOR,
     NOT_AUTOMATIC,
-    OPEN,
     SETTLE,
     request_id,
     request_step,
     settlement_step,
 )
-from commands.models import Launch, ReclaimRequest, ReclaimState
-from commands.training.lookup import training_named
+from commands.gpu.reclaimable import idle_ones, permitted
+from commands.models import OPEN_REQUEST, Launch, ReclaimRequest, ReclaimState
 from commands.training.workload_steps import suspend_steps
 
 MAX_WINDOW = timedelta(hours=24)
 LONGEST_WAIT = timedelta(days=3)
 LATE = timedelta(hours=1)  # a request still open this long after its end does not block another
 MAX_REQUESTS = 50  # per command
-NAMED = 8  # skipped trainings listed by name
-NAME = "gpu free"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +61,7 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
     steps: list[Step] = []
     notes: list[str] = []
     reclaims: list[ReclaimRequest] = []
-    selected, skipped = _permitted(_selected(action.trainings, found, context), context)
+    selected, skipped = permitted(idle_ones(action.trainings, found, context), context)
     is_denied = bool(skipped)
     more = 0
     for one in selected:
@@ -79,7 +76,7 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
             continue
         suspension = suspend_steps(one.training, context.cluster.inventory())
         is_for_good = any(isinstance(step, Delete) for step in suspension)
-        steps += [_dropped(old) for old in earlier if old.state in OPEN]
+        steps += [_dropped(old) for old in earlier if old.state in OPEN_REQUEST]
         made = await _reclaim(one, look, context, grace=grace, earlier=len(earlier))
         is_automatic = context.may_automate(AUTOMATION, SETTLE, one.training.namespace)
         reclaim = replace(made, is_for_good=is_for_good, is_automatic=is_automatic)
@@ -124,107 +121,11 @@ async def find_idle_now(context: CommandContext, after: timedelta) -> IdleSearch
     return await find_idle(context.cluster, now=context.now, after=after)
 
 
-def _selected(
-    names: tuple[str, ...], found: tuple[TrainingGpus, ...], context: CommandContext
-) -> list[TrainingGpus]:
-    """Return the named trainings, which must be idle, or all idle ones."""
-    if not names:
-        return [one for one in found if one.training is not None and one.activity is Activity.IDLE]
-    selected: list[TrainingGpus] = []
-    for name in names:
-        if (other := _workload_named(name, found)) is not None:
-            raise UnusableError(
-                sentence(
-                    "{workload} is no training, so its GPUs cannot be requested: {way}.",
-                    workload=other.name,
-                    way=way_to_free(other),
-                )
-            )
-    for training in {
-        training.id: training
-        for name in names
-        for training in [training_named(name, context.cluster.trainings())]
-    }.values():
-        gpus = next(
-            (one for one in found if one.training is not None and one.training.id == training.id), None
-        )
-        if gpus is None:
-            raise UnusableError(
-                sentence(
-                    "{training} holds no GPUs ({state}).",
-                    training=training.shown,
-                    state=word(training.state.value),
-                )
-            )
-        if gpus.activity is not Activity.IDLE:
-            raise UnusableError(
-                sentence(
-                    "{training} is not idle: {activity}.",
-                    training=training.shown,
-                    activity=_activity_text(gpus),
-                )
-            )
-        selected.append(gpus)
-    return selected
-
-
-def _workload_named(name: str, found: tuple[TrainingGpus, ...]) -> TrainingGpus | None:
-    """Return the workload that is not a training by its name, alone, with its namespace, or as it is listed."""
-    trainings = {
-        known.casefold()
-        for one in found
-        if one.training
-        for known in (one.training.id, one.training.shown, one.training.name)
-    }
-    others = [one for one in found if one.training is None] if name.casefold() not in trainings else []
-    return next((one for one in others if name.casefold() in {each.casefold() for each in one.names}), None)
-
-
-def _permitted(selected: list[TrainingGpus], context: CommandContext) -> tuple[list[TrainingGpus], list[str]]:
-    """Return the trainings in namespaces where the actor may free GPUs, and a note about the others, if any.
-
-    A request without an answer suspends its training, so the permission is checked in that training's namespace.
-    """
-    permitted: list[TrainingGpus] = []
-    others: list[str] = []
-    for one in selected:
-        assert one.training is not None
-        if context.refusal(NAME, one.training.namespace) is None:
-            permitted.append(one)
-        else:
-            others.append(one.training.shown)
-    return permitted, [
-        sentence(
-            "{trainings}: you are not allowed to run `{command}` there",
-            trainings=listed(others, most=NAMED),
-            command=NAME,
-        )
-    ] if others else []
-
-
-def _activity_text(of: TrainingGpus) -> str:
-    match of.activity:
-        case Activity.BUSY:
-            busy = counted("its {count:g} GPU is busy", "some of its {count:g} GPUs are busy", count=of.count)
-            if not of.idle:
-                return busy
-            return counted(
-                "{busy}, though {count:g} of them is idle",
-                "{busy}, though {count:g} of them are idle",
-                busy=busy,
-                count=of.idle,
-            )
-        case Activity.YOUNG:
-            return sentence("it has not run long enough")
-        case Activity.UNKNOWN:
-            return sentence("its activity is not known: {reason}", reason=of.reason)
-        case Activity.IDLE:
-            return sentence("it is idle")
-
-
 def _refusal(earlier: list[ReclaimRequest], now: datetime, *, is_named: bool) -> str:
     """Return why a training with these earlier requests gets no new one; empty if it does."""
-    if one := next((one for one in earlier if one.state in OPEN and now < one.grace_until + LATE), None):
+    if one := next(
+        (one for one in earlier if one.state in OPEN_REQUEST and now < one.grace_until + LATE), None
+    ):
         return sentence(
             "its owner already has request {request} (until {at})", request=one.id, at=one.grace_until
         )

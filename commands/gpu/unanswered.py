@@ -16,15 +16,8 @@ from commands.execution.plan import Plan, PlanState, StepRecord, StepState, in_o
 from commands.execution.steps import Delete, Record
 from commands.gpu.idle_trainings import by_training, evidence
 from commands.gpu.reclaim import MAX_WINDOW, find_idle_now
-from commands.gpu.reclaim_card import (
-    OPEN,
-    SETTLEMENT,
-    freed_step,
-    request_step,
-    settlement_of,
-    settlement_step,
-)
-from commands.models import DueCommand, HandledRequest, ReclaimRequest, ReclaimState
+from commands.gpu.reclaim_requests import SETTLEMENT, freed_step, request_step, settlement_of, settlement_step
+from commands.models import OPEN_REQUEST, DueCommand, HandledRequest, ReclaimRequest, ReclaimState
 from commands.training.workload_steps import suspend_steps
 
 NEWEST = 200  # cancelled plans that are looked at
@@ -44,7 +37,7 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
         reclaim = await unit.rows(ReclaimRequest).get(action.request)
     if reclaim is None:
         raise UnusableError(sentence("There is no request `{request}`.", request=action.request))
-    if reclaim.state not in OPEN:
+    if reclaim.state not in OPEN_REQUEST:
         return PlanDraft(
             title="",
             nothing_to_do=sentence(

@@ -7,7 +7,7 @@ from commands.execution.plan import Plan
 from commands.execution.steps import Record
 from commands.gpu.freeing_plan import requests_of
 from commands.gpu.owner_answers import keep_again
-from commands.gpu.reclaim_card import is_owner
+from commands.gpu.reclaim_requests import is_owner
 from commands.models import ReclaimRequest, ReclaimState
 
 

@@ -1,5 +1,6 @@
 """The command `home`: what is open, what waits for the sender, and their trainings, GPUs and cordons."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from alerts.cards.message import Block, Context, Message
@@ -11,9 +12,9 @@ from commands.core.command import EVERY_SOURCE, Answer, Command
 from commands.core.context import CommandContext
 from commands.core.ownership import owner_names
 from commands.execution.plan import Plan, PlanState
-from commands.gpu.reclaim_card import OPEN
-from commands.home.sections import leases_of, open_incident_blocks, trainings_of, waiting_for
-from commands.models import CordonLease, ReclaimRequest
+from commands.home.sections import failures_of, leases_of, open_incident_blocks, trainings_of, waiting_for
+from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
+from commands.training.past_failures import Failure, recent_failures, with_causes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,13 +25,20 @@ class ShowHome:
 async def show(action: ShowHome, context: CommandContext) -> Answer:
     """Return the page of the sender. Moments are dates, not ages, so that it is the same until something changes."""
     cluster, me = context.cluster.name, context.actor
+    names = owner_names(me, context.defaults.owners)
     async with context.store.read() as snapshot:
         incidents = await snapshot.rows(Incident).find(cluster=cluster, state="open")
         plans = await snapshot.rows(Plan).find(cluster=cluster, state=PlanState.PROPOSED.value)
         reclaims = await snapshot.rows(ReclaimRequest).find(
-            cluster=cluster, state=tuple(one.value for one in OPEN)
+            cluster=cluster, state=tuple(one.value for one in OPEN_REQUEST)
         )
         leases = await snapshot.rows(CordonLease).find(cluster=cluster)
+        failed = [
+            one
+            for one in await recent_failures(cluster, snapshot, context.now)
+            if one.owner in names or me.is_one(one.owner_id)
+        ]
+        failures = await with_causes(failed, snapshot)
     mine = [one for one in leases if me.is_one(one.owner)]
     blocks: list[Block] = [
         *open_incident_blocks(incidents, me),
@@ -40,23 +48,21 @@ async def show(action: ShowHome, context: CommandContext) -> Answer:
             reclaims=reclaims,
             leases=[one for one in mine if one.until is not None and one.until <= context.now],
         ),
-        *_trainings(context),
+        *_trainings(context, failures),
         *leases_of(mine),
         Context(text=text(cluster, " · ", sentence("`help` lists what you can type here or after `/yard`"))),
     ]
     return Answer(message=Message(title=text(bold("What is open, and what is yours")), blocks=tuple(blocks)))
 
 
-def _trainings(context: CommandContext) -> list[Block]:
+def _trainings(context: CommandContext, failures: Sequence[Failure]) -> list[Block]:
     names = owner_names(context.actor, context.defaults.owners)
     try:
-        return trainings_of([one for one in context.cluster.trainings() if one.owner in names])
+        own = [one for one in context.cluster.trainings() if one.owner in names]
     except SourceError as error:
-        return [
-            Context(
-                text=text(sentence("⚪ Your trainings cannot be seen now: {error}", error=said_by(error)))
-            )
-        ]
+        unseen = sentence("⚪ Your trainings cannot be seen now: {error}", error=said_by(error))
+        return [Context(text=text(unseen)), *failures_of(failures, ())]
+    return [*trainings_of(own), *failures_of(failures, own)]
 
 
 COMMANDS = (

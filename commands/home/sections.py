@@ -9,10 +9,12 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from collectors.facts.sentences import Argument, Sentence, counted, listed, sentence, word
 from collectors.trainings.training import Training, TrainingState
+from commands.core.cordoned_nodes import uncordon_button
 from commands.core.request import Actor
 from commands.execution.plan import Plan, Risk
 from commands.gpu.reclaim_card import answer_buttons
 from commands.models import CordonLease, ReclaimRequest
+from commands.training.past_failures import Failure, failure_lines
 
 SHOWN = 5  # of each kind: the page of a chat has a limit
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
@@ -74,7 +76,7 @@ def waiting_for(
             blocks.append(Buttons(buttons=(show,) if is_for_another else (show, cancel)))
     for lease in leases:
         blocks.append(Paragraph(text=_past_its_end(lease)))
-        blocks.append(_uncordon(lease))
+        blocks.append(Buttons(buttons=(uncordon_button(lease),)))
     if not blocks:
         return [_heading("Waits for you"), Context(text=text("Nothing."))]
     return [_heading("Waits for you"), *blocks[: 4 * SHOWN]]
@@ -88,6 +90,23 @@ def _unconfirmed(plan: Plan) -> Sentence:
     return sentence(
         "{title} of {who} waits to be confirmed until {at}.", title=title, who=who, at=plan.expires_at
     )
+
+
+def failures_of(failures: Sequence[Failure], trainings: Sequence[Training]) -> list[Block]:
+    """Return a person's trainings that failed within a day and do not run again, and why."""
+    again = {one.id for one in trainings if not one.state.is_over}
+    over = [failure for failure in failures if failure[0].training not in again]
+    if not over:
+        return []
+    blocks: list[Block] = [_heading(sentence("Your trainings that failed: {number}", number=len(over)))]
+    for notice, cause in over[:SHOWN]:
+        blocks.append(Paragraph(text=failure_lines((notice, cause))))
+        buttons = [Button(label="Show", line=f"training show {notice.typed}")]
+        if cause is not None:
+            label = sentence("Show {incident}", incident=cause.id)
+            buttons.append(Button(label=label, line=f"incident show {cause.id}"))
+        blocks.append(Buttons(buttons=tuple(buttons)))
+    return [*blocks, *_more(len(over), "training list --mine --all")]
 
 
 def trainings_of(trainings: Sequence[Training]) -> list[Block]:
@@ -134,7 +153,7 @@ def leases_of(leases: Sequence[CordonLease]) -> list[Block]:
         if lease.lifted_at is not None:
             said.append(sentence("lifted by somebody else"))
         blocks.append(Paragraph(text=text(listed(said))))
-        blocks.append(_uncordon(lease))
+        blocks.append(Buttons(buttons=(uncordon_button(lease),)))
     return [*blocks, *_more(len(leases), "node list --cordoned")]
 
 
@@ -144,11 +163,6 @@ def _past_its_end(lease: CordonLease) -> Text:
             sentence("Somebody else lifted your cordon of `{node}`, and its lease is left.", node=lease.node)
         )
     return text(sentence("Your cordon of `{node}` is past its end.", node=lease.node))
-
-
-def _uncordon(lease: CordonLease) -> Buttons:
-    label = sentence("Uncordon {node}", node=lease.node) if lease.lifted_at is None else "Remove its record"
-    return Buttons(buttons=(Button(label=label, line=f"node uncordon {lease.node}"),))
 
 
 def _heading(words: str) -> Paragraph:

@@ -17,6 +17,8 @@ from alerts.rules import ImpactScope, Rule
 from alerts.silences import Silence
 from alerts.store import Between, StoreSnapshot
 from collectors.facts.sentences import sentence
+from commands.core.cordoned_nodes import uncordon_button
+from commands.core.incident_plans import plans_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.incident.seen_cluster import SeenCluster, cluster_now
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
@@ -41,8 +43,10 @@ async def incident_context(
         *(still_cordoned(lease) for lease in await _leases(incident, snapshot)),
         *still_silenced(incident, alerts, silences, now=now),
     )
+    covering = _covering(incident, alerts, silences, now=now)
     return replace(
         context,
+        silence=max(covering, key=lambda one: one.ends_at).id if covering else "",
         silenced_until=await _silenced_until(incident, alerts, silences, snapshot, now=now),
         is_silenced_until_over=any(
             one.is_until_over and one.covers_incident(incident, now) for one in silences
@@ -106,18 +110,6 @@ async def _asked(incident: Incident, snapshot: StoreSnapshot) -> tuple[Asked, ..
     )
 
 
-async def plans_of(incidents: Collection[Incident], snapshot: StoreSnapshot) -> Mapping[str, list[Plan]]:
-    """Return the plans for each incident: those started from its card, and others that changed what it is about."""
-    found: dict[str, dict[str, Plan]] = {incident.id: {} for incident in incidents}
-    for plan in await snapshot.rows(Plan).find(incident=list(found)) if found else ():
-        found[plan.incident][plan.id] = plan
-    others = {plan for one in incidents for plan in one.fixed_by if plan not in found[one.id]}
-    typed = await snapshot.rows(Plan).get_all(sorted(others)) if others else {}
-    for one in incidents:
-        found[one.id] |= {plan: typed[plan] for plan in one.fixed_by if plan in typed}
-    return {id: list(plans.values()) for id, plans in found.items()}
-
-
 async def context_of(
     incident: Incident,
     plans: Iterable[Plan],
@@ -161,7 +153,7 @@ def still_cordoned(lease: CordonLease) -> StillOpen:
                     "Somebody else lifted the cordon of `{node}`, and its lease is left.", node=lease.node
                 )
             ),
-            button=Button(label="Remove its record", line=f"node uncordon {lease.node}"),
+            button=uncordon_button(lease),
         )
     node, why, who = lease.node, lease.reason, person(lease.owner, lease.owner_name)
     said = (
@@ -177,7 +169,7 @@ def still_cordoned(lease: CordonLease) -> StillOpen:
     )
     return StillOpen(
         text=text(said),
-        button=Button(label=sentence("Uncordon {node}", node=lease.node), line=f"node uncordon {lease.node}"),
+        button=uncordon_button(lease),
     )
 
 
@@ -208,12 +200,20 @@ def still_silenced(
                 label=sentence("End silence {silence}", silence=one.id), line=f"silence expire {one.id}"
             ),
         )
-        for one in silences
+        for one in _covering(incident, alerts, silences, now=now)
         if not one.is_until_over
-        and (
-            one.covers_incident(incident, now)
-            or any(one.covers(alert.labels, now) for alert in alerts.values())
-        )
+    ]
+
+
+def _covering(
+    incident: Incident, alerts: Mapping[str, Alert], silences: Iterable[Silence], *, now: datetime
+) -> list[Silence]:
+    """Return the silences of the incident, or of any of its alerts."""
+    return [
+        one
+        for one in silences
+        if one.covers_incident(incident, now)
+        or any(one.covers(alert.labels, now) for alert in alerts.values())
     ]
 
 

@@ -1,6 +1,6 @@
 """Facts about the cluster and its past actions that a card needs to offer only what is possible and still to do."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from alerts.cards.cluster_now import ClusterNow
@@ -32,23 +32,25 @@ async def cluster_now(
     """Return what is known of the objects that the suggestions name. Without `seen` only our own rows say something."""
     nodes = {one.object for one in suggested if one.command.startswith("node ")}
     nodes |= {one.node for one in suggested if one.node}
+    to_freeze = {one.object for one in suggested if one.command == "volume freeze"}
     volumes = {one.object for one in suggested if one.command.startswith("volume ")}
     volumes |= {one.volume for one in suggested if one.volume}
     trainings = {one.object for one in suggested if one.command.startswith(("training ", "gpu free"))}
     held = await _cordoned(name, nodes, snapshot)
-    frozen = await _frozen(name, volumes, snapshot)
+    frozen = await _frozen(name, to_freeze, snapshot)
     if seen is None:
         return ClusterNow(cordoned=held, frozen=frozen)
     try:
         inventory = seen.inventory()
     except SourceError:
         return ClusterNow(cordoned=held, frozen=frozen)
-    known = _trainings(seen) if trainings else None
+    found = _trainings(seen) if trainings else None
+    known = {name: one for one in found or () for name in (one.shown, one.typed) if name in trainings}
     uses = _uses(inventory, volumes)
     missing = {*(nodes - inventory.nodes.keys() if not inventory.missing_reason(NODES) else ())}
     if not inventory.missing_reason(PERSISTENT_VOLUME_CLAIMS):
         missing |= volumes - uses.keys()
-    if known is not None:
+    if found is not None:
         missing |= trainings - known.keys()
     return ClusterNow(
         cordoned=held
@@ -58,9 +60,9 @@ async def cluster_now(
             for volume in frozen
             if volume not in uses or not suspended(uses[volume].templates, inventory)
         ),
-        writers=_writers(uses, inventory, known) if known is not None else {},
-        idle=_named(known, lambda one: not one.gpus),
-        over=_named(known, lambda one: one.state.is_over),
+        writers=_writers(uses, inventory, found) if found is not None else {},
+        idle=frozenset(name for name, one in known.items() if not one.gpus),
+        over=frozenset(name for name, one in known.items() if one.state.is_over),
         missing=frozenset(missing - {""}),
     )
 
@@ -82,13 +84,12 @@ async def _frozen(cluster: str, volumes: Collection[str], snapshot: StoreSnapsho
     return frozenset(volumes) & {words[2] for words in lines if len(words) > 2}
 
 
-def _trainings(seen: SeenCluster) -> Mapping[str, Training] | None:
-    """Return the trainings by what people type; None while not all of them can be seen."""
+def _trainings(seen: SeenCluster) -> Sequence[Training] | None:
+    """Return the trainings; None while not all of them can be seen."""
     try:
-        found = seen.trainings()
+        return seen.trainings()
     except SourceError:
         return None
-    return {name: one for one in found for name in (one.shown, one.typed)}
 
 
 def _uses(inventory: Inventory, volumes: Collection[str]) -> Mapping[str, VolumeUse]:
@@ -101,10 +102,10 @@ def _uses(inventory: Inventory, volumes: Collection[str]) -> Mapping[str, Volume
 
 
 def _writers(
-    uses: Mapping[str, VolumeUse], inventory: Inventory, trainings: Mapping[str, Training]
+    uses: Mapping[str, VolumeUse], inventory: Inventory, trainings: Iterable[Training]
 ) -> Mapping[str, frozenset[str]]:
     by_workload = {
-        workload: name for name, one in trainings.items() for workload in (*one.owned, *one.workloads)
+        workload: one.typed for one in trainings if uses for workload in (*one.owned, *one.workloads)
     }
     return {volume: frozenset(_of(use, inventory, by_workload)) for volume, use in uses.items()}
 
@@ -112,7 +113,3 @@ def _writers(
 def _of(use: VolumeUse, inventory: Inventory, by_workload: Mapping[str, str]) -> Iterable[str]:
     workloads = {*use.templates, *(inventory.workload_of(user.pod) for user in use.writers)}
     return (by_workload[workload] for workload in workloads if workload in by_workload)
-
-
-def _named(trainings: Mapping[str, Training] | None, which: Callable[[Training], bool]) -> frozenset[str]:
-    return frozenset(name for name, one in (trainings or {}).items() if which(one))

@@ -36,18 +36,7 @@ def cordon_steps(
         CORDON_INCIDENT: context.origin.incident or None,
         CLUSTER: context.cluster.name,
     }
-    lease = CordonLease(
-        id=f"{context.cluster.name}/{name}",
-        cluster=context.cluster.name,
-        node=name,
-        owner=context.actor.person,
-        owner_name=context.actor.name,
-        reason=reason,
-        since=context.now,
-        until=until,
-        incident=context.origin.incident,
-        uid=node.metadata.uid,
-    )
+    lease = replace(_new_lease(node, reason, context), until=until, incident=context.origin.incident)
     patch = Patch(
         ref=ref_of_node(node),
         description=sentence(
@@ -59,6 +48,20 @@ def cordon_steps(
         undo_text=sentence("uncordon {node}", node=name),
     )
     return [patch, lease_step(lease, is_so=cordoned(node, annotations), was_so=not_ours(node))]
+
+
+def _new_lease(node: Node, reason: str, context: CommandContext) -> CordonLease:
+    name = node.metadata.name
+    return CordonLease(
+        id=f"{context.cluster.name}/{name}",
+        cluster=context.cluster.name,
+        node=name,
+        owner=context.actor.person,
+        owner_name=context.actor.name,
+        reason=reason,
+        since=context.now,
+        uid=node.metadata.uid,
+    )
 
 
 def ref_of_node(node: Node) -> ObjectRef:
@@ -107,15 +110,7 @@ def extension_steps(
         undo={"metadata": {"annotations": {key: found.get(key) for key in changed}}},
         undo_text=sentence("give the cordon of {node} the end that it had", node=name),
     )
-    kept = lease or CordonLease(
-        id=f"{context.cluster.name}/{name}",
-        cluster=context.cluster.name,
-        node=name,
-        owner=context.actor.person,
-        owner_name=context.actor.name,
-        reason=found.get(REASON) or sentence("no reason given"),
-        since=context.now,
-    )
+    kept = lease or _new_lease(node, found.get(REASON) or sentence("no reason given"), context)
     longer = replace(
         kept,
         until=until,
@@ -136,7 +131,7 @@ def lease_step(
     one before, if there was one."""
     assert lease.until is not None
     text = sentence(
-        "lease {node} until {until}: {owner} is reminded then",
+        "record the cordon of {node} until {until}, and remind {owner} then",
         node=lease.node,
         until=lease.until,
         owner=lease.owner_name,

@@ -13,10 +13,10 @@ from collectors.cluster.objects import Node
 from collectors.facts.sentences import Sentence, counted, listed, sentence
 from collectors.facts.topology import PodFacts, Topology
 from collectors.facts.workload_keys import workload_key
-from commands.core.command import Command, PlanDraft, UnusableError
+from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import cordoned_by
-from commands.core.lookups import read_node
+from commands.core.lookups import read_node, reader_of
 from commands.core.parameter_types import NODE, lasting_option, reason_option
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
@@ -44,10 +44,7 @@ async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
     """Plan to cordon the node and to evict its pods. Those of DaemonSets, static and finished ones are left."""
     node = await read_node(action.node, context)
     name = node.metadata.name
-    if (reader := context.cluster.reader) is None:
-        raise UnusableError(
-            sentence("The settings give no access to Kubernetes for {cluster}.", cluster=context.cluster.name)
-        )
+    reader = reader_of(context)
     pods = await reader.listing(ObjectRef(api="v1", kind="Pod", name=""), fields=f"spec.nodeName={name}")
     evicted = sorted((pod for pod in pods if not _why_left(pod)), key=_name)
     lasting = action.lasting if action.lasting is not None else context.defaults.cordon_for

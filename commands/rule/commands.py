@@ -76,14 +76,14 @@ def _summary(found: Sequence[RuleVerdict]) -> Message:
     said = [sentence("{number} with data", number=counts[RuleHealth.HAS_DATA])]
     if waiting := counts[RuleHealth.WAITING]:
         said.append(
-            sentence("{number} waiting for metrics of what this cluster may not have", number=waiting)
+            sentence("{number} without data: the cluster may not have what they watch", number=waiting)
         )
     if late := counts[RuleHealth.LATE]:
         said.append(sentence("{number} late", number=late))
     blocks: list[Block] = [Paragraph(text=text(sentence("{counts}.", counts=listed(said, ";"))))]
     to_do = fixes(found)
     if to_do:
-        blocks.append(Paragraph(text=text(bold("What to do, the most worth first"))))
+        blocks.append(Paragraph(text=text(bold("What to do, most useful first"))))
     for number, fix in enumerate(to_do[:SHOWN], start=1):
         blocks += _to_do(number, fix)
     alone = [one for one in found if one.finding is None and one.reason]

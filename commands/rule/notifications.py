@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from alerts.cards.desired_cards import BROADCAST
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.incident import Incident, Member
 from alerts.silences import Silence
@@ -13,14 +14,7 @@ from collectors.facts.labels import Labels
 WEEK = timedelta(days=7)
 NOISY_FROM = 5  # notifications in a week
 NOISY_BELOW = 0.25  # the share that somebody acted on
-_CALLS = frozenset(
-    {
-        IncidentEventType.OPENED,
-        IncidentEventType.REOPENED,
-        IncidentEventType.SEVERITY_RAISED,
-        IncidentEventType.WORSENED,
-    }
-)
+_CALLS = BROADCAST | {IncidentEventType.OPENED}
 _ACTS = frozenset(
     {IncidentEventType.ACKNOWLEDGED, IncidentEventType.HANDED_OVER, IncidentEventType.ACTION_DONE}
 )

@@ -22,7 +22,7 @@ async def listing(_action: ListTeams, context: CommandContext) -> Answer:
         raise UnusableError(sentence("The settings have no teams, so nobody may change anything."))
     rows = [(name, await _described(name, context)) for name in sorted(context.teams)]
     own = listed(sorted(context.actor.teams)) or sentence("no team")
-    note = sentence("Yardmaster keeps no schedule: who is on call, the group in Slack says.")
+    note = sentence("Yardmaster keeps no schedule: the group in Slack says who is on call.")
     blocks: tuple[Block, ...] = (
         Fields(rows=tuple(rows)),
         Context(text=text(listed((sentence("You are in {teams}.", teams=own), note), "."))),

@@ -7,11 +7,12 @@ import click
 from alerts.cards.headline import headline
 from alerts.cards.message import Block, Context, Message
 from alerts.cards.text import bold, text
+from alerts.incidents.incident import Incident
 from collectors.facts.redaction import Redactor
 from collectors.facts.sentences import counted, listed, sentence
 from collectors.trainings.catalogue import unseen_kinds
 from collectors.trainings.training import Training
-from commands.core.command import Answer, Command, UnusableError
+from commands.core.command import Answer, Command, UnknownNameError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_incident import open_incidents
 from commands.core.ownership import owner_names
@@ -21,9 +22,11 @@ from commands.execution.plan import Risk
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Delete
 from commands.training.details import training_details, training_table
+from commands.training.failure_cause import cause_of, death_of
 from commands.training.launch_command import LAUNCH
 from commands.training.logs import ShowLogs, show_logs
 from commands.training.lookup import training_named
+from commands.training.past_failures import failure_named, gone_details, recent_failures, with_causes
 from commands.training.stop import StopTraining, stop
 from commands.training.undo_rules import UNDOING
 from commands.training.workload_steps import delete_rights
@@ -86,14 +89,22 @@ def _none(action: ListTrainings, context: CommandContext) -> str:
 
 
 async def show(action: ShowTraining, context: CommandContext) -> Answer:
-    training = training_named(action.training, context.cluster.trainings())
+    try:
+        training = training_named(action.training, context.cluster.trainings())
+    except UnknownNameError:
+        if (gone := await _gone(action.training, context)) is None:
+            raise
+        return gone
     incidents = await open_incidents(context)
+    async with context.store.read() as snapshot:
+        cause = await cause_of(death_of(training, context.cluster.name), snapshot)
     affecting = [
         (one.id, headline(one))
         for one in incidents
-        if one.subject.training in _stored(training)
-        or any(impact.training in _stored(training) and impact.failed_at for impact in one.impacts)
+        if (cause is None or one.id != cause.id)
+        and (one.subject.training in _stored(training) or _died_of(training, one))
     ]
+    affecting += [(cause.id, headline(cause))] if cause is not None else []
     redactor = Redactor(context.defaults.redact)
     return Answer(
         message=training_details(
@@ -102,9 +113,24 @@ async def show(action: ShowTraining, context: CommandContext) -> Answer:
             context.now,
             may=context.may,
             incidents=affecting,
+            cause=cause,
             redactor=redactor,
         )
     )
+
+
+async def _gone(name: str, context: CommandContext) -> Answer | None:
+    """Return why a training failed that no longer exists; None for any other."""
+    async with context.store.read() as snapshot:
+        failures = await recent_failures(context.cluster.name, snapshot, context.now)
+        if (notice := failure_named(name, failures)) is None:
+            return None
+        (failure,) = await with_causes([notice], snapshot)
+    return Answer(message=gone_details(failure))
+
+
+def _died_of(training: Training, incident: Incident) -> bool:
+    return any(one.training in _stored(training) and one.failed_at for one in incident.impacts)
 
 
 def _stored(training: Training) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """A likely cause of a training's failure besides its own code: the incident of the node where its first task failed."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from alerts.cards.headline import headline
@@ -11,9 +12,9 @@ from alerts.incidents.incident import Incident
 from alerts.rules import ImpactScope, Severity
 from alerts.store import StoreSnapshot
 from collectors.facts.sentences import sentence
-from collectors.trainings.training import Rank
+from collectors.trainings.training import Rank, Training, TrainingState
 from commands.execution.plan import Plan
-from commands.models import Launch
+from commands.models import Launch, TrainingNotice
 
 LINE = "training launch "
 LOOKED_AT_FOR = timedelta(minutes=10)  # after a failure: its node's incident may be opened later
@@ -21,33 +22,77 @@ LOOKED_AT_FOR = timedelta(minutes=10)  # after a failure: its node's incident ma
 
 def suspected_node(first: Rank | None) -> str:
     """Return the node of the first failure. A task that exceeded its own memory limit has itself to blame."""
-    return first.node if first is not None and first.reason != "OOMKilled" else ""
+    return first.node if first is not None and not is_own_fault(first) else ""
 
 
-async def cause_of(
-    launch: Launch, snapshot: StoreSnapshot, *, together: Iterable[str] = ()
-) -> Incident | None:
-    """Return the critical incident of a node where one of the launch's first tasks failed, around that time.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Death:
+    """The failure of a training: when, and where its tasks ran."""
 
-    `together`: the nodes of the tasks that failed together, where the training still exists.
-    """
+    cluster: str
+    at: datetime
+    nodes: tuple[str, ...]  # of the tasks that failed first
+    others: tuple[str, ...] = ()  # of the rest of its gang, which ends when one of it does
+
+
+def death_of_launch(launch: Launch, training: Training | None) -> Death | None:
+    """Return how a launch ended; None while it has not failed, or where it has itself to blame."""
     if not launch.failed_on or launch.failed_at is None:
         return None
-    for node in dict.fromkeys((launch.failed_on, *together)):
-        if (incident := await _incident_of(node, launch, launch.failed_at, snapshot)) is not None:
+    together = training.failed_together if training is not None else ()
+    others = training.nodes if training is not None else ()
+    nodes = tuple(dict.fromkeys((launch.failed_on, *together)))
+    return Death(cluster=launch.cluster, at=launch.failed_at, nodes=nodes, others=others)
+
+
+def death_of(training: Training, cluster: str) -> Death | None:
+    """Return how a training ended; None while it has not failed, or where it has itself to blame."""
+    first = training.first_failure
+    at = (first.finished if first is not None else None) or training.finished
+    if training.state is not TrainingState.FAILED or at is None or is_own_fault(first):
+        return None
+    return Death(cluster=cluster, at=at, nodes=training.failed_together, others=training.nodes)
+
+
+def death_of_notice(notice: TrainingNotice) -> Death | None:
+    """Return how the training of a notice ended; None where it has itself to blame, or has not failed."""
+    first = notice.failures[0] if notice.failures else None
+    if not notice.has_failed or is_own_fault(first):
+        return None
+    nodes = tuple(dict.fromkeys(rank.node for rank in notice.failures if rank.node))
+    return Death(cluster=notice.cluster, at=notice.at, nodes=nodes, others=notice.nodes)
+
+
+def is_own_fault(first: Rank | None) -> bool:
+    """Whether the task that failed first exceeded its own memory limit: no node is to blame for that."""
+    return first is not None and first.reason == "OOMKilled"
+
+
+async def cause_of(death: Death | None, snapshot: StoreSnapshot) -> Incident | None:
+    """Return the critical incident of a node where one of the first tasks failed, around that time.
+
+    Else one of any node of the gang that began around that time: what happens to one task ends all, and the tasks of
+    a node that is gone are the last of which Kubernetes says so.
+    """
+    if death is None:
+        return None
+    for node in death.nodes:
+        if (incident := await _incident_of(node, death, snapshot)) is not None:
+            return incident
+    for node in death.others:
+        incident = await _incident_of(node, death, snapshot)
+        if incident is not None and incident.began_at >= death.at - JOINS_WITHIN:
             return incident
     return None
 
 
-async def _incident_of(
-    node: str, launch: Launch, failed_at: datetime, snapshot: StoreSnapshot
-) -> Incident | None:
+async def _incident_of(node: str, death: Death, snapshot: StoreSnapshot) -> Incident | None:
     found = await snapshot.rows(Incident).find(
-        cluster=launch.cluster, group_key=f"node/{node}", newest=True, limit=20
+        cluster=death.cluster, group_key=f"node/{node}", newest=True, limit=20
     )
     for incident in found:
-        has_begun = incident.began_at <= failed_at + JOINS_WITHIN
-        is_over = incident.resolved_at is not None and incident.resolved_at < failed_at - JOINS_WITHIN
+        has_begun = incident.began_at <= death.at + JOINS_WITHIN
+        is_over = incident.resolved_at is not None and incident.resolved_at < death.at - JOINS_WITHIN
         lead = incident.lead
         if (
             has_begun
@@ -59,10 +104,26 @@ async def _incident_of(
     return None
 
 
+def blamed(failures: Sequence[Rank], cause: Incident | None) -> Rank | None:
+    """Return the task to name as the first that failed: the one on the node of the cause, if there is one."""
+    node = cause.subject.node if cause is not None else ""
+    return next((rank for rank in failures if node and rank.node == node), next(iter(failures), None))
+
+
 def cause_text(incident: Incident) -> Text:
-    cause = sentence(
-        "{incident}, since {at} (`{id}`)", incident=headline(incident), at=incident.began_at, id=incident.id
-    )
+    said = headline(incident)
+    if incident.resolved_at is None:
+        cause = sentence(
+            "{incident}, since {at} (`{id}`)", incident=said, at=incident.began_at, id=incident.id
+        )
+    else:
+        cause = sentence(
+            "{incident}, from {at} to {end} (`{id}`)",
+            incident=said,
+            at=incident.began_at,
+            end=incident.resolved_at,
+            id=incident.id,
+        )
     return text(bold("Probably not your code: "), cause)
 
 

@@ -76,7 +76,7 @@ def suspend(ref: ObjectRef, back: Running) -> Patch:
         requires=(Precondition(path=("metadata", "labels", QUEUE_OF_KUEUE)),),
         undo={"spec": {"suspend": False}},
         back=back,
-        undo_text=sentence("resume {ref}: its pods start anew", ref=str(ref)),
+        undo_text=sentence("resume {ref}: its pods start again", ref=str(ref)),
     )
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from collectors.cluster.kinds import JOBSETS
 from collectors.cluster.objects import JobSet
-from collectors.facts.sentences import sentence
+from collectors.facts.sentences import listed, sentence
 from collectors.trainings.jobset import jobset_end
 from commands.execution.steps import Create, Delete, Patch, Running, Step
 from commands.training import manifests
@@ -34,9 +34,7 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
         "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
         "replicatedJobs": [_replicated_job(spec, role) for role in spec.roles],
     }
-    tasks: str = spec.workers.text()
-    for role in spec.roles[1:]:
-        tasks = sentence("{tasks} and {others}", tasks=tasks, others=role.text())
+    tasks = listed((role.text() for role in spec.roles), "and")
     create = Create(
         manifest=made,
         description=sentence(

@@ -8,13 +8,15 @@ from collectors.facts.results import SourceError
 from collectors.facts.sentences import counted, listed, sentence, word
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.core.lookups import reader_of
 from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.execution.plan import in_order
 from commands.training.fit import fit_notes
 from commands.training.launch_steps import launch_steps, note_launch
 from commands.training.manifests import MANAGED_BY, OURS, SCRIPT_FOLDER, SCRIPT_NAME, TRAINING_LABEL
 from commands.training.priority import preemption_note
-from commands.training.spec import TrainingRole, TrainingSpec, check_spec, script_of
+from commands.training.spec import TrainingRole, TrainingSpec
+from commands.training.spec_checks import check_spec, script_of
 from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND
 from commands.training.writing_kind import WritingKind
 
@@ -50,10 +52,7 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     """Plan to create the training. Raises UnusableError if its name is taken or its tasks do not fit."""
     spec = spec_of(action, context)
     check_spec(spec, images=context.defaults.training_images)
-    if (reader := context.cluster.reader) is None:
-        raise UnusableError(
-            sentence("The settings give no access to Kubernetes for {cluster}.", cluster=context.cluster.name)
-        )
+    reader = reader_of(context)
     kind = BY_OPTION[action.kind]
     if refusal := kind.refusal(spec):
         raise UnusableError(refusal)

@@ -17,7 +17,7 @@ from alerts.cards.message import (
 from alerts.cards.text import Text, bold, moment, person, text
 from collectors.facts.one_line import some_of
 from collectors.facts.sentences import sentence, word
-from collectors.trainings.training import Training, TrainingState
+from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import Launch
 from commands.training.details import TONES, failure_summary, nodes_of, running
 
@@ -38,13 +38,14 @@ def launch_card(
     training: Training | None,
     *,
     last_lines: Sequence[str] = (),
+    first: Rank | None = None,
     cause: Text = (),
     again: Button | None = None,
 ) -> Message:
     """Return the card of a launched training. `training` is None if the cluster does not show it (any more).
 
-    `last_lines` are those of the first failed task, already redacted; `cause` is what may have killed it, and `again`
-    launches it where that is not.
+    `first`: the task that failed first. `last_lines` are its last ones, already redacted; `cause` is what may have
+    killed it, and `again` launches it where that is not.
     """
     if training is None or (launch.is_over and not training.state.is_over):  # undone: it is being deleted
         return _unseen(launch)
@@ -80,7 +81,8 @@ def launch_card(
     if training.reason and training.state is not TrainingState.RUNNING:
         blocks.append(Paragraph(text=text(bold("Reason: "), training.reason)))
     blocks.append(Fields(rows=tuple(rows)))
-    if training.state is TrainingState.FAILED and (first := training.first_failure):
+    first = first or training.first_failure
+    if training.state is TrainingState.FAILED and first is not None:
         blocks.append(Paragraph(text=text(bold("First failure: "), failure_summary(first))))
         if cause:
             blocks.append(Paragraph(text=cause))

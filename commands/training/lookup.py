@@ -4,10 +4,8 @@ from collections.abc import Sequence
 
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NAMESPACES
-from collectors.facts.sentences import listed, sentence
 from collectors.trainings.training import Training
-from commands.core.command import UnusableError
-from commands.core.lookups import known_name
+from commands.core.lookups import ambiguous, known_name
 from commands.training.manifests import MANAGED_BY, OURS, TRAINING_LABEL
 
 
@@ -29,10 +27,7 @@ def training_named(name: str, trainings: Sequence[Training]) -> Training:
     if len(matches) == 1:
         return matches[0]
     if matches:
-        full = listed(sentence("`{name}`", name=training.typed) for training in matches[:8])
-        raise UnusableError(
-            sentence("`{name}` is ambiguous: {full_names}. Use the full name.", name=name, full_names=full)
-        )
+        raise ambiguous(name, (training.typed for training in matches))
     names = {word: one for one in trainings for word in (one.name, one.shown)}
     return names[known_name(name, list(names), "training")]
 

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS
-from collectors.facts.sentences import listed, sentence
+from collectors.facts.sentences import sentence
 from collectors.volume_use import VolumeUse, volume_uses
-from commands.core.command import UnusableError
-from commands.core.lookups import known_name
+from commands.core.lookups import ambiguous, known_name
 
 
 def volume_named(name: str, inventory: Inventory) -> VolumeUse:
@@ -25,10 +24,7 @@ def volume_named(name: str, inventory: Inventory) -> VolumeUse:
     if len(set(matches.values())) == 1:
         return uses[next(iter(matches.values()))]
     if matches:
-        full = listed(sentence("`{name}`", name=claim) for claim in sorted(matches)[:8])
-        raise UnusableError(
-            sentence("`{name}` is ambiguous: {full_names}. Use the full name.", name=name, full_names=full)
-        )
+        raise ambiguous(name, matches)
     return uses[named[known_name(name, named, "volume")]]
 
 

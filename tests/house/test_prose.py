@@ -89,7 +89,7 @@ def found_in(source: str) -> list[str]:
 
 def found_on(page: str) -> list[str]:
     """Return what is wrong on a page, as `line: wording`. Generated tables and code are left out."""
-    text = _LEFT_OUT.sub(lambda match: re.sub(r"[^\n]", "`", match[0]), page)
+    text = _LEFT_OUT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), page)
     return [f"{line}: {wording}" for line, wording in wordings(text)]
 
 
@@ -143,3 +143,8 @@ def test_a_page_is_read_without_its_code_and_generated_tables() -> None:
         'It mends.\n```\nmend\n```\n<!-- generated: x -->\nmend\n<!-- /generated -->\nAn `anew`.\nA "mend".'
     )
     assert [one.partition(":")[0] for one in found_on(page)] == ["1"]
+
+
+def test_what_stands_beside_code_on_a_page_is_read() -> None:
+    page = "```\nmend it\n```\n\nMend the cause of `it`.\n"
+    assert found_on(page) == ["5: 'mend': write 'fix'"]

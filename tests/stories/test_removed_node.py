@@ -29,6 +29,6 @@ async def test_an_incident_resolves_when_its_node_leaves_not_when_its_exporter_s
         await stage.slack.until(lambda: "no data since" in card.said, 60)
         assert "Resolved" not in card.said
         stage.kube.delete("nodes", "", "gpu-a01")
-        await stage.slack.until(lambda: "gpu-a01 is no longer in the cluster" in card.said, 60)
+        await stage.slack.until(lambda: "gpu-a01 left the cluster" in card.said, 60)
         assert "Resolved" in card.said
         assert len(stage.cards()) == 1

@@ -16,7 +16,7 @@ from alerts.cards.text import text
 from alerts.lifecycle import AlertLife, AlertState
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
-from commands.models import AuditEntry, CordonLease, HandledRequest, Launch, ReclaimRequest
+from commands.models import AuditEntry, CordonLease, HandledRequest, Launch, ReclaimRequest, TrainingNotice
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -153,5 +153,23 @@ def a_launch(at: datetime, **changes: Any) -> Launch:
         by_name="ana",
         at=at,
         channel="C1",
+    )
+    return replace(row, **changes)
+
+
+def a_notice(at: datetime, **changes: Any) -> TrainingNotice:
+    """Return what ana was notified of: the failure of a training."""
+    row = TrainingNotice(
+        id="t1",
+        cluster="prod-a",
+        training="vision/Job/detr",
+        name="vision/detr",
+        typed="vision/detr",
+        owner="ana",
+        alert="a1",
+        since=at,
+        at=at,
+        summary="Training vision/detr has failed.",
+        failed_at=at,
     )
     return replace(row, **changes)

@@ -16,6 +16,7 @@ from bot.channels.slack.form_view import (
     kinds_in,
     metadata_of,
     options_of,
+    unmarked,
     values_of,
 )
 from bot.channels.slack.web_client import SlackClient
@@ -104,7 +105,7 @@ class SlackForms:
         if command is None:
             return {}
         found = mistakes(command, values_of(view))
-        return {name: self._catalogue.say(text).replace("`", "") for name, text in found.items()}
+        return {name: unmarked(self._catalogue.say(text)) for name, text in found.items()}
 
     def line_in(self, view: dict[str, Any]) -> str:
         """Return the command line that a submitted form stands for; empty if it is none of ours."""

@@ -19,9 +19,9 @@ class Part:
     end: int
     inner: tuple["Part", ...] = ()
 
-    def walk(self, around: tuple["Part", ...] = ()) -> Iterator[tuple["Part", tuple["Part", ...]]]:
+    def walk(self) -> Iterator[tuple["Part", tuple["Part", ...]]]:
         """Yield this part and all in it in order, each with the calls and subqueries around it, outermost first."""
-        waiting = [(self, around)]
+        waiting: list[tuple[Part, tuple[Part, ...]]] = [(self, ())]
         while waiting:
             node, around = waiting.pop()
             yield node, around

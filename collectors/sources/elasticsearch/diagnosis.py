@@ -8,7 +8,7 @@ from collectors.facts.findings import Finding, blinding, broken, ok, warning
 from collectors.facts.one_line import some_of
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, SourceError
-from collectors.facts.sentences import listed, said_by, sentence
+from collectors.facts.sentences import as_code, listed, said_by, sentence
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.fields.field_map import FieldMap
 
@@ -128,7 +128,7 @@ async def _matches(client: ElasticsearchClient) -> bool:
 
 
 def _either(names: Sequence[str]) -> str:
-    return listed((sentence("`{name}`", name=name) for name in names[:_SHOWN]), "or")
+    return as_code(names[:_SHOWN], "or")
 
 
 def _pattern(name: str) -> str:

@@ -21,6 +21,10 @@ from collectors.facts.sentences import said_by, sentence
 from collectors.sources.kubernetes.api_status import KubernetesError, error_of, error_text
 
 _BROKEN = (aiohttp.ClientError, asyncio.TimeoutError, OSError, ssl.SSLError)
+_NO_ACCOUNT = sentence(
+    "this is no pod with a service account: set kubernetes.kubeconfig, "
+    "or write `kubernetes: null` to leave the cluster's API out"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,12 +175,6 @@ class KubernetesClient:
                     temporary=False,
                 )
         return b"".join(parts)
-
-
-_NO_ACCOUNT = sentence(
-    "this is no pod with a service account: set kubernetes.kubeconfig, "
-    "or write `kubernetes: null` to leave the cluster's API out"
-)
 
 
 async def _load(settings: KubernetesOptions, configuration: Configuration) -> None:

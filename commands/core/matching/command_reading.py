@@ -57,9 +57,9 @@ class _Reading:
         self.options: list[str] = []  # that the line means without writing them
         self.covered = 0
         self.arguments: dict[str, list[str]] = {}  # of positional parameters, by name
-        # `incident i3`, `alert GPUTemperatureHigh`: the noun says what the name is
         self._is_corrected = any(isinstance(part, LineToken) and part.is_corrected for part in parts)
         self.referred: set[NameKind] = set()
+        # `incident i3`, `alert GPUTemperatureHigh`: the noun says what the name is
         self._kinds = {
             kind.value for part in parts if isinstance(part, Name) and part.is_specific for kind in part.kinds
         }

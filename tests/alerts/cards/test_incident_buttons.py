@@ -7,7 +7,7 @@ import pytest
 
 from alerts.cards.incident_buttons import MAX_MORE, card_buttons
 from alerts.cards.incident_context import IncidentContext
-from alerts.cards.message import Buttons, Menu
+from alerts.cards.message import Button, Buttons, Menu
 from alerts.incidents.grouping import acknowledge
 from alerts.incidents.incident import Incident
 from tests.support.alerting import NOON, a_rule, an_alert, minutes
@@ -48,6 +48,13 @@ def test_a_silenced_incident_offers_no_second_silence(incident: Incident) -> Non
     found = offered(incident, silenced_until=NOON + minutes(60))
 
     assert [one.label for one in found.menus] == ["More"]
+
+
+def test_whoever_sees_a_silenced_card_can_end_the_silence(incident: Incident) -> None:
+    found = offered(incident, silenced_until=NOON + minutes(60), silence="s3")
+
+    assert found.buttons[-1] == Button(label="End the silence", line="silence expire s3")
+    assert "End the silence" not in [one.label for one in offered(incident).buttons]
 
 
 def test_the_owner_hands_the_incident_over_or_takes_the_acknowledgement_back(incident: Incident) -> None:

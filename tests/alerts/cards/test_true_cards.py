@@ -425,3 +425,22 @@ def test_advice_that_the_history_contradicts_is_not_given() -> None:
     said = words(incident, IncidentContext(rules=RULES, returned=returned))
     assert "do not reset or restart again" in said
     assert advice not in said
+
+
+def test_an_alert_that_joined_names_what_the_incident_is_not_about() -> None:
+    """A namespace's tasks are on the card of the cluster's DNS: its own words fill its sentence."""
+    names = an_alert("NamesNotResolved", severity="warning", component="dns", namespace="vision-detr")
+    names = replace(
+        names,
+        annotations={
+            "summary": "3 tasks in vision-detr cannot resolve a name.",
+            "resolved_headline": "Tasks in {namespace} could not resolve a name.",
+        },
+    )
+    slow = an_alert("CoreDNSLatencyCritical", severity="critical", component="dns", summary="DNS is slow.")
+    rules = {rule.id: rule for rule in (a_rule("CoreDNSLatencyCritical"), a_rule("NamesNotResolved"))}
+    both = incident_of(slow, names, rules=rules)
+    both = after(both, resolved(slow, NOON + minutes(9)), resolved(names, NOON + minutes(9)), rules=rules)
+
+    assert not both.is_open
+    assert "Also: Tasks in vision-detr could not resolve a name" in words(both)

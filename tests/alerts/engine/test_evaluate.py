@@ -236,7 +236,7 @@ def test_an_alert_of_a_node_that_left_the_cluster_resolves_with_the_reason() -> 
     assert [alert.life.state for alert in kept_firing.alerts.values()] == [AlertState.FIRING]
     (change,) = gone.changes
     assert change.alert.life.state is AlertState.RESOLVED
-    assert change.alert.ended_reason == "gpu-a01 is no longer in the cluster"
+    assert change.alert.ended_reason == "gpu-a01 left the cluster"
 
 
 def test_a_node_that_returns_without_data_is_blind_again() -> None:

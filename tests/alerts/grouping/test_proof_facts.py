@@ -136,13 +136,13 @@ def test_a_metric_proves_something_of_the_alert_that_it_names(
         ),
         pytest.param(
             ("volume-mounted node-rebooted",),
-            "Stays open until gpu-a01 was rebooted and is ready or a pod runs that waited for the volume, or somebody "
+            "Stays open until gpu-a01 has rebooted and is ready or a pod that waited for the volume runs, or somebody "
             "says incident resolve i1.",
             id="a volume",
         ),
         pytest.param(
             ("metric",),
-            "Stays open until the metrics of gpu-a01 are well again, or somebody says incident resolve i1.",
+            "Stays open until the metrics of gpu-a01 are back to normal, or somebody says incident resolve i1.",
         ),
         pytest.param(
             ("word", "word"),
@@ -151,7 +151,7 @@ def test_a_metric_proves_something_of_the_alert_that_it_names(
         ),
         pytest.param(
             ("node-rebooted", "gpus-allocatable"),
-            "Stays open until gpu-a01 was rebooted and is ready, and until all 8 GPUs of gpu-a01 are allocatable "
+            "Stays open until gpu-a01 has rebooted and is ready, and until all 8 GPUs of gpu-a01 are allocatable "
             "again, or somebody says incident resolve i1.",
             id="two that wait for something else each",
         ),
@@ -172,17 +172,19 @@ def test_the_card_says_what_it_waits_for_in_one_sentence(proofs: tuple[str, ...]
 @pytest.mark.parametrize(
     ("proof", "facts", "said"),
     [
-        pytest.param("gpus-allocatable", "7bb", "all 8 GPUs of gpu-a01 are allocatable again after a reboot"),
-        pytest.param("gpus-allocatable", "788", "all 8 GPUs of gpu-a01 are allocatable again"),
-        pytest.param("gpus-allocatable", "7-", "gpu-a01 is no longer in the cluster"),
-        pytest.param("node-rebooted", "8b", "gpu-a01 was rebooted and is ready"),
+        pytest.param(
+            "gpus-allocatable", "7bb", "all 8 GPUs of gpu-a01 were allocatable again after a reboot"
+        ),
+        pytest.param("gpus-allocatable", "788", "all 8 GPUs of gpu-a01 were allocatable again"),
+        pytest.param("gpus-allocatable", "7-", "gpu-a01 was no longer in the cluster"),
+        pytest.param("node-rebooted", "8b", "gpu-a01 had rebooted and was ready"),
     ],
 )
-def test_it_says_what_proved_it_and_since_when(proof: str, facts: str, said: str) -> None:
+def test_it_says_in_the_past_what_proved_it_and_when(proof: str, facts: str, said: str) -> None:
     seen = (ProofFacts(topology=topology_of(letter)) for letter in facts)
 
     proved = plain(what_proved(looked(incident_of(proof), *seen)))
-    assert proved == f"{said} since 2026-03-02 12:03 UTC"
+    assert proved == f"{said} at 2026-03-02 12:03 UTC"
 
 
 def test_each_alert_needs_its_own_proof() -> None:

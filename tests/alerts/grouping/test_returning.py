@@ -73,7 +73,7 @@ def test_the_card_says_that_another_reset_will_not_repair_it() -> None:
     card = incident_card(NOW, context=context, now=NOON)
     said = [plain(block.text) for block in card.blocks if isinstance(block, Paragraph)]
     assert (
-        "Repaired 2 times in 7 days, and back: do not reset or restart again; "
+        "Repaired 2 times in 7 days, and it came back: do not reset or restart again; "
         "keep GPU 3 on gpu-a01 out of use, and have the part replaced by the vendor."
     ) in said
 

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from alerts.alert import Alert
+from alerts.incidents import members
 from alerts.incidents.members import member_of, summary_of
 from alerts.incidents.wording import readable, rounded
-from tests.support.alerting import an_alert
+from tests.support.alerting import a_rule, an_alert
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,22 @@ def test_only_whole_addresses_are_replaced() -> None:
     assert readable("110.0.0.11 and 10.0.0.11.5 are not 10.0.0.11.", alert) == (
         "110.0.0.11 and 10.0.0.11.5 are not gpu-a01."
     )
+
+
+def test_only_what_a_member_shows_is_made_readable_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counting(words: str, alert: Alert) -> str:
+        read.append(words)
+        return readable(words, alert)
+
+    monkeypatch.setattr(members, "readable", counting)
+    shown = {"summary": "a", "description": "b", "headline": "c", "resolved_headline": "d"}
+    alert = replace(an_alert("NodeFull"), annotations={**shown, "worse_summary": "e", "team": "f"})
+
+    member_of(alert, a_rule("NodeFull"))
+
+    assert sorted(read) == ["a", "b", "c", "d"]
 
 
 def test_a_description_is_worded_like_a_summary() -> None:

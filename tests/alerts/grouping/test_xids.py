@@ -1,5 +1,6 @@
 """Advice about XIDs: alone, beside others of the same GPU, and on all nodes of one training at once."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 
@@ -7,10 +8,11 @@ import pytest
 
 from alerts.alert import Alert
 from alerts.cards.headline import headline
-from alerts.cards.suggested_actions import suggested_actions
+from alerts.cards.suggested_actions import suggestions
+from alerts.incidents import xid_advice
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.grouping import GroupingContext, open_incident
-from alerts.incidents.incident import Incident
+from alerts.incidents.incident import Incident, Member
 from alerts.incidents.incident_book import Effects, IncidentBook
 from alerts.incidents.xid_advice import decided
 from alerts.rules import Rule
@@ -67,6 +69,10 @@ def logged(
     )
 
 
+def suggested(incident: Incident, rules: Mapping[str, Rule]) -> tuple[str, ...]:
+    return tuple(one.line for one in suggestions(incident, rules))
+
+
 def incident_of(*alerts: Alert) -> Incident:
     incident = open_incident("i1", alerts[0], channels=("C1",), now=NOON)
     for alert in alerts:
@@ -120,22 +126,35 @@ def test_no_xid_decides_nothing() -> None:
     ("number", "is_offered"), [(79, True), (48, True), (109, True), (31, False), (45, False), (63, False)]
 )
 def test_a_cordon_is_offered_where_the_node_must_be_emptied(number: int, is_offered: bool) -> None:
-    offered = suggested_actions(incident_of(counted(number)), RULES)
+    offered = suggested(incident_of(counted(number)), RULES)
     assert ("node cordon gpu-a01 --reason x" in offered) is is_offered
 
 
 def test_a_consequence_beside_the_cause_does_not_take_the_cordon_away() -> None:
     both = incident_of(counted(45), counted(79))
-    assert "node cordon gpu-a01 --reason x" in suggested_actions(both, RULES)
+    assert "node cordon gpu-a01 --reason x" in suggested(both, RULES)
     assert headline(both) == "GPU 3 on gpu-a01 reported XID 79 (+1 more)"
+
+
+def test_what_the_xids_of_a_node_call_for_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    decided_for: list[int] = []
+
+    def counting(members: Iterable[Member]) -> Recovery | None:
+        decided_for.append(len(found := list(members)))
+        return decided(found)
+
+    many = incident_of(*(counted(13, gpu=str(gpu)) for gpu in range(8)))
+    monkeypatch.setattr(xid_advice, "decided", counting)
+
+    suggested(many, RULES)
+
+    assert decided_for == [8]
 
 
 def test_another_alert_of_the_node_keeps_its_cordon() -> None:
     missing = a_rule("GPUMissing", actions=("node cordon {node} --reason missing",))
     both = incident_of(counted(31), an_alert("GPUMissing", severity="critical"))
-    assert suggested_actions(both, {**RULES, missing.id: missing}) == (
-        "node cordon gpu-a01 --reason missing",
-    )
+    assert suggested(both, {**RULES, missing.id: missing}) == ("node cordon gpu-a01 --reason missing",)
 
 
 def test_the_card_says_what_the_number_means_and_calls_for() -> None:
@@ -226,7 +245,7 @@ def test_the_same_xid_on_all_nodes_of_a_training_is_one_crash_without_a_cordon()
     assert crash.subject.owner == "ana"
     assert not crash.subject.node
     assert headline(crash) == "vision/detr crashed: XID 119 on all of its nodes"
-    assert suggested_actions(crash, RULES) == ("training show vision/detr",)
+    assert suggested(crash, RULES) == ("training show vision/detr",)
 
 
 def test_in_one_cycle_it_is_one_incident_too() -> None:
@@ -245,7 +264,7 @@ def test_before_the_last_node_reports_the_nodes_may_be_cordoned() -> None:
     (shared,) = incidents(*everywhere(119)[:2])
 
     assert not shared.crash_of
-    assert set(suggested_actions(shared, RULES)) == {
+    assert set(suggested(shared, RULES)) == {
         "node cordon gpu-a01 --reason x",
         "node cordon gpu-a02 --reason x",
     }
@@ -286,7 +305,7 @@ def test_the_gpu_that_broke_is_found_among_the_consequences_on_all_nodes() -> No
     (broken,) = incidents(counted(79, node="gpu-a02"), *everywhere(45))
 
     assert (broken.crash_of, broken.subject.node) == ("", "gpu-a02")
-    assert suggested_actions(broken, RULES) == ("node cordon gpu-a02 --reason x",)
+    assert suggested(broken, RULES) == ("node cordon gpu-a02 --reason x",)
 
 
 def test_a_crash_that_turns_out_to_be_a_broken_gpu_is_about_its_node() -> None:
@@ -294,10 +313,10 @@ def test_a_crash_that_turns_out_to_be_a_broken_gpu_is_about_its_node() -> None:
 
     (broken,) = (one for one in found if any(member.xid == 79 for member in one.members))
     assert (broken.crash_of, broken.subject.node) == ("", NODES[0])
-    assert "node cordon gpu-a01 --reason x" in suggested_actions(broken, RULES)
+    assert "node cordon gpu-a01 --reason x" in suggested(broken, RULES)
 
 
 def test_a_consequence_on_another_node_offers_no_cordon_of_that_node() -> None:
     together = incident_of(counted(79), counted(45, node="gpu-a02"))
-    assert "node cordon gpu-a01 --reason x" in suggested_actions(together, RULES)
-    assert "node cordon gpu-a02 --reason x" not in suggested_actions(together, RULES)
+    assert "node cordon gpu-a01 --reason x" in suggested(together, RULES)
+    assert "node cordon gpu-a02 --reason x" not in suggested(together, RULES)

@@ -27,10 +27,10 @@ from commands.models import HandledRequest, Launch, ReclaimState
 from tests.support.execution import plan_of
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
-from tests.support.rows import NOON, a_card, a_handled_request, a_launch, a_request, an_alert
+from tests.support.rows import NOON, a_card, a_handled_request, a_launch, a_notice, a_request, an_alert
 
 CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
-UNCHANGING = {Alert: "only the labels are read, which never change"}
+UNCHANGING = {Alert: "only the labels are read, which never change, or it is looked at again after a minute"}
 
 FAILED_PLAN = replace(
     plan_of(), id="i1", cluster="lab", origin=Origin(incident="i1"), confirmed_at=NOON, state=PlanState.FAILED
@@ -100,6 +100,11 @@ FULL: Mapping[CardKind, tuple[Any, ...]] = {
     ),
     CardKind.LAUNCH: (
         a_launch(NOON, id="i1", cluster="lab", by_name="Ann", plan="i1", failed_at=NOON, failed_on="gpu-i1"),
+        a_critical_incident("i1", "gpu-i1"),
+        FAILED_PLAN,
+    ),
+    CardKind.TRAINING_NOTICE: (
+        a_notice(NOON, id="i1", cluster="lab", plan="i1", nodes=("gpu-i1",)),
         a_critical_incident("i1", "gpu-i1"),
         FAILED_PLAN,
     ),

@@ -1,4 +1,4 @@
-"""Charts come after their cards, once and again at the end, and nothing waits for them."""
+"""Charts come after their cards, once, and nothing waits for them."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -34,7 +34,10 @@ pytestmark = pytest.mark.looptime
 RULE = replace(a_rule(expr="temp > 83"), id="gpu/heat/GPUTemperatureHigh")
 ALERT = an_alert("gpu-a04", at=START)
 INCIDENT = replace(an_open_incident(ALERT), opened_at=START)
-HEAT = Series(labels=Labels({"node": "gpu-a04"}), points=((START.timestamp(), 91.0),))
+HEAT = Series(
+    labels=Labels({"node": "gpu-a04"}),
+    points=tuple((START.timestamp() + 15 * number, 70.0 + 7 * number) for number in range(4)),
+)
 
 
 @dataclass(slots=True)
@@ -146,17 +149,15 @@ def at(time: datetime) -> Incident:
     return replace(INCIDENT, resolved_at=time)
 
 
-async def test_a_card_has_its_chart_once_and_another_at_the_end(site: Site) -> None:
+async def test_a_card_has_one_chart_and_its_thread_one_file(site: Site) -> None:
     async with site.running():
         await site.put(INCIDENT)
         await asyncio.sleep(600)
-        assert [picture.name for _, picture in site.chat.pictures] == ["i1-fired.png"]
-        assert site.chat.shown[-1][1] == ["F1"]
+        assert [picture.name for _, picture in site.chat.pictures] == ["i1.png"]
         await site.put(at(START + timedelta(seconds=600)))
         await asyncio.sleep(400)
-    assert [picture.name for _, picture in site.chat.pictures] == ["i1-fired.png", "i1-ended.png"]
-    assert site.chat.shown[-1][1] == ["F2"]
-    assert [chart.resolved for chart in site.renderer.drawn] == [None, START.timestamp() + 600]
+    assert [picture.name for _, picture in site.chat.pictures] == ["i1.png"]
+    assert site.chat.shown[-1][1] == ["F1"]
     (card,) = site.chat.said("C1")
     assert card
     assert {thread for thread, _ in site.chat.pictures} == {"000001"}
@@ -184,7 +185,7 @@ async def test_a_card_and_its_end_do_not_wait_for_a_chart(site: Site) -> None:
         assert site.chat.pictures == []
         site.renderer.gate.set()
         await asyncio.sleep(60)
-    assert [picture.name for _, picture in site.chat.pictures][-1] == "i1-ended.png"
+    assert [picture.name for _, picture in site.chat.pictures] == ["i1.png"]
 
 
 @pytest.mark.parametrize(
@@ -236,7 +237,7 @@ async def test_the_chart_of_the_end_stays_when_the_incident_is_open_again(site: 
         await asyncio.sleep(60)
         await site.put(INCIDENT)
         await asyncio.sleep(60)
-    assert [picture.name for _, picture in site.chat.pictures] == ["i1-ended.png"]
+    assert [picture.name for _, picture in site.chat.pictures] == ["i1.png"]
 
 
 async def test_a_channel_that_takes_no_pictures_gets_none(site: Site) -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from bot.charts.chart_query import chart_query, series_of
-from bot.charts.threshold import drawn
+from bot.charts.threshold import drawings
 from collectors.facts.clock import SystemClock
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -22,7 +22,7 @@ def test_the_labels_of_the_rule_choose_nothing() -> None:
 
 
 def test_an_alert_without_labels_is_drawn_whole() -> None:
-    assert chart_query(drawn("sum(heat) > 3"), [Labels({})]) == "sum(heat)"
+    assert chart_query(drawings("sum(heat) > 3")[0], [Labels({})]) == "sum(heat)"
 
 
 async def test_a_real_prometheus_answers_with_the_chosen_series(start_prometheus: StartPrometheus) -> None:
@@ -37,7 +37,7 @@ async def test_a_real_prometheus_answers_with_the_chosen_series(start_prometheus
     server = start_prometheus(samples=["# TYPE heat gauge", *samples])
     source = PrometheusSource(PrometheusOptions(url=server.url))
     chosen = [Labels({"node": "a", "rack": ODD, "gpu": gpu}) for gpu in "13"]
-    query = chart_query(drawn("max by (node, rack, gpu) (heat) > 12"), chosen)
+    query = chart_query(drawings("max by (node, rack, gpu) (heat) > 12")[0], chosen)
     try:
         found = await source.range(
             PromQLQuery(expr=query), start=now - timedelta(hours=1), end=now, step=timedelta(seconds=30)
@@ -51,6 +51,6 @@ async def test_a_real_prometheus_answers_with_the_chosen_series(start_prometheus
 
 @pytest.mark.parametrize("odd", ["$0", "a\nb", "\t", ""])
 def test_a_value_is_one_string(odd: str) -> None:
-    query = chart_query(drawn("heat > 1"), [Labels({"node": odd, "gpu": "1"})])
+    query = chart_query(drawings("heat > 1")[0], [Labels({"node": odd, "gpu": "1"})])
     assert "\n" not in query
     assert query.count(chr(34)) % 2 == 0

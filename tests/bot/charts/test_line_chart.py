@@ -43,6 +43,22 @@ def test_several_labels_name_lines_that_no_single_one_tells_apart() -> None:
     }
 
 
+def test_a_label_that_a_series_lacks_is_not_a_dash() -> None:
+    series = [a_series(1, job="dcgm-exporter"), a_series(2, job="dcgm-exporter", node="gpu-a01"), a_series(3)]
+
+    assert [line.name for line in named_lines(series)] == [
+        "job dcgm-exporter",
+        "node gpu-a01, job dcgm-exporter",
+        "other",
+    ]
+
+
+def test_names_that_are_the_same_once_cut_are_no_names() -> None:
+    long = "x" * 60
+
+    assert [line.name for line in named_lines([a_series(1, pod=f"{long}{end}") for end in "ab"])] == ["", ""]
+
+
 def test_a_series_without_values_has_no_line_and_no_chart_has_more_than_eight() -> None:
     series = [a_series(float("nan"), gpu="x"), *(a_series(one, gpu=str(one)) for one in range(20))]
     lines = named_lines(series)

@@ -67,7 +67,7 @@ def test_the_rules_of_the_cases_are_checked_by_yardmaster_too(promtool: Path, tm
     ("text", "expected"),
     [
         ("[", "not YAML"),
-        ("groups: []", "this is no file of cases"),
+        ("groups: []", "this is not a file of test cases"),
         ("rule_files: [none.yaml]", "cannot be read"),
     ],
 )

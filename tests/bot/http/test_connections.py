@@ -19,6 +19,7 @@ from commands.core.request import Request
 HALF = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 HALF_BODY = b"POST /api/yard/lines HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"
 WHOLE = HALF + b"\r\n"
+SCRAPE = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
 SLOW = b"POST /slack/events HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
 
 Peer = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -139,3 +140,61 @@ async def test_half_a_request_is_closed_in_time_and_a_slow_handler_is_not(
         assert stage.connections == 1
         stage.go_on.set()
         assert await slow.readline() == b"HTTP/1.1 200 OK\r\n"
+
+
+async def answer_of(reader: asyncio.StreamReader) -> bytes:
+    """Return the first line of the next answer, and read the rest of it."""
+    headers = await reader.readuntil(b"\r\n\r\n")
+    length = next(line for line in headers.splitlines() if line.lower().startswith(b"content-length:"))
+    await reader.readexactly(int(length.split(b":")[1]))
+    return headers.splitlines()[0]
+
+
+async def test_a_client_that_keeps_its_connection_for_the_next_scrape_is_not_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "REQUEST_WITHIN", 0.1)
+    monkeypatch.setattr(module, "CHECK_EVERY", 0.02)
+    async with served(most=20) as stage:
+        reader, writer = await stage.connects(SCRAPE)
+        for _ in range(2):
+            assert await answer_of(reader) == b"HTTP/1.1 200 OK"
+            silent, _ = await stage.connects(b"")  # it is closed: as much time has gone by
+            assert await silent.read() == b""
+            writer.write(SCRAPE)
+        assert await answer_of(reader) == b"HTTP/1.1 200 OK"
+        assert stage.closed("late") == 0
+        writer.write(HALF)
+        assert await reader.read() == b""
+        assert stage.closed("late") == 1
+
+
+async def test_who_keeps_a_connection_without_a_request_makes_room_first() -> None:
+    async with served(most=2) as stage:
+        idle, _ = await stage.connects(SCRAPE)
+        assert await answer_of(idle) == b"HTTP/1.1 200 OK"
+        half, writer = await stage.connects(HALF)
+        await stage.until(lambda: stage.connections == 2)
+        reader, _ = await stage.connects(WHOLE)
+        assert await answer_of(reader) == b"HTTP/1.1 200 OK"
+        assert await idle.read() == b""
+        writer.write(b"\r\n")
+        assert await answer_of(half) == b"HTTP/1.1 200 OK"
+
+
+async def test_who_is_refused_under_overload_may_ask_again_on_the_same_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MOST_HANDLED", 1)
+    async with served(most=20) as stage:
+        slow, _ = await stage.connects(SLOW)
+        await stage.until(lambda: stage.connections == 1)
+        await asyncio.sleep(0.05)
+        reader, writer = await stage.connects(SCRAPE)
+        assert await answer_of(reader) == b"HTTP/1.1 200 OK"
+        writer.write(SLOW)
+        assert await answer_of(reader) == b"HTTP/1.1 503 Service Unavailable"
+        stage.go_on.set()
+        assert await answer_of(slow) == b"HTTP/1.1 200 OK"
+        writer.write(SLOW)
+        assert await answer_of(reader) == b"HTTP/1.1 200 OK"

@@ -19,7 +19,7 @@ from bot.store.sql_store import SqlStore
 from collectors.facts.sentences import english
 from commands.execution.plan import Plan
 from commands.execution.steps import Record
-from commands.gpu.reclaim_card import request_step, settlement_step
+from commands.gpu.reclaim_requests import request_step, settlement_step
 from commands.models import CordonLease, ReclaimRequest, ReclaimState
 from tests.support.alerting import CLUSTER, NOON, minutes
 from tests.support.execution import plan_of

@@ -11,7 +11,8 @@ from alerts.cards.posted import CardId, ThreadReply
 from alerts.cards.text import bold, person, text
 from alerts.store import table_of
 from bot.store.documents import decode, encode
-from collectors.facts.sentences import Sentence, counted, listed, sentence, word
+from collectors.facts.sentences import Argument, Sentence, counted, listed, sentence, word
+from collectors.facts.sentences_within import restored
 from tests.support.rows import NOON, an_alert
 
 REPLIES, ALERTS = table_of(ThreadReply), table_of(Alert)
@@ -23,6 +24,7 @@ SENTENCES = [
     sentence("{at} for {lasting}", at=datetime(2026, 3, 1, tzinfo=UTC), lasting=timedelta(minutes=3)),
     sentence("{who} said {what}", who=person("U1", "dana"), what=text(bold(sentence("no")), "!")),
     listed([sentence("a"), listed(["b", "c"], "or")], "and", more=2),
+    listed([word("a"), word("by", "heading")], ":"),
     sentence("{value} is odd", value=float("nan")),
 ]
 
@@ -35,6 +37,10 @@ def words(row: ThreadReply) -> str:
     return row.text[1].text
 
 
+def made_of(said: Argument) -> tuple[object, ...]:
+    return (said, said.template, said.context) if isinstance(said, Sentence) else (said,)
+
+
 @pytest.mark.parametrize("said", SENTENCES, ids=str)
 def test_a_sentence_comes_back_as_it_was(said: Sentence) -> None:
     again = words(decode(REPLIES, encode(REPLIES, reply(said))))
@@ -44,6 +50,7 @@ def test_a_sentence_comes_back_as_it_was(said: Sentence) -> None:
         (said, said.template, said.plural, said.context)
     )
     assert repr(again.arguments) == repr(said.arguments)
+    assert list(map(made_of, getattr(again, "items", ()))) == list(map(made_of, getattr(said, "items", ())))
 
 
 def test_sentences_within_mappings_and_rows_with_nan_come_back() -> None:
@@ -52,6 +59,23 @@ def test_sentences_within_mappings_and_rows_with_nan_come_back() -> None:
     again = decode(ALERTS, encode(ALERTS, alert))
     assert isinstance(again.annotations["summary"], Sentence)
     assert again.annotations["summary"].arguments == {"node": "a"}
+
+
+def test_what_has_no_sentence_is_not_made_again() -> None:
+    said = sentence("{node} is hot", node="a")
+    alert = replace(an_alert(), annotations={"summary": str(said)})
+    assert restored(alert, {}) is alert
+    again = restored(alert, {str(said): said})
+    assert (again.annotations["summary"], again.labels) == (said, alert.labels)
+    assert again.labels is alert.labels
+    assert alert.annotations["summary"] is not again.annotations["summary"]
+
+
+def test_a_row_is_stored_as_compactly_as_the_migrations_write_it() -> None:
+    said = sentence("{at} for {lasting}", at=NOON, lasting=timedelta(minutes=3))
+    for value in (1.5, float("nan")):
+        document = encode(ALERTS, replace(an_alert(), annotations={"summary": said}, value=value))
+        assert document == json.dumps(json.loads(document), ensure_ascii=False, separators=(",", ":"))
 
 
 def test_an_older_program_reads_the_english() -> None:

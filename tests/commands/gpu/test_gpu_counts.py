@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from collectors.cluster.inventory import Inventory
+from collectors.facts.sentences import Listed, Sentence
 from collectors.facts.topology import Topology
 from collectors.gpu_activity import IdleSearch
 from commands.gpu.gpu_counts import count_gpus, node_table
@@ -26,3 +27,17 @@ def test_no_gpu_is_free_when_one_that_is_held_is_out_of_service() -> None:
     look = IdleSearch(at=NOW, after=timedelta(minutes=30))
     count = count_gpus([found], seen, Topology(cluster="a"), look)[GPU]
     assert (count.capacity, count.used, count.free, count.broken) == (4, 4, 0, 1)
+
+
+def test_why_no_pod_gets_the_free_gpus_can_be_translated() -> None:
+    spec = {"unschedulable": True, "taints": [{"key": "team", "value": "x", "effect": "NoExecute"}]}
+    status = {"capacity": {GPU: "4"}, "allocatable": {GPU: "4"}}
+    found = inventory(node("n1", spec=spec, status=status)).gpus_on("n1")
+    assert found is not None
+    (row,) = node_table([found], Topology(cluster="a")).rows
+    assert row[4] == "cordoned, tainted team:NoExecute"
+    assert isinstance(row[4], Listed)
+    assert [one.template for one in row[4].items if isinstance(one, Sentence)] == [
+        "cordoned",
+        "tainted {taint}:{effect}",
+    ]

@@ -9,14 +9,21 @@ from alerts.cards.text import text
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from bot.channels.slack.blocks import render_view
-from collectors.trainings.training import Training, TrainingState
+from collectors.trainings.training import Rank, Training, TrainingState
 from commands.core.request import Actor
-from commands.home.sections import SHOWN, leases_of, open_incident_blocks, trainings_of, waiting_for
+from commands.home.sections import (
+    SHOWN,
+    failures_of,
+    leases_of,
+    open_incident_blocks,
+    trainings_of,
+    waiting_for,
+)
 from commands.models import CordonLease, ReclaimRequest
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from demo.lookalikes.slack.kit.blocks import mistakes_in_view
 from tests.support.incidents import an_open_incident
-from tests.support.rows import NOON, a_lease, a_request
+from tests.support.rows import NOON, a_lease, a_notice, a_request
 from tests.support.yard import text_of, yard_before
 
 ME = "U_DANA"
@@ -132,3 +139,17 @@ async def test_the_page_says_what_it_cannot_see(tmp_path: Path) -> None:
         said = await yard.say("home")
         assert "⚪ Your trainings cannot be seen now" in said
         assert "Open incidents" in said
+
+
+def test_a_failed_training_stays_with_its_cause_until_it_runs_again() -> None:
+    failure = (
+        a_notice(NOON, failures=(Rank(role="worker", index=7, pod="p", node="gpu-a01", exit_code=1),)),
+        None,
+    )
+    said = shown(*failures_of([failure], []))
+
+    assert "Your trainings that failed: 1" in said
+    assert "worker 7 on gpu-a01: exit code 1" in said
+    assert "[Show] training show vision/detr" in said
+    again = replace(training(1), id="vision/Job/detr")
+    assert failures_of([failure], [again]) == []

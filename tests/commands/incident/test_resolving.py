@@ -52,8 +52,10 @@ async def test_a_word_ends_what_waits_for_a_proof_and_the_card_says_whose(tmp_pa
 
     assert not over.is_open
     assert [event.who_name for event in over.events if event.who] == ["dana"]
-    assert plain(event_text(over, over.events[-2])) == "Proven over: dana says that it is over: GPU replaced."
-    assert "dana says that it is over: GPU replaced." in said_on(over)[1]
+    assert (
+        plain(event_text(over, over.events[-2])) == "Proven over: dana said that it was over: GPU replaced."
+    )
+    assert "dana said that it was over: GPU replaced." in said_on(over)[1]
     assert not any("Stays open" in line for line in said_on(over))
 
 

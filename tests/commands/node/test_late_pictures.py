@@ -109,7 +109,7 @@ async def test_a_lease_whose_node_cannot_be_read_is_recorded_once_it_can(
 
     assert [one.state for one in await yard.records(plan)] == [StepState.DONE, StepState.UNKNOWN]
     assert (is_cordoned(kube), await leases(yard)) == (True, [])
-    assert "It is not known whether this step was done: lease gpu-a01" in plan.error
+    assert "It is not known whether this step was done: record the cordon of gpu-a01" in plan.error
 
     kube.recover()
     plan = await runs.settle(plan)

@@ -94,8 +94,8 @@ async def test_what_opens_the_most_severe_eyes_comes_first() -> None:
     message = await answer(ExamineRules(rule="", all=False))
     assert text_of(message).splitlines() == [
         "3 of 5 rules can see nothing",
-        "1 with data; 1 waiting for metrics of what this cluster may not have.",
-        "What to do, the most worth first",
+        "1 with data; 1 without data: the cluster may not have what they watch.",
+        "What to do, most useful first",
         "1. 2 rules, 1 of them critical",
         "no DCGM_A",
         "add these lines",

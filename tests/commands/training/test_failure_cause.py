@@ -10,9 +10,17 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from collectors.trainings.training import Rank
 from commands.execution.plan import Plan
-from commands.training.failure_cause import again_elsewhere, cause_of, cause_text, suspected_node
+from commands.training.failure_cause import (
+    Death,
+    again_elsewhere,
+    blamed,
+    cause_of,
+    cause_text,
+    death_of_launch,
+    suspected_node,
+)
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.alerting import NOON, a_topology, an_alert, minutes
+from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.execution import plan_of
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
@@ -52,21 +60,45 @@ async def test_the_cause_is_the_critical_incident_of_its_node_at_that_time(
             replace(incident, id="i2", group_key="node/gpu-a02", severity=Severity.CRITICAL)
         )
     async with store.read() as snapshot:
-        found = await cause_of(FAILED, snapshot)
+        found = await cause_of(death_of_launch(FAILED, None), snapshot)
 
     assert (found.id if found else None) == ("i1" if is_cause else None)
 
 
-async def test_the_cause_may_be_on_the_node_of_any_task_that_failed_together_with_the_first() -> None:
-    elsewhere = replace(FAILED, failed_on="gpu-d02")
+@pytest.mark.parametrize(
+    ("death", "is_cause"),
+    [
+        pytest.param(Death(cluster=CLUSTER, at=NOON, nodes=("gpu-d02",)), False, id="another node"),
+        pytest.param(Death(cluster=CLUSTER, at=NOON, nodes=("gpu-d02", "gpu-a01")), True, id="together"),
+        pytest.param(
+            Death(cluster=CLUSTER, at=NOON, nodes=("gpu-d02",), others=("gpu-a01", "gpu-d02")),
+            True,
+            id="a task that is not yet known to have ended",
+        ),
+        pytest.param(
+            Death(cluster=CLUSTER, at=NOON + minutes(60), nodes=("gpu-d02",), others=("gpu-a01",)),
+            False,
+            id="a fault of the gang that it ran with for long",
+        ),
+    ],
+)
+async def test_the_cause_may_be_on_the_node_of_any_task_of_its_gang(death: Death, is_cause: bool) -> None:
     store = MemoryStore()
     async with store.unit() as unit:
         await unit.rows(Incident).put(incident_of())
     async with store.read() as snapshot:
-        found = await cause_of(elsewhere, snapshot, together=("gpu-d02", "gpu-a01"))
-        alone = await cause_of(elsewhere, snapshot)
+        found = await cause_of(death, snapshot)
 
-    assert (found.id if found else None, alone) == ("i1", None)
+    assert (found is not None) == is_cause
+
+
+def test_the_task_on_the_node_of_the_cause_is_named_and_not_merely_the_first() -> None:
+    first = Rank(role="worker", index=0, pod="p0", node="gpu-d02")
+    on_it = Rank(role="worker", index=7, pod="p7", node="gpu-a01")
+
+    assert blamed((first, on_it), incident_of()) == on_it
+    assert blamed((first, on_it), None) == first
+    assert blamed((), incident_of()) is None
 
 
 def test_the_cause_is_said_with_its_time_and_incident() -> None:

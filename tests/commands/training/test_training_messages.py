@@ -10,7 +10,9 @@ import pytest
 
 from collectors.facts.labels import Labels
 from collectors.facts.results import LinePage, LogLine, SourceError
+from collectors.facts.sentences import Sentence, sentence
 from collectors.trainings.training import Rank, Training, TrainingState
+from commands.training.details import training_table
 from commands.training.launch_card import launch_card
 from commands.training.logs import find_rank
 from demo.lookalikes.kubernetes import KubernetesLookalike
@@ -259,3 +261,20 @@ def test_a_role_may_have_dashes_in_its_name(given: str, found: tuple[str, int]) 
     ]
     rank = find_rank(replace(VIEW, ranks=tuple(ranks), failures=()), given)
     assert (rank.role, rank.index) == found
+
+
+def test_why_a_training_waits_can_be_translated_in_the_list() -> None:
+    reason = sentence("{count} nodes are cordoned", count=3)
+    training = Training(
+        id="vision/detr",
+        kind="Job",
+        namespace="vision",
+        name="detr",
+        state=TrainingState.QUEUED,
+        reason=reason,
+    )
+
+    ((*_, shown, _, _),) = training_table([training], NOON).rows
+
+    assert isinstance(shown, Sentence)
+    assert (shown, shown.template) == ("3 nodes are cordoned", "{count} nodes are cordoned")

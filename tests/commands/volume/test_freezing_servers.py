@@ -116,6 +116,6 @@ async def test_every_writer_is_held_and_an_undo_is_planned_for_each(
     assert asked >= {
         f"uncordon {node}",
         f"resume cronjob {space}/nightly",
-        f"resume job {space}/once: its pods start anew",
+        f"resume job {space}/once: its pods start again",
         f"scale deployment {space}/samples back to 2",
     }

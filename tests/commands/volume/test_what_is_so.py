@@ -1,9 +1,13 @@
 """Facts that a card learns about the cluster before it offers something: who cordoned, froze and writes."""
 
+from types import SimpleNamespace
+from typing import cast
+
 from alerts.cards.cluster_now import ClusterNow
 from alerts.cards.suggested_actions import Suggestion
+from alerts.store import StoreSnapshot
 from collectors.cluster.kinds import DEPLOYMENTS
-from commands.execution.plan import PlanState
+from commands.execution.plan import Plan, PlanState
 from commands.incident.seen_cluster import cluster_now
 from commands.models import CordonLease
 from tests.commands.volume.conftest import Volumes, cached
@@ -21,6 +25,27 @@ async def now(yard: Yard, *suggested: Suggestion, is_seen: bool = True) -> Clust
     async with yard.store.read() as snapshot:
         seen = yard.cluster if is_seen else None
         return await cluster_now(yard.cluster.name, suggested or (FREEZE, STOP, CORDON), snapshot, seen)
+
+
+async def test_past_plans_are_read_only_for_a_card_that_offers_to_freeze(
+    yard: Yard, volumes: Volumes
+) -> None:
+    await cached(yard, 0)
+
+    async def read_for(*suggested: Suggestion) -> list[type]:
+        read: list[type] = []
+
+        def rows(row: type) -> object:
+            read.append(row)
+            return snapshot.rows(row)
+
+        async with yard.store.read() as snapshot:
+            recorded = SimpleNamespace(rows=rows)
+            await cluster_now(yard.cluster.name, suggested, cast(StoreSnapshot, recorded), yard.cluster)
+        return read
+
+    assert await read_for(STOP, CORDON) == [CordonLease]
+    assert await read_for(FREEZE) == [CordonLease, Plan]
 
 
 async def test_a_cordon_is_seen_whoever_made_it(yard: Yard, volumes: Volumes) -> None:

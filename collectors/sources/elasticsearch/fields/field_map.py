@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from collectors.facts.results import SourceError
-from collectors.facts.sentences import Sentence, listed, sentence
+from collectors.facts.sentences import Sentence, as_code, listed, sentence
 from collectors.logs.line_labels import no_node
 from collectors.sources.elasticsearch.wire import FieldCapabilities, FieldCapability
 
@@ -160,7 +160,7 @@ def _reason(label: str, candidates: Iterable[str], caps: FieldCapabilities, inde
                     label=label,
                     above=above,
                 )
-    tried = listed(sentence("`{name}`", name=name) for name in candidates)
+    tried = as_code(candidates)
     return sentence(
         "no document in `{index}` has a field for `{label}` (tried {tried}): set "
         "elasticsearch.fields.{label}",

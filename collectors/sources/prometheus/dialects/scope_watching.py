@@ -72,13 +72,13 @@ class ScopeWatch:
         """Return the labels of no list by which series of the cluster's nodes are there several times."""
         if nodes is None or self._given.matchers:
             return ()
-        found = await self._ask(sampled_query(nodes.some(SAMPLED), ""), at)
+        found = await self._ask(sampled_query(nodes.some(SAMPLED)), at)
         if isinstance(found, Blind):
             return found
         labels = splitting(found.samples)
         if not labels:
             return ()
-        targets = await self._ask(targets_query(labels, ""), at)
+        targets = await self._ask(targets_query(labels), at)
         return targets if isinstance(targets, Blind) else of_every_target(labels, targets.samples)
 
     async def _decide(

@@ -27,10 +27,10 @@ _SAME = (
 _MOST = 8  # labels
 
 
-def sampled_query(nodes: Sequence[str], inner: str) -> str:
+def sampled_query(nodes: Sequence[str]) -> str:
     """Return the query for series of these nodes, by the labels that name them."""
     names = json.dumps("|".join(map(re.escape, nodes)))
-    return " or ".join(f'{{__name__=~"{_METRICS}", {label}=~{names}{inner}}}' for label in _NODES)
+    return " or ".join(f'{{__name__=~"{_METRICS}", {label}=~{names}}}' for label in _NODES)
 
 
 def splitting(found: Iterable[Sample]) -> tuple[str, ...]:
@@ -48,9 +48,9 @@ def splitting(found: Iterable[Sample]) -> tuple[str, ...]:
     return tuple(sorted(split))[:_MOST]
 
 
-def targets_query(labels: Sequence[str], inner: str) -> str:
+def targets_query(labels: Sequence[str]) -> str:
     """Return the query for the targets of each job, by these labels."""
-    return f"count by (job, {', '.join(labels)}) (up{{{inner.removeprefix(', ')}}})"
+    return f"count by (job, {', '.join(labels)}) (up)"
 
 
 def of_every_target(labels: Sequence[str], found: Sequence[Sample]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ export class Composer {
   #offers = [];
   #at = 0;
 
-  // where: () => ({channel, thread_ts, title}); view: {model, notice(text), sent()}
+  // where: () => ({channel, thread_ts, title}); view: {model, notice(text), sent(isInThread)}
   constructor(root, view, where) {
     this.view = view;
     this.where = where;
@@ -54,7 +54,7 @@ export class Composer {
       if (!this.field.value) this.field.value = text;
     }
     this.#changed();
-    this.view.sent?.();
+    this.view.sent(Boolean(thread_ts));
   }
 
   #attach(files) {

@@ -4,6 +4,7 @@ import { doing, listen, loadState } from "./api.js";
 import { Composer } from "./composer.js";
 import { ask, Modals } from "./dialog.js";
 import { el, face, settle } from "./dom.js";
+import { Follow } from "./follow.js";
 import { blocks } from "./kit.js";
 import { drawMessage } from "./message.js";
 import { mrkdwn } from "./mrkdwn.js";
@@ -31,6 +32,8 @@ class Page {
     this.model = new Model(await loadState(query.get("as") ?? sessionStorage.getItem("as") ?? ""));
     sessionStorage.setItem("as", this.model.me);
     this.modals = new Modals(this);
+    this.follow = new Follow($("list"));
+    this.threadFollow = new Follow($("thread-list"));
     this.composer = new Composer($("composer"), this, () => ({ channel: this.channel, title: `Message ${this.#title()}` }));
     this.threadComposer = new Composer($("thread-composer"), this, () => ({ channel: this.channel, thread_ts: this.threadTs, title: "Reply…" }));
     this.#wire();
@@ -89,7 +92,7 @@ class Page {
     this.tab = "messages";
     this.openThread("");
     this.drawAll();
-    $("list").scrollTop = $("list").scrollHeight;
+    this.follow.jump();
     if (archive?.[1] === id) $("list").querySelector(`[data-ts="${archive[2].slice(0, -6)}.${archive[2].slice(-6)}"]`)?.scrollIntoView();
     this.composer.field.focus({ preventScroll: true });
   }
@@ -141,7 +144,6 @@ class Page {
 
   #drawList() {
     const list = $("list");
-    const stick = list.scrollHeight - list.scrollTop - list.clientHeight < 80;
     const shown = this.model.shown(this.channel);
     const made = [];
     let before = null;
@@ -154,7 +156,7 @@ class Page {
     }
     if (!shown.length) made.push(el("p", { class: "empty" }, `This is the very beginning of ${this.#title()}.`));
     settle(list, made);
-    if (stick) list.scrollTop = list.scrollHeight;
+    this.follow.keep();
     if (document.hasFocus() || document.visibilityState === "visible") this.model.read(this.channel);
     this.#side();
   }
@@ -181,25 +183,30 @@ class Page {
     document.body.classList.toggle("thread-open", Boolean(ts));
     $("thread").hidden = !ts;
     this.#drawThread();
-    if (ts) { $("thread-list").scrollTop = $("thread-list").scrollHeight; this.threadComposer.field.focus({ preventScroll: true }); }
+    if (ts) { this.threadFollow.jump(); this.threadComposer.field.focus({ preventScroll: true }); }
   }
 
   #drawThread() {
     if (!this.threadTs) return;
     const list = $("thread-list");
-    const stick = list.scrollHeight - list.scrollTop - list.clientHeight < 80;
     $("thread-where").textContent = this.#title();
     const shown = this.model.thread(this.channel, this.threadTs);
     const made = shown.map((message) => this.#article(message, { inThread: true }));
     const count = shown.length - 1;
     if (count > 0) made.splice(1, 0, el("div", { class: "day count", role: "separator" }, el("span", {}, `${count} ${count === 1 ? "reply" : "replies"}`)));
     settle(list, made);
-    if (stick) list.scrollTop = list.scrollHeight;
+    this.threadFollow.keep();
     this.threadComposer.retitle();
+  }
+
+  // Whoever writes or presses something sees the answer.
+  sent(isInThread) {
+    (isInThread ? this.threadFollow : this.follow).jump();
   }
 
   #receive(news) {
     const change = this.model.hear(news);
+    if (news.only_for && change.channel === this.channel) this.sent(Boolean(change.message?.thread_ts));
     if (change.reload) this.reload();
     else if (change.notice) this.notice(change.notice);
     else if (change.views) this.tab === "home" ? this.drawAll() : this.modals.draw();

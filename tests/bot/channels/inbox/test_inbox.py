@@ -167,7 +167,34 @@ async def test_a_line_that_only_waited_is_not_interrupted() -> None:
     assert resumed == {**dict.fromkeys((one.id for one in first), True), "waits": False}
 
 
-def _inbox(store: MemoryStore, take: object, answers: Answers) -> Inbox:
+async def test_a_line_that_waits_is_read_again_only_when_another_arrives() -> None:
+    """Not each time that one of those before it begins, or ends."""
+    store, read, ended = MemoryStore(), list[str](), list[str]()
+    may_end = asyncio.Event()
+
+    async def take(request: Request) -> Answer | None:
+        await may_end.wait()
+        ended.append(request.id)
+        return None
+
+    def changes(line: str) -> bool:
+        read.append(line)
+        return False
+
+    inbox = _inbox(store, take, Answers(), changes)
+    store.listen(inbox.wake)
+    lines = [f"line {number}" for number in range(3 * SHARE)]
+    async with store.unit() as unit:
+        for line in lines:
+            await unit.rows(Interaction).put(replace(INTERACTION, id=line, text=line, files=()))
+    may_end.set()
+    await _run_until(inbox, partial(_has, ended, len(lines)))
+    assert sorted(read) == sorted(lines)
+
+
+def _inbox(
+    store: MemoryStore, take: object, answers: Answers, changes: Callable[[str], bool] = lambda _line: False
+) -> Inbox:
     return Inbox(
         InboxDependencies(
             people=EveryoneIsDana(),  # type: ignore[arg-type]
@@ -175,6 +202,7 @@ def _inbox(store: MemoryStore, take: object, answers: Answers) -> Inbox:
             take=take,  # type: ignore[arg-type]
             responder=answers,
             clock=FixedClock(),
+            changes=changes,
         )
     )
 

@@ -4,19 +4,19 @@ import asyncio
 import itertools
 import json
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from structlog.testing import capture_logs
 
 from alerts.alert import Alert
 from alerts.incidents.incident import Incident
-from alerts.loading import Loaded
+from alerts.loading import Loaded, merge
 from alerts.loading import load as rule_objects_load
 from alerts.rules import Rule
 from bot.evaluation import rule_objects
@@ -25,6 +25,7 @@ from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
 from collectors.facts.results import SourceError
+from collectors.sources.kubernetes.source import KubernetesSource
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, a_topology
 from tests.support.evaluation import Canned, hot
 from tests.support.memory_store import MemoryStore
@@ -222,6 +223,41 @@ async def test_objects_are_parsed_off_the_loop_and_once_while_they_stay_the_same
     await setup.next_cycle(evaluator)
     assert parsed == [("team-rules", False)] * 2
     assert {rule.name for rule in evaluator.rules.values()} == {"TeamRule", "Another"}
+
+
+async def test_objects_are_merged_off_the_loop_and_once_while_they_stay_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    merged: list[tuple[int, bool]] = []
+
+    def counting(files: Iterable[Loaded]) -> Loaded:
+        merged.append((len(found := list(files)), threading.current_thread() is threading.main_thread()))
+        return merge(found)
+
+    monkeypatch.setattr(rule_objects, "merge", counting)
+    setup = Setup(Objects([rule_spec("TeamRule")], namespaces=("a", "b")))
+    evaluator = await setup.start()
+    await setup.next_cycle(evaluator)
+    assert merged == [(2, False)]
+    setup.objects.namespaces = ("b",)
+    await setup.next_cycle(evaluator)
+    assert merged == [(2, False), (1, False)]
+
+
+async def test_an_object_that_is_gone_is_forgotten_also_while_no_round_can_parse_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else whoever creates and deletes objects would fill the memory."""
+    seconds = itertools.count()
+    monkeypatch.setattr(rule_objects, "time", SimpleNamespace(perf_counter=lambda: float(next(seconds))))
+    monkeypatch.setattr(rule_objects, "ROUND", 2.5)
+    objects = Objects([rule_spec("TeamRule")])
+    read = rule_objects.RuleObjects(CLUSTER)
+    for number in range(10):
+        objects.namespaces = tuple(f"n{number}-{one}" for one in range(4))
+        found = await read.read(cast(KubernetesSource, objects))
+        assert found.groups == () != found.diagnostics
+        assert len(read._parsed) == 2
 
 
 async def test_an_object_that_is_too_large_is_left_out_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,7 +163,7 @@ async def test_the_reply_says_what_proved_it_and_since_when() -> None:
     assert await yard.said() == [
         (
             "incident/i1/C1",
-            "Resolved after 4 min: all 8 GPUs of gpu-a01 are allocatable again after a reboot since "
+            "Resolved after 4 min: all 8 GPUs of gpu-a01 were allocatable again after a reboot at "
             "2026-03-02 12:04 UTC. No action was taken through Yardmaster.",
         )
     ]
@@ -220,6 +220,6 @@ async def test_a_word_ends_an_alert_whose_target_has_no_data_any_more() -> None:
     assert await yard.said() == [
         (
             "incident/i1/C1",
-            "Resolved after 4 min: dana says that it is over. No action was taken through Yardmaster.",
+            "Resolved after 4 min: dana said that it was over. No action was taken through Yardmaster.",
         )
     ]

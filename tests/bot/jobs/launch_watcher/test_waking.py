@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from bot.jobs.launch_watcher import LONGEST_SLEEP, LaunchWatcher
+from bot.jobs.cluster_changes import LONGEST_SLEEP
+from bot.jobs.launch_watcher import LaunchWatcher
 from bot.live_cluster import SNAPSHOT_EVERY
 from collectors.cluster.cache import ObjectChange
 from collectors.facts.redaction import Redactor

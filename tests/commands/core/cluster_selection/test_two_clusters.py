@@ -109,6 +109,26 @@ async def test_a_line_in_an_incidents_thread_is_for_its_cluster(two: Two) -> Non
     assert lines(await two.yard.pipeline.handle(request)) == ["node cordon gpu-a01 --cluster prod-b"]
 
 
+@pytest.mark.parametrize("thread", ["", "1.2"], ids=["a button of its card", "its thread"])
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("node cordon gpu-a01 --reason hot please", "node cordon gpu-a01 --reason hot --cluster prod-b"),
+        ("node show gpu-a0", "node show gpu-a01 --cluster prod-b"),
+        ("please reboot gpu-a01", "node drain gpu-a01 --cluster prod-b"),
+        ("please reboot gpu-a01 --cluster prod-a", "node drain gpu-a01 --cluster prod-a"),
+        ("node show gpu-a0 --cluster prod-a", "node show gpu-a01 --cluster prod-a"),
+    ],
+)
+async def test_what_is_offered_about_an_incident_is_for_its_cluster(
+    two: Two, line: str, offered: str, thread: str
+) -> None:
+    await two.incident_on_b()
+    origin = Origin(via="slack", incident="i1", thread=thread)
+    request = Request(id="g1", line=line, actor=DANA, at=NOON, origin=origin)
+    assert lines(await two.yard.pipeline.handle(request))[:1] == [offered]
+
+
 @pytest.mark.parametrize(("allowed", "is_acknowledged"), [("prod-a", False), ("prod-b", True)])
 async def test_permission_to_acknowledge_depends_on_the_incidents_cluster(
     two: Two, allowed: str, is_acknowledged: bool

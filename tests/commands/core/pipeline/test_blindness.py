@@ -55,8 +55,7 @@ async def test_a_list_that_cannot_see_does_not_say_that_there_is_nothing(line: s
     assert plain(blind.title) == f"{nothing} that Yardmaster can see."
     assert blind.color is Color.QUIET
     assert said(blind) == [
-        "⚪ Cannot see it now: prometheus: it refuses the connection\n"
-        "What was seen before is shown as it was.",
+        "⚪ Cannot see it now: prometheus: it refuses the connection\nThis shows what was seen before that.",
         "Not connected: elasticsearch.",
     ]
     assert (plain(seen.title), seen.color, said(seen)) == (f"{nothing}.", Color.GOOD, [])
