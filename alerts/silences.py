@@ -5,6 +5,7 @@ from datetime import datetime
 
 from alerts.incidents.incident import Incident
 from alerts.matching import Matcher, matches
+from alerts.parents.parent_incident import ParentIncident
 from alerts.store import stored
 from collectors.facts.labels import Labels
 
@@ -38,6 +39,7 @@ class Silence:
     def covers(self, labels: Labels, now: datetime) -> bool:
         return not self.incident and self.is_active(now) and matches(self.matchers, labels)
 
-    def covers_incident(self, incident: Incident, now: datetime) -> bool:
-        """Whether it is a silence of this whole incident, as bad as that is."""
-        return self.incident == incident.id and incident.gravity <= self.gravity and self.is_active(now)
+    def covers_incident(self, incident: Incident | ParentIncident, now: datetime) -> bool:
+        """Whether it is a silence of this whole incident, or of its parent, as bad as it is."""
+        is_its = bool(self.incident) and self.incident in (incident.id, incident.parent)
+        return is_its and incident.gravity <= self.gravity and self.is_active(now)

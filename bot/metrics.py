@@ -45,6 +45,12 @@ class Metrics:
             ["cluster"],
             registry=self.registry,
         )
+        self.parent_incidents = Gauge(
+            "yardmaster_parent_incidents",
+            "Open incidents of many nodes that began together: one card for all of them.",
+            ["cluster"],
+            registry=self.registry,
+        )
         self.source_up = Gauge(
             "yardmaster_source_up",
             "1 if the source answers completely, else 0.",

@@ -43,6 +43,7 @@ def wire_evaluator(
             shared.store,
             routing,
             reopens_within=shared.settings.incidents.reopens_within,
+            storm_from=shared.settings.incidents.storm_from,
         ),
         view.router,
         rules=RuleSources(shipped=tuple(shared.rulebook.rules), reads_objects=shared.settings.rules.objects),

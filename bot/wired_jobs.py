@@ -44,7 +44,14 @@ def wire_jobs(
     )
     plans = PlanRunner(store, executor, channel=channel)
     unknown = UnknownSteps(store, executor, clock, errors=shared.errors)
-    agenda = Agenda(store, clock, due_works(store, clusters, clock, pipeline.handle), errors=shared.errors)
+    works = due_works(
+        store,
+        clusters,
+        clock,
+        pipeline.handle,
+        remind_after=shared.settings.incidents.remind_after,
+    )
+    agenda = Agenda(store, clock, works, errors=shared.errors)
     launches = LaunchWatcher(
         store,
         clusters,

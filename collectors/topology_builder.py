@@ -26,6 +26,7 @@ from collectors.trainings.training import Rank, Training, TrainingState
 K = TypeVar("K")
 V = TypeVar("V")
 
+ZONE_KEY = "topology.kubernetes.io/zone"
 RACK_KEYS = ("yardmaster.io/rack", "topology.kubernetes.io/rack", "topology.rook.io/rack", "rack")
 PRODUCT_KEYS = ("nvidia.com/gpu.product", "amd.com/gpu.product-name", "nvidia-gpu-type")
 
@@ -208,6 +209,7 @@ def _node(name: str, inventory: Inventory, racks: Sequence[str], products: Seque
     return NodeFacts(
         name=node.metadata.name,
         rack=next((labels[key] for key in racks if labels.get(key)), ""),
+        zone=labels.get(ZONE_KEY, ""),
         addresses=tuple(one.address for one in node.status.addresses or ()),
         gpus=round(_or_none(lambda: whole_gpus(node))) or _whole_devices(name, inventory),
         gpu_product=next((labels[key] for key in products if labels.get(key)), ""),

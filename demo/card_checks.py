@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from difflib import SequenceMatcher
+from functools import partial
 from itertools import combinations
 
 SETTLES = timedelta(seconds=5)  # until a change of the cluster or of a row is on the cards
@@ -101,13 +102,11 @@ def _offered_already(message: Shown, moments: Sequence[Moment]) -> Iterator[str]
     """An offer of what was so before the version was made, or while it stood for longer than cards are looked at."""
     for version, ends in _lasting(message, moments):
         for line in version.offered:
-            made = _always(
-                moments, version.at - SETTLES, version.at + LOOKS, lambda now, line=line: _is_so(line, now)
-            )
+            made = _always(moments, version.at - SETTLES, version.at + LOOKS, partial(_is_so, line))
             stood = (
                 not message.is_reply
                 and ends - version.at > LOOKED_AT
-                and _always(moments, ends - LOOKED_AT, ends, lambda now, line=line: _is_so(line, now))
+                and _always(moments, ends - LOOKED_AT, ends, partial(_is_so, line))
             )
             if made or stood:
                 yield f"{_named(message, version)} offers `{line}`, which is already so"

@@ -160,14 +160,16 @@ def metrics_part() -> str:
 def trainings_part() -> str:
     """A table of the kinds of training: which objects are one, what a launch creates, and what must be allowed."""
     rows = [_training_kind(kind) for kind in trainings_read.KINDS]
-    head = ["| Kind | Is | Launched as | Watched |", "|---|---|---|---|"]
+    head = ["| Kind | Is | Launched as | Can be suspended | Watched |", "|---|---|---|---|---|"]
     return "\n".join([*head, *rows])
 
 
 def _training_kind(kind: ReadingKind[Any]) -> str:
     written = trainings_written.KINDS.get(kind.name)
+    launching = written.launching if written is not None else None
     launched = (
-        f"`--kind {written.option}`: {written.summary}" if written is not None else "cannot be launched"
+        f"`--kind {written.option}`: {launching.summary}" if written and launching else "cannot be launched"
     )
+    suspended = "yes" if written is not None and written.suspending is not None else "no"
     watched = ", ".join(f"`{one.name}`" + (f" ({one.group})" if one.group else "") for one in kind.needs)
-    return f"| {shown_kind(kind.name)} | {kind.summary} | {launched} | {watched} |"
+    return f"| {shown_kind(kind.name)} | {kind.summary} | {launched} | {suspended} | {watched} |"

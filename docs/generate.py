@@ -56,8 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a page is stale")
     is_check = parser.parse_args(arguments).check
-    stale_pages = stale()
     texts = pages()
+    stale_pages = [page for page, text in texts.items() if page.read_text(encoding="utf-8") != text]
     for page in stale_pages:
         if not is_check:
             page.write_text(texts[page], encoding="utf-8")

@@ -61,6 +61,11 @@ class CardBook:
         for silence in [one for one in self.silences.values() if one.ends_at <= now or one.expired_at]:
             del self.silences[silence.id]
 
+    @property
+    def lacking(self) -> Iterable[str]:
+        """The ids of the open incidents that lack a card."""
+        return tuple(self._lacking)
+
     def wanted(self, effects: Effects) -> list[tuple[Incident, list[PostedCard]]]:
         """Return the changed incidents and those that lack a card, each with the cards to add or to reopen."""
         lacking = (self._book.get(id) for id in self._lacking if id not in effects.changed)

@@ -1,6 +1,6 @@
 """Whom an incident concerns, as its card says it: the verb follows from what its rules say. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from alerts.cards.headline import headline
 from alerts.cards.incident_context import IncidentContext
@@ -68,7 +68,7 @@ def _of(incident: Incident, scope: ImpactScope) -> list[Impact]:
 def _named(impacts: Sequence[Impact], context: IncidentContext) -> Text:
     """Return the trainings: those that died first, then as they come."""
     ordered = sorted(impacts, key=lambda impact: impact.failed_at is None)
-    return text(listed((_impact(impact, context) for impact in ordered), ";", most=SHOWN))
+    return text(listed((impact_text(impact, context.people) for impact in ordered), ";", most=SHOWN))
 
 
 def _in_cluster(trainings: int, *, is_open: bool) -> Sentence:
@@ -81,13 +81,9 @@ def _in_cluster(trainings: int, *, is_open: bool) -> Sentence:
     )
 
 
-def _impact(impact: Impact, context: IncidentContext) -> Sentence:
+def impact_text(impact: Impact, people: Mapping[str, str]) -> Sentence:
     """One training, short enough for a line on a phone."""
-    owner = (
-        person(context.people.get(impact.owner, ""), impact.owner)
-        if impact.owner
-        else sentence("owner unknown")
-    )
+    owner = person(people.get(impact.owner, ""), impact.owner) if impact.owner else sentence("owner unknown")
     said = sentence("`{training}` {owner}", training=impact.shown, owner=owner)
     if impact.gpus:
         said = counted(

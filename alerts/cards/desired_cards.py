@@ -1,4 +1,7 @@
-"""The cards and thread replies that an incident calls for. Pure: existing cards are passed in."""
+"""The cards and thread replies that an incident or a parent calls for. Pure: existing cards are passed in.
+
+An incident with a parent gets neither: the parent's card speaks for it, and one that it has already points there.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,6 +9,7 @@ from dataclasses import replace
 from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply, card_id, reply_id
 from alerts.incidents.events import NOTIFYING, IncidentEventType
 from alerts.incidents.incident import Incident
+from alerts.parents.parent_incident import ParentIncident
 
 BROADCAST = frozenset(
     {IncidentEventType.SEVERITY_RAISED, IncidentEventType.WORSENED, IncidentEventType.REOPENED}
@@ -13,7 +17,7 @@ BROADCAST = frozenset(
 
 
 def desired_cards(
-    incident: Incident, posted: Mapping[CardId, PostedCard], *, after: int = 0
+    incident: Incident | ParentIncident, posted: Mapping[CardId, PostedCard], *, after: int = 0
 ) -> list[PostedCard]:
     """Return the missing cards, one per channel, and the final cards to reopen because the incident is open again.
 
@@ -21,14 +25,17 @@ def desired_cards(
     """
     wanted: list[PostedCard] = []
     for channel in incident.channels:
-        id = card_id(CardKind.INCIDENT, incident.id, channel)
+        kind = CardKind.PARENT if isinstance(incident, ParentIncident) else CardKind.INCIDENT
+        id = card_id(kind, incident.id, channel)
         known = posted.get(id)
+        if known is None and incident.parent:
+            continue
         if known is None:
             wanted.append(
                 PostedCard(
                     id=id,
                     cluster=incident.cluster,
-                    kind=CardKind.INCIDENT,
+                    kind=kind,
                     row_id=incident.id,
                     channel=channel,
                     after_event=after,
@@ -39,8 +46,10 @@ def desired_cards(
     return wanted
 
 
-def desired_replies(incident: Incident, cards: Sequence[PostedCard]) -> list[ThreadReply]:
+def desired_replies(incident: Incident | ParentIncident, cards: Sequence[PostedCard]) -> list[ThreadReply]:
     """Return a reply per notifying event and card. The ids ensure that each is posted once in each thread."""
+    if incident.parent:
+        return []
     return [
         ThreadReply(
             id=reply_id(card.id, str(event.number)),

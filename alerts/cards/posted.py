@@ -16,6 +16,7 @@ class CardKind(StrEnum):
     """The kind of object whose state a card shows."""
 
     INCIDENT = "incident"
+    PARENT = "parent"
     PLAN = "plan"
     RECLAIM_REQUEST = "reclaim_request"
     LAUNCH = "launch"

@@ -9,6 +9,7 @@ from alerts.incidents.group_keys import group_keys_of
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident, Member
 from alerts.incidents.incident_draft import IncidentDraft
+from alerts.incidents.volumes import logs_of_volume
 from alerts.rules import Severity
 
 
@@ -49,7 +50,7 @@ class CycleDraft:
         """Return the incident that has the alert already, else its group's, else a new one; None for none."""
         home = self._homes.get(alert.id) or self._by_alert.get(alert.id)
         of_group = self._of_group(alert) if home is None else []
-        known = self._get(home) if home else self._crash(alert, at) or self._belonging(alert, of_group, at)
+        known = self._get(home) if home else self._joined(alert, of_group, at)
         if alert.is_firing and known is not None and known.resolve_if_over(at):
             self.touched[known.id] = known  # it ended within this cycle, before the alert fired
             of_group = self._of_group(alert)
@@ -85,6 +86,10 @@ class CycleDraft:
             self._drafts[id] = self._draft(self._incidents[id])
         return self._drafts[id]
 
+    def _joined(self, alert: Alert, of_group: Iterable[str], at: datetime) -> IncidentDraft | None:
+        """Return the incident that the alert joins: that of its crash, of its object, or of its volume's danger."""
+        return self._crash(alert, at) or self._belonging(alert, of_group, at) or self._of_volume(alert)
+
     def _belonging(self, alert: Alert, of_group: Iterable[str], at: datetime) -> IncidentDraft | None:
         return next((one for one in map(self._get, of_group) if one.takes(alert, at)), None)
 
@@ -98,6 +103,19 @@ class CycleDraft:
                 self._crashes.add(id, self._crash_members(id))
         found = map(self._get, self._crashes.candidates(alert))
         return next((one for one in found if one.joins_crash(alert, at)), None)
+
+    def _of_volume(self, alert: Alert) -> IncidentDraft | None:
+        """Return the open incident in which log lines of a node say what befell the volume of the alert."""
+        volume = alert.own_subject.volume
+        if not volume or not alert.is_firing:
+            return None
+        known = dict.fromkeys((*self._incidents, *self.touched))
+        found = next((id for id in known if logs_of_volume(self._seen(id), volume)), None)
+        return self._get(found) if found is not None else None
+
+    def _seen(self, id: str) -> Incident:
+        """Return an incident as it is by now, without making a draft."""
+        return self._drafts[id].incident if id in self._drafts else self._incidents[id]
 
     def _crash_members(self, id: str) -> Iterable[Member]:
         """The same as of a draft, without making one."""

@@ -19,7 +19,9 @@ class IncidentEventType(StrEnum):
     ACTION_DONE = "action_done"
     PROVEN = "proven"  # by a person, `who`, for the reason in `text`; else by what was seen
     TRAINING_FAILED = "training_failed"
-    REOPENED = "reopened"
+    JOINED = "joined"  # it is a part of the parent incident in `text` from then on
+    REMINDED = "reminded"  # the channel was reminded that nobody has acknowledged it; only the last is kept
+    REOPENED = "reopened"  # by a person, `who`, for the reason in `text`; else by an alert
     RESOLVED = "resolved"
 
 

@@ -13,6 +13,16 @@ from alerts.store import stored
 from collectors.facts.subjects import Subject
 from collectors.facts.xid_catalogue import Recovery
 
+CALLS = frozenset(  # for somebody to acknowledge it
+    {
+        IncidentEventType.OPENED,
+        IncidentEventType.SEVERITY_RAISED,
+        IncidentEventType.WORSENED,
+        IncidentEventType.GIVEN_BACK,
+        IncidentEventType.REMINDED,
+        IncidentEventType.REOPENED,
+    }
+)
 MAX_EVENTS = 200  # per incident: the first one and the newest
 
 
@@ -126,6 +136,8 @@ def _floats(incident: "Incident") -> Iterable[float]:
     "state",
     "group_key",
     "resolved_at",
+    "unanswered_since",
+    "parent",
     over=lambda incident: incident.resolved_at,
     floats=_floats,
 )
@@ -159,6 +171,7 @@ class Incident:
     earlier: str = ""  # id of the last incident of the same object, if that one was not reopened
     earlier_ended_at: datetime | None = None
     is_repeat: bool = False  # the earlier one was opened by the same rule
+    parent: str = ""  # id of the incident of many nodes that it is a part of, and keeps being
     crash_of: str = ""  # the training whose nodes all reported the same XID
     is_crowded: bool = False  # it has as many alerts as it may have, and others were left out
     totals: Totals | None = None  # of all its alerts, where `members` has only the first of them
@@ -171,6 +184,13 @@ class Incident:
     def state(self) -> str:
         """Indexed in the store: open or resolved."""
         return "open" if self.is_open else "resolved"
+
+    @property
+    def unanswered_since(self) -> datetime | None:
+        """Indexed in the store: since when, or since which reminder, a critical incident waits for somebody."""
+        if not self.is_open or self.acknowledged_by or self.severity is not Severity.CRITICAL:
+            return None
+        return max((event.at for event in self.events if event.type in CALLS), default=self.opened_at)
 
     @property
     def version(self) -> tuple[int, datetime | None]:

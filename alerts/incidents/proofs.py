@@ -84,6 +84,37 @@ def say_over(
     return after.with_event(IncidentEventType.PROVEN, now, text=reason, who=who, who_name=who_name)
 
 
+def take_back_word(
+    incident: Incident, *, who: str, who_name: str = "", reason: str = "", now: datetime
+) -> Incident | None:
+    """Return the incident as it stood before a person's word, or their acknowledgement, ended it.
+
+    None where neither did: then nothing but its alerts can open it again.
+    """
+    word = next((one.proven for one in incident.members if _is_word(one, incident)), None)
+    is_acknowledgement = _ended_by_acknowledging(incident)
+    if word is None and not is_acknowledgement:
+        return None
+    members = tuple(replace(one, proven=None) if _is_word(one, incident) else one for one in incident.members)
+    again = replace(incident, members=members, resolved_at=None)
+    came_with_it = word is not None and (word.who, word.at) == (again.acknowledged_by, again.acknowledged_at)
+    if is_acknowledgement or came_with_it:
+        again = replace(again, acknowledged_by="", acknowledged_by_name="", acknowledged_at=None)
+    return again.with_event(IncidentEventType.REOPENED, now, text=reason, who=who, who_name=who_name)
+
+
+def _is_word(member: Member, incident: Incident) -> bool:
+    proven = member.proven
+    return proven is not None and proven.proof is Proof.WORD and proven.at >= incident.began_at
+
+
+def _ended_by_acknowledging(incident: Incident) -> bool:
+    at = incident.acknowledged_at
+    if incident.is_open or at is None or incident.resolve_when is not ResolveWhen.ACKNOWLEDGED:
+        return False
+    return all(one.resolved_at is not None and one.resolved_at <= at for one in incident.members)
+
+
 def _looked(member: Member, incident: Incident, facts: ProofFacts, now: datetime) -> Member:
     """Return the alert after a look at the facts: what was seen of its fault, and the proof once it no longer fires."""
     evidence = member.evidence or Evidence(since=now)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from alerts.incidents.incident import Member
+from alerts.incidents.incident import Incident, Member
 from alerts.rules import ImpactScope
 from collectors.facts.topology import ClaimFacts, Topology
 
@@ -44,6 +44,13 @@ def claim_of(member: Member, others: Iterable[Member], topology: Topology) -> Cl
     """Return the claim of the volume that the alert is about; None where the lines do not name it."""
     named = _connected(member, [one for one in others if one.alert != member.alert])
     return next((topology.claims[name] for name in named if name in topology.claims), None)
+
+
+def logs_of_volume(incident: Incident, volume: str) -> bool:
+    """Whether the incident is open, and a log line that stands in it is about this volume."""
+    return incident.is_open and any(
+        one.is_logged and one.subject.volume == volume and incident.stands(one) for one in incident.members
+    )
 
 
 def _connected(member: Member, others: list[Member]) -> list[str]:

@@ -8,15 +8,17 @@ from typing import Any
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.store import StoreSnapshot, table_of
 from bot.cards.card_kind import Affected, CardContext, CardDefinition, Composed
-from bot.cards.incident_cards import INCIDENT_CARD, compose_reply
+from bot.cards.incident_cards import INCIDENT_CARD, worded_of_incident
 from bot.cards.launch_cards import LAUNCH_CARD
 from bot.cards.notice_cards import NOTICE_CARD
+from bot.cards.parent_cards import PARENT_CARD, worded_of_parent
 from bot.cards.plan_cards import PLAN_CARD
 from bot.cards.reclaim_cards import RECLAIM_CARD
 from commands.core.cluster_selection import with_cluster
 
 CARD_DEFINITIONS: tuple[CardDefinition, ...] = (
     INCIDENT_CARD,
+    PARENT_CARD,
     PLAN_CARD,
     RECLAIM_CARD,
     LAUNCH_CARD,
@@ -53,7 +55,12 @@ class CardCatalogue:
 
     async def compose_reply(self, reply: ThreadReply, snapshot: StoreSnapshot) -> ThreadReply:
         """Return the reply with its words; they are empty if nothing of its card is stored any longer."""
-        return await compose_reply(reply, snapshot, self._context)
+        card = await snapshot.rows(PostedCard).get(reply.card) if reply.event else None
+        if card is None:
+            return reply
+        if card.kind is CardKind.PARENT:
+            return await worded_of_parent(reply, card, snapshot, self._context)
+        return await worded_of_incident(reply, card, snapshot, self._context)
 
     def affected(self, table: str, id: str, row: Any) -> Iterable[tuple[CardKind, Affected]]:
         """Yield the cards that a changed row affects, by kind. A deleted row is None: its own card shows its end."""

@@ -9,10 +9,12 @@ from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import IncidentContext, StillOpen
 from alerts.cards.incident_facts import incident_facts, shown_members
 from alerts.cards.message import Context, Image, Message
+from alerts.cards.parent_card import member_card
 from alerts.cards.posted import CardImage, CardKind, PostedCard, ThreadReply
 from alerts.cards.reply_words import worded
 from alerts.cards.suggested_actions import suggestions
 from alerts.incidents.incident import Incident
+from alerts.parents.parent_incident import ParentIncident
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
@@ -32,6 +34,15 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     found = await snapshot.rows(Incident).get(card.row_id)
     if found is None:
         return Composed(message=None, is_final=True)
+    parent = await snapshot.rows(ParentIncident).get(found.parent) if found.parent else None
+    if parent is not None and not shared.wants_facts(card.channel):
+        over_at = found.resolved_at and found.resolved_at + shared.reopens_within
+        return Composed(
+            message=member_card(found, parent),
+            is_final=over_at is not None and not parent.is_open and now >= over_at,
+            next_due=over_at,
+            is_only_an_edit=True,
+        )
     seen = shared.cluster(found.cluster)
     context = await incident_context(found, snapshot, rules=shared.rules(), now=now, cluster=seen)
     context = replace(
@@ -45,6 +56,7 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     message = incident_card(found, context=context, now=now)
     if (image := await snapshot.rows(CardImage).get(card.id)) is not None:
         message = _with_image(message, image)
+    is_edit = parent is not None
     if shared.wants_facts(card.channel):
         if found.is_open and context.silenced_until is not None:  # a post would notify
             return Composed(message=None, next_due=context.silenced_until)
@@ -56,11 +68,12 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     if found.resolved_at is None:
         look = now + LOOK_AGAIN_AT_THE_CLUSTER if suggestions(found, context.rules) else None
         dues = [due for due in (context.silenced_until, look) if due is not None]
-        return Composed(message=message, next_due=min(dues, default=None))
+        return Composed(message=message, next_due=min(dues, default=None), is_only_an_edit=is_edit)
     over_at = found.resolved_at + shared.reopens_within
     if context.still_open:  # what ends it may change no row of this card
-        return Composed(message=message, next_due=now + LOOK_AGAIN_AT_WHAT_IS_LEFT)
-    return Composed(message=message, is_final=now >= over_at, next_due=over_at)
+        due = now + LOOK_AGAIN_AT_WHAT_IS_LEFT
+        return Composed(message=message, next_due=due, is_only_an_edit=is_edit)
+    return Composed(message=message, is_final=now >= over_at, next_due=over_at, is_only_an_edit=is_edit)
 
 
 def _suspended(incident: Incident, context: IncidentContext, shared: CardContext) -> list[StillOpen]:
@@ -102,6 +115,7 @@ INCIDENT_CARD = CardDefinition(
     compose=_compose,
     depends_on={
         Incident: own,
+        ParentIncident: lambda _: (),  # its name never changes, and its end is that of its last member
         Plan: lambda plan: Everywhere(plan.cluster) if plan.command == "volume freeze" else (plan.incident,),
         StepRecord: lambda _: (),  # the plan is stored with what its steps came to
         Silence: lambda silence: Everywhere(silence.cluster),
@@ -112,10 +126,11 @@ INCIDENT_CARD = CardDefinition(
 )
 
 
-async def compose_reply(reply: ThreadReply, snapshot: StoreSnapshot, shared: CardContext) -> ThreadReply:
+async def worded_of_incident(
+    reply: ThreadReply, card: PostedCard, snapshot: StoreSnapshot, shared: CardContext
+) -> ThreadReply:
     """Return the reply with its words. They are empty if its incident, or the event, is no longer stored."""
-    card = await snapshot.rows(PostedCard).get(reply.card) if reply.event else None
-    incident = await snapshot.rows(Incident).get(card.row_id) if card is not None else None
+    incident = await snapshot.rows(Incident).get(card.row_id)
     if incident is None:
         return reply
     plans = await plans_of([incident], snapshot)

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from alerts.cards.posted import CardId, CardKind, PostedCard, card_id
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from commands.core.parent_members import cards_about
 from commands.execution.plan import Plan, PlanState, StepRecord
 from commands.execution.plan_journal import records_of
 from commands.execution.preview import can_undo, card_of, expired, preview
@@ -20,8 +21,8 @@ async def wanted_plan_card(plan: Plan, snapshot: StoreSnapshot, default_channel:
         return None
     parent: CardId | None = None
     if plan.origin.incident:
-        above = card_id(CardKind.INCIDENT, plan.origin.incident, channel)
-        parent = above if await snapshot.rows(PostedCard).get(above) is not None else None
+        cards = await cards_about(plan.origin.incident, snapshot)
+        parent = next((card.id for card in cards if card.channel == channel), None)
     return PostedCard(
         id=card_id(CardKind.PLAN, plan.id, channel),
         cluster=plan.cluster,

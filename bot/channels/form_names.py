@@ -11,6 +11,7 @@ from bot.chat_accounts import People, UnknownPersonError
 from commands.core.cluster_names import names_of
 from commands.core.context import Cluster
 from commands.core.parameter_types import NameKind
+from commands.core.parent_members import open_parents
 from commands.execution.plan import Plan
 from commands.models import ReclaimRequest
 
@@ -55,10 +56,9 @@ class FormNames:
 async def _stored(kind: NameKind, cluster: str, snapshot: StoreSnapshot) -> list[str]:
     match kind:
         case NameKind.INCIDENT:
-            return [
-                one.id
-                for one in await snapshot.rows(Incident).find(cluster=cluster, state="open", limit=MOST)
-            ]
+            incidents = await snapshot.rows(Incident).find(cluster=cluster, state="open", limit=MOST)
+            parents = await open_parents(cluster, snapshot)
+            return [*(one.id for one in parents), *(one.id for one in incidents)]
         case NameKind.PLAN:
             found = await snapshot.rows(Plan).find(cluster=cluster, newest=True, limit=RECENT)
             return [one.id for one in found]

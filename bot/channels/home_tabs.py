@@ -21,7 +21,7 @@ MAX_WATCHED = 100  # people: whoever opened theirs longest ago is forgotten
 MIN_GAP = 3.0  # seconds between two publications of one person's page
 LOOK_AGAIN = 60.0  # seconds: trainings are not in the store, so their changes are looked for
 PAUSE = 0.75  # seconds between two calls: Slack allows about a hundred in a minute
-SHOWN_TABLES = frozenset({"incidents", "plans", "reclaim_requests", "leases", "launches"})
+SHOWN_TABLES = frozenset({"incidents", "parents", "plans", "reclaim_requests", "leases", "launches"})
 
 _log = structlog.get_logger()
 

@@ -25,7 +25,7 @@ async def origin_of(interaction: Interaction, store: Store) -> Origin:
     incident = ""
     async with store.read() as snapshot:
         for card in await cards_of(interaction, snapshot):
-            if card.kind is CardKind.INCIDENT:
+            if card.kind in (CardKind.INCIDENT, CardKind.PARENT):
                 incident = card.row_id
             elif card.kind is CardKind.PLAN:
                 plan = await snapshot.rows(Plan).get(card.row_id)
@@ -45,7 +45,7 @@ async def line_about(interaction: Interaction, store: Store) -> str:
 
 async def _line_about(card: PostedCard, snapshot: StoreSnapshot) -> str:
     match card.kind:
-        case CardKind.INCIDENT:
+        case CardKind.INCIDENT | CardKind.PARENT:
             return f"incident show {card.row_id}"
         case CardKind.PLAN:
             return f"plan show {card.row_id}"

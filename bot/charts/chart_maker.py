@@ -123,8 +123,11 @@ class ChartMaker:
         self._wanted = wanted
 
     def _is_missing(self, incident: Incident, image: CardImage | None) -> bool:
-        """Return whether a chart is to be drawn: one, as a second one would be a second file in the thread."""
-        return image is None and bool(charted_members(incident, self._rules()))
+        """Return whether a chart is to be drawn: one, as a second one would be a second file in the thread.
+
+        A card that points to a parent gets none.
+        """
+        return image is None and not incident.parent and bool(charted_members(incident, self._rules()))
 
     async def _work(self) -> None:
         """Make the charts that are due."""

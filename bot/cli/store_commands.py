@@ -78,11 +78,11 @@ def restore(config: Path | None, backup: Path) -> None:
 
 
 def _store_file(config: Path | None) -> Path:
-    from bot.store.dialects import file_of
+    from bot.store.backends.catalogue import backend_of
 
     url = usable_settings(config).store.url
     try:
-        file = file_of(url)
+        file = backend_of(url).file
     except Exception:  # of the URL: it is not written, as it may have a password
         file = None
     if file is None:

@@ -102,6 +102,8 @@ class CardEntry:
 
     def is_shown(self, card: PostedCard, *, by_edits: bool) -> bool:
         """Return whether the posted card needs no other message. Without edits a figure is not worth one."""
+        if self.desired is not None and self.desired.is_only_an_edit and not card.message_id:
+            return True
         same = card.digest == self.digest if by_edits else card.state_digest == self.state_digest
         return bool(card.message_id) and same
 

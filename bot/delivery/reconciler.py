@@ -72,6 +72,7 @@ class Reconciler:
     def mark_view_change(self, cluster: str) -> None:
         """Take note that what is blind in a cluster changed, or its rules in force: incident cards show it."""
         self._desired.mark_cluster(CardKind.INCIDENT, cluster)
+        self._desired.mark_cluster(CardKind.PARENT, cluster)
 
     def retry_now(self, channel: str = "") -> None:
         """Retry at once what a channel refused, or each: somebody writes there, or the connection is back.

@@ -1,7 +1,7 @@
 """The rights in Kubernetes that the program needs: to read, and for each command to act."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypedDict
 
 from bot.evaluation.rule_objects import PATH as RULE_OBJECTS
@@ -70,18 +70,28 @@ def act_rights(commands: Sequence[Command[Any]]) -> dict[str, Rights]:
     What may be changed may be read too: the executor reads an object before and after it writes.
     """
     return {
-        command.name: _by_namespace([wish for right in command.rights for wish in _expanded(right)])
+        command.name: _by_namespace(_wishes(tuple(command.rights)))
         for command in sorted(commands, key=lambda command: command.name)
         if command.rights and command.read is None
     }
 
 
-def _expanded(right: Right) -> list[Wish]:
+def _wishes(rights: Sequence[Right]) -> list[Wish]:
+    """Return what a command needs. What it may read by name only is not readable because it may be created."""
+    named = {(right.group, resource) for right in rights if right.names for resource in right.resources}
+    return [wish for right in rights for wish in _expanded(right, named)]
+
+
+def _expanded(right: Right, named: Collection[tuple[str, str]] = ()) -> list[Wish]:
     return [
         (right.namespace, right.group, resource, name, verb)
         for resource in right.resources
         for name in right.names or ("",)
-        for verb in (right.verbs if resource in NEVER_READ else _with_get(right.verbs))
+        for verb in (
+            right.verbs
+            if resource in NEVER_READ or (right.group, resource) in named
+            else _with_get(right.verbs)
+        )
     ]
 
 

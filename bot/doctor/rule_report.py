@@ -1,18 +1,14 @@
 """The last part of the doctor's report: what every rule of a cluster can see, as findings."""
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from pathlib import Path
-
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError
 
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.silences import Silence
 from alerts.store import EvaluationProgress
+from bot.store.backends.catalogue import DATABASE_ERRORS, backend_of
 from bot.store.sql_store import SqlStore
 from collectors.facts.findings import Finding, FindingLevel, RuleHealth, ok, warning
 from collectors.facts.sentences import counted
@@ -48,7 +44,7 @@ async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
             )
             silences = await snapshot.rows(Silence).find(cluster=cluster)
             progress = await snapshot.rows(EvaluationProgress).get(cluster)
-    except (DBAPIError, sqlite3.Error, OSError):
+    except DATABASE_ERRORS:
         return RuleHistory()
     finally:
         await store.close()
@@ -62,8 +58,8 @@ async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
 
 def _is_there(url: str) -> bool:
     """Whether there is a store to read: opening a file that is not there would create it."""
-    address = make_url(url)
-    return address.get_backend_name() != "sqlite" or Path(address.database or "").is_file()
+    file = backend_of(url).file
+    return file is None or file.is_file()
 
 
 def rule_findings(

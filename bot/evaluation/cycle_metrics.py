@@ -16,12 +16,13 @@ def export(
     *,
     alerts: Mapping[str, int],
     crowded: int,
+    parents: int,
     blind_rules: int,
     took: float,
 ) -> None:
-    """Set them. `alerts`: how many there are in each state. `crowded`: incidents. `blind_rules`: of those in force.
+    """Set them. `alerts`: how many there are in each state. `crowded`: incidents. `parents`: open ones.
 
-    `took`: seconds.
+    `blind_rules`: of those in force. `took`: seconds.
     """
     name = cluster.name
     for one in sources:
@@ -33,6 +34,7 @@ def export(
     for state, count in alerts.items():
         metrics.alerts.labels(name, state).set(count)
     metrics.crowded_incidents.labels(name).set(crowded)
+    metrics.parent_incidents.labels(name).set(parents)
     metrics.blind_rules.labels(name).set(blind_rules)
     metrics.rule_evaluations.labels(name).inc(len(cycle.evaluated | cycle.blind.keys()))
     metrics.rule_evaluation_failures.labels(name).inc(len(cycle.blind))

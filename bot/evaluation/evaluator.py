@@ -232,6 +232,7 @@ class Evaluator:
             sources,
             alerts=self._scheduler.counts(),
             crowded=self._recorder.crowded,
+            parents=self._recorder.parents,
             blind_rules=len(self._view.blind_rules),
             took=asyncio.get_running_loop().time() - began,
         )

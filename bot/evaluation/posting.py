@@ -1,15 +1,16 @@
 """Posting of incidents: which cards and replies a change calls for, stored in the unit that stores the change."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from alerts.alert import Alert
 from alerts.cards.card_book import CardBook
-from alerts.cards.desired_cards import desired_replies
+from alerts.cards.desired_cards import desired_cards, desired_replies
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_book import Effects, IncidentBook
+from alerts.parents.parent_incident import ParentIncident
 from alerts.silences import Silence
 from alerts.store import Changed, Unit
 from bot.cooperative import in_pieces
@@ -43,11 +44,27 @@ class IncidentPosting:
         """Drop what belongs to incidents that the book forgot."""
         self._cards.forget(incidents, now)
 
-    async def post(self, unit: Unit, effects: Effects, now: datetime) -> None:
-        """Store the cards and replies of the changed incidents, and of those that are no longer silenced."""
-        await self._expire_silences(unit, effects, now)
+    @property
+    def lacking(self) -> Iterable[str]:
+        """The ids of the open incidents that lack a card: they were silenced when they began."""
+        return self._cards.lacking
+
+    async def silenced(self, unit: Unit, effects: Effects, now: datetime) -> set[str]:
+        """Return the ids of the changed incidents, and of those without a card, that are silenced."""
+        return await self._silenced(unit, [incident for incident, _ in self._cards.wanted(effects)], now)
+
+    async def post(
+        self,
+        unit: Unit,
+        effects: Effects,
+        now: datetime,
+        *,
+        silenced: Container[str],
+        parents: Sequence[ParentIncident] = (),
+    ) -> None:
+        """Store the cards and replies of the changed incidents and parents, but for those that are silenced."""
+        await self._expire_silences(unit, (*effects.incidents, *parents), now)
         wanted = self._cards.wanted(effects)
-        silenced = await self._silenced(unit, [incident for incident, _ in wanted], now)
         replies: list[ThreadReply] = []
         async for incident, cards in in_pieces(wanted, AT_ONCE):
             if incident.id in silenced:
@@ -56,14 +73,36 @@ class IncidentPosting:
                 await unit.rows(PostedCard).put(card)
             posted = {**self._cards.cards_of(incident.id), **{card.id: card for card in cards}}
             replies += desired_replies(incident, tuple(posted.values()))
+        replies += await self._of_parents(unit, parents, now)
         already = await unit.rows(ThreadReply).get_all(reply.id for reply in replies) if replies else {}
         for reply in replies:
             if reply.id not in already:
                 await unit.rows(ThreadReply).put(reply)
 
-    async def _expire_silences(self, unit: Unit, effects: Effects, now: datetime) -> None:
+    async def _of_parents(
+        self, unit: Unit, parents: Sequence[ParentIncident], now: datetime
+    ) -> list[ThreadReply]:
+        """Store the cards of the parents that changed, and return their replies."""
+        ids = [parent.id for parent in parents]
+        found = await unit.rows(PostedCard).find(kind=CardKind.PARENT.value, row_id=ids) if ids else ()
+        replies: list[ThreadReply] = []
+        for parent in parents:
+            posted = {card.id: card for card in found if card.row_id == parent.id}
+            after = parent.events[-1 if posted else 0].number
+            cards = desired_cards(parent, posted, after=after)
+            for card in cards:
+                await unit.rows(PostedCard).put(card)
+            silences = active(self._cards.silences.values(), now)
+            if not parent.is_open or not any(one.covers_incident(parent, now) for one in silences):
+                posted |= {card.id: card for card in cards}
+                replies += desired_replies(parent, tuple(posted.values()))
+        return replies
+
+    async def _expire_silences(
+        self, unit: Unit, incidents: Iterable[Incident | ParentIncident], now: datetime
+    ) -> None:
         """End the silences that last until an incident is over."""
-        over = {incident.id for incident in effects.incidents if not incident.is_open}
+        over = {incident.id for incident in incidents if not incident.is_open}
         for silence in list(self._cards.silences.values()) if over else ():
             if silence.is_until_over and silence.incident in over and silence.is_active(now):
                 await unit.rows(Silence).put(replace(silence, expired_at=now))

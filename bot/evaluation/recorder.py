@@ -9,13 +9,16 @@ from alerts.alert_batch import AlertBatch, Update
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_book import REMEMBERED_FOR, Effects, IncidentBook
-from alerts.incidents.member_rows import MemberRow, rows_of, whole_ones, write_incident
-from alerts.lifecycle import AlertLife, AlertState
+from alerts.incidents.member_rows import MemberRow, rows_of, whole_ones
+from alerts.lifecycle import AlertState
+from alerts.parents.parent_incident import ParentIncident
+from alerts.parents.storms import STORM_FROM
 from alerts.routing import Route, channels_of
 from alerts.rules import Proof, Rule
 from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Unit
 from bot.cooperative import in_pieces, run_steps
-from bot.evaluation.posting import IncidentPosting
+from bot.evaluation.live_incidents import LiveIncidents
+from bot.evaluation.storm_watch import parents_since
 from collectors.facts.topology import Topology
 
 REFRESH_EVERY = timedelta(minutes=1)  # how often values on a card are updated; its state is updated at once
@@ -40,22 +43,23 @@ class IncidentRecorder:
         routing: CardRouting,
         *,
         reopens_within: timedelta = REOPENS_WITHIN,
+        storm_from: int = STORM_FROM,
     ) -> None:
+        self._storm_from = storm_from
         self._reopens_within = reopens_within
         self._remembered_for = max(REMEMBERED_FOR, reopens_within)
         self._cluster = cluster
         self._store = store
         self._routing = routing
-        self._book: IncidentBook | None = None  # read for the first batch, and so is the next
-        self._posting: IncidentPosting | None = None
+        self._live: LiveIncidents | None = None  # read for the first batch
         store.listen(self._follow)
         self._written: dict[
-            str, tuple[datetime, AlertLife]
-        ] = {}  # Alert.id -> when its row was last written, and with which life
+            str, tuple[datetime, Alert]
+        ] = {}  # Alert.id -> when it was last recorded, and its row
 
     async def restore(self) -> tuple[list[Alert], Mapping[str, datetime]]:
         """Return the alerts of the last process's rules that are not resolved, and when it last evaluated each."""
-        self._written, self._book, self._posting = {}, None, None
+        self._written, self._live = {}, None
         async with self._store.unit() as unit:
             progress = await unit.rows(EvaluationProgress).get(self._cluster)
             standing = await unit.rows(Alert).find(
@@ -75,16 +79,19 @@ class IncidentRecorder:
         )
         async with self._store.unit() as unit:
             async for alert in in_pieces(latest.values()):
-                await unit.rows(Alert).put(alert)
+                if (
+                    alert.id in changed
+                    or alert.id not in self._written
+                    or self._written[alert.id][1] != alert
+                ):
+                    await unit.rows(Alert).put(alert)
             await self._forget_pending(unit, batch)
             await self._keep_state(unit, batch)
-            book, posting, effects = await self._absorb(unit, updates, grouping, batch.at)
-            for write in await run_steps(book.writes(effects)):
-                await write_incident(unit, write)
-            await posting.post(unit, effects, batch.at)
-        posting.forget(book.forget(batch.at), batch.at)
+            live, effects = await self._absorb(unit, updates, grouping, batch.at)
+            await live.store(unit, effects, topology, batch.at)
+        live.forget(batch.at)
         async for id, alert in in_pieces(latest.items()):
-            self._written[id] = batch.at, alert.life
+            self._written[id] = batch.at, alert
         for alert, _ in batch.updates:
             if alert.life.state is AlertState.RESOLVED:
                 self._written.pop(alert.id, None)
@@ -117,13 +124,15 @@ class IncidentRecorder:
                 await rows.put(incident.restated(by))
             for row in others:
                 await unit.rows(MemberRow).put(replace(row, member=row.member.restated(by)))
+            for parent in await parents_since(now - by - self._remembered_for, self._cluster, unit):
+                await unit.rows(ParentIncident).put(parent.restated(by))
 
     async def unproven_rules(self, proof: Proof, updates: Sequence[Update]) -> frozenset[str]:
         """Return the ids of the rules of alerts that need such a proof, of the incidents that are open.
 
         And of those that changed just now: the fault may be over before the next cycle, and nothing else saw it.
         """
-        incidents = tuple(self._book.open) if self._book is not None else await self._stored_open()
+        incidents = await self._open()
         unproven = {
             member.rule
             for incident in incidents
@@ -140,11 +149,16 @@ class IncidentRecorder:
     @property
     def crowded(self) -> int:
         """The number of open incidents that leave alerts out."""
-        return sum(one.is_crowded for one in self._book.open) if self._book is not None else 0
+        return sum(one.is_crowded for one in self._live.book.open) if self._live is not None else 0
+
+    @property
+    def parents(self) -> int:
+        """The number of open parent incidents."""
+        return len(self._live.watch.open) if self._live is not None else 0
 
     async def proven_alerts(self) -> frozenset[str]:
         """Return the ids of alerts that fire without data, and whose fault was proven over."""
-        incidents = tuple(self._book.open) if self._book is not None else await self._stored_open()
+        incidents = await self._open()
         return frozenset(
             member.alert
             for incident in incidents
@@ -152,26 +166,28 @@ class IncidentRecorder:
             if member.proven is not None and member.is_unseen and member.is_firing
         )
 
-    async def _stored_open(self) -> Sequence[Incident]:
+    async def _open(self) -> Sequence[Incident]:
+        if self._live is not None:
+            return tuple(self._live.book.open)
         async with self._store.read() as snapshot:
             found = await snapshot.rows(Incident).find(cluster=self._cluster, state="open")
             return await whole_ones(found, snapshot)
 
     def _follow(self, changed: Changed) -> None:
-        if self._book is not None and self._posting is not None:
-            self._book.apply(changed)
-            self._posting.follow(changed)
+        if self._live is not None:
+            self._live.follow(changed)
 
     async def _refreshed(self, batch: AlertBatch) -> dict[str, Alert]:
-        """Return the standing alerts to write again: whose life another process would time differently, and the oldest
-        of those whose value is old. They began at the same time, so all of them would be old in one batch."""
+        """Return the standing alerts to record again: whose life another process would time differently, and those
+        recorded longest ago, which have another value by now or an incident to join. They began at the same time, so
+        all of them would be old in one batch."""
         fresh: dict[str, Alert] = {}
         old: list[tuple[datetime, Alert]] = []
         async for alert in in_pieces(batch.standing):
-            at, life = self._written.get(alert.id, (None, None))
             if not alert.is_firing:
                 continue
-            if at is None or life != alert.life:
+            at, row = self._written.get(alert.id, (batch.at, None))
+            if row is None or row.life != alert.life:
                 fresh[alert.id] = alert
             elif abs(batch.at - at) >= REFRESH_EVERY:
                 old.append((at, alert))
@@ -186,37 +202,30 @@ class IncidentRecorder:
                 await unit.rows(Alert).delete(alert.id)
                 self._written.pop(alert.id, None)
 
-    async def _load(self, unit: Unit, since: datetime) -> tuple[IncidentBook, IncidentPosting]:
-        incidents = list(await unit.rows(Incident).find(cluster=self._cluster, state="open"))
-        recent = Between(start=since - self._remembered_for)
-        incidents += await unit.rows(Incident).find(cluster=self._cluster, resolved_at=recent)
-        incidents.sort(key=lambda incident: incident.opened_at)
-        book = IncidentBook(
+    async def _load(self, unit: Unit, since: datetime) -> LiveIncidents:
+        return await LiveIncidents.load(
             self._cluster,
-            incidents=await whole_ones(incidents, unit),
-            documents={incident.id: incident for incident in incidents},
+            unit,
+            since,
             remembered_for=self._remembered_for,
+            storm_from=self._storm_from,
         )
-        ids = [incident.id for incident in incidents]
-        return book, await IncidentPosting.load(self._cluster, book, unit, ids)
 
     async def _absorb(
         self, unit: Unit, updates: Sequence[Update], grouping: GroupingContext, now: datetime
-    ) -> tuple[IncidentBook, IncidentPosting, Effects]:
+    ) -> tuple[LiveIncidents, Effects]:
         """Return what the alerts change. The book is a cache: what it would change is compared with the store."""
         since = min((at for _, at in updates), default=now)
-        book, posting = self._book, self._posting
-        if book is None or posting is None:
-            book, posting = await self._load(unit, since)
-        effects = await self._steps(book, updates, grouping, now)
-        if not await self._is_current(unit, book, effects, since):
-            book, posting = await self._load(unit, since)
-            effects = await self._steps(book, updates, grouping, now)
-        self._book, self._posting = book, posting
+        live = self._live or await self._load(unit, since)
+        effects = await self._steps(live.book, updates, grouping, now)
+        if not await self._is_current(unit, live.book, effects, since):
+            live = await self._load(unit, since)
+            effects = await self._steps(live.book, updates, grouping, now)
+        self._live = live
         if effects.opened:
             first = await unit.next_number("incident", len(effects.opened))
             effects = effects.numbered(f"i{first + number}" for number in range(len(effects.opened)))
-        return book, posting, effects
+        return live, effects
 
     async def _steps(
         self, book: IncidentBook, updates: Sequence[Update], grouping: GroupingContext, now: datetime

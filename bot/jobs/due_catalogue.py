@@ -1,11 +1,13 @@
 """The list of all due work. The agenda does it; there is no other timetable."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 from alerts.store import Store
 from bot.jobs.due_commands import DueCommands
 from bot.jobs.due_work import DueWork
+from bot.jobs.incident_reminder import IncidentReminder
 from bot.jobs.lease_reminder import LeaseReminder
 from bot.jobs.owner_reminder import OwnerReminder
 from bot.jobs.settlement_check import SettlementCheck
@@ -15,13 +17,19 @@ from commands.core.command import Handler
 
 
 def due_works(
-    store: Store, clusters: Mapping[str, LiveCluster], clock: Clock, take: Handler
+    store: Store,
+    clusters: Mapping[str, LiveCluster],
+    clock: Clock,
+    take: Handler,
+    *,
+    remind_after: timedelta,
 ) -> tuple[DueWork[Any], ...]:
-    """Return all due work. `take` runs a command line."""
+    """Return all due work. `take` runs a command line; `remind_after`: see the setting `incidents.remind_after`."""
     settlements = SettlementCheck(store, clock)
     return (
         DueCommands(store, clock, take, follow=settlements.follow).work,
         settlements.work,
         LeaseReminder(store, clusters, clock).work,
         OwnerReminder(store, clock).work,
+        *IncidentReminder(store, every=remind_after).works,
     )

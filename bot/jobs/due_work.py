@@ -16,6 +16,7 @@ class DueWork(Generic[Row]):
     `column` of the row's table has the time from which a row is due, and is empty while there is nothing to do.
     `do` may run again after a crash, so a second run must do nothing more. It returns after how long to look again at
     a row that stays due; a change of the row comes earlier. `within`: how long after its time a row is still looked at.
+    `after`: how long after what the column has a row is due, where a setting says so.
     """
 
     name: str
@@ -23,6 +24,7 @@ class DueWork(Generic[Row]):
     column: str
     do: Callable[[Any, datetime], Awaitable[timedelta | None]]
     within: timedelta | None = None
+    after: timedelta = timedelta()
 
     @property
     def table(self) -> str:
@@ -30,9 +32,10 @@ class DueWork(Generic[Row]):
 
     def until(self, moment: datetime, *, now: datetime) -> Between:
         """Return the range of the column that has every row that is due before this moment."""
-        return Between(start="0" if self.within is None else now - self.within, end=moment)
+        start = "0" if self.within is None else now - self.within - self.after
+        return Between(start=start, end=moment - self.after)
 
     def time_of(self, row: Row) -> datetime:
         """Return the time from which a row in that range is due."""
         time: datetime = attrgetter(table_of(self.row).columns[self.column])(row)
-        return time
+        return time + self.after

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.store import StoreSnapshot
+from commands.core.parent_members import cards_about
 from commands.execution.plan import Plan, StepState
 from commands.execution.plan_journal import records_of
 from commands.execution.steps import Record
@@ -17,7 +18,7 @@ async def cards_of_lease(lease: CordonLease, plan: str, snapshot: StoreSnapshot)
     found = await snapshot.rows(PostedCard).find(kind=CardKind.PLAN.value, row_id=plan) if plan else ()
     if found or not lease.incident:
         return found
-    return await snapshot.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=lease.incident)
+    return await cards_about(lease.incident, snapshot)
 
 
 async def plan_of(lease: CordonLease, snapshot: StoreSnapshot) -> str:

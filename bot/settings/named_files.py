@@ -9,7 +9,7 @@ from bot.settings.locations import KeyPath
 from bot.settings.schema import Settings
 from bot.settings.secrets import Secret, SecretError
 from bot.settings.value_types import token_error
-from bot.store.dialects import file_of
+from bot.store.backends.catalogue import backend_of
 
 CERTIFICATES = frozenset({"ca_file", "cert_file", "key_file"})
 
@@ -38,6 +38,6 @@ def unreadable_files(section: BaseModel, path: KeyPath = ()) -> Iterator[tuple[K
 
 def store_folder(settings: Settings) -> Iterator[tuple[KeyPath, str]]:
     """Yield an error when the folder of the store's file is not there."""
-    file = file_of(settings.store.url)
+    file = backend_of(settings.store.url).file
     if file is not None and not file.parent.is_dir():
         yield ("store", "url"), f"the folder {file.parent} does not exist: create it"

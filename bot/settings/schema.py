@@ -182,6 +182,10 @@ class RulesSettings(Section):
 
 class IncidentsSettings(Section):
     reopens_within: Duration = duration("10m")
+    remind_after: Duration = Field(default=duration("30m"), description="0 for never")
+    storm_from: int = Field(
+        default=8, ge=2, description="nodes of one rack, zone, component or training with one card for all"
+    )
 
 
 class CommandsSettings(Section):

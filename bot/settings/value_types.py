@@ -10,7 +10,7 @@ from pydantic import AfterValidator, SecretStr, StringConstraints, WithJsonSchem
 from yarl import URL
 
 from alerts.loading.node_reader import did_you_mean
-from bot.store.dialects import make_engine
+from bot.store.backends.catalogue import backend_of, engine_of
 from collectors.facts.redaction import Redactor
 from collectors.facts.subjects import WORDS
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
@@ -78,11 +78,11 @@ def _redact_pattern(value: str) -> str:
 
 def _store_url(value: str) -> str:
     try:
-        engine = make_engine(value)
+        backend = backend_of(value)
+        engine_of(backend)
+        backend.check()
     except ValueError as error:
         raise ValueError(str(error).replace("store.url", "it")) from None
-    if engine.dialect.name == "sqlite" and engine.url.database in (None, "", ":memory:"):
-        raise ValueError("names no file: write it like sqlite+aiosqlite:////path/yard.db")
     return value
 
 

@@ -12,7 +12,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.store.dialects import file_of, prepare
+from bot.store.backends.backend import Backend
 from bot.store.file_copy import copy_store, earlier_copies
 from bot.store.migrations.rewriting import RowError
 from bot.store.store_error import StoreError
@@ -32,18 +32,18 @@ class MigrationError(StoreError):
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-async def migrate(engine: AsyncEngine, clock: Clock | None = None) -> None:
+async def migrate(backend: Backend, engine: AsyncEngine, clock: Clock | None = None) -> None:
     """Run the missing migrations in one transaction, which also locks out other processes.
 
-    Before an SQLite file is migrated it is copied, and the copy is kept beside it. Raises NewerSchemaError,
+    Before the file of a store is migrated it is copied, and the copy is kept beside it. Raises NewerSchemaError,
     MigrationError, and the database's own errors.
     """
-    await prepare(engine)
+    await backend.prepare()
     async with engine.begin() as connection:
         current = await connection.run_sync(_outdated_revision)
         if current is None:
             return
-        file = file_of(str(engine.url)) if current else None
+        file = backend.file if current else None
         copy = await _copied(file, current, clock or SystemClock()) if file else None
         try:
             await connection.run_sync(_upgrade)

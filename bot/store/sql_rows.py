@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, bindparam, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from alerts.store import Between, Row, TableDefinition, Wanted, column_text, moment_text
+from bot.store.backends.backend import Backend
 from bot.store.concurrency import uninterrupted
-from bot.store.dialects import insert_into, one_of
 from bot.store.documents import decode, encode
 from bot.store.sql_schema import sql_table
 from collectors.internal_errors import InternalErrors
@@ -24,9 +24,14 @@ class SqlRows(Generic[Row]):
     """The rows of a table. `get` and `find` see buffered writes; `flush` sends them at the latest."""
 
     def __init__(
-        self, table: TableDefinition[Row], connection: AsyncConnection, errors: InternalErrors
+        self,
+        table: TableDefinition[Row],
+        backend: Backend,
+        connection: AsyncConnection,
+        errors: InternalErrors,
     ) -> None:
         self._table = table
+        self._backend = backend
         self._errors = errors
         self._sql = sql_table(table.name)
         self._connection = connection
@@ -108,7 +113,7 @@ class SqlRows(Generic[Row]):
                     yield self._one_of(name, map(column_text, wanted))
 
     def _one_of(self, column: str, values: Iterable[str]) -> ColumnElement[bool]:
-        return one_of(self._sql.c[column], values, self._connection.dialect.name)
+        return self._backend.one_of(self._sql.c[column], values)
 
     async def flush(self) -> None:
         """Send the buffered writes. A row that was deleted and put again is new: it goes last."""
@@ -143,6 +148,6 @@ class SqlRows(Generic[Row]):
         last = select(func.coalesce(func.max(self._sql.c.seq), 0) + 1).scalar_subquery()
         names = [column.name for column in self._sql.columns if column.name != "seq"]
         values: dict[str, Any] = {name: bindparam(name) for name in names}
-        statement = insert_into(self._sql, self._connection.dialect.name).values(**values, seq=last)
+        statement = self._backend.insert_into(self._sql).values(**values, seq=last)
         updates = {name: statement.excluded[name] for name in names if name != "id"}
         return statement.on_conflict_do_update(index_elements=["id"], set_=updates)

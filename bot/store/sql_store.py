@@ -1,7 +1,6 @@
-"""The SQL store: SQLite. Its statements are written for PostgreSQL too, which is not supported yet."""
+"""The SQL store, in the database of any back end."""
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -13,27 +12,15 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from alerts.store import TABLES, Changed, Listener, Row, StoreSnapshot, Unit, moment_text, table_of
+from bot.store.backends.backend import Backend
+from bot.store.backends.catalogue import DATABASE_ERRORS, backend_of, engine_of
 from bot.store.concurrency import ChangeSignal, WriteLock, uninterrupted
-from bot.store.dialects import file_of, insert_into, make_engine, one_of
 from bot.store.migrate import migrate
 from bot.store.sql_rows import SqlRows
 from bot.store.sql_schema import NUMBERS, sql_table
 from bot.store.store_error import StoreError
 from bot.store.store_file import StoreFile, hold
 from collectors.internal_errors import InternalErrors
-
-_OF_ACCESS = (  # of errors: the others are the content's
-    sqlite3.SQLITE_PERM,
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_CANTOPEN,
-)
-_DAMAGED = (
-    "the file is damaged or half migrated: `yardmaster store check` says what is wrong with it, and "
-    "`yardmaster store restore BACKUP` puts a backup in its place"
-)
 
 PRUNED_AT_ONCE = 500  # rows per transaction, because other units wait for it
 
@@ -43,12 +30,14 @@ class SqlStore:
 
     def __init__(
         self,
+        backend: Backend,
         engine: AsyncEngine,
         read_engine: AsyncEngine,
         on_commit: Callable[[float], None],
         errors: InternalErrors,
         file: StoreFile | None = None,
     ) -> None:
+        self._backend = backend
         self._engine = engine
         self._file = file
         self._read_engine = read_engine
@@ -73,30 +62,33 @@ class SqlStore:
         Raises ValueError for a wrong URL or an unsupported database, NewerSchemaError if a newer program
         migrated it, and StoreError if it cannot be opened.
         """
-        engine = make_engine(url)
-        if engine.dialect.name == "sqlite" and engine.url.database in (None, "", ":memory:"):
-            raise ValueError("store.url names no file: write it like sqlite+aiosqlite:////path/yard.db")
-        path, lock = file_of(url), None
+        backend = backend_of(url)
+        backend.check()
+        engine = engine_of(backend)
+        path, lock = backend.file, None
         try:
             if alone and path is not None:
                 lock = await hold(path)
-            await uninterrupted(migrate(engine))
+            await uninterrupted(migrate(backend, engine))
             file = StoreFile(path, lock) if path is not None else None
         except BaseException as error:
             await engine.dispose()
             if lock is not None:
                 lock.close()
-            if isinstance(error, DBAPIError | sqlite3.Error | OSError):
-                raise _cannot_open(engine, error) from error
+            if isinstance(error, DATABASE_ERRORS):
+                raise _cannot_open(backend, error) from error
             raise
-        return cls(engine, make_engine(url, reads=True), on_commit, errors or InternalErrors(), file)
+        reads = engine_of(backend, reads=True)
+        return cls(backend, engine, reads, on_commit, errors or InternalErrors(), file)
 
     @classmethod
     def to_read(cls, url: str) -> "SqlStore":
         """Return the store of another process, to read from it only. Raises ValueError as `open` does."""
+        backend = backend_of(url)
         return cls(
-            make_engine(url, reads=True),
-            make_engine(url, reads=True),
+            backend,
+            engine_of(backend, reads=True),
+            engine_of(backend, reads=True),
             lambda _seconds: None,
             InternalErrors(),
         )
@@ -116,7 +108,7 @@ class SqlStore:
             changed: Changed = {}
             try:
                 async with _begun(self._engine) as connection:
-                    transaction = _Transaction(connection, self._errors)
+                    transaction = _Transaction(self._backend, connection, self._errors)
                     yield transaction
                     began = asyncio.get_running_loop().time()
                     await transaction.flush()
@@ -134,7 +126,7 @@ class SqlStore:
     async def read(self) -> AsyncGenerator[StoreSnapshot]:
         """Open a snapshot of what is committed. It neither waits for an open unit nor delays one."""
         async with _begun(self._read_engine) as connection:
-            yield _Transaction(connection, self._errors)
+            yield _Transaction(self._backend, connection, self._errors)
 
     async def prune(self, before: datetime) -> dict[str, int]:
         """Delete the rows that were over before then. Return the number of deleted rows per table."""
@@ -154,8 +146,19 @@ class SqlStore:
         async with self._write_lock.hold(), _begun(self._engine) as connection:
             ids = list((await uninterrupted(connection.execute(old))).scalars())
             if ids:
-                await uninterrupted(_delete(connection, sql, sql.c.id, ids, deleted))
+                await uninterrupted(self._delete(connection, sql, sql.c.id, ids, deleted))
         return len(ids)
+
+    async def _delete(
+        self, connection: AsyncConnection, sql: SqlTable, column: Any, ids: list[str], deleted: dict[str, int]
+    ) -> None:
+        result = await connection.execute(delete(sql).where(self._backend.one_of(column, ids)))
+        if result.rowcount:
+            deleted[sql.name] = deleted.get(sql.name, 0) + result.rowcount
+        for other in TABLES.values():
+            if other.goes_with is not None and other.goes_with[1] == sql.name:
+                orphans = sql_table(other.name)
+                await self._delete(connection, orphans, orphans.c[other.goes_with[0]], ids, deleted)
 
     def why_gone(self) -> str:
         """Return what happened to the store's file, and what to do; empty if it is still there."""
@@ -194,37 +197,15 @@ async def _close(connection: AsyncConnection) -> None:
         await connection.close()  # rolls back what was not committed
 
 
-def _cannot_open(engine: AsyncEngine, error: DBAPIError | sqlite3.Error | OSError) -> StoreError:
-    reason = str(error.orig if isinstance(error, DBAPIError) else error).partition("\n")[0]
-    if engine.dialect.name == "sqlite":
-        where = engine.url.database or "in memory"
-        cause = error.orig if isinstance(error, DBAPIError) else error
-        is_access = isinstance(cause, OSError) or getattr(cause, "sqlite_errorcode", 0) & 0xFF in _OF_ACCESS
-        advice = (
-            "check that its directory exists and is writable, or correct store.url" if is_access else _DAMAGED
-        )
-        if "locked" in reason:
-            advice = "another process has it open: stop the other Yardmaster, or give each its own store.url"
-    else:
-        where = engine.url.render_as_string(hide_password=True)
-        advice = "check that the server runs and accepts the login, or correct store.url"
-    return StoreError(f"the store {where} cannot be opened: {reason}: {advice}")
-
-
-async def _delete(
-    connection: AsyncConnection, sql: SqlTable, column: Any, ids: list[str], deleted: dict[str, int]
-) -> None:
-    result = await connection.execute(delete(sql).where(one_of(column, ids, connection.dialect.name)))
-    if result.rowcount:
-        deleted[sql.name] = deleted.get(sql.name, 0) + result.rowcount
-    for other in TABLES.values():
-        if other.goes_with is not None and other.goes_with[1] == sql.name:
-            orphans = sql_table(other.name)
-            await _delete(connection, orphans, orphans.c[other.goes_with[0]], ids, deleted)
+def _cannot_open(backend: Backend, error: BaseException) -> StoreError:
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    reason = str(cause).partition("\n")[0]
+    return StoreError(f"the store {backend.where} cannot be opened: {reason}: {backend.advice(cause)}")
 
 
 class _Transaction:
-    def __init__(self, connection: AsyncConnection, errors: InternalErrors) -> None:
+    def __init__(self, backend: Backend, connection: AsyncConnection, errors: InternalErrors) -> None:
+        self._backend = backend
         self._connection = connection
         self._errors = errors
         self._touched: dict[str, SqlRows[Any]] = {}
@@ -232,11 +213,11 @@ class _Transaction:
     def rows(self, row: type[Row]) -> SqlRows[Row]:
         table = table_of(row)
         if table.name not in self._touched:
-            self._touched[table.name] = SqlRows(table, self._connection, self._errors)
+            self._touched[table.name] = SqlRows(table, self._backend, self._connection, self._errors)
         return self._touched[table.name]
 
     async def next_number(self, of: str, count: int = 1) -> int:
-        first = insert_into(NUMBERS, self._connection.dialect.name).values(name=of, last=count)
+        first = self._backend.insert_into(NUMBERS).values(name=of, last=count)
         upsert = first.on_conflict_do_update(index_elements=["name"], set_={"last": NUMBERS.c.last + count})
         found = await uninterrupted(self._connection.execute(upsert.returning(NUMBERS.c.last)))
         return int(found.scalar_one()) - count + 1

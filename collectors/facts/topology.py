@@ -20,6 +20,7 @@ class NodeFacts:
 
     name: str
     rack: str = ""
+    zone: str = ""
     addresses: tuple[str, ...] = ()
     gpus: int = 0
     gpu_product: str = ""

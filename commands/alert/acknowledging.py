@@ -14,10 +14,12 @@ from alerts.incidents.grouping import acknowledge, give_back, hand_over
 from alerts.incidents.incident import Incident
 from alerts.store import Unit
 from collectors.facts.sentences import as_code, sentence
+from commands.alert.acknowledging_all import ack_all, hand_all, unack_all
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.named_incident import check_namespace, incident_named
+from commands.core.named_incident import check_changeable, incident_named
 from commands.core.parameter_types import ALERT_OR_INCIDENT
+from commands.core.parent_members import parent_named
 
 _CHAT_ID = re.compile(r"[UW][A-Z0-9]{2,}")
 
@@ -36,6 +38,8 @@ class HandOver:
 async def ack(action: IncidentName, context: CommandContext) -> Answer:
     """Record that the sender works on the incident."""
     async with context.store.unit() as unit:
+        if (parent := await parent_named(action.name, unit)) is not None:
+            return await ack_all(parent, unit, context)
         incident = await _open_incident(action.name, "alert ack", unit, context)
         if context.actor.is_one(incident.acknowledged_by):
             raise UnusableError(
@@ -57,6 +61,8 @@ async def hand(action: HandOver, context: CommandContext) -> Answer:
     """Record that another person works on the incident; the card's thread mentions them."""
     to, name = _person(action.person, context)
     async with context.store.unit() as unit:
+        if (parent := await parent_named(action.name, unit)) is not None:
+            return await hand_all(parent, to, name, unit, context)
         incident = await _open_incident(action.name, "alert hand-over", unit, context)
         if incident.acknowledged_by in context.persons.ids_of(to):
             raise UnusableError(sentence("Incident `{incident}` is theirs already.", incident=incident.id))
@@ -73,6 +79,8 @@ async def hand(action: HandOver, context: CommandContext) -> Answer:
 async def unack(action: IncidentName, context: CommandContext) -> Answer:
     """Record that nobody works on the incident: it is for whoever is on call again."""
     async with context.store.unit() as unit:
+        if (parent := await parent_named(action.name, unit)) is not None:
+            return await unack_all(parent, unit, context)
         incident = await _open_incident(action.name, "alert unack", unit, context)
         if not incident.acknowledged_by:
             raise UnusableError(
@@ -86,9 +94,7 @@ async def unack(action: IncidentName, context: CommandContext) -> Answer:
 
 async def _open_incident(name: str, command: str, unit: Unit, context: CommandContext) -> Incident:
     incident = await incident_named(name, unit, context)
-    check_namespace(command, incident, context)
-    if not incident.is_open:
-        raise UnusableError(sentence("Incident `{incident}` is already resolved.", incident=incident.id))
+    check_changeable(command, incident, context)
     return incident
 
 

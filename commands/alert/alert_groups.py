@@ -53,16 +53,20 @@ class AlertGroup:
 
 
 def grouped(
-    alerts: Iterable[Alert], silenced: Iterable[str], worse: Mapping[str, Member] = MappingProxyType({})
+    alerts: Iterable[Alert],
+    silenced: Iterable[str],
+    worse: Mapping[str, Member] = MappingProxyType({}),
+    places: Mapping[str, str] = MappingProxyType({}),
 ) -> list[AlertGroup]:
     """Return the groups: firing before pending, then most severe, then oldest; silenced ones are last.
 
     `silenced` are ids of alerts, `worse` those that are worse in their incident than alone, by id.
+    `places`: of those that are a part of something wider, such as a rack, by id.
     """
     quiet = frozenset(silenced)
     found: dict[tuple[str, str, AlertState, Severity, bool], list[Alert]] = {}
     for alert in sorted(alerts, key=lambda alert: alert.life.since):
-        place = place_of(replace(alert.subject, gpu=""))
+        place = places.get(alert.id) or place_of(replace(alert.subject, gpu=""))
         severity = worse[alert.id].severity if alert.id in worse else alert.severity
         key = (alert.name, place, alert.life.state, severity, alert.id in quiet)
         found.setdefault(key, []).append(alert)

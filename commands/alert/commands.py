@@ -18,10 +18,12 @@ from alerts.cards.message import (
     Preformatted,
     Table,
 )
+from alerts.cards.parent_words import place_shown
 from alerts.cards.text import Text, bold, code, markup, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import whole_ones
 from alerts.incidents.members import summary_of
+from alerts.parents.parent_incident import ParentIncident
 from alerts.silences import Silence
 from collectors.facts.clock import humanize
 from collectors.facts.sentences import counted, listed, sentence, word
@@ -32,6 +34,7 @@ from commands.core.blindness import nothing_seen
 from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import ALERT_OR_INCIDENT
+from commands.core.parent_members import all_in_one, members_of, open_parents, parent_named
 
 SHOWN = 25
 
@@ -54,6 +57,7 @@ async def listing(action: ListAlerts, context: CommandContext) -> Answer:
             found += await snapshot.rows(Alert).find(cluster=context.cluster.name, state="pending")
         silences = await snapshot.rows(Silence).find(cluster=context.cluster.name)
         stored = await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
+        parents = {one.id: one for one in await open_parents(context.cluster.name, snapshot)}
         incidents = await whole_ones(
             [one for one in stored if _marks_alerts(one, silences, context)], snapshot
         )
@@ -67,7 +71,13 @@ async def listing(action: ListAlerts, context: CommandContext) -> Answer:
     ]
     silenced += [member.alert for one in muted for member in one.members]
     worse = {member.alert: member for one in incidents for member in one.members if member.is_worse}
-    groups = grouped(found, silenced, worse)
+    places = {
+        member.alert: _place(parents[one.parent])
+        for one in stored
+        if one.parent in parents
+        for member in one.members
+    }
+    groups = grouped(found, silenced, worse, places)
     table = Table(
         heading=("alert", "for", "state"),
         rows=tuple(_row(group, context) for group in groups[:SHOWN]),
@@ -76,6 +86,11 @@ async def listing(action: ListAlerts, context: CommandContext) -> Answer:
     title = counted("{count} alert", "{count} alerts", count=len(found))
     hint = Context(text=text(sentence("More about one: `alert why {alert}`", alert=groups[0].oldest.name)))
     return Answer(message=Message(title=text(bold(title)), blocks=(table, hint)))
+
+
+def _place(parent: ParentIncident) -> str:
+    """Return the place of alerts that are a part of it: what its nodes have in common."""
+    return sentence("{place} (`{incident}`)", place=place_shown(parent), incident=parent.id)
 
 
 def _row(group: AlertGroup, context: CommandContext) -> tuple[str, ...]:
@@ -94,6 +109,8 @@ async def reason(action: AlertName, context: CommandContext) -> Answer:
     async with context.store.read() as snapshot:
         named = await snapshot.rows(Incident).get(action.name.lower())
         incident = (await whole_ones([named], snapshot))[0] if named is not None else None
+        if (parent := await parent_named(action.name, snapshot)) is not None:
+            incident = all_in_one(parent, await members_of(parent, snapshot))
         alerts = [
             a
             for state in ("firing", "pending")

@@ -11,6 +11,7 @@ from collectors.facts.sentences import listed, sentence
 from commands.core.command import Answer, AnyCommand, DeniedError, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
+from commands.core.parent_members import cards_about
 from commands.core.parsing import action_of
 from commands.core.planner import Planner
 from commands.execution.plan import Origin, Plan, PlanState, Risk
@@ -78,9 +79,5 @@ async def _channel(team: str, context: CommandContext) -> str:
 
 
 async def _of_incident(incident: str, snapshot: StoreSnapshot) -> str:
-    cards = (
-        await snapshot.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=incident)
-        if incident
-        else ()
-    )
+    cards = await cards_about(incident, snapshot) if incident else ()
     return next((card.channel for card in cards), "")

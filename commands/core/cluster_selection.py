@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import click
 
 from alerts.cards.message import Buttons, Message
 from alerts.incidents.incident import Incident
+from alerts.parents.parent_incident import ParentIncident
 from alerts.store import StoreSnapshot
 from collectors.facts.sentences import sentence
 from commands.core.command import AnyCommand, UnusableError
@@ -37,8 +39,7 @@ async def select_cluster(
     """
     if command.table:
         for word in _arguments(command, words):
-            if (row := await snapshot.rows(command.table).get(word.lower())) is not None:
-                cluster: str = row.cluster
+            if (cluster := await _cluster_of(word.lower(), command.table, snapshot)) is not None:
                 if named and named != cluster:
                     raise UnusableError(
                         sentence(
@@ -50,9 +51,21 @@ async def select_cluster(
                     )
                 return cluster
     if not named and origin.incident:
-        incident = await snapshot.rows(Incident).get(origin.incident)
-        return incident.cluster if incident else ""
+        return await cluster_of_incident(origin.incident, snapshot)
     return named
+
+
+async def cluster_of_incident(id: str, snapshot: StoreSnapshot) -> str:
+    """Return the cluster of an incident or a parent; empty if there is none."""
+    return await _cluster_of(id, Incident, snapshot) or ""
+
+
+async def _cluster_of(id: str, table: type[Any], snapshot: StoreSnapshot) -> str | None:
+    """Return the cluster of the row with that id; where incidents are meant, it may be a parent's."""
+    row = await snapshot.rows(table).get(id)
+    if row is None and table is Incident:
+        row = await snapshot.rows(ParentIncident).get(id)
+    return row.cluster if row is not None else None
 
 
 def _arguments(command: AnyCommand, words: Sequence[str]) -> Iterator[str]:

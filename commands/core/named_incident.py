@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from alerts.incidents.grouping import place_of
 from alerts.incidents.incident import Incident
+from alerts.parents.parent_incident import ParentIncident
 from alerts.store import StoreSnapshot
 from collectors.facts.sentences import listed, sentence
 from commands.core.command import DeniedError, UnusableError
@@ -39,12 +40,19 @@ async def incident_named(name: str, snapshot: StoreSnapshot, context: CommandCon
     return matches[0]
 
 
+def check_changeable(command: str, incident: Incident | ParentIncident, context: CommandContext) -> None:
+    """Raise DeniedError if the actor may not change it, UnusableError if it is over."""
+    check_namespace(command, incident, context)
+    if not incident.is_open:
+        raise UnusableError(sentence("Incident `{incident}` is already resolved.", incident=incident.id))
+
+
 async def open_incidents(context: CommandContext) -> Sequence[Incident]:
     async with context.store.read() as snapshot:
         return await snapshot.rows(Incident).find(cluster=context.cluster.name, state="open")
 
 
-def check_namespace(command: str, incident: Incident, context: CommandContext) -> None:
+def check_namespace(command: str, incident: Incident | ParentIncident, context: CommandContext) -> None:
     """Raise DeniedError if the incident is outside the actor's namespaces; what is in none needs all of them."""
     subject = incident.subject
     namespace = subject.namespace or subject.training.partition("/")[0]

@@ -11,7 +11,6 @@ from functools import partial
 
 from alerts.cards.message import Color, Message
 from alerts.cards.text import markup, text
-from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.store import Store
 from collectors.facts.clock import Clock
@@ -21,7 +20,7 @@ from commands.core.actor_rights import ActorRights
 from commands.core.asking import ask_teams
 from commands.core.blindness import with_blindness
 from commands.core.cluster_names import names_of
-from commands.core.cluster_selection import cluster_named, select_cluster, with_cluster
+from commands.core.cluster_selection import cluster_named, cluster_of_incident, select_cluster, with_cluster
 from commands.core.command import (
     Answer,
     AnyCommand,
@@ -175,8 +174,7 @@ class Pipeline:
         if not request.origin.incident:
             return NO_THREAD, ""
         async with self.store.read() as snapshot:
-            incident = await snapshot.rows(Incident).get(request.origin.incident)
-            cluster = incident.cluster if incident else ""
+            cluster = await cluster_of_incident(request.origin.incident, snapshot)
             if not request.origin.thread:
                 return NO_THREAD, cluster
             return await thread_names(request.origin, snapshot, self._rules(cluster)), cluster

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from alerts.incidents.grouping import shared_subject
 from alerts.incidents.incident import Incident
+from alerts.parents.parent_incident import ParentIncident
 from alerts.rules import Rule
 from alerts.runbooks import runbook_names
 from alerts.silences import Silence
@@ -19,7 +20,7 @@ async def thread_names(origin: Origin, snapshot: StoreSnapshot, rules: Mapping[s
     """Return what the incident of the thread concerns; of what it concerns several there is no name."""
     incident = await snapshot.rows(Incident).get(origin.incident) if origin.incident else None
     if incident is None:
-        return NO_THREAD
+        return await _of_parent(origin, snapshot)
     silences = await snapshot.rows(Silence).find(cluster=incident.cluster)
     shared = shared_subject(incident)
     names = {
@@ -31,6 +32,22 @@ async def thread_names(origin: Origin, snapshot: StoreSnapshot, rules: Mapping[s
         NameKind.PLAN: await _plan(incident, snapshot),
         NameKind.SILENCE: _only(
             one.id for one in silences if one.incident == incident.id and not one.expired_at
+        ),
+    }
+    return {kind: name for kind, name in names.items() if name}
+
+
+async def _of_parent(origin: Origin, snapshot: StoreSnapshot) -> ThreadNames:
+    """Return what a parent is about: itself, and the training that its nodes have in common."""
+    parent = await snapshot.rows(ParentIncident).get(origin.incident) if origin.incident else None
+    if parent is None:
+        return NO_THREAD
+    silences = await snapshot.rows(Silence).find(cluster=parent.cluster)
+    names = {
+        NameKind.INCIDENT: parent.id,
+        NameKind.TRAINING: parent.name if parent.kind == "training" else "",
+        NameKind.SILENCE: _only(
+            one.id for one in silences if one.incident == parent.id and not one.expired_at
         ),
     }
     return {kind: name for kind, name in names.items() if name}

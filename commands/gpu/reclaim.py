@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from collectors.facts.clock import humanize
-from collectors.facts.sentences import counted, listed, sentence
+from collectors.facts.sentences import counted, headline_of, listed, sentence
 from collectors.gpu_activity import SHORTEST, IdleSearch
 from collectors.trainings.training import Training
 from commands.core.command import DeniedError, PlanDraft, UnusableError
@@ -26,7 +26,7 @@ from commands.gpu.reclaim_requests import (
 )
 from commands.gpu.reclaimable import idle_ones, permitted
 from commands.models import OPEN_REQUEST, Launch, ReclaimRequest, ReclaimState
-from commands.training.workload_steps import suspend_steps
+from commands.training.workload_steps import suspend_steps, suspension_refusal
 
 MAX_WINDOW = timedelta(hours=24)
 LONGEST_WAIT = timedelta(days=3)
@@ -74,7 +74,11 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
         if len(reclaims) == MAX_REQUESTS:
             more += 1
             continue
-        suspension = suspend_steps(one.training, context.cluster.inventory())
+        inventory = context.cluster.inventory()
+        if refusal := suspension_refusal(one.training, inventory):
+            skipped.append(headline_of(refusal))
+            continue
+        suspension = suspend_steps(one.training, inventory)
         is_for_good = any(isinstance(step, Delete) for step in suspension)
         steps += [_dropped(old) for old in earlier if old.state in OPEN_REQUEST]
         made = await _reclaim(one, look, context, grace=grace, earlier=len(earlier))

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from alerts.store import Unit
 from collectors.facts.results import SourceError
-from collectors.facts.sentences import counted, said_by, sentence, word
+from collectors.facts.sentences import counted, headline_of, said_by, sentence, word
 from collectors.gpu_activity import Activity
 from collectors.trainings.catalogue import unseen_kinds
 from collectors.trainings.training import Training, training_of_row
@@ -18,7 +18,7 @@ from commands.gpu.idle_trainings import by_training, evidence
 from commands.gpu.reclaim import MAX_WINDOW, find_idle_now
 from commands.gpu.reclaim_requests import SETTLEMENT, freed_step, request_step, settlement_of, settlement_step
 from commands.models import OPEN_REQUEST, DueCommand, HandledRequest, ReclaimRequest, ReclaimState
-from commands.training.workload_steps import suspend_steps
+from commands.training.workload_steps import suspend_steps, suspension_refusal
 
 NEWEST = 200  # cancelled plans that are looked at
 RETRY_AFTER = timedelta(minutes=10)  # when it is not known whether the training is still idle
@@ -79,7 +79,10 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
     if gpus.activity is not Activity.IDLE:
         is_busy = gpus.activity is Activity.BUSY
         return _void(reclaim, sentence("it is busy again") if is_busy else sentence("it was restarted"))
-    steps = suspend_steps(training, context.cluster.inventory())
+    inventory = context.cluster.inventory()
+    if refusal := suspension_refusal(training, inventory):
+        return _void(reclaim, headline_of(refusal))
+    steps = suspend_steps(training, inventory)
     if not steps:
         return _void(reclaim, sentence("it is already suspended"))
     if any(isinstance(step, Delete) for step in steps) and not reclaim.is_for_good:

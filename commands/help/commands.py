@@ -10,7 +10,7 @@ from alerts.cards.text import Text, bold, code, joined, markup, text
 from collectors.facts.sentences import counted, sentence
 from commands.core.command import Answer, AnyCommand, Command
 from commands.core.context import CommandContext
-from commands.core.named_incident import open_incidents
+from commands.core.parent_members import open_ones
 from commands.core.parsing import find
 
 _NOW = (
@@ -114,7 +114,8 @@ def _name(command: AnyCommand, context: CommandContext) -> Text:
 
 async def _matter_now(context: CommandContext) -> tuple[Button, ...]:
     """Return the three commands that matter now: about the worst open incident that nobody has, if there is one."""
-    found = await open_incidents(context)
+    async with context.store.read() as snapshot:
+        found = await open_ones(context.cluster.name, snapshot)
     if not found:
         return _NOW
     worst = max(found, key=lambda one: (not one.acknowledged_by, one.severity.rank))

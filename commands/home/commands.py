@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from alerts.cards.message import Block, Context, Message
 from alerts.cards.text import bold, text
-from alerts.incidents.incident import Incident
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
 from commands.core.command import EVERY_SOURCE, Answer, Command
 from commands.core.context import CommandContext
 from commands.core.ownership import owner_names
+from commands.core.parent_members import open_ones
 from commands.execution.plan import Plan, PlanState
 from commands.home.sections import failures_of, leases_of, open_incident_blocks, trainings_of, waiting_for
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
@@ -27,7 +27,7 @@ async def show(action: ShowHome, context: CommandContext) -> Answer:
     cluster, me = context.cluster.name, context.actor
     names = owner_names(me, context.defaults.owners)
     async with context.store.read() as snapshot:
-        incidents = await snapshot.rows(Incident).find(cluster=cluster, state="open")
+        incidents = await open_ones(cluster, snapshot)
         plans = await snapshot.rows(Plan).find(cluster=cluster, state=PlanState.PROPOSED.value)
         reclaims = await snapshot.rows(ReclaimRequest).find(
             cluster=cluster, state=tuple(one.value for one in OPEN_REQUEST)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from alerts.cards.headline import headline
 from alerts.cards.message import Block, Button, Buttons, ButtonStyle, Context, Paragraph
+from alerts.cards.parent_words import headline_of_any
 from alerts.cards.text import Text, bold, code, person, text
 from alerts.incidents.incident import Incident
+from alerts.parents.parent_incident import ParentIncident
 from alerts.rules import Severity
 from collectors.facts.sentences import Argument, Sentence, counted, listed, sentence, word
 from collectors.trainings.training import Training, TrainingState
@@ -20,7 +21,7 @@ SHOWN = 5  # of each kind: the page of a chat has a limit
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 
 
-def open_incident_blocks(incidents: Sequence[Incident], me: Actor) -> list[Block]:
+def open_incident_blocks(incidents: Sequence[Incident | ParentIncident], me: Actor) -> list[Block]:
     """Return the open incidents: those that nobody has first, the worst first."""
     if not incidents:
         return [
@@ -39,9 +40,9 @@ def open_incident_blocks(incidents: Sequence[Incident], me: Actor) -> list[Block
     return [*blocks, *_more(len(incidents), "incident list")]
 
 
-def _incident(incident: Incident, me: Actor) -> Text:
+def _incident(incident: Incident | ParentIncident, me: Actor) -> Text:
     since = sentence("since {at}", at=incident.opened_at)
-    title = text(f"{_MARKS[incident.severity]} ", bold(headline(incident)))
+    title = text(f"{_MARKS[incident.severity]} ", bold(headline_of_any(incident)))
     said = text(title, "\n", code(incident.id), " · ", since)
     if me.is_one(incident.acknowledged_by):
         return text(said, " · ", sentence("acknowledged by you"))

@@ -1,23 +1,28 @@
-"""The command `incident resolve`: a person's word that an incident is over which time does not heal."""
+"""The commands `incident resolve|reopen`: a person's word that an incident is over which time does not heal."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
+from alerts.cards.desired_cards import desired_cards, desired_replies
 from alerts.cards.headline import headline
-from alerts.cards.message import Message
+from alerts.cards.message import Button, Buttons, Message
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.cards.text import text
 from alerts.incidents.grouping import acknowledge
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import incident_write, whole_ones, write_incident
-from alerts.incidents.proofs import say_over
+from alerts.incidents.proofs import say_over, take_back_word
+from alerts.parents.parent_incident import ParentIncident
 from alerts.rules import ResolveWhen
-from collectors.facts.sentences import sentence
+from alerts.store import Unit
+from collectors.facts.sentences import counted, sentence
 from collectors.facts.stepwise import result_of
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.named_incident import check_namespace, incident_named
+from commands.core.named_incident import check_changeable, check_namespace, incident_named
 from commands.core.parameter_types import INCIDENT, reason_option
+from commands.core.parent_members import members_of, parent_named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +33,11 @@ class ResolveIncident:
 
 async def resolve(action: ResolveIncident, context: CommandContext) -> Answer:
     """Record the sender's word. The next evaluation cycle resolves the incident."""
-    who, name, now = context.actor.person, context.actor.name, context.now
     async with context.store.unit() as unit:
+        if (parent := await parent_named(action.incident, unit)) is not None:
+            return await _resolve_all(parent, action, unit, context)
         incident = await incident_named(action.incident, unit, context)
-        check_namespace("incident resolve", incident, context)
-        if not incident.is_open:
-            raise UnusableError(sentence("Incident `{incident}` is already resolved.", incident=incident.id))
+        check_changeable("incident resolve", incident, context)
         if firing := [member for member in incident.firing if not member.is_unseen]:
             raise UnusableError(
                 sentence(
@@ -43,11 +47,7 @@ async def resolve(action: ResolveIncident, context: CommandContext) -> Answer:
                     summary=firing[0].summary,
                 )
             )
-        (whole,) = await whole_ones([incident], unit)
-        said = say_over(whole, who=who, who_name=name, reason=action.reason, now=now)
-        if said.resolve_when is not ResolveWhen.CLEARED and not said.acknowledged_by:
-            said = acknowledge(said, who=who, who_name=name, now=now)
-        await write_incident(unit, result_of(incident_write(said, whole, incident)))
+        await _say_over(incident, action.reason, unit, context)
     title = text(
         sentence(
             "You said that incident `{incident}` is over: {headline}",
@@ -55,7 +55,115 @@ async def resolve(action: ResolveIncident, context: CommandContext) -> Answer:
             headline=headline(incident),
         )
     )
-    return Answer(message=Message(title=title))
+    buttons = Buttons(buttons=(Button(label="Reopen", line=f"incident reopen {incident.id}"),))
+    return Answer(message=Message(title=title, blocks=(buttons,)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReopenIncident:
+    incident: str
+    reason: str
+
+
+async def reopen(action: ReopenIncident, context: CommandContext) -> Answer:
+    """Take the word back that ended an incident: it stands again as it stood, and its card shows who says so."""
+    async with context.store.unit() as unit:
+        incident = await incident_named(action.incident, unit, context)
+        check_namespace("incident reopen", incident, context)
+        (whole,) = await whole_ones([incident], unit)
+        again = take_back_word(
+            whole,
+            who=context.actor.person,
+            who_name=context.actor.name,
+            reason=action.reason,
+            now=context.now,
+        )
+        if again is None:
+            raise UnusableError(_not_reopened(incident))
+        await _check_no_newer(incident, unit)
+        write = result_of(incident_write(again, whole, incident))
+        await write_incident(unit, write)
+        await put_cards(write.document, unit)
+    said = sentence(
+        "You reopened incident `{incident}`: {headline}", incident=incident.id, headline=headline(again)
+    )
+    return Answer(message=Message(title=text(said)))
+
+
+def _not_reopened(incident: Incident) -> str:
+    if incident.is_open:
+        return sentence(
+            "Incident `{incident}` is open, and nobody said that it is over.", incident=incident.id
+        )
+    return sentence(
+        "Incident `{incident}` ended by itself: its alerts are over, and it opens again when they fire.",
+        incident=incident.id,
+    )
+
+
+async def _check_no_newer(incident: Incident, unit: Unit) -> None:
+    """Raise UnusableError if another incident of the same object is open: there would be two."""
+    others = await unit.rows(Incident).find(
+        cluster=incident.cluster, group_key=incident.group_key, state="open"
+    )
+    if newer := next((one for one in others if one.id != incident.id), None):
+        raise UnusableError(
+            sentence(
+                "Incident `{newer}` is open about the same object; `{incident}` stays resolved.",
+                newer=newer.id,
+                incident=incident.id,
+            )
+        )
+
+
+async def put_cards(incident: Incident, unit: Unit) -> None:
+    """Let the incident's cards live again, with a reply of its last event under each."""
+    found = await unit.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=incident.id)
+    known = {card.id: card for card in found}
+    for card in desired_cards(incident, known, after=incident.events[-1].number):
+        known[card.id] = card
+        await unit.rows(PostedCard).put(card)
+    latest = replace(incident, events=incident.events[-1:])
+    for reply in desired_replies(latest, tuple(known.values())):
+        await unit.rows(ThreadReply).add(reply)
+
+
+async def _say_over(incident: Incident, reason: str, unit: Unit, context: CommandContext) -> None:
+    who, name, now = context.actor.person, context.actor.name, context.now
+    (whole,) = await whole_ones([incident], unit)
+    said = say_over(whole, who=who, who_name=name, reason=reason, now=now)
+    if said.resolve_when is not ResolveWhen.CLEARED and not said.acknowledged_by:
+        said = acknowledge(said, who=who, who_name=name, now=now)
+    await write_incident(unit, result_of(incident_write(said, whole, incident)))
+
+
+async def _resolve_all(
+    parent: ParentIncident, action: ResolveIncident, unit: Unit, context: CommandContext
+) -> Answer:
+    """Record the sender's word for each member in which nothing fires; the others stay open."""
+    check_changeable("incident resolve", parent, context)
+    live = [one for one in await members_of(parent, unit) if one.is_open]
+    over = [one for one in live if all(member.is_unseen for member in one.firing)]
+    if not over:
+        raise UnusableError(
+            counted(
+                "Incident `{incident}` is not over: alerts fire in {count} incident of it. It resolves once they do; "
+                "`silence incident {incident}` keeps it quiet until then.",
+                "Incident `{incident}` is not over: alerts fire in {count} incidents of it. It resolves once they do; "
+                "`silence incident {incident}` keeps it quiet until then.",
+                incident=parent.id,
+                count=len(live),
+            )
+        )
+    for incident in over:
+        await _say_over(incident, action.reason, unit, context)
+    title = sentence(
+        "You said that {over} of {count} open incidents of `{incident}` are over.",
+        over=len(over),
+        count=len(live),
+        incident=parent.id,
+    )
+    return Answer(message=Message(title=text(title)))
 
 
 COMMANDS = (
@@ -71,5 +179,18 @@ COMMANDS = (
         record=resolve,
         table=Incident,
         example='incident resolve i12 --reason "GPU replaced"',
+    ),
+    Command(
+        noun="incident",
+        verb="reopen",
+        summary="Take back the word, or the acknowledgement, that ended an incident: it stands again as it stood.",
+        action=ReopenIncident,
+        parameters=(
+            click.Argument(["incident"], type=INCIDENT),
+            reason_option("why it is not over, shown in its thread", required=True),
+        ),
+        record=reopen,
+        table=Incident,
+        example='incident reopen i12 --reason "wrong node"',
     ),
 )

@@ -15,6 +15,7 @@ from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_incident import check_namespace
 from commands.core.parameter_types import SILENCE
+from commands.core.parent_members import parent_named
 from commands.silence import making
 from commands.silence.existing import shown_matchers
 from commands.silence.making import check_namespaces
@@ -74,7 +75,8 @@ async def expire(action: ExpireSilence, context: CommandContext) -> Answer:
 
 async def _check_expiry(silence: Silence, unit: Unit, context: CommandContext) -> None:
     """Raise DeniedError unless the actor may end this silence of somebody else."""
-    incident = await unit.rows(Incident).get(silence.incident) if silence.incident else None
+    found = await unit.rows(Incident).get(silence.incident) if silence.incident else None
+    incident = found or await parent_named(silence.incident, unit)
     if incident is not None:
         check_namespace("silence expire", incident, context)
     else:

@@ -14,9 +14,10 @@ from alerts.silences import Silence
 from collectors.facts.sentences import counted, said_by, sentence
 from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.context import CommandContext
-from commands.core.named_incident import check_namespace, incident_named
+from commands.core.named_incident import check_changeable, incident_named
 from commands.core.own_namespaces import are_within, matcher_of
 from commands.core.parameter_types import DURATION, INCIDENT_OR_ITS_ALERT, MATCHERS
+from commands.core.parent_members import parent_named
 from commands.silence.existing import already_text, check_names, extended, same_silence, shown_matchers
 
 LONGEST = timedelta(days=30)
@@ -75,14 +76,16 @@ async def add(action: AddSilence, context: CommandContext) -> Answer:
 
 
 async def of_incident(action: SilenceIncident, context: CommandContext) -> Answer:
-    """Add a silence of all that belongs to an incident, for a while or until it is over."""
+    """Add a silence of all that belongs to an incident, for a while or until it is over.
+
+    One of a parent covers its members, also those that join it later.
+    """
     if action.lasting is not None:
         _check_duration(action.lasting)
     async with context.store.unit() as unit:
-        incident = await incident_named(action.name, unit, context)
-        check_namespace("silence incident", incident, context)
-        if not incident.is_open:
-            raise UnusableError(sentence("Incident `{incident}` is already resolved.", incident=incident.id))
+        parent = await parent_named(action.name, unit)
+        incident = parent or await incident_named(action.name, unit, context)
+        check_changeable("silence incident", incident, context)
         if (same := await same_silence((), incident.id, unit, context)) is not None:
             is_longer = action.lasting is None and not same.is_until_over
             ends_at = context.now + (action.lasting or LONGEST)

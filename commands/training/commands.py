@@ -26,6 +26,7 @@ from commands.training.failure_cause import cause_of, death_of
 from commands.training.launch_command import LAUNCH
 from commands.training.logs import ShowLogs, show_logs
 from commands.training.lookup import training_named
+from commands.training.manifests import SCRIPT_OBJECT
 from commands.training.past_failures import failure_named, gone_details, recent_failures, with_causes
 from commands.training.stop import StopTraining, stop
 from commands.training.undo_rules import UNDOING
@@ -146,8 +147,9 @@ async def logs(action: ShowLogs, context: CommandContext) -> Answer:
 _TRAINING = click.Argument(["training"], type=TRAINING_NAME)
 _STOP_RIGHTS = RightsOfKinds(
     lambda: (
-        *Delete.rights("", "namespaces", "services", "configmaps"),
-        Right(group="", resources=("services", "configmaps"), verbs=("list",)),
+        *Delete.rights("", "namespaces", "services"),
+        *Delete.rights("", "configmaps", names=(SCRIPT_OBJECT,)),
+        Right(group="", resources=("services",), verbs=("list",)),
         *delete_rights(),
     )
 )

@@ -11,11 +11,11 @@ from collectors.facts.sentences import sentence
 from collectors.trainings.job import job_end
 from commands.execution.object_refs import ObjectRef
 from commands.execution.preconditions import Precondition
-from commands.execution.steps import Create, Delete, Patch, Running, Step
+from commands.execution.steps import Create, Patch, Running, Step
 from commands.training import manifests
 from commands.training.manifests import INDEX, ROLE, TRAINING_LABEL, Object, manifest_name, role_name
 from commands.training.spec import TrainingRole, TrainingSpec
-from commands.training.writing_kind import QUEUE_OF_KUEUE, WritingKind
+from commands.training.writing_kind import QUEUE_OF_KUEUE, Launching, Suspending, WritingKind
 
 _JOB_NAME, _JOB_INDEX = "batch.kubernetes.io/job-name", "batch.kubernetes.io/job-completion-index"
 _CONTROLLER = "kubernetes.io/job-controller"
@@ -142,18 +142,21 @@ def _job(spec: TrainingSpec, role: TrainingRole) -> Object:
 
 KIND = WritingKind(
     objects=JOBS,
-    summary="an Indexed Job of the workers, and a Deployment of each parameter server",
-    launch=_launch,
-    is_suspended=_is_suspended,
     has_ended=_has_ended,
-    suspend=suspend,
-    pod_label=_JOB_NAME,
-    managed_by=_managed_by,
-    launch_rights=(
-        *Create.rights("apps", "deployments"),
-        *Create.rights("batch", "jobs"),
-        *Patch.rights("batch", "jobs"),
+    launching=Launching(
+        summary="an Indexed Job of the workers, and a Deployment of each parameter server",
+        steps=_launch,
+        rights=(
+            *Create.rights("apps", "deployments"),
+            *Create.rights("batch", "jobs"),
+            *Patch.rights("batch", "jobs"),
+        ),
     ),
-    suspend_rights=(*Patch.rights("batch", "jobs"), *Running.rights("batch", "jobs")),
-    delete_rights=Delete.rights("batch", "jobs"),
+    suspending=Suspending(
+        is_suspended=_is_suspended,
+        step=suspend,
+        pod_label=_JOB_NAME,
+        managed_by=_managed_by,
+        rights=(*Patch.rights("batch", "jobs"), *Running.rights("batch", "jobs")),
+    ),
 )

@@ -10,12 +10,12 @@ from collectors.cluster.kinds import JOBSETS
 from collectors.cluster.objects import JobSet
 from collectors.facts.sentences import listed, sentence
 from collectors.trainings.jobset import jobset_end
-from commands.execution.steps import Create, Delete, Patch, Running, Step
+from commands.execution.steps import Create, Patch, Running, Step
 from commands.training import manifests
 from commands.training.job import resume, suspend
 from commands.training.manifests import Object, manifest_name
 from commands.training.spec import TrainingRole, TrainingSpec
-from commands.training.writing_kind import WritingKind
+from commands.training.writing_kind import Launching, Suspending, WritingKind
 
 _GROUP, _PLURAL = JOBSETS.group, "jobsets"
 _CONTROLLER = "jobset.sigs.k8s.io/jobset-controller"
@@ -85,15 +85,18 @@ def _has_ended(jobset: JobSet) -> bool:
 
 KIND = WritingKind(
     objects=JOBSETS,
-    summary="a JobSet with one Indexed Job per role; the parameter servers end with the workers",
-    launch=_launch,
-    is_suspended=_is_suspended,
     has_ended=_has_ended,
-    suspend=suspend,
-    pod_label="jobset.sigs.k8s.io/jobset-name",
-    managed_by=_managed_by,
-    refusal=_refusal,
-    launch_rights=(*Create.rights(_GROUP, _PLURAL), *Patch.rights(_GROUP, _PLURAL)),
-    suspend_rights=(*Patch.rights(_GROUP, _PLURAL), *Running.rights(_GROUP, _PLURAL)),
-    delete_rights=Delete.rights(_GROUP, _PLURAL),
+    launching=Launching(
+        summary="a JobSet with one Indexed Job per role; the parameter servers end with the workers",
+        steps=_launch,
+        rights=(*Create.rights(_GROUP, _PLURAL), *Patch.rights(_GROUP, _PLURAL)),
+        refusal=_refusal,
+    ),
+    suspending=Suspending(
+        is_suspended=_is_suspended,
+        step=suspend,
+        pod_label="jobset.sigs.k8s.io/jobset-name",
+        managed_by=_managed_by,
+        rights=(*Patch.rights(_GROUP, _PLURAL), *Running.rights(_GROUP, _PLURAL)),
+    ),
 )

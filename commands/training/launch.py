@@ -54,7 +54,8 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     check_spec(spec, images=context.defaults.training_images)
     reader = reader_of(context)
     kind = BY_OPTION[action.kind]
-    if refusal := kind.refusal(spec):
+    assert kind.launching is not None  # there are no others by their options
+    if refusal := kind.launching.refusal(spec):
         raise UnusableError(refusal)
     await _check_served(kind, spec, reader)
     has_namespace = await _has_namespace(spec, context, reader)
@@ -65,9 +66,9 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     if spec.priority_class:
         notes.append(await preemption_note(spec.priority_class, reader))
     steps = (
-        *launch_steps(kind, spec, has_namespace=has_namespace, has_secret=has_secret),
+        *launch_steps(kind.launching, spec, has_namespace=has_namespace, has_secret=has_secret),
         note_launch(
-            kind,
+            kind.launching,
             spec,
             cluster=context.cluster.name,
             now=context.now,

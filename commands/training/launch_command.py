@@ -9,11 +9,12 @@ from commands.execution.plan import Risk
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Create
 from commands.training.launch import LaunchTraining, launch
-from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND, KINDS
+from commands.training.manifests import SCRIPT_OBJECT
+from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND
 
 
 class _KindType(ChoiceType):
-    """A kind of the catalogue, which is asked each time."""
+    """A kind of the catalogue that can be launched. The catalogue is asked each time."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -112,11 +113,12 @@ _OPTIONS = (
 
 def _rights() -> tuple[Right, ...]:
     return (
-        *Create.rights("", "namespaces", "services", "configmaps"),
+        *Create.rights("", "namespaces", "services"),
+        *Create.rights("", "configmaps", names=(SCRIPT_OBJECT,)),
         Right(
             group="", resources=("secrets",), verbs=("create",)
         ),  # reading the copied one is granted by a Role
-        *(right for kind in KINDS.values() for right in kind.launch_rights),
+        *(right for kind in BY_OPTION.values() if kind.launching for right in kind.launching.rights),
         Right(group="scheduling.k8s.io", resources=("priorityclasses",), verbs=("get",)),
     )
 

@@ -15,7 +15,7 @@ from commands.training import manifests
 from commands.training.manifests import manifest_name
 from commands.training.placement import TaskRequest
 from commands.training.spec import TrainingSpec
-from commands.training.writing_kind import WritingKind
+from commands.training.writing_kind import Launching
 
 UNDONE = sentence("its launch was undone")
 
@@ -36,9 +36,9 @@ def task_requests(spec: TrainingSpec) -> tuple[TaskRequest, ...]:
 
 
 def launch_steps(
-    kind: WritingKind, spec: TrainingSpec, *, has_namespace: bool, has_secret: bool
+    kind: Launching, spec: TrainingSpec, *, has_namespace: bool, has_secret: bool
 ) -> tuple[Step, ...]:
-    """Return the steps that create all objects; the workers are created last and suspended, then resumed."""
+    """Return the steps that create all objects; the workers start last."""
     steps: list[Step] = []
     if not has_namespace:
         steps.append(
@@ -77,11 +77,11 @@ def launch_steps(
         Create(manifest=one, description=sentence("create {manifest}", manifest=manifest_name(one)))
         for one in manifests.services(spec)
     ]
-    return (*steps, *kind.launch(spec))
+    return (*steps, *kind.steps(spec))
 
 
 def note_launch(
-    kind: WritingKind,
+    kind: Launching,
     spec: TrainingSpec,
     *,
     cluster: str,
@@ -105,7 +105,7 @@ def note_launch(
         channel=channel,
         thread=thread,
     )
-    made = [step.ref for step in kind.launch(spec) if isinstance(step, Create)]
+    made = [step.ref for step in kind.steps(spec) if isinstance(step, Create)]
     over = replace(row, is_over=True, reported_state=TrainingState.STOPPED.value, reported_reason=UNDONE)
     return record(
         "launches",

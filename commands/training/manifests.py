@@ -17,6 +17,9 @@ OWNER, TEAM, LAUNCHED_BY = "yardmaster.io/owner", "yardmaster.io/team", "yardmas
 MANAGED_BY = "app.kubernetes.io/managed-by"
 OURS = "yardmaster"
 SCRIPT_FOLDER, SCRIPT_NAME = "/yardmaster/script", "run.sh"
+SCRIPT_OBJECT = (
+    "training-script"  # the same in each training's namespace: no right is needed for other ConfigMaps
+)
 _JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 _SERVERS = "ps"  # always described in the environment, also when there are none
 
@@ -39,7 +42,7 @@ def pull_secret(spec: TrainingSpec) -> Object:
 
 def script(spec: TrainingSpec) -> Object:
     return {
-        **top_object(spec, "v1", "ConfigMap", f"{spec.name}-script"),
+        **top_object(spec, "v1", "ConfigMap", SCRIPT_OBJECT),
         "data": {SCRIPT_NAME: spec.script_text},
     }
 
@@ -117,7 +120,7 @@ def pod_spec(spec: TrainingSpec, role: TrainingRole, index: Object, host: Host) 
     # The default 64 MiB are too small for NCCL. Usage counts towards the task's memory.
     volumes: list[Object] = [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
     if spec.script_text:
-        volumes.append({"name": "script", "configMap": {"name": f"{spec.name}-script", "defaultMode": 0o555}})
+        volumes.append({"name": "script", "configMap": {"name": SCRIPT_OBJECT, "defaultMode": 0o555}})
     pod: Object = {"automountServiceAccountToken": False, "containers": [container], "volumes": volumes}
     if spec.pull_secret:
         pod["imagePullSecrets"] = [{"name": spec.pull_secret.partition("/")[2]}]

@@ -1,5 +1,6 @@
 """Planning to stop a training: delete its top controllers, or the namespace that we created for it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import in_order
 from commands.execution.steps import Delete, Step
 from commands.training.lookup import is_our_namespace, training_named
-from commands.training.manifests import MANAGED_BY, OURS, TRAINING_LABEL
+from commands.training.manifests import MANAGED_BY, OURS, SCRIPT_OBJECT, TRAINING_LABEL
 from commands.training.workload_steps import stop_steps
 
 
@@ -107,16 +108,16 @@ async def _left(training: Training, context: CommandContext) -> list[dict[str, A
     """Return the Services and scripts that we created for it, and none created by others."""
     if context.cluster.reader is None or not training.has_namespace:
         return []
-    found: list[dict[str, Any]] = []
-    for kind in ("Service", "ConfigMap"):
-        objects = await context.cluster.reader.listing(
-            ObjectRef(api="v1", kind=kind, namespace=training.namespace, name="")
-        )
-        for one in objects:
-            labels = one["metadata"].get("labels") or {}
-            if labels.get(MANAGED_BY) == OURS and labels.get(TRAINING_LABEL) == training.name:
-                found.append({**one, "kind": kind})  # lists omit it
-    return found
+    reader, space = context.cluster.reader, training.namespace
+    services = await reader.listing(ObjectRef(api="v1", kind="Service", namespace=space, name=""))
+    script = await reader.read(ObjectRef(api="v1", kind="ConfigMap", namespace=space, name=SCRIPT_OBJECT))
+    found = [{**one, "kind": "Service"} for one in services]  # lists omit it
+    found += [{**script, "kind": "ConfigMap"}] if script is not None else []
+    return [one for one in found if _is_its_own(one["metadata"].get("labels") or {}, training)]
+
+
+def _is_its_own(labels: Mapping[str, str], training: Training) -> bool:
+    return labels.get(MANAGED_BY) == OURS and labels.get(TRAINING_LABEL) == training.name
 
 
 def deleted_with_namespace(namespace: str, inventory: Inventory) -> list[str]:

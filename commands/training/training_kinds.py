@@ -9,18 +9,21 @@ from commands.training.writing_kind import WritingKind
 
 DEFAULT_KIND = job.KIND
 KINDS = {kind.name: kind for kind in (job.KIND, jobset.KIND)}
-BY_OPTION = {kind.option: kind for kind in KINDS.values()}
+BY_OPTION = {kind.option: kind for kind in KINDS.values() if kind.launching}  # those that can be launched
 
 
 def writing_kind_of(training: Training) -> WritingKind:
     """Return the kind that can change this training. Raises UnusableError if there is none."""
     if (kind := KINDS.get(training.kind)) is None:
-        raise UnusableError(
-            sentence(
-                "{training} is a {kind}, which can only be read. These can be changed: {kinds}.",
-                training=training.shown,
-                kind=shown_kind(training.kind),
-                kinds=listed(map(shown_kind, KINDS)),
-            )
-        )
+        raise UnusableError(only_read(training))
     return kind
+
+
+def only_read(training: Training) -> str:
+    """Return why a training of a kind without a file here cannot be changed."""
+    return sentence(
+        "{training} is a {kind}, which can only be read. These can be changed: {kinds}.",
+        training=training.shown,
+        kind=shown_kind(training.kind),
+        kinds=listed(map(shown_kind, KINDS)),
+    )

@@ -10,37 +10,38 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, STATEFULSETS, ResourceKind
 from collectors.cluster.objects import KubernetesObject, Workload
 from collectors.facts.sentences import sentence
-from collectors.facts.workload_keys import parse_workload
+from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.trainings.training import Training
+from commands.core.command import UnusableError
 from commands.execution.object_refs import ObjectRef
 from commands.execution.rights import Right
 from commands.execution.steps import Delete, Running, Scale, Step
-from commands.training.training_kinds import KINDS, writing_kind_of
-from commands.training.writing_kind import QUEUE_OF_KUEUE
+from commands.training.training_kinds import KINDS, only_read, writing_kind_of
+from commands.training.writing_kind import QUEUE_OF_KUEUE, Suspending
 
 _SERVERS: dict[str, ResourceKind[Any]] = {one.kind_in_keys: one for one in (DEPLOYMENTS, STATEFULSETS)}
 
 
 def delete_rights() -> tuple[Right, ...]:
     """Return what `stop_steps` needs."""
-    return (*Delete.rights("apps", "deployments", "statefulsets"), *_delete_rights())
+    return (
+        *Delete.rights("apps", "deployments", "statefulsets"),
+        *(right for kind in KINDS.values() for right in kind.delete_rights),
+    )
 
 
 def hold_rights() -> tuple[Right, ...]:
     """Return what it takes to suspend what Kueue does not manage."""
     return (
         *Scale.rights("apps", "deployments", "statefulsets"),
-        *(right for kind in KINDS.values() for right in kind.suspend_rights),
+        *(right for kind in KINDS.values() if kind.suspending for right in kind.suspending.rights),
     )
 
 
 def suspend_rights() -> tuple[Right, ...]:
     """Return what `suspend_steps` needs: what Kueue would resume is deleted."""
-    return (*hold_rights(), *_delete_rights())
-
-
-def _delete_rights() -> tuple[Right, ...]:
-    return tuple(right for kind in KINDS.values() for right in kind.delete_rights)
+    held = (kind for kind in KINDS.values() if kind.suspending)
+    return (*hold_rights(), *(right for kind in held for right in kind.delete_rights))
 
 
 def stop_steps(
@@ -67,23 +68,42 @@ def stop_steps(
 def suspend_steps(training: Training, inventory: Inventory) -> tuple[Step, ...]:
     """Return the steps that suspend its top objects and scale its servers to 0: the GPUs are freed, undo restores them.
 
-    What Kueue manages is deleted instead, as Kueue owns its suspension. Raises UnusableError for a training that can
-    only be read.
+    What Kueue manages is deleted instead, as Kueue owns its suspension. Raises UnusableError where
+    `suspension_refusal` says why.
     """
-    writing_kind_of(training)
+    if refusal := suspension_refusal(training, inventory):
+        raise UnusableError(refusal)
     return suspended(training.workloads, inventory)
 
 
+def suspension_refusal(training: Training, inventory: Inventory) -> str:
+    """Return why a training cannot be suspended, as a whole sentence; empty if it can, or if it has ended."""
+    if training.kind not in KINDS:
+        return only_read(training)
+    for _, found in _objects(training.workloads, inventory):
+        kind = KINDS.get(found.kind_in_keys())
+        if kind is not None and kind.suspending is None and not kind.has_ended(found):
+            return sentence(
+                "{training} is a {kind}, which cannot be suspended: `training stop {typed}` deletes it.",
+                training=training.shown,
+                kind=shown_kind(kind.name),
+                typed=training.typed,
+            )
+    return ""
+
+
 def can_suspend(workload: str) -> bool:
-    """Whether `suspended` knows the kind of this workload."""
-    return _objects_of(parse_workload(workload).kind) is not None
+    """Whether `suspended` can hold workloads of this kind."""
+    name = parse_workload(workload).kind
+    return name in _SERVERS or (name in KINDS and KINDS[name].suspending is not None)
 
 
 def suspended(workloads: Iterable[str], inventory: Inventory) -> tuple[Step, ...]:
-    """Return the steps that suspend or scale to 0 these workloads; none for other kinds."""
+    """Return the steps that suspend or scale to 0 these workloads; none for kinds that cannot be."""
     steps: list[Step] = []
     for ref, found in _objects(workloads, inventory):
-        if not isinstance(found, Workload) and KINDS[found.kind_in_keys()].has_ended(found):
+        kind = KINDS.get(found.kind_in_keys())
+        if kind is not None and kind.has_ended(found):
             continue  # it holds nothing; what Kueue manages would lose its logs and how it ended
         if isinstance(found, Workload):
             count = found.spec.replicas if found.spec.replicas is not None else 1
@@ -98,18 +118,19 @@ def suspended(workloads: Iterable[str], inventory: Inventory) -> tuple[Step, ...
                         expected=count,
                     )
                 )
+        elif kind is None or (suspending := kind.suspending) is None:
+            continue
         elif QUEUE_OF_KUEUE in (found.metadata.labels or {}):
             steps.append(
                 Delete(ref=ref, description=sentence("delete {ref}: Kueue would resume it", ref=str(ref)))
             )
-        elif not KINDS[found.kind_in_keys()].is_suspended(found):
-            steps.append(_suspension(ref, found, inventory))
+        elif not suspending.is_suspended(found):
+            steps.append(_suspension(suspending, ref, found, inventory))
     return tuple(steps)
 
 
-def _suspension(ref: ObjectRef, found: KubernetesObject, inventory: Inventory) -> Step:
+def _suspension(kind: Suspending, ref: ObjectRef, found: KubernetesObject, inventory: Inventory) -> Step:
     """Return the step that suspends an object. Undone, as many pods as now have to run again."""
-    kind = KINDS[found.kind_in_keys()]
     pods = [
         pod
         for pod in inventory.pods_of(workload_of(found))
@@ -121,7 +142,7 @@ def _suspension(ref: ObjectRef, found: KubernetesObject, inventory: Inventory) -
         label=f"{kind.pod_label}={ref.name}",
         count=len(pods),
     )
-    step = kind.suspend(ref, back)
+    step = kind.step(ref, back)
     if by := kind.managed_by(found):
         doubt = sentence(
             "suspend {ref}, which {manager} manages: whether its pods end, and undo restarts them, is up to that",

@@ -7,7 +7,7 @@ from typing import Any
 from collectors.cluster.kinds import ResourceKind
 from commands.execution.object_refs import ObjectRef
 from commands.execution.rights import Right
-from commands.execution.steps import Running, Step
+from commands.execution.steps import Delete, Running, Step
 from commands.training.spec import TrainingSpec
 
 QUEUE_OF_KUEUE = "kueue.x-k8s.io/queue-name"  # the label of what Kueue manages
@@ -18,33 +18,56 @@ def _anything(_spec: TrainingSpec) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WritingKind:
-    """One kind of training that commands launch, suspend and delete.
+class Launching:
+    """How a kind is launched.
 
-    `launch` returns the steps after those that every kind has (namespace, pull secret, script, a Service per role):
-    they create the workers suspended, and resume them last. `suspend` returns the step that frees the GPUs of one
-    top object and whose inverse restores it; the second argument waits until its pods run again. Every kind is
-    stopped for good by deleting its top objects.
+    `steps` returns those after the steps that every kind has (namespace, pull secret, script, a Service per role). The
+    workers start last: they are created suspended and then resumed, or created last if they cannot be suspended.
+    """
+
+    summary: str  # what a launch creates, for the docs
+    steps: Callable[[TrainingSpec], tuple[Step, ...]]
+    rights: tuple[Right, ...]
+    refusal: Callable[[TrainingSpec], str] = _anything  # why it cannot launch this spec; empty if it can
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspending:
+    """How the GPUs of a kind's objects are freed so that an undo restarts them.
+
+    `step` returns the step that suspends one top object and whose inverse resumes it; the second argument waits until
+    its pods run again.
+    """
+
+    is_suspended: Callable[[Any], bool]
+    step: Callable[[ObjectRef, Running], Step]
+    pod_label: str  # whose value, on each of its pods, is its name
+    managed_by: Callable[[Any], str]  # the other controller that runs it; empty for the kind's own
+    rights: tuple[Right, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritingKind:
+    """One kind of training that commands change. Every kind is stopped for good by deleting its top objects.
+
+    `launching` and `suspending` are None if the kind cannot: `training launch` does not offer it, and what would
+    suspend a training of it is refused.
     """
 
     objects: ResourceKind[Any]  # its top objects, the same as of the kind that is read
-    summary: str  # what a launch creates, for the docs
-    launch: Callable[[TrainingSpec], tuple[Step, ...]]
-    is_suspended: Callable[[Any], bool]
     has_ended: Callable[[Any], bool]  # it holds no GPUs and never starts again
-    suspend: Callable[[ObjectRef, Running], Step]
-    pod_label: str  # whose value, on each of its pods, is its name
-    managed_by: Callable[[Any], str]  # the other controller that runs it; empty for the kind's own
-    launch_rights: tuple[Right, ...]
-    suspend_rights: tuple[Right, ...]
-    delete_rights: tuple[Right, ...]
-    refusal: Callable[[TrainingSpec], str] = _anything  # why it cannot launch this spec; empty if it can
+    launching: Launching | None
+    suspending: Suspending | None
     typed: str = ""  # the kind as it is typed, where another has its name already: `vcjob`
 
     @property
     def name(self) -> str:
         """The kind as it stands in keys, and of the trainings that are read."""
         return self.objects.kind_in_keys
+
+    @property
+    def delete_rights(self) -> tuple[Right, ...]:
+        return Delete.rights(self.objects.group, self.objects.path.rpartition("/")[2])
 
     @property
     def option(self) -> str:

@@ -109,7 +109,7 @@ def test_a_read_command_may_not_declare_a_right_to_write() -> None:
         look_rights([_command(Right(group="", resources=("pods",), verbs=("get", "patch")))])
 
 
-def test_a_command_may_read_what_it_changes_except_secrets_and_evictions() -> None:
+def test_a_command_may_read_what_it_changes_except_secrets_evictions_and_config_maps_of_others() -> None:
     unread = {
         (rule["apiGroups"][0], resource)
         for rights in act_rights(CATALOGUE).values()
@@ -117,7 +117,14 @@ def test_a_command_may_read_what_it_changes_except_secrets_and_evictions() -> No
         for resource in rule["resources"]
         if "get" not in rule["verbs"] and not set(rule["verbs"]) <= {"list", "watch"}
     }
-    assert unread == {("", "secrets"), ("", "pods/eviction")}
+    assert unread == {("", "secrets"), ("", "pods/eviction"), ("", "configmaps")}
+
+
+def test_config_maps_are_read_and_deleted_by_name_only() -> None:
+    rules = [rule for rights in act_rights(CATALOGUE).values() for rule in every_rule(rights)]
+    found = [rule for rule in rules if "configmaps" in rule["resources"]]
+    assert {name for rule in found for name in rule.get("resourceNames", ())} >= {"training-script"}
+    assert all(rule["verbs"] == ["create"] for rule in found if "resourceNames" not in rule)
 
 
 def test_every_right_of_a_command_is_in_its_rules() -> None:

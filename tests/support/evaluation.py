@@ -11,8 +11,8 @@ from alerts.incidents.incident import Incident
 from alerts.routing import Route
 from alerts.rules import Proof, Rule
 from alerts.silences import Silence
+from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
-from bot.cards.incident_cards import compose_reply
 from bot.evaluation.proof_queries import proof_facts
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
@@ -129,7 +129,7 @@ class EvaluationStage:
         )
         lines = await self.lines()
         async with self.store.read() as snapshot:
-            return [await compose_reply(line, snapshot, shared) for line in lines]
+            return [await CardCatalogue(shared).compose_reply(line, snapshot) for line in lines]
 
     async def said(self) -> list[tuple[str, str]]:
         """Return each reply's card and text."""

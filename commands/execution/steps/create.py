@@ -54,8 +54,14 @@ class Create(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="creat
         return namespaces_of_ref(self.ref)
 
     @classmethod
-    def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:
-        return (Right(group=group, resources=resources, verbs=("get", "create"), namespace=namespace),)
+    def rights(
+        cls, group: str, *resources: str, namespace: str = "", names: tuple[str, ...] = ()
+    ) -> tuple[Right, ...]:
+        """Return the rights. Kubernetes cannot limit names that are created, only names that are read."""
+        return (
+            Right(group=group, resources=resources, verbs=("create",), namespace=namespace),
+            Right(group=group, resources=resources, verbs=("get",), namespace=namespace, names=names),
+        )
 
     async def dry_run(self, run: DryRun) -> Outcome:
         run.made.add(self.ref)

@@ -22,8 +22,11 @@ class Delete(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="del
         return ObjectState(ref=self.ref, is_gone=True)
 
     @classmethod
-    def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:
-        return (Right(group=group, resources=resources, verbs=("get", "delete"), namespace=namespace),)
+    def rights(
+        cls, group: str, *resources: str, namespace: str = "", names: tuple[str, ...] = ()
+    ) -> tuple[Right, ...]:
+        verbs = ("get", "delete")
+        return (Right(group=group, resources=resources, verbs=verbs, namespace=namespace, names=names),)
 
     async def dry_run(self, run: DryRun) -> Outcome:
         try:

@@ -390,7 +390,7 @@ def test_only_notifying_events_are_replies_in_each_thread(event_type: IncidentEv
         (IncidentEventType.SEVERITY_RAISED, "Severity raised to words"),
         (IncidentEventType.WORSENED, "It became worse: words"),
         (IncidentEventType.ACKNOWLEDGED, "Acknowledged by U1."),
-        (IncidentEventType.REOPENED, "Reopened: words"),
+        (IncidentEventType.REOPENED, "Reopened by U1: words."),
         (IncidentEventType.OPENED, "Opened: words"),
         (IncidentEventType.ALERT_ADDED, "Alert added: words"),
         (IncidentEventType.ALERT_RESOLVED, "Over: words"),
@@ -402,6 +402,12 @@ def test_the_text_of_an_event(event_type: IncidentEventType, expected: str) -> N
     event = IncidentEvent(number=2, at=NOON, type=event_type, text="words", who="U1")
 
     assert plain(event_text(incident(), event, context=CONTEXT)) == expected
+
+
+def test_an_alert_that_fires_again_reopens_it_without_a_person() -> None:
+    event = IncidentEvent(number=2, at=NOON, type=IncidentEventType.REOPENED, text="words")
+
+    assert plain(event_text(incident(), event, context=CONTEXT)) == "Reopened: words"
 
 
 def test_a_log_line_that_left_its_window_is_not_over() -> None:

@@ -5,15 +5,18 @@ from datetime import timedelta
 
 import pytest
 
+from alerts.alert import Alert
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import IncidentContext
 from alerts.cards.message import Buttons, ButtonStyle, Paragraph
 from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
+from alerts.incidents.incident_book import Effects, IncidentBook
 from alerts.rules import Severity
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample
+from collectors.facts.stepwise import result_of
 from collectors.facts.topology import ClaimFacts, Topology
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.alerting import NOON, a_renderer, a_topology, an_alert
@@ -187,3 +190,49 @@ def test_a_failed_unmap_and_any_other_part_of_the_danger_are_critical(second: st
 
     assert incident is not None
     assert incident.severity is Severity.CRITICAL
+
+
+def shrunk(name: str = "vision/ckpt") -> Alert:
+    """Return that almost everything on a claim is gone."""
+    namespace, _, claim = name.partition("/")
+    rule = shipped_rules()["VolumeContentCollapsed"]
+    alert = an_alert(
+        rule.name, severity="critical", on={"namespace": namespace, "persistentvolumeclaim": claim}
+    )
+    return replace(alert, rule=rule.id)
+
+
+def absorbed(alert: Alert, *incidents: Incident) -> Effects:
+    book = IncidentBook("prod-a", incidents=incidents)
+    grouping = GroupingContext(rules=RULES, topology=claims(**{"pvc-1": DETR}), facts=None)
+    return result_of(
+        book.absorb([(alert, NOON)], grouping=grouping, channels_of=lambda _alert: ("C1",), now=NOON)
+    )
+
+
+def test_what_is_gone_from_a_volume_joins_the_incident_of_the_node_that_formatted_it() -> None:
+    incident = incident_of(claims(**{"pvc-1": DETR}), VolumeUnmapFailed=UNMAP, VolumeMountFailed=MOUNT)
+
+    effects = absorbed(shrunk(), incident)
+
+    assert effects.opened == ()
+    (joined,) = effects.changed.values()
+    assert joined.lead.name == "VolumeFormatted"  # the worst that is known still leads
+    assert joined.members[-1].name == "VolumeContentCollapsed"
+
+
+@pytest.mark.parametrize(
+    ("alert", "is_open"),
+    [
+        pytest.param(shrunk("speech/ckpt"), True, id="another volume"),
+        pytest.param(shrunk(), False, id="the incident is over"),
+    ],
+)
+def test_it_is_an_incident_of_its_own_elsewhere(alert: Alert, *, is_open: bool) -> None:
+    incident = incident_of(claims(**{"pvc-1": DETR}), VolumeUnmapFailed=UNMAP, VolumeMountFailed=MOUNT)
+    if not is_open:
+        incident = replace(incident, resolved_at=NOON)
+
+    (opened,) = absorbed(alert, incident).opened
+
+    assert opened.group_key == f"volume/{alert.own_subject.volume}"

@@ -77,7 +77,6 @@ SAMPLES = {
     "InfiniBandLinkDown": _PORT,
     "InfiniBandErrors": _PORT,
     "InfiniBandDegraded": _PORT,
-    "GPUPluginUnavailable": {"namespace": "gpu-operator", "daemonset": "nvidia-device-plugin"},
     "GPUOperatorNodeNotReady": {"instance": "10.244.3.3:8000", "node": "gpu-b03"},
     "PodAdmissionFailed": {"namespace": "vision-detr", "pod": "detr-0"},
     "GPUDriverVersionsDiffer": {"modelName": "NVIDIA H200"},

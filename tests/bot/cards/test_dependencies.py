@@ -11,8 +11,10 @@ from alerts.alert import Alert
 from alerts.cards.message import Message
 from alerts.cards.posted import CardId, CardImage, CardKind, PostedCard, card_id
 from alerts.cards.text import text
+from alerts.incidents.events import IncidentEventType
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
+from alerts.parents.parent_incident import ParentIncident, Standing
 from alerts.rules import Severity
 from alerts.silences import Silence
 from alerts.store import Row, RowsRead, StoreSnapshot
@@ -69,10 +71,23 @@ def a_critical_incident(id: str, node: str) -> Incident:
     return replace(found, members=tuple(replace(one, severity=Severity.CRITICAL) for one in found.members))
 
 
+def a_parent(id: str) -> ParentIncident:
+    standing = Standing(
+        severity=Severity.WARNING, gravity=2, incidents=1, open_incidents=1, nodes=1, open_nodes=1
+    )
+    parent = ParentIncident(
+        id=id, cluster="lab", key="rack/r1", name="r1", opened_at=NOON, joined_at=NOON, standing=standing
+    )
+    return parent.with_event(IncidentEventType.OPENED, NOON)
+
+
+A_MEMBER = replace(an_incident("i2", "gpu-i2"), parent="i1")
+
 # For each kind, the rows with which the card of "i1" reads every type that it depends on.
 FULL: Mapping[CardKind, tuple[Any, ...]] = {
+    CardKind.PARENT: (a_parent("i1"), A_MEMBER, replace(SILENCE, cluster="lab")),
     CardKind.INCIDENT: (
-        an_incident("i1", "gpu-i1"),
+        replace(an_incident("i1", "gpu-i1"), parent="i9"),  # whose row was deleted: it shows itself
         an_alert("gpu-i1"),
         FAILED_PLAN,
         replace(SILENCE, cluster="lab"),
@@ -157,6 +172,15 @@ async def _stale_after(store: MemoryStore, row: Any) -> set[str]:
 async def test_a_changed_incident_composes_its_own_card_only() -> None:
     store = await a_store("i1", "i2", "i3")
     assert await _stale_after(store, an_incident("i2", "gpu-i2")) == {"i2"}
+
+
+async def test_a_changed_member_composes_the_card_of_its_parent_and_its_own() -> None:
+    store = await a_store("i1", "i2")
+    card = a_card("i9", kind=CardKind.PARENT)
+    async with store.unit() as unit:
+        await unit.rows(ParentIncident).put(a_parent("i9"))
+        await unit.rows(PostedCard).put(card)
+    assert await _stale_after(store, replace(an_incident("i2", "gpu-i2"), parent="i9")) == {"i2", "i9"}
 
 
 async def test_a_deleted_row_composes_its_own_card() -> None:

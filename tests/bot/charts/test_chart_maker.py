@@ -222,6 +222,13 @@ async def test_a_chart_that_never_works_is_left_out(site: Site) -> None:
     assert len(site.chat.said("C1")) == 1
 
 
+async def test_a_card_that_points_to_a_parent_gets_no_chart(site: Site) -> None:
+    async with site.running():
+        await site.put(replace(at(START), parent="i9"))
+        await asyncio.sleep(60)
+    assert not await site.images()
+
+
 async def test_a_restart_draws_nothing_again(site: Site) -> None:
     async with site.running():
         await site.put(INCIDENT)

@@ -1,4 +1,4 @@
-"""The contract of both stores."""
+"""The contract of the stores: the one in memory, which tests use, and one of each back end."""
 
 import asyncio
 import sqlite3
@@ -17,7 +17,7 @@ from alerts.alert import Alert
 from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.lifecycle import AlertState
 from alerts.store import TABLES, Between, Changed
-from bot.store.dialects import one_of
+from bot.store.backends.catalogue import backend_of
 from bot.store.sql_schema import sql_table
 from bot.store.sql_store import SqlStore
 from collectors.internal_errors import InternalErrors
@@ -140,12 +140,12 @@ async def test_rows_are_found_by_one_of_any_number_of_values(store: Stores) -> N
         assert await rows.get_all(()) == {}
 
 
-def test_one_of_is_one_parameter_in_both_databases() -> None:
+def test_one_of_is_one_parameter_in_every_database() -> None:
     column = sql_table("cards").c.row_id
     sql = {}
-    for drivername in ("sqlite+aiosqlite", "postgresql+asyncpg"):
-        dialect = make_url(f"{drivername}://").get_dialect()()
-        sql[dialect.name] = str(one_of(column, ["a", "b"], dialect.name).compile(dialect=dialect))
+    for backend in map(backend_of, ("sqlite+aiosqlite://", "postgresql+asyncpg://")):
+        dialect = make_url(backend.url).get_dialect()()
+        sql[dialect.name] = str(backend.one_of(column, ["a", "b"]).compile(dialect=dialect))
     assert sql["sqlite"].count("?") == 1
     assert "FROM json_each(?)" in sql["sqlite"]
     assert sql["postgresql"] == "cards.row_id = ANY ($1::TEXT[])"

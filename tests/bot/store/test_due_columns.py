@@ -13,7 +13,7 @@ from alembic.config import Config
 from sqlalchemy import Connection
 
 from alerts.store import Between
-from bot.store.dialects import make_engine, prepare
+from bot.store.backends.catalogue import backend_of
 from bot.store.migrate import MIGRATIONS
 from bot.store.sql_store import SqlStore
 from collectors.facts.sentences import english
@@ -53,8 +53,9 @@ async def old_store(path: Path, rows: dict[str, list[tuple[dict[str, str], Any]]
         config.attributes["connection"] = connection
         command.upgrade(config, BEFORE)
 
-    engine = make_engine(f"sqlite+aiosqlite:///{path}")
-    await prepare(engine)
+    backend = backend_of(f"sqlite+aiosqlite:///{path}")
+    engine = backend.engine()
+    await backend.prepare()
     async with engine.begin() as connection:
         await connection.run_sync(upgrade)
     await engine.dispose()

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, inspect, text
 
 import bot.wiring  # noqa: F401 - imports every module that declares a table
 from alerts.store import TABLES
-from bot.store.dialects import make_engine
+from bot.store.backends.catalogue import backend_of
 from bot.store.migrate import NewerSchemaError, migrate
 from bot.store.sql_schema import METADATA, sql_table
 from bot.store.sql_store import SqlStore
@@ -44,9 +44,10 @@ def _create_declared(connection: Connection) -> None:
 
 
 async def test_the_migrations_produce_the_schema_of_the_program(tmp_path: Path) -> None:
-    migrated, expected = make_engine(_url(tmp_path)), make_engine("sqlite+aiosqlite:///:memory:")
+    backend = backend_of(_url(tmp_path))
+    migrated, expected = backend.engine(), backend_of("sqlite+aiosqlite:///:memory:").engine()
     try:
-        await migrate(migrated)
+        await migrate(backend, migrated)
         async with migrated.connect() as connection:
             made = await connection.run_sync(_tables)
         async with expected.begin() as connection:
@@ -113,7 +114,7 @@ async def test_a_newer_schema_is_refused_and_left_unchanged(tmp_path: Path) -> N
 async def test_sqlite_is_configured_to_survive_a_power_cut(tmp_path: Path) -> None:
     store = await SqlStore.open(_url(tmp_path))
     await store.close()
-    engine = make_engine(_url(tmp_path))
+    engine = backend_of(_url(tmp_path)).engine()
     async with engine.connect() as connection:
         pragmas = {
             pragma: (await connection.execute(text(f"PRAGMA {pragma}"))).scalar_one()

@@ -122,8 +122,11 @@ async def file(tmp_path: Path) -> Path:
     config.set_main_option("script_location", str(MIGRATIONS))
     before = ScriptDirectory.from_config(config).get_revision("0004").down_revision
     with sqlite3.connect(path) as connection:
-        connection.execute("DROP TABLE members")  # what later migrations add
+        for table in ("members", "parents", "training_notices"):  # what later migrations add
+            connection.execute(f"DROP TABLE {table}")
         for table, name in (
+            ("incidents", "parent"),
+            ("incidents", "unanswered_since"),
             ("leases", "remind_at"),
             ("reclaim_requests", "remind_at"),
             ("reclaim_requests", "settle_at"),

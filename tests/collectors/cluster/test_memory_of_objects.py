@@ -19,7 +19,7 @@ BYTES = 3_500  # of a pod: it was 8,400
 
 def pod(name: str, **changes: Any) -> dict[str, Any]:
     amounts = {"requests": {"cpu": "8"}, "limits": {"nvidia.com/gpu": "8"}}
-    container = {"name": "main", "image": "example.org/detr:1", "resources": amounts}
+    container: dict[str, Any] = {"name": "main", "image": "example.org/detr:1", "resources": amounts}
     container["volumeMounts"] = [{"name": "data"}, {"name": "root"}, {"name": "token"}]
     volumes = [
         {"name": "data", "persistentVolumeClaim": {"claimName": "d"}},

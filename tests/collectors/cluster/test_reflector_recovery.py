@@ -217,9 +217,9 @@ async def test_after_each_failure_the_cache_continues_from_its_version(
 
     server.scripts = [first, failure, last]
     source = await connect(await serve(server))
-    cache = ClusterCache(
-        source, clock=SystemClock(), kinds=(NODES,), timing=replace(QUICK, watch=0.2, grace=0.2)
-    )
+    # Long enough for a busy machine to read an event, and short where the silence is waited for.
+    timing = replace(QUICK, watch=1 if failure is goes_silent else 30)
+    cache = ClusterCache(source, clock=SystemClock(), kinds=(NODES,), timing=timing)
     replica = Replica("nodes")
     cache.subscribe(replica)
     await run(cache)

@@ -75,9 +75,9 @@ async def test_a_silent_watch_is_aborted(serve: Serve, connect: Connect) -> None
         return response
 
     source = await connect(await serve(silent))
-    async with asyncio.timeout(10), aclosing(source.watch("/x", "1", seconds=0.2, grace=0.2)) as lines:
+    async with asyncio.timeout(10), aclosing(source.watch("/x", "1", seconds=1, grace=0.5)) as lines:
         assert [await anext(lines), await anext(lines)] == [b"", b'{"type":"BOOKMARK"}']
-        with pytest.raises(SourceError, match=r"within 0\.4 s"):
+        with pytest.raises(SourceError, match=r"within 1\.5 s"):
             await anext(lines)
 
 

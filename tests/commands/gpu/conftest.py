@@ -53,7 +53,13 @@ async def yard(kube: KubernetesLookalike, clock: Hands, tmp_path: Path) -> Async
 
 
 def an_agenda(yard: Yard) -> Agenda:
-    works = due_works(yard.store, {yard.cluster.name: yard.cluster}, yard.clock, yard.pipeline.handle)
+    works = due_works(
+        yard.store,
+        {yard.cluster.name: yard.cluster},
+        yard.clock,
+        yard.pipeline.handle,
+        remind_after=timedelta(),
+    )
     return Agenda(yard.store, yard.clock, works)
 
 

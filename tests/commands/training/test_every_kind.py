@@ -1,13 +1,19 @@
 """Completeness of the kinds of training. Each test names the kind, and the step that was forgotten."""
 
 import json
+import tomllib
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any
 
 import msgspec
 import pytest
 
+import collectors.trainings
+import commands.training
 from bot.doctor.role_rules import act_rights, look_rights
 from collectors.cluster.base import KubernetesObject
 from collectors.cluster.indexes import by_namespace, by_owner, kind_in_api
@@ -16,14 +22,16 @@ from collectors.cluster.kinds import DEFAULT_KINDS
 from collectors.facts.workload_keys import shown_kind, workload_key
 from collectors.trainings import catalogue
 from collectors.trainings.catalogue import read_trainings
+from collectors.trainings.reading_kind import ReadingKind
 from collectors.trainings.training import TrainingState
 from commands.command_catalogue import CATALOGUE
-from commands.execution.steps import Create, Delete, Patch, Scale
+from commands.core.command import UnusableError
+from commands.execution.steps import Create, Delete, Patch, Scale, Step
 from commands.training import training_kinds
 from commands.training.launch_steps import launch_steps
 from commands.training.spec import TrainingRole, TrainingSpec
 from commands.training.workload_steps import stop_steps, suspend_steps
-from commands.training.writing_kind import WritingKind
+from commands.training.writing_kind import Launching, WritingKind
 from docs.generate import fresh
 from tests.support.objects import inventory
 from tests.support.step_rights import forgotten_rights
@@ -44,21 +52,56 @@ SPEC = TrainingSpec(
     team="vision",
 )
 
+# How the status of an API says that an object has failed. A kind is tested with the first that it understands.
+FAILED: tuple[dict[str, Any], ...] = (
+    {"conditions": [{"type": "Failed", "status": "True"}]},
+    {"state": {"phase": "Failed"}},
+)
+
+
+def kinds_of_files(package: ModuleType, port: type[Any]) -> dict[str, Any]:
+    """Return the kinds that the files of a folder define, by module, whether a catalogue has them or not."""
+    names = [f"{package.__name__}.{one.name}" for one in iter_modules(package.__path__)]
+    found = {name: getattr(import_module(name), "KIND", None) for name in names}
+    return {name: kind for name, kind in found.items() if isinstance(kind, port)}
+
+
+FILES_READ = kinds_of_files(collectors.trainings, ReadingKind)
+FILES_WRITTEN = kinds_of_files(commands.training, WritingKind)
+each_file = pytest.mark.parametrize("kind", FILES_WRITTEN.values(), ids=lambda kind: kind.name)
 each_kind = pytest.mark.parametrize("kind", WRITTEN.values(), ids=lambda kind: kind.name)
+each_launched = pytest.mark.parametrize(
+    "kind", [kind for kind in WRITTEN.values() if kind.launching], ids=lambda kind: kind.name
+)
+each_suspended = pytest.mark.parametrize(
+    "kind",
+    [kind for kind in WRITTEN.values() if kind.launching and kind.suspending],
+    ids=lambda kind: kind.name,
+)
 API = {(kind.api, kind.kind): kind for kind in DEFAULT_KINDS}
 
 
 def spec_of(kind: WritingKind) -> TrainingSpec:
     """Return the spec, without its servers if the kind refuses them: then it must launch the workers alone."""
     alone = replace(SPEC, roles=SPEC.roles[:1])
-    spec = next((one for one in (SPEC, alone) if not kind.refusal(one)), None)
-    assert spec is not None, f"it launches no workers: {kind.refusal(alone)}"
+    refusal = launching_of(kind).refusal
+    spec = next((one for one in (SPEC, alone) if not refusal(one)), None)
+    assert spec is not None, f"it launches no workers: {refusal(alone)}"
     return spec
+
+
+def launching_of(kind: WritingKind) -> Launching:
+    assert kind.launching is not None
+    return kind.launching
+
+
+def steps_of_launch(kind: WritingKind) -> tuple[Step, ...]:
+    return launch_steps(launching_of(kind), spec_of(kind), has_namespace=False, has_secret=False)
 
 
 def launched(kind: WritingKind, **labels: str) -> Inventory:
     """Return the cluster after a launch, before any controller has seen it."""
-    steps = launch_steps(kind, spec_of(kind), has_namespace=False, has_secret=False)
+    steps = steps_of_launch(kind)
     trees = {step.ref: step.manifest for step in steps if isinstance(step, Create)}
     for step in steps:
         if isinstance(step, Patch):
@@ -84,10 +127,12 @@ def with_end(one: KubernetesObject, kind: WritingKind) -> KubernetesObject:
     """Return the object after its failure, if it is of this kind."""
     if not isinstance(one, kind.objects.type):
         return one
-    failed: KubernetesObject = msgspec.convert(
-        {**msgspec.to_builtins(one), "status": {"conditions": [{"type": "Failed", "status": "True"}]}},
-        type=kind.objects.type,
-    )
+    tree = msgspec.to_builtins(one)
+    after: list[KubernetesObject] = [
+        msgspec.convert({**tree, "status": status}, type=kind.objects.type) for status in FAILED
+    ]
+    failed = next(filter(kind.has_ended, after), None)
+    assert failed is not None, f"add to FAILED how the status of a {kind.name} says that it has failed"
     return failed
 
 
@@ -96,7 +141,33 @@ def test_every_kind_that_is_written_is_read() -> None:
     assert not missing, f"write collectors/trainings/<kind>.py, and a line in its catalogue.py: {missing}"
 
 
-@each_kind
+def test_every_kind_of_a_file_is_in_the_catalogues() -> None:
+    forgotten = {
+        "KINDS of collectors/trainings/catalogue.py": {kind.name for kind in FILES_READ.values()}
+        - READ.keys(),
+        "KINDS of commands/training/training_kinds.py": {kind.name for kind in FILES_WRITTEN.values()}
+        - WRITTEN.keys(),
+    }
+    assert not any(forgotten.values()), [
+        f"add to {where}: {kinds}" for where, kinds in forgotten.items() if kinds
+    ]
+
+
+def test_every_file_of_a_kind_is_in_its_contract() -> None:
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    kept = {
+        module
+        for contract in tool["contracts"]
+        if "of kinds of training do not import each other" in contract["name"]
+        for module in contract["modules"]
+    }
+    files = {*FILES_READ, *FILES_WRITTEN}
+    assert files <= kept, (
+        f"add to the contracts of kinds of training in pyproject.toml: {sorted(files - kept)}"
+    )
+
+
+@each_file
 def test_its_files_are_named_like_the_kind(kind: WritingKind) -> None:
     for folder in ("collectors/trainings", "commands/training"):
         assert (ROOT / folder / f"{kind.option}.py").is_file(), f"{folder}/{kind.option}.py"
@@ -115,7 +186,7 @@ def test_its_objects_are_watched_and_found_by_their_namespace(kind: WritingKind)
         assert index in kind.objects.indexes, f"add the index {index.__name__} to {kind.objects.name}"
 
 
-@each_kind
+@each_launched
 def test_what_is_launched_is_read_as_that_kind(kind: WritingKind) -> None:
     (training,) = read_trainings(launched(kind))
     assert (training.kind, training.shown, training.owner) == (kind.name, "mnist/mnist", "ana")
@@ -125,19 +196,22 @@ def test_what_is_launched_is_read_as_that_kind(kind: WritingKind) -> None:
     assert any(f"/{kind.name}/" in workload for workload in training.workloads)
 
 
-@each_kind
-def test_its_workers_are_created_suspended_and_resumed_last(kind: WritingKind) -> None:
-    steps = launch_steps(kind, spec_of(kind), has_namespace=False, has_secret=False)
-    created = [step for step in steps if isinstance(step, Create) and step.ref.kind == kind.objects.kind]
+@each_launched
+def test_its_workers_start_when_all_else_is_there_and_the_launch_is_undone(kind: WritingKind) -> None:
+    steps = steps_of_launch(kind)
+    created = [step for step in steps if isinstance(step, Create) and step.ref.api == kind.objects.api]
     assert created
-    for step in created:
-        assert kind.is_suspended(decoded(step.manifest, {})), step.description
-    assert not isinstance(steps[-1], Create)
+    if kind.suspending:
+        for step in created:
+            assert kind.suspending.is_suspended(decoded(step.manifest, {})), step.description
+        assert not isinstance(steps[-1], Create), "resume it last"
+    else:
+        assert list(steps[-len(created) :]) == created, "create it last, as it starts at once"
     undone = [step.inverse("uid") for step in steps]
     assert all(undone)
 
 
-@each_kind
+@each_suspended
 def test_its_suspension_frees_the_gpus_and_is_undone(kind: WritingKind) -> None:
     seen = launched(kind)
     (training,) = read_trainings(seen)
@@ -150,17 +224,31 @@ def test_its_suspension_frees_the_gpus_and_is_undone(kind: WritingKind) -> None:
     assert all(step.inverse("") is not None and step.namespaces() == ("mnist",) for step in own)
 
 
-@each_kind
+@each_suspended
 def test_it_is_not_suspended_twice(kind: WritingKind) -> None:
-    steps = launch_steps(kind, spec_of(kind), has_namespace=False, has_secret=False)
-    trees = [step.manifest for step in steps if isinstance(step, Create)]
+    trees = [step.manifest for step in steps_of_launch(kind) if isinstance(step, Create)]
     seen = inventory(*(decoded(tree, {}) for tree in trees))
     (training,) = read_trainings(seen)
     assert training.state is TrainingState.SUSPENDED
     assert not [step for step in suspend_steps(training, seen) if not isinstance(step, Scale)]
 
 
-@each_kind
+@each_launched
+def test_what_cannot_be_suspended_is_refused_with_the_way_to_stop_it(
+    kind: WritingKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(WRITTEN, kind.name, replace(kind, suspending=None))
+    for labels in ({}, QUEUE):
+        seen = launched(kind, **labels)
+        (training,) = read_trainings(seen)
+        with pytest.raises(
+            UnusableError, match="cannot be suspended: `training stop mnist/mnist` deletes it"
+        ):
+            suspend_steps(training, seen)
+        assert stop_steps(training, seen)
+
+
+@each_suspended
 def test_what_kueue_manages_is_deleted_and_never_suspended(kind: WritingKind) -> None:
     seen = launched(kind, **QUEUE)
     (training,) = read_trainings(seen)
@@ -169,7 +257,7 @@ def test_what_kueue_manages_is_deleted_and_never_suspended(kind: WritingKind) ->
     assert all(isinstance(step, Delete) and "Kueue would resume it" in step.description for step in steps)
 
 
-@each_kind
+@each_launched
 def test_what_has_ended_is_neither_suspended_nor_deleted(kind: WritingKind) -> None:
     for labels in ({}, QUEUE):
         seen = launched(kind, **labels)
@@ -181,7 +269,7 @@ def test_what_has_ended_is_neither_suspended_nor_deleted(kind: WritingKind) -> N
         assert not steps, steps[0].description
 
 
-@each_kind
+@each_launched
 def test_it_is_stopped_by_deleting_exactly_its_top_objects(kind: WritingKind) -> None:
     seen = launched(kind)
     (training,) = read_trainings(seen)
@@ -194,18 +282,19 @@ def test_it_is_stopped_by_deleting_exactly_its_top_objects(kind: WritingKind) ->
     assert all(step.ref.uid for step in steps)
 
 
-@each_kind
+@each_launched
 def test_the_rights_of_the_commands_suffice_for_its_steps(kind: WritingKind) -> None:
     rights = {command.name: command.rights for command in CATALOGUE}
     seen = launched(kind)
     queued = launched(kind, **QUEUE)
     (training,) = read_trainings(seen)
     needed = {
-        "training launch": launch_steps(kind, spec_of(kind), has_namespace=False, has_secret=False),
+        "training launch": steps_of_launch(kind),
         "training stop": stop_steps(training, seen),
-        "gpu release": (*suspend_steps(training, seen), *suspend_steps(training, queued)),
-        "gpu settle": (*suspend_steps(training, seen), *suspend_steps(training, queued)),
     }
+    if kind.suspending:
+        suspension = (*suspend_steps(training, seen), *suspend_steps(training, queued))
+        needed |= {"gpu release": suspension, "gpu settle": suspension}
     refused = [
         f"{name}: {one}" for name, steps in needed.items() for one in forgotten_rights(rights[name], steps)
     ]
@@ -216,12 +305,12 @@ def test_the_rights_of_the_commands_suffice_for_its_steps(kind: WritingKind) -> 
 def test_the_chart_and_the_docs_have_it(kind: WritingKind) -> None:
     plural = kind.objects.path.rpartition("/")[2]
     table = act_rights(CATALOGUE)
-    for rules in (
-        look_rights(CATALOGUE),
-        table["training launch"],
-        table["training stop"],
-        table["gpu release"],
-    ):
+    acts = {
+        "training launch": kind.launching,
+        "training stop": True,
+        "gpu release": kind.suspending,
+    }
+    for rules in (look_rights(CATALOGUE), *(table[name] for name, can in acts.items() if can)):
         found = [
             rule
             for rule in rules["cluster"]
@@ -232,7 +321,7 @@ def test_the_chart_and_the_docs_have_it(kind: WritingKind) -> None:
     assert f"| {shown_kind(kind.name)} " in fresh(page.read_text(encoding="utf-8"))
 
 
-@each_kind
+@each_launched
 def test_a_kind_that_cannot_be_seen_is_named(kind: WritingKind) -> None:
     seen = launched(kind)
     blind = replace(seen, missing={kind.objects.name: "forbidden"})

@@ -254,7 +254,7 @@ async def test_an_uploaded_script_is_stored_and_run(yard: Yard, kube: Kubernetes
     plan = await yard.do(f"training launch up --image {IMAGE} --gpus 1 -- world", ANA, uploads=(script,))
     assert plan.state is PlanState.DONE, plan.error
     assert plan.is_fixed
-    config = kube.get("configmaps", "up", "up-script")
+    config = kube.get("configmaps", "up", "training-script")
     assert config is not None
     assert config["data"] == {"run.sh": "#!/bin/bash\necho 你好 $1\n"}
     job = kube.get("jobs", "up", "up-worker")

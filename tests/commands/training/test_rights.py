@@ -10,6 +10,7 @@ import yaml
 from collectors.cluster.kinds import JOBSETS
 from collectors.facts.results import SourceError
 from commands.core.context import Defaults
+from commands.core.request import Upload
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Plan, PlanState
 from commands.execution.steps import Create, Delete
@@ -100,6 +101,26 @@ async def test_the_account_can_neither_read_nor_delete_the_copied_secret(
     for forbidden in (yard.writer.read(secret), yard.writer.delete(secret)):
         with pytest.raises(SourceError, match="403"):
             await forbidden
+
+
+async def test_of_config_maps_only_the_uploaded_scripts_can_be_read_and_deleted(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    script = Upload(name="run.sh", content=b"#!/bin/bash\nsleep 1\n")
+    plan = await yard.do(LINE, ANA, uploads=(script,))
+    assert plan.state is PlanState.DONE, plan.error
+    await yard.seen(lambda: any(view.workloads for view in yard.cluster.trainings()))
+    meta = {"name": "of-others", "namespace": "mnist"}
+    kube.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"password": "x"}})
+    other = ObjectRef(api="v1", kind="ConfigMap", namespace="mnist", name="of-others")
+    for forbidden in (yard.writer.read(other), yard.writer.delete(other), yard.writer.listing(other)):
+        with pytest.raises(SourceError, match="403"):
+            await forbidden
+
+    over = await yard.do("training stop mnist --keep-namespace", DANA)
+    assert over.state is PlanState.DONE, over.error
+    left = {one["metadata"]["name"] for one in kube.list("configmaps", "mnist")}
+    assert ("of-others" in left, "training-script" in left) == (True, False)
 
 
 async def test_undoing_a_launch_deletes_the_secret_with_its_namespace(

@@ -281,6 +281,24 @@ async def test_one_is_suspended_and_an_undo_restarts_it(stage: Stage) -> None:
     assert (await stage.uid(VCJOBS), stage.pods(VCJOBS)) == (kept, pods)
 
 
+async def test_one_that_cannot_be_suspended_is_not_requested_and_the_other_is(stage: Stage) -> None:
+    await stage.create_both()
+    measured(stage.yard, {}, names=(NAME, f"{NAME}-worker-0"))
+    why = (
+        f"is a Job.batch.volcano.sh, which cannot be suspended: training stop {stage.key(VCJOBS)} deletes it"
+    )
+    answer = await stage.yard.say(f"gpu free {stage.key(VCJOBS)}", DANA)
+    assert "There is nothing to request" in answer
+    assert why in answer
+    await stage.done("gpu free --grace 30m")
+    async with stage.yard.store.unit() as unit:
+        (asked,) = await unit.rows(ReclaimRequest).find(state="asked")
+    assert asked.training == stage.key(JOBS)
+    plan = await stage.yard.newest()
+    assert plan is not None
+    assert any(why in note.replace("`", "") for note in plan.notes)
+
+
 @EVERY_DEFINITION
 async def test_it_is_launched_by_the_name_that_is_its_own(stage: Stage) -> None:
     name = f"{stage.space}-new"
@@ -309,11 +327,9 @@ def test_the_roles_of_the_program_have_it(monkeypatch: pytest.MonkeyPatch) -> No
 
     def roles() -> list[Any]:
         table = act_rights(CATALOGUE)
-        return [
-            look_rights(CATALOGUE),
-            *(table[one] for one in ("training launch", "training stop", "gpu release")),
-        ]
+        return [look_rights(CATALOGUE), table["training launch"], table["training stop"]]
 
     assert not any(map(has, roles()))
     add_vcjob(monkeypatch)
     assert all(map(has, roles()))
+    assert not has(act_rights(CATALOGUE)["gpu release"])  # it cannot be suspended

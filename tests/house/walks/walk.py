@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 
 import msgspec
@@ -60,7 +60,7 @@ class Walk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A change: new files, edits, the modules that generate tables, and the tests that must pass then.
 
     `chapters`: the headings of CONTRIBUTING that describe it. `only`: which tests of the guards, as `pytest -k` reads
-    it. `forgotten`: a changed file, and what a guard says when its change is left out.
+    it. `forgotten`: changed files, and what a guard says of each when these changes are left out.
 
     In a new file LAST_MIGRATION is the newest migration's number.
     """
@@ -78,19 +78,23 @@ class Walk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def changed(self) -> tuple[str, ...]:
         return (*self.new, *dict.fromkeys(edit.file for edit in self.edits))
 
-    def make(self, root: Path, *, but: str = "") -> None:
-        """Make the change, `but` one file stays as it is."""
+    def guards_that_are_there(self) -> list[str]:
+        """Return the guards in this copy of the tree: the walk adds some of them, and one may be forgotten."""
+        return [guard for guard in self.guards if Path(guard).exists()]
+
+    def make(self, root: Path, *, but: Container[str] = ()) -> None:
+        """Make the change, `but` some files stay as they are."""
         last = max(path.name[:4] for path in (root / "bot/store/migrations/versions").glob("[0-9]*.py"))
         for name, content in self.new.items():
             path = root / name
             assert not path.exists(), f"{name} is there already"
-            if name == but:
+            if name in but:
                 continue
             path.parent.mkdir(parents=True, exist_ok=True)
             text = content.text(root) if isinstance(content, Copied) else content
             path.write_text(text.replace("LAST_MIGRATION", last), encoding="utf-8")
         for edit in self.edits:
-            if edit.file != but:
+            if edit.file not in but:
                 edit.make(root)
 
 

@@ -1,21 +1,18 @@
 """Trainings as Jobs of Volcano: one object with all roles, whose pods Volcano's scheduler binds at once.
 
-It has no field that suspends it: Volcano does so for an object of another kind, a Command, which the Job is deleted
-instead of here.
+It has no field that suspends it: Volcano does so for an object of another kind, a Command. So it cannot be suspended
+here.
 """
 
 from functools import partial
 
-from commands.execution.object_refs import ObjectRef
-from commands.execution.steps import Create, Delete, Running, Step
+from commands.execution.steps import Create, Step
 from commands.training import manifests
 from commands.training.manifests import Object, manifest_name
 from commands.training.spec import TrainingRole, TrainingSpec
-from commands.training.writing_kind import WritingKind
+from commands.training.writing_kind import Launching, WritingKind
 from tests.support.vcjob.reading_vcjob import INDEX, job_end
 from tests.support.vcjob.watched_vcjob import VCJOBS, VolcanoJob
-
-_GROUP, _PLURAL = VCJOBS.group, "jobs"
 
 
 def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
@@ -45,33 +42,18 @@ def _host(spec: TrainingSpec, role: TrainingRole, index: int) -> str:
     return f"{spec.name}-{role.name}-{index}.{spec.name}"
 
 
-def _is_suspended(_one: VolcanoJob) -> bool:
-    return False
-
-
 def _has_ended(one: VolcanoJob) -> bool:
     return job_end(one) is not None
 
 
-def _suspend(ref: ObjectRef, _back: Running) -> Step:
-    return Delete(ref=ref, description=f"delete {ref}: it cannot be suspended")
-
-
-def _managed_by(_one: VolcanoJob) -> str:
-    return ""
-
-
 KIND = WritingKind(
     objects=VCJOBS,
-    summary="a Job of Volcano with one task per role",
-    launch=_launch,
-    is_suspended=_is_suspended,
     has_ended=_has_ended,
-    suspend=_suspend,
-    pod_label="volcano.sh/job-name",
-    managed_by=_managed_by,
-    launch_rights=Create.rights(_GROUP, _PLURAL),
-    suspend_rights=Delete.rights(_GROUP, _PLURAL),
-    delete_rights=Delete.rights(_GROUP, _PLURAL),
+    launching=Launching(
+        summary="a Job of Volcano with one task per role",
+        steps=_launch,
+        rights=Create.rights(VCJOBS.group, "jobs"),
+    ),
+    suspending=None,
     typed="vcjob",
 )

@@ -8,13 +8,15 @@ from dataclasses import replace
 import pytest
 
 from alerts.store import Unit
-from bot.channels import intake as module
 from bot.channels.intake import InboxFullError, Intake, NotYetStoredError, Receipt, report_outcome
 from bot.channels.interaction import Interaction
 from tests.bot.channels.inbox.test_inbox import INTERACTION
 from tests.support.memory_store import MemoryStore
 
 LINE = replace(INTERACTION, files=())
+pytestmark = (
+    pytest.mark.looptime
+)  # the store's time passes while nothing else goes on, however busy the machine is
 
 
 class GatedStore(MemoryStore):
@@ -40,10 +42,7 @@ async def store() -> GatedStore:
 
 
 @pytest.fixture
-async def intake(store: GatedStore, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Intake]:
-    """An intake that waits for the store no longer than a turn of the event loop."""
-    monkeypatch.setattr(module, "STORE_TIMEOUT", 0.01)
-    monkeypatch.setattr(module, "PENDING_AFTER", 0.01)
+async def intake(store: GatedStore) -> AsyncIterator[Intake]:
     found = Intake(store, max_waiting=2)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(found.run())

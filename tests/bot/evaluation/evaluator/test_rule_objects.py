@@ -5,7 +5,6 @@ import itertools
 import json
 import threading
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from types import SimpleNamespace
@@ -196,12 +195,13 @@ async def test_without_any_rule_the_objects_are_read_and_cycles_go_on(
 
     setup.clock = Running()
     setup.objects.rules.append(rule_spec("Theirs"))
-    with suppress(TimeoutError):
-        async with asyncio.timeout(0.5):
-            await evaluator.run()
+    async with asyncio.TaskGroup() as tasks, asyncio.timeout(60):
+        running = tasks.create_task(evaluator.run())
+        while not (evaluator.rules and evaluator.has_evaluated):  # noqa: ASYNC110 - a cycle sends no signal
+            await asyncio.sleep(0.01)
+        running.cancel()
 
     assert {rule.name for rule in evaluator.rules.values()} == {"Theirs"}
-    assert evaluator.has_evaluated
 
 
 async def test_objects_are_parsed_off_the_loop_and_once_while_they_stay_the_same(

@@ -36,13 +36,16 @@ RULE = replace(
 )
 
 
-def replicas(last: int = MANY, *, until: float = 99, few_until: float = 99) -> Canned:
+def replicas(
+    last: int = MANY, *, until: float = 99, few_until: float = 99, hotter_each_minute: float = 0
+) -> Canned:
     """Return a world in which so many replicas are down until then, the first three until `few_until`."""
 
     def heat(_expr: str, at: datetime) -> Mapping[str, float]:
         minute = (at - NOON) / EVERY
         first = 0 if minute < few_until else 3
-        return {f"n{number}": 91 for number in (range(first, last) if minute < until else ())}
+        value = 91 + minute * hotter_each_minute
+        return {f"n{number}": value for number in (range(first, last) if minute < until else ())}
 
     return Canned(heat)
 
@@ -159,7 +162,7 @@ async def test_values_of_many_alerts_are_written_again_some_at_a_time(
 ) -> None:
     """They began together, so all of their rows are old at the same moment."""
     monkeypatch.setattr(recorder, "REFRESHED_AT_ONCE", 60)
-    yard = a_yard(replicas())
+    yard = a_yard(replicas(hotter_each_minute=0.1))
     written: list[set[str]] = []
     await yard.round(0)
     yard.store.listen(lambda changed: written.append(set(changed.get("alerts", ()))))
@@ -170,3 +173,13 @@ async def test_values_of_many_alerts_are_written_again_some_at_a_time(
     first = -(-MANY // 60)  # rounds until all of them are
     assert len(set.union(*rounds)) == min(MANY, 60 * 5)
     assert first > 1
+
+
+async def test_an_alert_that_is_as_it_was_is_not_written_again() -> None:
+    yard = a_yard(replicas())
+    written: list[str] = []
+    await yard.round(0)
+    yard.store.listen(lambda changed: written.extend(changed.get("alerts", ())))
+    for minute in range(1, 6):
+        await yard.round(minute)
+    assert written == []

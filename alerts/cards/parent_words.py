@@ -1,0 +1,120 @@
+"""Words for a parent incident: its headline, what happened to it, and where a member belongs. Pure."""
+
+from collections.abc import Sequence
+
+from alerts.cards.headline import headline
+from alerts.cards.text import Text, bold, person, text
+from alerts.incidents.events import IncidentEvent, IncidentEventType
+from alerts.incidents.incident import Incident
+from alerts.parents.parent_incident import Fired, ParentIncident
+from collectors.facts.sentences import Sentence, counted, listed, sentence, word
+
+_PLACES = {  # by the kind of what the nodes have in common
+    "rack": "rack {name}",
+    "zone": "zone {name}",
+    "component": "component {name}",
+    "training": "training {name}",
+    "cluster": "cluster {name}",
+}
+
+
+def place_shown(parent: ParentIncident) -> Sentence:
+    """Return what its nodes have in common."""
+    return sentence(_PLACES.get(parent.kind, "{name}"), name=parent.name)
+
+
+def parent_headline(parent: ParentIncident) -> Sentence:
+    """Return how many nodes of which place have which alerts, or had them."""
+    place, now = place_shown(parent), parent.standing
+    if not parent.is_open:
+        return counted(
+            "{count} node of {place} had alerts",
+            "{count} nodes of {place} had alerts",
+            count=now.nodes,
+            place=place,
+        )
+    alerts = _alerts(now.fired, now.other_alerts)
+    if now.open_nodes < now.nodes:
+        return counted(
+            "{count} of {nodes} nodes of {place} still has alerts: {alerts}",
+            "{count} of {nodes} nodes of {place} still have alerts: {alerts}",
+            count=now.open_nodes,
+            nodes=now.nodes,
+            place=place,
+            alerts=alerts,
+        )
+    return counted(
+        "{count} node of {place} has alerts: {alerts}",
+        "{count} nodes of {place} have alerts: {alerts}",
+        count=now.nodes,
+        place=place,
+        alerts=alerts,
+    )
+
+
+def _alerts(fired: Sequence[Fired], others: int) -> Sentence:
+    said = listed(sentence("{alert} on {number}", alert=one.alert, number=one.nodes) for one in fired)
+    if not others:
+        return said
+    return counted("{alerts} and {count} other", "{alerts} and {count} others", alerts=said, count=others)
+
+
+def headline_of_any(incident: Incident | ParentIncident) -> str:
+    """Return the headline of what a list has."""
+    return parent_headline(incident) if isinstance(incident, ParentIncident) else headline(incident)
+
+
+def parent_summary(parent: ParentIncident) -> Sentence:
+    """Return the whole in one sentence, for a notification."""
+    said = parent_headline(parent)
+    if not parent.is_open:
+        return sentence("Resolved: {headline}", headline=said)
+    return listed([word(parent.severity.value.upper()), said], ":")
+
+
+def parent_event(parent: ParentIncident, event: IncidentEvent) -> Text:
+    """Return an event as text, for a reply in the card's thread or a line of the history."""
+    who = person(event.who, event.who_name)
+    match event.type:
+        case IncidentEventType.OPENED:
+            return text("These nodes broke together.")
+        case IncidentEventType.SEVERITY_RAISED:
+            severity = word(parent.severity.value)
+            return text(
+                sentence("Severity raised to {alert}", alert=listed([severity, parent_headline(parent)], ":"))
+            )
+        case IncidentEventType.WORSENED:
+            return text(sentence("It became worse: {alert}", alert=parent_headline(parent)))
+        case IncidentEventType.ACKNOWLEDGED:
+            return text(sentence("Acknowledged by {who}.", who=who))
+        case IncidentEventType.HANDED_OVER:
+            return text(sentence("Handed over to {who} by {giver}.", who=who, giver=event.text))
+        case IncidentEventType.GIVEN_BACK:
+            return text(sentence("Acknowledgement taken back by {who}.", who=who))
+        case IncidentEventType.REOPENED:
+            return text(sentence("Reopened: {alert}", alert=parent_headline(parent)))
+        case IncidentEventType.RESOLVED:
+            return parent_resolution(parent, event)
+        case _:
+            return text(event.text)
+
+
+def parent_resolution(parent: ParentIncident, event: IncidentEvent) -> Text:
+    """Return how long it stood until then."""
+    beginnings = (IncidentEventType.OPENED, IncidentEventType.REOPENED)
+    began = max(
+        (one.at for one in parent.events if one.type in beginnings and one.number < event.number),
+        default=parent.opened_at,
+    )
+    resolved = bold(sentence("Resolved"))
+    return text(sentence("{resolved} after {lasting}.", resolved=resolved, lasting=event.at - began))
+
+
+def where_it_belongs(incident: Incident, parent: ParentIncident) -> Text:
+    """Return where an incident's news are, for its own card."""
+    template = (
+        "Part of incident `{parent}`, many nodes of {place}: what happens is said there."
+        if parent.is_open
+        else "It was part of incident `{parent}`, many nodes of {place}."
+    )
+    return text(sentence(template, parent=incident.parent, place=place_shown(parent)))

@@ -1,0 +1,1 @@
+"""Parent incidents: what many nodes have in common whose incidents began together."""

@@ -1,0 +1,124 @@
+"""The parent incident: one row and one card for the incidents of many nodes that began together."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from alerts.incidents.events import IncidentEvent, IncidentEventType
+from alerts.incidents.incident import MAX_EVENTS
+from alerts.rules import Severity
+from alerts.store import stored
+from collectors.facts.subjects import Subject
+
+COUNTED = 4  # alerts that it names with the number of their nodes: the card has the rest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fired:
+    """How many of its nodes an alert fires on; once it is over, fired on at last."""
+
+    alert: str
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What its members are now."""
+
+    severity: Severity
+    gravity: int
+    incidents: int
+    open_incidents: int
+    nodes: int
+    open_nodes: int
+    fired: tuple[Fired, ...] = ()  # the gravest first, then what is on most nodes: at most COUNTED
+    other_alerts: int = 0  # names that `fired` leaves out
+    channels: tuple[str, ...] = ()
+
+
+@stored("parents", "cluster", "state", "key", "resolved_at", over=lambda parent: parent.resolved_at)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParentIncident:
+    """What many nodes have in common. `key` is its kind and its name, such as `rack/r12`, and never changes.
+
+    Its members are incidents that name it; they keep their group keys, acknowledgements and histories. It is open
+    for as long as one of them is.
+    """
+
+    id: str  # of the same numbers as those of incidents
+    cluster: str
+    key: str
+    name: str  # of what they have in common, as people read it
+    opened_at: datetime
+    joined_at: datetime  # when the last member joined
+    standing: Standing
+    listed: int = 0  # members in the list that was attached last
+    channels: tuple[str, ...] = ()
+    events: tuple[IncidentEvent, ...] = ()
+    acknowledged_by: str = ""
+    acknowledged_by_name: str = ""
+    acknowledged_at: datetime | None = None
+    resolved_at: datetime | None = None
+    reopened_at: datetime | None = None  # the last time
+
+    @property
+    def parent(self) -> str:
+        """A parent is a part of no other."""
+        return ""
+
+    @property
+    def is_open(self) -> bool:
+        return self.resolved_at is None
+
+    @property
+    def state(self) -> str:
+        """Indexed in the store: open or resolved."""
+        return "open" if self.is_open else "resolved"
+
+    @property
+    def kind(self) -> str:
+        """Of what it is: rack, zone, component, training, cluster."""
+        return self.key.partition("/")[0]
+
+    @property
+    def severity(self) -> Severity:
+        return self.standing.severity
+
+    @property
+    def gravity(self) -> int:
+        return self.standing.gravity
+
+    @property
+    def began_at(self) -> datetime:
+        return self.reopened_at or self.opened_at
+
+    def lasted(self, now: datetime) -> timedelta:
+        """Return how long it has stood since it began, the last time."""
+        return (self.resolved_at or now) - self.began_at
+
+    @property
+    def subject(self) -> Subject:
+        """As far as a subject has a word for it."""
+        known = Subject(cluster=self.cluster)
+        if self.kind not in ("rack", "component", "training"):
+            return known
+        return replace(known, **{self.kind: self.key.partition("/")[2]})
+
+    def with_event(
+        self, type: IncidentEventType, at: datetime, *, text: str = "", who: str = "", who_name: str = ""
+    ) -> "ParentIncident":
+        number = self.events[-1].number + 1 if self.events else 1
+        event = IncidentEvent(number=number, at=at, type=type, text=text, who=who, who_name=who_name)
+        first, latest = self.events[:1], self.events[1:][-(MAX_EVENTS - 2) :]
+        return replace(self, events=(*first, *latest, event))
+
+    def restated(self, by: timedelta) -> "ParentIncident":
+        """Return the same parent after a clock step of so much."""
+        return replace(
+            self,
+            opened_at=self.opened_at + by,
+            joined_at=self.joined_at + by,
+            acknowledged_at=self.acknowledged_at and self.acknowledged_at + by,
+            resolved_at=self.resolved_at and self.resolved_at + by,
+            reopened_at=self.reopened_at and self.reopened_at + by,
+            events=tuple(replace(event, at=event.at + by) for event in self.events),
+        )

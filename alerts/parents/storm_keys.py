@@ -1,0 +1,79 @@
+"""Keys of storms: each is a kind of thing that nodes may have in common, the closest first. Pure."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from alerts.incidents.incident import Incident
+from alerts.rules import ImpactScope
+from collectors.facts.topology import Topology
+
+NODE_GROUPS = ("node", "pod")  # kinds of group keys: an incident of another kind is about more than its node
+
+
+def node_of(incident: Incident) -> str:
+    """Return the node that the incident is about, empty if it is not about one."""
+    kind = incident.group_key.partition("/")[0]
+    return incident.subject.node if kind in NODE_GROUPS and not incident.crash_of else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StormKey:
+    """A kind of thing that nodes have in common. `of`: the ids of those that an incident's node belongs to.
+
+    `nodes`: how many nodes belong to one, if `share` of them must be hit before it explains a storm. `times`: how many
+    times as many nodes as elsewhere make a storm. `is_lasting`: whether what breaks later joins while it is one.
+    """
+
+    kind: str
+    of: Callable[[Incident, Topology], Iterable[str]]
+    nodes: Callable[[str, Topology], int] = lambda _id, _topology: 0
+    shown: Callable[[str, Topology], str] = lambda id, _topology: id
+    share: float = 0
+    times: int = 1
+    is_lasting: bool = True
+
+
+def _rack(incident: Incident, topology: Topology) -> Iterable[str]:
+    facts = topology.nodes.get(node_of(incident))
+    return filter(None, (facts.rack if facts is not None else incident.subject.rack,))
+
+
+def _zone(incident: Incident, topology: Topology) -> Iterable[str]:
+    facts = topology.nodes.get(node_of(incident))
+    return filter(None, (facts.zone if facts is not None else "",))
+
+
+def _nodes_of_zone(zone: str, topology: Topology) -> int:
+    return sum(1 for node in topology.nodes.values() if node.zone == zone)
+
+
+def _component(incident: Incident, _topology: Topology) -> Iterable[str]:
+    return filter(None, (incident.subject.component,))
+
+
+def _trainings(incident: Incident, _topology: Topology) -> Iterable[str]:
+    return (one.training for one in incident.impacts if one.scope is not ImpactScope.BYSTANDERS)
+
+
+def _nodes_of_training(id: str, topology: Topology) -> int:
+    training = topology.trainings.get(id)
+    return len(training.nodes) if training is not None else 0
+
+
+def _name_of_training(id: str, topology: Topology) -> str:
+    training = topology.trainings.get(id)
+    return training.shown if training is not None else id
+
+
+def _cluster(incident: Incident, _topology: Topology) -> Iterable[str]:
+    return (incident.cluster,)
+
+
+HALF = 0.5
+STORM_KEYS = (
+    StormKey(kind="rack", of=_rack),
+    StormKey(kind="zone", of=_zone, nodes=_nodes_of_zone, share=HALF),
+    StormKey(kind="component", of=_component),
+    StormKey(kind="training", of=_trainings, nodes=_nodes_of_training, shown=_name_of_training, share=HALF),
+    StormKey(kind="cluster", of=_cluster, times=3, is_lasting=False),  # what is scattered is seldom one fault
+)

@@ -1,0 +1,146 @@
+"""Reminders of critical incidents that nobody has acknowledged: each is repeated in its channels, once a period."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+
+from alerts.alert import Alert
+from alerts.cards.headline import headline
+from alerts.cards.message import Button
+from alerts.cards.posted import PostedCard, ThreadReply, reply_id
+from alerts.cards.text import text
+from alerts.incidents.events import IncidentEventType
+from alerts.incidents.incident import Incident
+from alerts.silences import Silence
+from alerts.store import Between, Store, StoreSnapshot, Unit
+from bot.jobs.due_work import DueWork
+from collectors.facts.sentences import counted, listed
+from commands.core.parent_members import cards_about, parent_named
+from commands.incident.card_context import active, silenced_until
+
+MOST_ALONE = 3  # more that are due about now are one message
+NAMED = 3
+
+_log = structlog.get_logger()
+
+
+class IncidentReminder:
+    """Posts a reply into an incident's thread that the channel shows too. Whoever acknowledges it ends that.
+
+    When it was repeated last is an event of the incident, so a restart repeats nothing, and another period counts from
+    then. Without a period nothing is repeated.
+    """
+
+    def __init__(self, store: Store, *, every: timedelta) -> None:
+        self._store = store
+        self._every = every
+        work = DueWork(
+            name="incidents", row=Incident, column="unanswered_since", do=self._remind, after=every
+        )
+        self.works: tuple[DueWork[Any], ...] = (work,) if every else ()
+
+    async def _remind(self, due: Incident, now: datetime) -> timedelta:
+        """Remind of the incident as it is stored now, and of those with it that are due soon if they are many."""
+        async with self._store.unit() as unit:
+            incident = await unit.rows(Incident).get(due.id)
+            since = incident.unanswered_since if incident is not None else None
+            if incident is None or since is None or now < since + self._every:
+                return self._every
+            if (until := await _silenced_until(incident, unit, now)) is not None:
+                return until - now
+            cards = await _cards(incident, unit)
+            if not cards:
+                return self._every
+            together = [incident, *await self._due_soon(incident, unit, now)]
+            if len(together) <= MOST_ALONE and not incident.parent:
+                together = [incident]
+            for one in together:
+                await unit.rows(Incident).put(_reminded(one, now))
+            if len(together) == 1 and not incident.parent:
+                await _repeat(_reminded(incident, now), cards, unit, now)
+            else:
+                await self._repeat_all(together, unit, now)
+            _log.info("repeated", incidents=[one.id for one in together])
+        return self._every
+
+    async def _due_soon(self, incident: Incident, unit: Unit, now: datetime) -> list[Incident]:
+        """Return the others of its channels that are due within a third of the period, and have a card there.
+
+        Those of one parent are told in its thread, and nothing else is.
+        """
+        soon = Between(start="0", end=now - self._every + self._every / 3)
+        found = await unit.rows(Incident).find(cluster=incident.cluster, unanswered_since=soon)
+        return [
+            one
+            for one in found
+            if one.id != incident.id
+            and one.parent == incident.parent
+            and one.channels == incident.channels
+            and await _cards(one, unit)
+            and await _silenced_until(one, unit, now) is None
+        ]
+
+    async def _repeat_all(self, incidents: Sequence[Incident], unit: Unit, now: datetime) -> None:
+        """Add one reply about all of them under the card of the gravest."""
+        parent = incidents[0].parent
+        ordered = sorted(incidents, key=lambda one: (-one.gravity, one.began_at))
+        first = min(one.began_at for one in incidents)
+        said = counted(
+            "Nobody has acknowledged {count} critical incident for {lasting}: {headlines}.",
+            "Nobody has acknowledged {count} critical incidents, the first for {lasting}: {headlines}.",
+            count=len(ordered),
+            lasting=now - first,
+            headlines=listed((headline(one) for one in ordered), ";", most=NAMED),
+        )
+        for card in await _cards(ordered[0], unit):
+            reply = ThreadReply(
+                id=reply_id(card.id, f"reminder/{now:%Y%m%d%H%M%S}"),
+                cluster=card.cluster,
+                card=card.id,
+                text=text(said),
+                at=now,
+                broadcast=True,
+                buttons=(
+                    Button(label="List them", line=f"incident show {parent}" if parent else "incident list"),
+                ),
+            )
+            await unit.rows(ThreadReply).add(reply)
+
+
+def _reminded(incident: Incident, now: datetime) -> Incident:
+    """Return the incident with the reminder, in the place of an earlier one."""
+    numbered = incident.with_event(IncidentEventType.REMINDED, now)
+    events = (one for one in numbered.events[:-1] if one.type is not IncidentEventType.REMINDED)
+    return replace(numbered, events=(*events, numbered.events[-1]))
+
+
+async def _repeat(incident: Incident, cards: Sequence[PostedCard], unit: Unit, now: datetime) -> None:
+    event = incident.events[-1].number
+    for card in cards:
+        reply = ThreadReply(
+            id=reply_id(card.id, str(event)),
+            cluster=card.cluster,
+            card=card.id,
+            event=event,
+            at=now,
+            broadcast=True,
+        )
+        await unit.rows(ThreadReply).add(reply)
+
+
+async def _cards(incident: Incident, snapshot: StoreSnapshot) -> Sequence[PostedCard]:
+    return await cards_about(incident.id, snapshot)
+
+
+async def _silenced_until(incident: Incident, snapshot: StoreSnapshot, now: datetime) -> datetime | None:
+    silences = active(await snapshot.rows(Silence).find(cluster=incident.cluster), now)
+    if (parent := await parent_named(incident.parent, snapshot)) is not None:
+        of_all = [one.ends_at for one in silences if one.covers_incident(parent, now)]
+        if of_all:
+            return max(of_all)
+    members = [member.alert for member in incident.members] if silences else []
+    alerts = await snapshot.rows(Alert).get_all(members) if members else {}
+    return silenced_until(incident, alerts, silences, now=now)

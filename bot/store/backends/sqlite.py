@@ -1,0 +1,122 @@
+"""SQLite: the store is a file, with a write-ahead log."""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sqlalchemy import AsyncAdaptedQueuePool, ColumnElement, Connection, Table, event, func, select
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.engine import make_url
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from bot.store.backends.backend import BUSY, READERS, Backend
+
+_BUSY_AGAIN = timedelta(milliseconds=50)
+_OF_ACCESS = (  # of errors: the others are the content's
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+)
+_DAMAGED = (
+    "the file is damaged or half migrated: `yardmaster store check` says what is wrong with it, and "
+    "`yardmaster store restore BACKUP` puts a backup in its place"
+)
+
+
+class Sqlite(Backend):
+    """A store in an SQLite file."""
+
+    scheme: ClassVar[str] = "sqlite"
+    example: ClassVar[str] = "sqlite+aiosqlite:////path/yard.db"
+    errors: ClassVar[tuple[type[Exception], ...]] = (sqlite3.Error,)
+
+    def check(self) -> None:
+        if self.database in ("", ":memory:"):
+            raise ValueError(f"store.url names no file: write it like {self.example}")
+
+    @property
+    def driver_url(self) -> str:
+        """The URL as SQLAlchemy takes it."""
+        return self.url
+
+    @property
+    def database(self) -> str:
+        return make_url(self.driver_url).database or ""
+
+    @property
+    def file(self) -> Path | None:
+        return Path(self.database) if self.database and not self.database.startswith("file:") else None
+
+    def engine(self, *, reads: bool = False) -> AsyncEngine:
+        size = READERS if reads else 1
+        engine = create_async_engine(
+            self.driver_url, poolclass=AsyncAdaptedQueuePool, pool_size=size, max_overflow=0
+        )
+        event.listen(engine.sync_engine, "connect", _set_up)
+        event.listen(engine.sync_engine, "begin", _begin_read if reads else _begin)
+        return engine
+
+    async def prepare(self) -> None:
+        """Set the write-ahead log. Raises if the file stays locked.
+
+        This uses sqlite3 directly, so that a file that cannot be opened is found here: the async driver's thread
+        outlives a failed connection.
+        """
+        tries = round(BUSY / _BUSY_AGAIN)
+        for attempt in range(tries):
+            try:
+                return await asyncio.to_thread(self._write_ahead)
+            except sqlite3.OperationalError as error:  # the busy timeout does not apply to this statement
+                if attempt == tries - 1 or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+                await asyncio.sleep(_BUSY_AGAIN.total_seconds())
+
+    def _write_ahead(self) -> None:
+        url = make_url(self.driver_url)
+        path: Any
+        path, options = url.get_dialect()().create_connect_args(url)
+        with closing(sqlite3.connect(*path, **options)) as connection:
+            connection.execute("PRAGMA journal_mode=WAL")
+
+    def insert_into(self, table: Table) -> sqlite.Insert:
+        return sqlite.insert(table)
+
+    def one_of(self, column: ColumnElement[str], values: Iterable[str]) -> ColumnElement[bool]:
+        each = func.json_each(json.dumps(list(values))).table_valued("value")
+        return column.in_(select(each.c.value))
+
+    @property
+    def where(self) -> str:
+        return self.database
+
+    def advice(self, cause: BaseException) -> str:
+        if "locked" in str(cause):
+            return "another process has it open: stop the other Yardmaster, or give each its own store.url"
+        if isinstance(cause, OSError) or getattr(cause, "sqlite_errorcode", 0) & 0xFF in _OF_ACCESS:
+            return "check that its directory exists and is writable, or correct store.url"
+        return _DAMAGED
+
+
+def _set_up(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # else the driver begins transactions by itself, and late
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout={round(BUSY.total_seconds() * 1000)}")
+    cursor.execute("PRAGMA synchronous=FULL")  # NORMAL would lose commits in a power cut
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _begin_read(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")
