@@ -21,7 +21,7 @@ from bot.evaluation.rulebook import read_rulebook
 from bot.http.connections import Connections
 from bot.http.senders import senders_of
 from bot.http.server import Endpoints, Server, application
-from bot.language.phrasebook import phrasebook
+from bot.language.message_catalogue import catalogue
 from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.person_book import CHAT, open_person_book
@@ -116,10 +116,11 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
             )
             for number, one in enumerate(settings.clusters)
         }
-        book = phrasebook(settings.language)
         opened = await open_channels(
             settings,
-            ChannelDependencies(store=store, clock=clock, stack=stack, book=book, errors=errors),
+            ChannelDependencies(
+                store=store, clock=clock, stack=stack, catalogue=catalogue(settings.language), errors=errors
+            ),
         )
         shared = SharedParts(
             settings=settings,
@@ -261,7 +262,7 @@ def _server(
 ) -> Server:
     senders = senders_of(shared.settings, shared.persons)
     endpoints = Endpoints(
-        book=phrasebook(shared.settings.language),
+        catalogue=catalogue(shared.settings.language),
         take=pipeline.handle,
         clock=shared.clock,
         metrics=shared.metrics,

@@ -12,7 +12,8 @@ from collectors.facts.sentences import sentence
 from collectors.facts.subjects import WORDS, Subject
 
 _PLACEHOLDER = re.compile(rf"\{{({'|'.join(WORDS)})\}}")
-_NOUNS = {"dns": "DNS", "gpu": "GPUs"}  # as people write them
+_NOUNS = {"dns": "DNS", "gpu": "GPUs", "rule": "rules"}  # as people write them
+_VERBS = {"doctor": "check"}
 _EMPTIES = "node cordon "  # what begins so keeps work away from a node
 # What may help where no rule of ours knows the alert: those lines that its subject can fill.
 _OF_ANY = (
@@ -102,6 +103,7 @@ def label_of(line: str) -> str:
     """Return a button's label for a command line: `node cordon gpu-a04 --reason …` becomes `Cordon gpu-a04`."""
     words = line.split()
     verb = words[1] if len(words) > 1 else words[0]
+    verb = _VERBS.get(verb, verb)
     rest = [word for word in words[2:3] if not word.startswith("-")]
     noun = "" if rest else f" {_NOUNS.get(words[0], words[0] + 's' * (verb == 'list'))}"
     label = f"{verb.capitalize()}{noun}{' ' + rest[0] if rest else ''}"

@@ -8,6 +8,7 @@ import click
 
 from bot.doctor.examination import PartFinding
 from collectors.facts.findings import FindingLevel
+from collectors.facts.sentences import counted
 
 _COLORS = {FindingLevel.OK: "green", FindingLevel.WARNING: "yellow", FindingLevel.BROKEN: "red"}
 
@@ -20,7 +21,13 @@ def report_lines(found: Sequence[PartFinding], *, every: bool = False) -> Iterat
         yield click.style(part, bold=True)
         yield from _all(findings) if every else _summary(findings, causes)
     count = sum(one.is_broken for one in found)
-    yield f"{count} of {len(found)} findings are broken." if count else "Nothing is broken."
+    broken = counted(
+        "{count} of {findings} findings is broken.",
+        "{count} of {findings} findings are broken.",
+        count=count,
+        findings=len(found),
+    )
+    yield broken if count else "Nothing is broken."
 
 
 def _all(findings: Sequence[PartFinding]) -> Iterator[str]:

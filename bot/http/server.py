@@ -16,7 +16,7 @@ from bot.http.connections import Connections
 from bot.http.gate import error_answer, guarded
 from bot.http.line_answer import line_answer
 from bot.http.senders import NO_TOKEN, Sender, sender_of
-from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.metrics import Metrics
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import english
@@ -53,7 +53,7 @@ class Endpoints:
     senders: Sequence[Sender] = ()
     slack: Respond | None = None
     routes: Sequence[Routes] = ()
-    book: Phrasebook = ENGLISH
+    catalogue: Catalogue = ENGLISH
 
 
 def application(endpoints: Endpoints) -> web.Application:
@@ -83,7 +83,7 @@ def application(endpoints: Endpoints) -> web.Application:
         command = Request(
             id=id, line=body.line, actor=actor, at=endpoints.clock.now(), origin=Origin(via="terminal")
         )
-        answer = line_answer(await endpoints.take(command), endpoints.book)
+        answer = line_answer(await endpoints.take(command), endpoints.catalogue)
         return web.Response(
             body=msgspec.json.encode(answer, enc_hook=english), content_type="application/json"
         )

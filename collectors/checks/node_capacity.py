@@ -95,7 +95,7 @@ def _advice(gang: Training, waiting: Sequence[Training], fitting: Mapping[str, i
     if fits >= gang.wanted:
         return [
             counted(
-                "there are GPUs for all of its {count} task: its queue, taints or another resource hold it",
+                "there are GPUs for its task: its queue, taints or another resource hold it",
                 "there are GPUs for all of its {count} tasks: its queue, taints or another resource hold it",
                 count=gang.wanted,
             )

@@ -22,7 +22,7 @@ async def ask_teams(
 ) -> Answer:
     """Propose the plan to the teams that may confirm it. Raises UnusableError and DeniedError."""
     if not context.actor.teams:
-        raise DeniedError("You are in no team, so you cannot ask another one to run a command.")
+        raise DeniedError(sentence("You are in no team, so you cannot ask another one to run a command."))
     if command.plan is None:
         raise UnusableError(
             sentence(
@@ -35,7 +35,7 @@ async def ask_teams(
     if not teams:
         raise DeniedError(sentence("No team may run `{line}`.", line=line))
     if plan.risk is not Risk.BREAK and context.refusal(command.name, *namespaces_of(draft.steps)) is None:
-        note = "You may confirm this yourself, so nobody was asked."
+        note = sentence("You may confirm this yourself, so nobody was asked.")
         return await planner.propose(replace(plan, notes=(note, *plan.notes)), draft)
     where = await _channel(teams[0], context)
     if not where:

@@ -11,7 +11,6 @@ from commands.core.command import AnyCommand, FormRequest, UnusableError
 from commands.core.matching.interpretation import positional_words
 from commands.core.parameter_types import NameKind, NameType
 from commands.core.parsing import action_of
-from commands.core.usage_errors import wrong_value
 
 EXTRA = "extra"  # the field of the words after `--`
 _LABELS = {  # of options whose names are too short for a label
@@ -60,7 +59,7 @@ def fields_of(form: FormRequest) -> tuple[FormField, ...]:
     fields = [_field(parameter, given) for parameter in form.command.parameters if not _is_hidden(parameter)]
     if form.command.allows_extra:
         values = tuple(given.get(EXTRA, ()))
-        label, hint = "Arguments", "the words after the program's name, as in a shell"
+        label, hint = "Arguments", sentence("the words after the program's name, as in a shell")
         fields.append(FormField(name=EXTRA, label=label, hint=hint, values=values))
     return tuple(
         sorted(fields, key=lambda one: (one.name.startswith("-") or one.name == EXTRA, not one.is_required))
@@ -95,7 +94,7 @@ def mistakes(command: AnyCommand, values: FormValues) -> dict[str, str]:
             try:
                 parameter.type.convert(value.strip(), parameter, None)
             except click.BadParameter as error:
-                found[_name(parameter)] = wrong_value(error)
+                found[_name(parameter)] = error.message
     if found:
         return found
     try:

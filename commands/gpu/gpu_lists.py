@@ -86,10 +86,10 @@ def _none(action: ListGpus) -> str:
     if action.node:
         return sentence("{node} has no such GPUs.", node=action.node)
     if action.free:
-        return "There is no node with free GPUs."
+        return sentence("There is no node with free GPUs.")
     if action.team:
         return sentence("There is no node where team {team} holds GPUs.", team=action.team)
-    return "There is no node with GPUs."
+    return sentence("There is no node with GPUs.")
 
 
 async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
@@ -107,7 +107,9 @@ async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
     if idle_ones:
         blocks.append(idle_table(idle_ones))
         if any(one.activity is not Activity.IDLE for one in idle_ones):
-            partly = "Where only some GPUs are idle, a rank may be waiting for the others: check first."
+            partly = sentence(
+                "Where only some GPUs are idle, a rank may be waiting for the others: check first."
+            )
             blocks.append(Paragraph(text=text(partly)))
         if buttons := _button(idle_ones, context, look.after):
             blocks.append(buttons)

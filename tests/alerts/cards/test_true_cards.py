@@ -232,7 +232,7 @@ def test_a_reopened_incident_is_broadcast_with_the_first_lines_and_the_buttons()
 
     assert reply.broadcast
     assert plain(reply.text).split("\n") == [
-        "Reopened: GPU 3 on gpu-a01 reported XID 79 (2nd time in 20 min, 12 min in all)",
+        "Reopened: GPU 3 on gpu-a01 reported XID 79 (2 times in 20 min, 12 min in all)",
         "On this node: vision/detr 16 GPUs, ana",
         "Next: Cordon gpu-a01",
     ]
