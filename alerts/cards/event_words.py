@@ -32,12 +32,12 @@ def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentCon
             return text(sentence("Handed over to {who} by {giver}.", who=who, giver=event.text))
         case IncidentEventType.GIVEN_BACK:
             return text(sentence("Acknowledgement taken back by {who}.", who=who))
+        case IncidentEventType.JOINED:
+            return text(sentence("It is a part of incident `{parent}`.", parent=event.text))
         case IncidentEventType.REMINDED:
             return text(sentence("Repeated in the channel: nobody had acknowledged it."))
         case IncidentEventType.REOPENED if event.who:
             return text(sentence("Reopened by {who}: {reason}.", who=who, reason=event.text))
-        case IncidentEventType.JOINED:
-            return text(sentence("It is a part of incident `{parent}`.", parent=event.text))
         case IncidentEventType.REOPENED:
             return text(sentence("Reopened: {alert}", alert=event.text))
         case IncidentEventType.RESOLVED:

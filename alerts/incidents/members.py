@@ -53,13 +53,14 @@ def member_of(
     if rule is None:
         return member
     consequence = rule.template.consequence
-    # Once the worse alert is over, a loss stays one, and a danger is past.
-    says_its_end = not is_worse or consequence is Consequence.DANGER
+    # Once the worse alert is over, a loss stays one, and anything else is past.
+    says_its_end = not is_worse or consequence is not Consequence.LOSS
     return replace(
         member,
         headline="" if is_worse else _said("headline", alert),
         resolved_headline=_said("resolved_headline", alert) if says_its_end else "",
         consequence=consequence if severity is Severity.CRITICAL else None,
+        foreseen=consequence if severity is not Severity.CRITICAL else None,
     )
 
 

@@ -22,11 +22,16 @@ class SeriesSample:
 
 
 def values(notation: str) -> Iterator[float | None]:
-    """Yield the values of `0+1x3 _x2 7`; None is a missing sample. Raises ValueError for what it does not know."""
+    """Yield the values of `0+1x3 _x2 stale 7`; None is a missing sample. Raises ValueError for what it does not know.
+
+    `stale` is missing, too: whoever scrapes a page without a series marks it stale.
+    """
     for word in notation.split():
         if run := _RUN.fullmatch(word):
             first, step = float(run["first"]), float(run["step"] or 0)
             yield from (first + step * number for number in range(int(run["times"]) + 1))
+        elif word == "stale":
+            yield None
         elif missing := _MISSING.fullmatch(word):
             yield from [None] * int(missing["times"] or 1)
         else:
@@ -36,7 +41,12 @@ def values(notation: str) -> Iterator[float | None]:
 def samples(
     series: str, notation: str, *, start: datetime, every: timedelta, plus: float = 0
 ) -> Iterator[SeriesSample]:
-    """Yield the samples of a series from `start`, each value with `plus` added."""
+    """Yield the samples of a series from `start`, each value with `plus` added.
+
+    Raises ValueError for a series that becomes stale: what is imported cannot be marked so, and would last 5 min more.
+    """
+    if "stale" in notation.split():
+        raise ValueError(f"`{series}` becomes stale, which no import can say")
     metric = series.partition("{")[0].strip()
     labels = sorted(f'{one["name"]}="{one["value"]}"' for one in _LABEL.finditer(series))
     whole = f"{metric}{{{','.join(labels)}}}"

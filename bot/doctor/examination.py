@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from bot.channels.channel_catalogue import DIAGNOSES, Diagnose
 from bot.doctor.kubernetes_access import diagnose_kubernetes
-from bot.doctor.listed_nodes import listed_topology
+from bot.doctor.listed_nodes import listed_cluster
 from bot.doctor.rule_report import rule_findings, stored_history
+from bot.doctor.unmeasured_gpus import unmeasured_gpus
 from bot.evaluation.rulebook import Rulebook
 from bot.live_cluster import NO_KUBERNETES
 from bot.settings.schema import ClusterSettings, Settings
@@ -16,7 +17,7 @@ from bot.source_catalogue import SOURCES, SourceCatalogue, SourceParts, open_sou
 from collectors.blind_checks import rules_without
 from collectors.facts.clock import Clock
 from collectors.facts.findings import Finding, FindingLevel, RuleHealth, broken, ok
-from collectors.facts.queries import Query
+from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.redaction import Redactor, use_redactor
 from collectors.facts.results import SourceError
 from commands.command_catalogue import CATALOGUE
@@ -108,9 +109,12 @@ async def _cluster(
             add("sources", [broken(str(error), "mend the settings of its sources")])
             return found
         if cluster.kubernetes is not None:
-            topology = await listed_topology(cluster.kubernetes, cluster=cluster.name)
-            if topology.nodes:
-                opened.follow(lambda: topology)
+            listed = await listed_cluster(cluster.kubernetes, cluster=cluster.name)
+            if listed.topology.nodes:
+                opened.follow(lambda: listed.topology)
+            metrics = opened.answering(PromQLQuery)
+            if metrics is not None:
+                add(metrics.name, await unmeasured_gpus(listed, opened, clock.now()))
         for name, findings in (await opened.diagnose(queries, at=clock.now())).items():
             add(name, findings)
     return found

@@ -1,12 +1,15 @@
 """The nodes and pods of a cluster, listed once: what the doctor compares the labels of series with."""
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import msgspec
 
 from bot.settings.schema import KubernetesSettings
+from collectors.checks.gpu_metrics import other_makes
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.kinds import NODES, PODS
 from collectors.cluster.objects import Node, Pod
 from collectors.facts.results import SourceError
@@ -25,12 +28,20 @@ class _Pods(msgspec.Struct):
     items: list[Pod] | None = None
 
 
-async def listed_topology(settings: KubernetesSettings, *, cluster: str) -> Topology:
-    """Return the names, addresses and places of nodes and pods; without those that cannot be listed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedCluster:
+    """The names, addresses and places of nodes and pods. `makes`: ready nodes by who makes their GPUs, but NVIDIA."""
+
+    topology: Topology
+    makes: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+async def listed_cluster(settings: KubernetesSettings, *, cluster: str) -> ListedCluster:
+    """Return the nodes and pods, without those that cannot be listed.
 
     What cannot be listed, and why, is a finding about the access to Kubernetes.
     """
-    found = Topology(cluster=cluster)
+    found = ListedCluster(topology=Topology(cluster=cluster))
     try:
         options = KubernetesOptions(kubeconfig=settings.kubeconfig, context=settings.context)
         async with asyncio.timeout(_LIMIT.total_seconds()):
@@ -46,17 +57,21 @@ async def listed_topology(settings: KubernetesSettings, *, cluster: str) -> Topo
     return found
 
 
-async def _with_nodes(topology: Topology, source: KubernetesSource) -> Topology:
+async def _with_nodes(listed: ListedCluster, source: KubernetesSource) -> ListedCluster:
     nodes: dict[str, NodeFacts] = {}
+    makes: dict[str, frozenset[str]] = {}
     async for page in source.pages(NODES.path):
         for node in msgspec.json.decode(page, type=_Nodes).items or ():
             addresses = tuple(one.address for one in node.status.addresses or ())
             nodes[node.metadata.name] = NodeFacts(name=node.metadata.name, addresses=addresses)
+            for make in other_makes(node) if is_node_ready(node) else ():
+                makes[make] = makes.get(make, frozenset()) | {node.metadata.name}
     of_address = {address: node.name for node in nodes.values() for address in node.addresses}
-    return replace(topology, nodes=nodes, node_of_address=of_address)
+    topology = replace(listed.topology, nodes=nodes, node_of_address=of_address)
+    return ListedCluster(topology=topology, makes=makes)
 
 
-async def _with_pods(topology: Topology, source: KubernetesSource) -> Topology:
+async def _with_pods(listed: ListedCluster, source: KubernetesSource) -> ListedCluster:
     pods: dict[tuple[str, str], PodFacts] = {}
     async for page in source.pages(PODS.path):
         for pod in msgspec.json.decode(page, type=_Pods).items or ():
@@ -64,4 +79,6 @@ async def _with_pods(topology: Topology, source: KubernetesSource) -> Topology:
             node, address = pod.spec.node_name, pod.status.pod_ip
             pods[namespace, name] = PodFacts(namespace=namespace, name=name, node=node, address=address)
     of_address = {pod.address: pod.node for pod in pods.values() if pod.address and pod.node}
-    return replace(topology, pods=pods, node_of_address={**of_address, **topology.node_of_address})
+    topology = listed.topology
+    topology = replace(topology, pods=pods, node_of_address={**of_address, **topology.node_of_address})
+    return replace(listed, topology=topology)

@@ -8,7 +8,7 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.silences import Silence
 from alerts.store import EvaluationProgress
-from bot.store.backends.catalogue import DATABASE_ERRORS, backend_of
+from bot.store.backends.backend_catalogue import DATABASE_ERRORS, backend_of
 from bot.store.sql_store import SqlStore
 from collectors.facts.findings import Finding, FindingLevel, RuleHealth, ok, warning
 from commands.core.rule_runs import RuleRun
@@ -70,7 +70,7 @@ def rule_findings(
     report = [ok(f"{seeing} of {len(found)} rules have data")]
     for number, fix in enumerate(fixes(found), start=1):
         count = len(fix.rules)
-        opens = f"{number}. for {count} rule{'s' if count != 1 else ''}, the worst {fix.worst.value}"
+        opens = f"{number}. {count} rule{'s' if count != 1 else ''}, {fix.worst.value} at most"
         first = warning(f"{opens}: {fix.finding.cause}", fix.finding.mend, fix.finding.lines)
         report.append(replace(first, cause=fix.finding.cause))
     return [*report, *map(_of_rule, found)]

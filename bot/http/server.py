@@ -1,10 +1,11 @@
-"""The HTTP server: command lines from tokens, Slack's events, health, metrics."""
+"""The HTTP server: command lines from tokens, alerts of others, Slack's events, health, metrics."""
 
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 from uuid import uuid4
 
 import msgspec
@@ -14,7 +15,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from bot.http.connections import Connections
 from bot.http.gate import error_answer, guarded
 from bot.http.line_answer import line_answer
-from bot.http.senders import Sender, actor_of
+from bot.http.senders import NO_TOKEN, Sender, sender_of
 from bot.language.phrasebook import ENGLISH, Phrasebook
 from bot.metrics import Metrics
 from collectors.facts.clock import Clock
@@ -24,8 +25,16 @@ from commands.core.command import Handler
 from commands.core.request import Request
 from commands.execution.plan import Origin
 
-MAX_BODY = 1 << 20
+MAX_BODY = 4 << 20  # a webhook brings all alerts of a group at once
 Respond = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Routes(Protocol):
+    """More endpoints."""
+
+    def add_to(self, app: web.Application) -> None:
+        """Add the routes to the application."""
+        ...
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
@@ -43,6 +52,7 @@ class Endpoints:
     not_ready: Callable[[], str]
     senders: Sequence[Sender] = ()
     slack: Respond | None = None
+    routes: Sequence[Routes] = ()
     book: Phrasebook = ENGLISH
 
 
@@ -62,10 +72,9 @@ def application(endpoints: Endpoints) -> web.Application:
         return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     async def lines(request: web.Request) -> web.Response:
-        given = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
-        actor = actor_of(given, endpoints.senders)
+        actor = sender_of(request.headers, endpoints.senders)
         if actor is None:
-            return error_answer(401, "send a token of http.auth.tokens as `Authorization: Bearer …`")
+            return error_answer(401, NO_TOKEN)
         try:
             body = msgspec.json.decode(await request.read(), type=_Line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -85,6 +94,8 @@ def application(endpoints: Endpoints) -> web.Application:
     app.router.add_post("/api/yard/lines", lines)
     if endpoints.slack is not None:
         app.router.add_post("/slack/events", endpoints.slack)
+    for one in endpoints.routes:
+        one.add_to(app)
     return app
 
 

@@ -1,7 +1,8 @@
 """The check of GPUs that nobody measures: what is not seen is unknown, and not healthy."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
@@ -13,6 +14,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, Sample
 from collectors.facts.sentences import counted, sentence
+from collectors.facts.topology import Topology
 from collectors.topology_builder import build_topology
 
 _NAMES = "Hostname, hostname, node, kubernetes_node, nodename, exported_node, instance, job, namespace, pod"
@@ -31,51 +33,110 @@ _COUNTED, _PRODUCT, _PLUGIN_CONFIG = (
 _ALL = 0.5  # of the GPU nodes, and more than a few: then their exporter is missing, and not that many nodes
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredNodes:
+    """What Prometheus measures: how many GPUs of each node each target gives, and what it measured before.
+
+    `unknown` are series that name no node of the cluster: they may be of any.
+    """
+
+    now: dict[str, Counter[tuple[str, str]]] = field(default_factory=dict)
+    before: set[str] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set)
+
+    def add(self, sample: Sample, topology: Topology) -> None:
+        """Add a sample of the check's query."""
+        subject = subject_of(sample.labels)
+        node = topology.node_named(subject.node)
+        if node not in topology.nodes:  # then the pod may tell
+            node = topology.complete(subject).node
+        if sample.labels.get("seen"):
+            self.before.add(node)
+        elif node in topology.nodes:
+            target = sample.labels.get("job", ""), sample.labels.get("instance", "")
+            self.now.setdefault(node, Counter())[target] += round(sample.value)
+        else:
+            self.unknown.add(node)
+
+    def knows_none_of(self, nodes: Collection[str]) -> bool:
+        """Whether none of the nodes has series, or had some within the last hours."""
+        return self.before.isdisjoint(nodes) and self.now.keys().isdisjoint(nodes)
+
+
+def other_makes(node: Node) -> frozenset[str]:
+    """Return who makes the GPUs of a node, by their resources, if they are not NVIDIA's: `amd.com`."""
+    makes = {resource.rpartition("/")[0] for resource in gpu_resources_of(node)}
+    return frozenset(makes) if whole_gpus(node) else frozenset()
+
+
 def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
-    """Return a sample for each ready node with NVIDIA GPUs that Prometheus has no series of: how many GPUs.
+    """Return a sample for each ready node with GPUs that Prometheus has no series of: how many GPUs.
 
-    Of another make it is one sample where no node of it has any.
-
-    If that is most nodes, it is one sample about dcgm-exporter. Series that name no node speak for as many nodes.
+    If that is most nodes of a make, it is one sample about its exporter. Series that name no node speak for as many
+    nodes. Of NVIDIA's GPUs, the check of metrics that were never there tells where nothing ever measured any.
     """
     assert not isinstance(inputs.inventory, Blind)
     assert not isinstance(inputs.metrics, Blind)
-    yield from _never_measured(inputs)
-    if not inputs.metrics:
-        return
-    nodes = {
-        name: node
-        for name, node in inputs.inventory.nodes.items()
-        if is_node_ready(node) and inputs.inventory.nvidia_gpus_on(name)
-    }
-    yield None
+    nvidia: dict[str, Node] = {}
+    others: dict[str, dict[str, float]] = {}
+    for name, node in inputs.inventory.nodes.items():
+        yield None
+        if not is_node_ready(node):
+            continue
+        if inputs.inventory.nvidia_gpus_on(name):
+            nvidia[name] = node
+            continue
+        for make in other_makes(node):
+            others.setdefault(make, {})[name] = whole_gpus(node)
+    series = MeasuredNodes()
     topology = build_topology(inputs.inventory, (), cluster="")
-    series, unknown = dict[str, Counter[tuple[str, str]]](), set[str]()
     for sample in inputs.metrics:
         yield None
-        if sample.labels.get("seen"):
-            continue
-        subject = subject_of(sample.labels)
-        node = topology.node_named(subject.node)
-        if node not in inputs.inventory.nodes:  # then the pod may tell
-            node = topology.complete(subject).node
-        if node in inputs.inventory.nodes:
-            target = sample.labels.get("job", ""), sample.labels.get("instance", "")
-            series.setdefault(node, Counter())[target] += round(sample.value)
-        else:
-            unknown.add(node)
-    missing = {name: inputs.inventory.nvidia_gpus_on(name) for name in nodes if name not in series}
-    if len(missing) <= len(unknown):
-        missing = {}
-    # Two targets may give the same GPUs.
-    measured = {name: max(of.values()) for name, of in series.items() if name in nodes}
-    partly = {} if unknown else _partly_measured(nodes, measured)
-    if len(missing) + len(partly) > max(3, _ALL * len(nodes)):
+        series.add(sample, topology)
+    for make, nodes in sorted(others.items()):
+        yield from _of_other_make(make, nodes, series)
+    if inputs.metrics:
+        missing = {name: inputs.inventory.nvidia_gpus_on(name) for name in nvidia if name not in series.now}
+        # Two targets may give the same GPUs.
+        measured = {name: max(of.values()) for name, of in series.now.items() if name in nvidia}
+        partly = {} if series.unknown else _partly_measured(nvidia, measured)
+        yield from _samples("dcgm-exporter", len(nvidia), _certain(missing, series), partly, measured)
+
+
+def _of_other_make(make: str, nodes: Mapping[str, float], series: MeasuredNodes) -> Found:
+    """Yield one sample where nothing measures the make, and else a sample for each node that was forgotten.
+
+    That takes an exporter that measures GPUs which nobody uses, too: some know only those that a container has.
+    """
+    if series.knows_none_of(nodes):
+        text = sentence(
+            "no series of the GPUs of {make}: is there an exporter, and does Prometheus scrape it?", make=make
+        )
+        yield Sample(labels=Labels({"component": make}), value=len(nodes), texts=(text,))
+    elif not series.before.isdisjoint(nodes):
+        missing = {name: count for name, count in nodes.items() if name not in series.now}
+        yield from _samples(make, len(nodes), _certain(missing, series), {}, {})
+
+
+def _certain(missing: Mapping[str, float], series: MeasuredNodes) -> Mapping[str, float]:
+    """Return the nodes that lack series, unless series that name no node may be theirs."""
+    return missing if len(missing) > len(series.unknown) else {}
+
+
+def _samples(
+    exporter: str,
+    nodes: int,
+    missing: Mapping[str, float],
+    partly: Mapping[str, float],
+    measured: Mapping[str, int],
+) -> Found:
+    """Yield a sample for each of these nodes, or one about the exporter of so many nodes if they are most of them."""
+    if len(missing) + len(partly) > max(3, _ALL * nodes):
         text = counted(
             "{missing} of {count} GPU node has no series",
             "{missing} of {count} GPU nodes have no series",
             missing=len(missing),
-            count=len(nodes),
+            count=nodes,
         )
         if partly:
             text = sentence(
@@ -83,7 +144,7 @@ def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
                 text=text,
                 partly=len(partly),
             )
-        labels = Labels({"component": "dcgm-exporter"})
+        labels = Labels({"component": exporter})
         yield Sample(labels=labels, value=len(missing) + len(partly), texts=(text,))
         return
     for name, count in sorted({**missing, **partly}.items()):
@@ -100,36 +161,6 @@ def unmeasured(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
             else ()
         )
         yield Sample(labels=Labels({"node": name}), value=count, texts=texts)
-
-
-def _never_measured(inputs: CheckInput) -> Found:
-    """Yield one sample for each other make of GPUs of which no node has a series: how many ready nodes.
-
-    Of NVIDIA's, the check of metrics that were never there tells.
-    """
-    assert not isinstance(inputs.inventory, Blind)
-    assert not isinstance(inputs.metrics, Blind)
-    makes: dict[str, set[str]] = {}
-    for name, node in inputs.inventory.nodes.items():
-        yield None
-        if is_node_ready(node) and whole_gpus(node) and not inputs.inventory.nvidia_gpus_on(name):
-            for resource in gpu_resources_of(node):
-                makes.setdefault(resource.rpartition("/")[0], set()).add(name)
-    if not makes:
-        return
-    topology = build_topology(inputs.inventory, (), cluster="")
-    measured = set[str]()
-    for sample in inputs.metrics:
-        yield None
-        subject = subject_of(sample.labels)
-        measured.add(topology.complete(subject).node or topology.node_named(subject.node))
-    for make, nodes in sorted(makes.items()):
-        if measured.isdisjoint(nodes):
-            text = sentence(
-                "no series of the GPUs of {make}: is there an exporter, and does Prometheus scrape it?",
-                make=make,
-            )
-            yield Sample(labels=Labels({"component": make}), value=len(nodes), texts=(text,))
 
 
 def _partly_measured(nodes: Mapping[str, Node], measured: Mapping[str, int]) -> dict[str, float]:

@@ -87,15 +87,19 @@ def has_events(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sa
     """Return a sample for each node with more than `above` of these events in the last minutes: how many.
 
     They are about the node or a pod on it. `reasons`: separated by spaces. `match`: an expression for the message.
+    `but_not`: one for messages that do not count; without it, all do.
     """
     assert not isinstance(inputs.inventory, Blind)
     reasons = str(parameters["reasons"]).split()
     pattern = compile_pattern(str(parameters["match"]))
+    but_not = compile_pattern(str(parameters["but_not"])) if parameters["but_not"] else None
     window = timedelta(minutes=float(parameters["over_minutes"]))
     counted: dict[str, float] = defaultdict(float)
     texts: dict[str, dict[str, None]] = defaultdict(dict)
     for event in inputs.inventory.all(EVENTS).values():
         if event.reason not in reasons or pattern.search(event.message) is None:
+            continue
+        if but_not is not None and but_not.search(event.message):
             continue
         times = _times_since(event, inputs.at - window)
         if times and (node := _node_of(event, inputs.inventory)):
@@ -145,6 +149,7 @@ CHECKS = (
         parameters={
             "reasons": "FailedCreatePodSandBox FailedKillPod ContainerGCFailed",
             "match": "",
+            "but_not": "",
             "over_minutes": 10.0,
             "above": 4.0,
         },

@@ -1,14 +1,19 @@
 """New line patterns: a few lines are read, and the store is searched for earlier lines with their patterns."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
+from collectors.facts.labels import Labels
+from collectors.facts.one_line import some_of
 from collectors.facts.results import Sample, SourceError
+from collectors.facts.sentences import counted
 from collectors.logs.line_patterns import LinePattern, pattern_of
 from collectors.logs.log_store import LineSearch, LogStore, Window
-from collectors.logs.stored_lines import LineTally, StoredLine
+from collectors.logs.stored_lines import LineTally, StoredLine, distinct
 
 _ROUND = 500  # lines of one round
 _ROUNDS = 4
+_NODES, _TEXTS = 8, 4  # of a pattern on several nodes: how many are named, and how many lines are shown
 _PATTERNS = 200  # searched for in one query
 _ENOUGH_WORDS = 2  # a pattern with fewer constant words is too vague to search for
 _SURE_WORDS = 4  # with fewer, excluding a pattern's lines would exclude others too
@@ -36,8 +41,30 @@ class LinesByPattern:
             sample
             for label, tally in sorted(self._tallies.items())
             if label in unseen
-            for sample in tally.samples(above=above, note=note)
+            for sample in _across_nodes(tally.samples(above=above, note=note))
         )
+
+
+def _across_nodes(samples: Sequence[Sample]) -> Iterator[Sample]:
+    """Yield the samples of one pattern; those that differ in nothing but the node are one, without it.
+
+    What is new on several nodes at once is one thing that happened: an update, or something that all of them need.
+    """
+    same: dict[Labels, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        same[sample.labels.without("node")].append(sample)
+    for labels, found in same.items():
+        if len(found) == 1:
+            yield found[0]
+            continue
+        where = counted(
+            "on {count} node: {nodes}",
+            "on {count} nodes: {nodes}",
+            count=len(found),
+            nodes=some_of([one.labels["node"] for one in found], _NODES),
+        )
+        texts = distinct(text for one in found for text in one.texts)
+        yield Sample(labels=labels, value=sum(one.value for one in found), texts=(where, *texts[:_TEXTS]))
 
 
 async def novel(store: LogStore, search: LineSearch, past: Window, *, above: float) -> tuple[Sample, ...]:

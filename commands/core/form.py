@@ -14,6 +14,28 @@ from commands.core.parsing import action_of
 from commands.core.usage_errors import wrong_value
 
 EXTRA = "extra"  # the field of the words after `--`
+_LABELS = {  # of options whose names are too short for a label
+    "--gpus": "GPUs of each worker",
+    "--gpu-resource": "Resource of the GPUs",
+    "--cpu": "CPUs of each task",
+    "--memory": "Memory of each task",
+    "--ps": "Parameter servers",
+    "--script": "Script in the image",
+    "--max-duration": "Longest time",
+    "--backoff": "Retries of failed tasks",
+    "--not-on": "Nodes to keep off",
+    "--node-selector": "Labels of the nodes",
+    "--metrics-port": "Port of the metrics",
+    "--service-per-task": "A Service for each task",
+    "--wait": "Launch although it does not fit",
+    "--for": "How long",
+    "--free": "With free GPUs only",
+    "--all": "All of them",
+    "--by": "By whom",
+    "--last": "How many",
+    "--after": "Idle for",
+    "--grace": "Time to answer",
+}
 FormValues = Mapping[str, tuple[str, ...]]  # by the field's name; a ticked flag has its own name as value
 
 
@@ -97,7 +119,7 @@ def _field(parameter: click.Parameter, given: Mapping[str, list[str]]) -> FormFi
     help_text = parameter.help or "" if isinstance(parameter, click.Option) else ""
     return FormField(
         name=name,
-        label=name.lstrip("-").replace("-", " ").capitalize(),
+        label=_LABELS.get(name) or name.lstrip("-").replace("-", " ").capitalize(),
         hint=help_text,
         is_required=parameter.required,
         is_many=parameter.nargs == -1 or parameter.multiple,

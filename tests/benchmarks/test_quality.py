@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from benchmarks.quality.catalogue import MEASURES
 from benchmarks.quality.measure import DATA, Measure, as_benchmark
-from benchmarks.quality.promtool_series import values
+from benchmarks.quality.promtool_series import samples, values
 from benchmarks.quality.rows import cpa_linear, rule_eval
 from benchmarks.running import run_all
 from demo.parts.prometheus import find_prometheus
@@ -73,8 +74,14 @@ def test_replicas_that_differ_from_upstream_are_not_counted(tmp_path: Path) -> N
 
 def test_the_values_of_promtools_series_are_read() -> None:
     assert list(values("0+1x2 5-2.5x1 3x1 _ _x2 7")) == [0, 1, 2, 5, 2.5, 3, 3, None, None, None, 7]
-    with pytest.raises(ValueError, match="stale"):
-        list(values("1 stale"))
+    assert list(values("1 stale 2")) == [1, None, 2]
+    with pytest.raises(ValueError, match="soon"):
+        list(values("1 soon"))
+
+
+def test_a_series_that_becomes_stale_cannot_be_imported() -> None:
+    with pytest.raises(ValueError, match="becomes stale"):
+        list(samples("up", "1 stale", start=datetime(2026, 1, 1, tzinfo=UTC), every=timedelta(minutes=1)))
 
 
 @pytest.mark.real

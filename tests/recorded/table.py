@@ -5,10 +5,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from tests.recorded.foreign_gpus import FOREIGN, by_hand
 from tests.support.gpu_dialects import TEN, GpuNode
+from tests.support.gpu_makes import MAKES, MakeCluster
 from tests.support.recorded_cluster import FaultKind
 from tests.support.recorded_episodes import Episode, episode
 from tests.support.scrape_styles import NODE_DIALECTS, STYLES, Labels
@@ -61,6 +63,12 @@ def _episodes() -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...]]]:
             {"lasts": 8, **own},
             ((FaultKind.HOT, (hot,)), (FaultKind.XID, (xid,))),
         )
+    for make in MAKES:
+        made_by = partial(MakeCluster, make=make, resource=make.resource, units=make.units)
+        own = {"nodes": make.nodes, "made_by": made_by}
+        each = tuple((kind, (node,)) for kind, node in make.faulty.items())
+        yield f"quiet, {make.name}", {"lasts": 12, **own}, ()
+        yield f"make, {make.name}", {"lasts": 42, "exporters": ("dcgm", "kube-state-metrics"), **own}, each
 
 
 def _option(name: str, value: Any) -> Any:

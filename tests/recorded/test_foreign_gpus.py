@@ -5,12 +5,17 @@ from functools import partial
 import pytest
 
 from alerts.rules import Severity
+from collectors.facts.queries import LogQuery
 from demo.parts.prometheus import PrometheusServer
 from tests.recorded.foreign_gpus import FOREIGN, ForeignDialect
 from tests.recorded.table import EPISODES, MINUTE
+from tests.support.recorded_loop import RULES as SHIPPED
 from tests.support.recorded_loop import rule_loop
 from tests.support.recorded_objects import OWNER, objects_at
 
+ABOUT_GPUS = tuple(
+    name for name, rule in SHIPPED.items() if "GPU" in name and not isinstance(rule.query, LogQuery)
+)
 RULES = ("GPUTemperatureHigh", "GPUXIDError", "GPUXIDChanged", "GPUMetricsLost", "GPUMetricsMissing")
 
 
@@ -40,3 +45,16 @@ async def test_a_hot_gpu_that_then_reports_an_xid(
             assert (f"train-{node}" in card, OWNER in card) == (True, True)
         await loop.run(one.mended + 5 * MINUTE)
         assert {incident.subject.node for incident in await loop.incidents(is_open=True)} <= {xid}
+
+
+@pytest.mark.parametrize("dialect", FOREIGN, ids=lambda one: one.name)
+async def test_while_nothing_happens_nothing_is_said(
+    recordings: PrometheusServer, dialect: ForeignDialect
+) -> None:
+    one = EPISODES[f"foreign, {dialect.name}"]
+    objects = partial(objects_at, one.cluster)
+    start = one.cluster.start + MINUTE
+    async with rule_loop(recordings.url, objects, start=start, rules=ABOUT_GPUS) as loop:
+        await loop.run(one.begins - MINUTE / 2, every=2 * MINUTE)
+        assert not await loop.shown()
+        assert loop.most_blind == 0

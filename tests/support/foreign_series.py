@@ -42,7 +42,7 @@ class ExporterKind(StrEnum):
 
 
 _KINDS: tuple[tuple[ExporterKind, tuple[str, ...], str, int], ...] = (
-    (ExporterKind.GPU, ("DCGM_",), "nvidia-dcgm-exporter", 9400),
+    (ExporterKind.GPU, ("DCGM_", "gpu_clock", "gpu_health", "gpu_violation_"), "nvidia-dcgm-exporter", 9400),
     (ExporterKind.HOST, ("node_",), "node-exporter", 9100),
     (ExporterKind.HOST, ("kubelet_", "storage_operation_", "csi_operations_"), "kubelet", 10250),
     (ExporterKind.HOST, ("problem_",), "node-problem-detector", 20257),

@@ -1,5 +1,6 @@
 """A cluster in time: the series of its exporters, made from recordings, with faults that begin and end."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -31,6 +32,11 @@ class FaultKind(StrEnum):
     SERVFAIL = "DNS that fails"
     SLOW_KUBELET = "a slow kubelet"
     UNSCRAPED = "Prometheus that is down"
+    UNHEALTHY = "a GPU that its driver finds unhealthy"
+    ECC = "errors of a GPU's memory that cannot be corrected"
+    CLOCK = "a GPU at a low clock"
+    THROTTLED = "a GPU that throttles"
+    NO_EXPORTER = "an exporter of GPUs that is down"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +71,8 @@ class RecordedCluster:
     exporters: frozenset[str] = ALL_EXPORTERS
     also: tuple[GpuNode, ...] = ()  # as a second exporter names the same GPUs
     metrics: tuple[tuple[str, str], ...] = ()  # of GPUs that have another name
+    resource: str = "nvidia.com/gpu"
+    units: int = 1  # of the resource for one GPU
 
     def has(self, kind: FaultKind, at: datetime, node: str = "") -> bool:
         """Whether the node, or the cluster, has a fault of this kind then."""
@@ -204,16 +212,27 @@ class RecordedCluster:
         for sample in page("kube-state-metrics"):
             if sample.labels.get("node") == RECORDED_NODE:
                 labels = {**sample.labels, "node": node.name}
+                if labels.get("resource") == "nvidia_com_gpu":
+                    labels["resource"] = re.sub(r"[^a-zA-Z0-9_]", "_", self.resource)
                 found = scraped(labels, self._own_state, honours=self.style.honours)
                 yield sample.metric, found, self._of_node(sample, node.name)
 
     def _of_node(self, sample: PageSample, node: str) -> "Value":
         if sample.labels.get("resource") != "nvidia_com_gpu":
             return _constant(sample.value)
-        kinds = [FaultKind.CAPACITY]
-        if sample.metric == "kube_node_status_allocatable":
-            kinds += [FaultKind.ALLOCATABLE, FaultKind.XID]
-        return lambda at: 1.0 if any(self.has(kind, at, node) for kind in kinds) else 2.0
+        is_offer = sample.metric == "kube_node_status_allocatable"
+        return lambda at: float(
+            self.units * (self.offered(at, node) if is_offer else self.registered(at, node))
+        )
+
+    def registered(self, at: datetime, node: str) -> int:
+        """Return how many GPUs are the node's capacity then."""
+        return 1 if self.has(FaultKind.CAPACITY, at, node) else 2
+
+    def offered(self, at: datetime, node: str) -> int:
+        """Return how many of them are allocatable."""
+        kinds = (FaultKind.CAPACITY, FaultKind.ALLOCATABLE, FaultKind.XID, FaultKind.UNHEALTHY)
+        return 1 if any(self.has(kind, at, node) for kind in kinds) else 2
 
     def _dns(self) -> Iterator["RecordedSeries"]:
         yield "up", self.style.dns, _constant(1)

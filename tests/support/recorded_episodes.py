@@ -38,11 +38,12 @@ def episode(
     also: tuple[GpuNode, ...] = (),
     metrics: Mapping[str, str] | None = None,
     unscraped: tuple[timedelta, timedelta] | None = None,
+    made_by: Callable[..., RecordedCluster] = RecordedCluster,
 ) -> Episode:
     """Return the episode with these faults, each of all nodes or of those named. `number` is its place in time.
 
     `offered_after`: for so long after the end of an XID its GPU is not allocatable. `unscraped`: how long after the
-    beginning of the faults Prometheus goes down, and for how long.
+    beginning of the faults Prometheus goes down, and for how long. `made_by` makes another kind of cluster.
     """
     start = _FIRST + number * _APART
     begins = start + healthy
@@ -59,7 +60,7 @@ def episode(
     if unscraped:
         down = begins + unscraped[0]
         faults += (Fault(kind=FaultKind.UNSCRAPED, begins=down, ends=down + unscraped[1]),)
-    cluster = RecordedCluster(
+    cluster = made_by(
         nodes=nodes,
         start=start,
         end=mended + AFTERWARDS,

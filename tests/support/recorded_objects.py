@@ -54,8 +54,8 @@ def _of_node(cluster: RecordedCluster, one: GpuNode, at: datetime) -> Iterator[K
     if has(FaultKind.NOT_READY):
         ready = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
     amounts = {"cpu": "64", "memory": "512Gi", "pods": "110"}
-    has_all = not has(FaultKind.CAPACITY)
-    is_offered = has_all and not has(FaultKind.ALLOCATABLE, FaultKind.XID)
+    registered = str(cluster.units * cluster.registered(at, one.name))
+    offered = str(cluster.units * cluster.offered(at, one.name))
     yield node(
         one.name,
         status={
@@ -63,8 +63,8 @@ def _of_node(cluster: RecordedCluster, one: GpuNode, at: datetime) -> Iterator[K
                 {"type": "InternalIP", "address": one.host},
                 {"type": "Hostname", "address": one.name},
             ],
-            "capacity": {**amounts, "nvidia.com/gpu": "2" if has_all else "1"},
-            "allocatable": {**amounts, "nvidia.com/gpu": "2" if is_offered else "1"},
+            "capacity": {**amounts, cluster.resource: registered},
+            "allocatable": {**amounts, cluster.resource: offered},
             "conditions": [ready],
             "nodeInfo": {"bootID": f"boot-{one.number}"},
         },
@@ -77,10 +77,11 @@ def _of_node(cluster: RecordedCluster, one: GpuNode, at: datetime) -> Iterator[K
         spec=own,
         status={"podIP": one.exporter_address},
     )
-    yield from _holder(one, begun=_written(cluster.start - HELD_BEFORE))
+    asks = gpus(cluster.units, resource=cluster.resource)
+    yield from _holder(one, asks, begun=_written(cluster.start - HELD_BEFORE))
 
 
-def _holder(one: GpuNode, *, begun: str) -> Iterator[KubernetesObject]:
+def _holder(one: GpuNode, asks: dict[str, Any], *, begun: str) -> Iterator[KubernetesObject]:
     namespace, name, _ = one.holder
     kind, base = holder_kind(one), name.removesuffix("-0")
     notes = {"yardmaster.io/owner": OWNER}
@@ -90,11 +91,11 @@ def _holder(one: GpuNode, *, begun: str) -> Iterator[KubernetesObject]:
         namespace,
         annotations=notes,
         creationTimestamp=begun,
-        spec={"nodeName": one.name, "containers": [gpus(1)]},
+        spec={"nodeName": one.name, "containers": [asks]},
         status={"podIP": f"10.244.{one.number}.20", "startTime": begun},
         **owner,
     )
-    template = {"spec": {"containers": [gpus(1)]}}
+    template = {"spec": {"containers": [asks]}}
     meta = {"name": base, "namespace": namespace, "uid": "u", "annotations": notes}
     if kind == "Job":
         spec = {"parallelism": 1, "completions": 1, "template": template}

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import timedelta
 from random import Random
 from typing import Any
 
@@ -144,7 +144,3 @@ class StormStage:
     async def cards(self) -> Sequence[PostedCard]:
         async with self.store.read() as snapshot:
             return await snapshot.rows(PostedCard).find()
-
-
-def later(alert: Alert, now: datetime) -> Alert:
-    return replace(alert, life=replace(alert.life, since=now))

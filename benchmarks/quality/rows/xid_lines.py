@@ -5,9 +5,17 @@ import re
 from pathlib import Path
 from typing import Any
 
+from alerts.rendering import RuleRenderer
+from alerts.rules import Severity
 from benchmarks.quality.measure import Measure
 from benchmarks.row import Goal, Peer, Row
+from collectors.facts.labels import Labels
+from collectors.facts.patterns import compile_pattern
+from collectors.facts.queries import LogQuery
+from collectors.facts.results import Sample
+from collectors.facts.topology import Topology
 from collectors.facts.xid_catalogue import xid_of
+from tests.alerts.packs.shipped import shipped_rules
 from tests.support.xid_lines import xid_line
 
 # The buckets of NVIDIA's list that mean that the GPU cannot continue as it is.
@@ -24,6 +32,7 @@ _FATAL = frozenset(
         "WORKFLOW_XID_48",
     }
 )
+_GOOD_NEWS = frozenset({162})  # a capability is back: NVIDIA's list gives it the bucket of its loss
 _GREEDY = re.compile(r"Xid.*?([0-9A-Fa-f:]{7,}).*?([0-9]+)|Xid[^0-9]*([0-9]+)")
 
 
@@ -31,6 +40,8 @@ async def run(file: Path) -> tuple[Row, ...]:
     lines = _lines(file)
     true = [line for line in lines if line["xid"] is not None]
     decoys = [line["line"] for line in lines if line["xid"] is None]
+    fatal = [line["line"] for line in true if line["severity"] == "FATAL" and line["xid"] not in _GOOD_NEWS]
+    harmless = [line["line"] for line in true if line["severity"] != "FATAL"]
     return (
         Row(
             id="gpu_kmsg",
@@ -48,7 +59,33 @@ async def run(file: Path) -> tuple[Row, ...]:
             ),
             goal=Goal(limit=0, of_value=True),
         ),
+        Row(
+            id="gpu_kmsg",
+            measure=f"of {len(fatal)} lines that NVIDIA calls fatal, critical on the card",
+            value=sum(_severity(line) is Severity.CRITICAL for line in fatal),
+            goal=Goal(limit=len(fatal), of_value=True, at_least=True),
+        ),
+        Row(
+            id="gpu_kmsg",
+            measure=f"of {len(harmless)} others, critical on the card",
+            value=sum(_severity(line) is Severity.CRITICAL for line in harmless),
+        ),
     )
+
+
+def _severity(text: str) -> Severity | None:
+    """Return the severity of the line's card, as the shipped rule gives it."""
+    rule = shipped_rules()["GPUXIDLogged"]
+    query = rule.query
+    assert isinstance(query, LogQuery)
+    assert query.extract
+    match = compile_pattern(query.extract).search(text)
+    if match is None:
+        return None
+    named = {name: value or "" for name, value in match.groupdict("").items()}
+    renderer = RuleRenderer(lambda: Topology(cluster="lab"), clean=lambda words: words)
+    labels = renderer.labels(rule, Sample(labels=Labels({**named, "node": "gpu-a01"}), value=1))
+    return Severity(labels["severity"])
 
 
 def _lines(file: Path) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ def form_view(
         "type": "modal",
         "callback_id": FORM,
         "private_metadata": json.dumps(metadata),
-        "title": _words(command.name, block_limits.VIEW_TITLE),
+        "title": _words(command.name.capitalize(), block_limits.VIEW_TITLE),
         "submit": _words(book.say(submit), block_limits.VIEW_TITLE),
         "close": _words(book.say("Cancel"), block_limits.VIEW_TITLE),
         "blocks": blocks[: block_limits.VIEW_BLOCKS],

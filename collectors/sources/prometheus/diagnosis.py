@@ -147,7 +147,7 @@ def missing_finding(missing: MissingMetrics) -> Finding:
         given = broken("", "look at its pods, and at what Prometheus says of it under Status > Target health")
     elif missing.cause is MissingCause.NOT_EXPORTED and exporter:
         cause = sentence(
-            "there is no series of {metrics}, though {exporter} gives others",
+            "there is no series of {metrics}, though there are others of {exporter}",
             metrics=metrics,
             exporter=exporter,
         )
@@ -158,7 +158,7 @@ def missing_finding(missing: MissingMetrics) -> Finding:
         given = warning("", _ADD_COUNTERS if missing.lines else mend, missing.lines)
     elif exporter:
         cause = sentence(
-            "there is no series of {metrics}; {exporter} gives them, and nothing of it is there",
+            "there is no series of {metrics}, nor any other of {exporter}",
             metrics=metrics,
             exporter=exporter,
         )

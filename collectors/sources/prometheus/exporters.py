@@ -54,6 +54,7 @@ EXPORTERS: Sequence[MetricExporter] = (
             (
                 "AMD's device-metrics-exporter",
                 (
+                    "gpu_clock",
                     "gpu_health",
                     "gpu_violation_",
                     "gpu_junction_",

@@ -170,8 +170,7 @@ class PrometheusSource:
         age = at - newest
         if age > limit:
             reason = sentence(
-                "its newest scrape as of {time} UTC is {age} old: it has just restarted, is stuck, or clocks differ",
-                time=f"{at:%H:%M:%S}",
+                "its newest scrape is {age} old: it has just restarted, is stuck, or clocks differ",
                 age=age,
             )
             return self._blind(at, reason, is_lasting=True)

@@ -13,7 +13,7 @@ from alerts.cards.message import Button, Buttons, Message
 from alerts.cards.posted import ThreadReply
 from alerts.cards.text import code, plain, text
 from alerts.incidents.grouping import hand_over
-from alerts.incidents.incident import Incident
+from alerts.incidents.incident import Impact, Incident
 from alerts.incidents.recurring_faults import Returned
 from alerts.rules import Severity
 from collectors.facts.queries import LogQuery, TimesUsual
@@ -293,3 +293,16 @@ def test_an_alert_that_joined_names_what_the_incident_is_not_about() -> None:
 
     assert not both.is_open
     assert "Also: Tasks in vision-detr could not resolve a name" in words(both)
+
+
+def test_the_training_that_a_log_line_names_is_looked_at_before_its_node() -> None:
+    rule = logged("ErrorLogBurst", actions=("node show {node}",))
+    alert = an_alert("ErrorLogBurst", summary="Many errors.", on={"node": "gpu-a01"})
+    incident = incident_of(alert, rules={rule.id: rule})
+    impact = Impact(training="job/reco/embed", name="reco/embed", is_named=True)
+    context = IncidentContext(rules={rule.id: rule})
+
+    assert "Next: Show reco/embed" in words(replace(incident, impacts=(impact,)), context)
+    assert "Next: Show gpu-a01" in words(
+        replace(incident, impacts=(replace(impact, is_named=False),)), context
+    )

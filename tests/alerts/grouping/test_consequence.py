@@ -8,13 +8,14 @@ from alerts.alert import Alert
 from alerts.cards.headline import headline
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
+from alerts.incidents.members import member_of
 from alerts.incidents.proofs import ProofFacts, say_over, with_proofs
-from alerts.rules import Severity
+from alerts.rules import Consequence, Severity
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample
 from collectors.facts.topology import ClaimFacts
 from tests.alerts.packs.shipped import shipped_rules
-from tests.support.alerting import NOON, a_renderer, a_topology, an_alert, minutes, resolved
+from tests.support.alerting import NOON, a_renderer, a_rule, a_topology, an_alert, minutes, resolved
 from tests.support.grouping import add_alert
 
 RULES = {rule.id: rule for rule in shipped_rules().values()}
@@ -121,3 +122,34 @@ def test_a_milder_alert_that_is_proven_over_changes_no_lead() -> None:
     assert [member.name for member in proven.members if member.proven] == ["VolumeUnmapFailed"]
 
     assert headline(after(proven, FORMATTED)).startswith(LOST)
+
+
+def test_a_volume_that_is_about_to_be_formatted_is_in_danger() -> None:
+    """A milder alert of the same node may be critical too: it does not lead."""
+    near = after(
+        None, line("GPUFellOffBusLogged", 0), line("VolumeAboutToBeFormatted", 1, device="/dev/rbd1")
+    )
+
+    assert headline(near).startswith("gpu-a01 cannot read a volume's file system")
+    assert near.gravity > after(None, line("GPUFellOffBusLogged", 0)).gravity
+
+
+@pytest.mark.parametrize(
+    ("consequence", "said"),
+    [(None, "It was odd."), (Consequence.DANGER, "It was odd."), (Consequence.LOSS, "")],
+)
+def test_what_is_said_once_something_worse_is_over(consequence: Consequence | None, said: str) -> None:
+    """A loss stays one; anything else was."""
+    rule = a_rule("Odd")
+    rule = replace(rule, template=replace(rule.template, consequence=consequence, worse_after=("Other",)))
+    annotations = {
+        "summary": "It is odd.",
+        "worse_summary": "It is worse.",
+        "resolved_headline": "It was odd.",
+    }
+    alert = replace(an_alert("Odd", on={"node": "gpu-a01"}), rule=rule.id, annotations=annotations)
+
+    member = member_of(alert, rule, is_worse=True)
+
+    assert member.summary == "It is worse."
+    assert member.resolved_headline == said

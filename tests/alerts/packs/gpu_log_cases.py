@@ -55,6 +55,15 @@ GPU_LOG_CASES: Sequence[LogCase] = (
     ),
     LogCase(
         rule="NVSwitchErrorsRepeated",
+        description="five errors that are not fatal, of the fabric manager",
+        events=_lines(
+            *5 * ("[ERROR] [tid 12727] detected NVSwitch non-fatal error 12028 on fid 0",),
+            unit="nvidia-fabricmanager",
+        ),
+        fired=(_fired("warning", "The NVSwitches of gpu-a01 logged 5 errors in an hour."),),
+    ),
+    LogCase(
+        rule="NVSwitchErrorsRepeated",
         description="four errors that are not fatal",
         events=_lines(_LINK, times=4),
     ),

@@ -22,6 +22,7 @@ _IMAGE = {"image": "csi-vol-coco-images", "namespace": "vision-detr", "claim": "
 _ERROR = {"component": "kubelet"}
 _NEW = {"component": "kubelet", "text": "volume manager lost its desired state of the world"}
 _NEW_PATTERN = "manager.go:… volume manager lost its desired state of the world"
+_NODES = ("gpu-a01", "gpu-a02", "gpu-b01")
 
 LOG_CASES: Sequence[LogCase] = (
     *DNS_LOG_CASES,
@@ -205,6 +206,20 @@ LOG_CASES: Sequence[LogCase] = (
                     "severity": "warning",
                 },
                 summary="New error of kubelet on gpu-a01.",
+            ),
+        ),
+    ),
+    LogCase(
+        rule="NeverSeenError",
+        description="the same new pattern on three nodes is one thing; a fourth has too few lines of it",
+        events=(
+            *(LogEvent(what="component-log", facts=_NEW, node=node, times=5) for node in _NODES),
+            LogEvent(what="component-log", facts=_NEW, node="gpu-b02", times=2),
+        ),
+        fired=(
+            Fired(
+                labels={"component": "kubelet", "pattern": _NEW_PATTERN, "severity": "warning"},
+                summary="New error of kubelet on several nodes.",
             ),
         ),
     ),

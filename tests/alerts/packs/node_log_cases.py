@@ -65,6 +65,12 @@ NODE_LOG_CASES: Sequence[LogCase] = (
     ),
     LogCase(
         rule="NodeFilesystemReadOnlyLogged",
+        description="Btrfs names no device",
+        events=_kernel("BTRFS: Remounting filesystem read-only"),
+        fired=(_fired("critical", "The kernel of gpu-a01 stopped writing to a file system."),),
+    ),
+    LogCase(
+        rule="NodeFilesystemReadOnlyLogged",
         description="a file system that is mounted to be read is not in trouble",
         events=_kernel(
             "EXT4-fs (rbd3): mounted filesystem 6c1f ro with ordered data mode. Quota mode: none."

@@ -78,6 +78,7 @@ def test_trap_a_hung_collective_shows_full_utilisation_so_no_rule_takes_it_for_p
         "GPUPCIeLinkDowngraded",  # beside an old generation, which an idle GPU has by itself
         "GPUMetricsLost",  # the same
         "GPUsStarveOnData",  # beside a disk that does nothing else
+        *("NodeTargetDown", "TargetDown"),  # that its exporter was there
     }
 
 

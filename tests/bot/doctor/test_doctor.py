@@ -49,6 +49,20 @@ async def test_a_set_up_that_is_whole(tmp_path: Path) -> None:
     assert [one for one in found if one.is_broken] == []
 
 
+async def test_gpus_of_another_make_that_nothing_measures(tmp_path: Path) -> None:
+    async with light(tmp_path, start=False) as stage:
+        for name in ("npu-1", "npu-2"):
+            has = {"huawei.com/Ascend910": "8"}
+            ready = [{"type": "Ready", "status": "True"}]
+            status = {"capacity": has, "allocatable": has, "conditions": ready}
+            node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": status}
+            stage.kube.create(node, keep_status=True)
+        (one,) = [one.finding for one in await findings(stage) if "huawei.com" in one.finding.text]
+    assert one.text == "no series of the GPUs of huawei.com on 2 nodes: no rule on GPUs can see them"
+    assert one.level is FindingLevel.WARNING
+    assert "npu-exporter (8082)" in one.mend
+
+
 async def test_a_token_that_lacks_a_scope(tmp_path: Path) -> None:
     lacking = tuple(scope for scope in DEFAULT_SCOPES if scope != "chat:write")
     async with light(tmp_path, start=False, options=Options(strict_rates=False, scopes=lacking)) as stage:

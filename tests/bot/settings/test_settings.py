@@ -49,6 +49,11 @@ INVALID = {
         "unknown setting",
     ),
     "a bad duration": ("rules:\n  interval: soon\n", 2, "`soon` is not a duration"),
+    "a matcher without a value": (
+        "clusters:\n  - name: a\n    prometheus:\n      url: http://x\n      matchers: {cluster: ''}\n",
+        5,
+        "an empty value means series without the label",
+    ),
     "bad matchers": ("routes:\n  - match: 'team=~\"[\"'\n", 2, "match"),
     "a cluster without its name": ("clusters:\n  - kubernetes: {}\n", 2, "name"),
     "a duplicate cluster": ("clusters:\n  - {name: a}\n  - {name: a}\n", 3, "two clusters are named a"),
@@ -87,6 +92,11 @@ INVALID = {
         'http:\n  listen: "0.0.0.0:9099"\n',
         1,
         "set http.auth.tokens",
+    ),
+    "an index without a name": (
+        "clusters:\n  - name: a\n    elasticsearch: {url: 'http://es:9200', index: ''}\n",
+        3,
+        "elasticsearch.index: `` is not the name of an index or a pattern: write `*` to search all of them",
     ),
     "not YAML": ("clusters: [\n", 2, "not YAML"),
     "a duplicate key": (

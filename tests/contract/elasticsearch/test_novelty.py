@@ -28,6 +28,23 @@ async def test_a_new_pattern_is_a_sample(logs: Logs) -> None:
     )
 
 
+async def test_a_new_pattern_on_several_nodes_is_one_sample_that_names_them(logs: Logs) -> None:
+    await logs.index(
+        *(logs.host("cannot renew the lease", node=node) for node in ("gpu-a01", "gpu-b02", "gpu-b02")),
+        logs.host("something else broke", node="gpu-b02"),
+    )
+    seen = await logs.query(novel=WEEK)
+    assert isinstance(seen, Seen)
+    assert {(tuple(one.labels.items()), one.value, one.texts) for one in seen.samples} == {
+        (
+            (("pattern", "cannot renew the lease"),),
+            3,
+            ("on 2 nodes: gpu-a01, gpu-b02", "cannot renew the lease"),
+        ),
+        ((("node", "gpu-b02"), ("pattern", "something else broke")), 1, ("something else broke",)),
+    }
+
+
 async def test_a_pattern_seen_only_before_the_horizon_is_new(logs: Logs) -> None:
     await logs.index(
         logs.host("failed to sync the volume cache", ago=8 * DAY),

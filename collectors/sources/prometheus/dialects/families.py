@@ -97,7 +97,12 @@ _UUIDS = (
 
 DCGM = Family(
     name="dcgm-exporter",
-    prefix=("DCGM_", "gpu_health", "gpu_violation_"),  # the others of other makes are other names of these
+    prefix=(
+        "DCGM_",
+        "gpu_health",
+        "gpu_clock",
+        "gpu_violation_",
+    ),  # the others of other makes are other names of these
     probes=("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
     roles={
         Role.NODE: RoleLabels(label="Hostname", names=NODE_LABELS),
@@ -130,7 +135,14 @@ def _collides(label: str) -> RoleLabels:
 KUBE_STATE_METRICS = Family(
     name="kube-state-metrics",
     prefix="kube_",
-    probes=("kube_node_status_capacity", "kube_pod_info", "kube_service_info"),
+    # An allow-list may leave out any of them; those of pods and namespaces show whether labels are honoured.
+    probes=(
+        "kube_node_status_capacity",
+        "kube_pod_info",
+        "kube_service_info",
+        "kube_daemonset_status_number_unavailable",
+        "kube_namespace_status_phase",
+    ),
     roles={role: _collides(role.value) for role in Role if role not in (Role.GPU, Role.UUID)},
 )
 

@@ -76,6 +76,7 @@ _RENAMED: Mapping[str, tuple[MetricAlias, ...]] = {
     ),
     "DCGM_FI_DEV_SM_CLOCK": _named("nvidia_smi_clocks_current_sm", "npu_chip_info_aicore_current_freq"),
     "gpu_health": _named("amd_gpu_health", "npu_chip_info_health_status"),
+    "gpu_clock": _named("amd_gpu_clock"),
     "gpu_violation_socket_thermal_residency_percentage": _named(
         "amd_gpu_violation_socket_thermal_residency_percentage"
     ),

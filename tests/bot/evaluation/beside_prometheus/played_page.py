@@ -35,7 +35,7 @@ class PlayedPage:
         for case in series:
             for text, notation in case.items():
                 sample = next(samples(text, "0", start=SystemClock().now(), every=_STEP))
-                self._values.setdefault(sample.series, tuple(values(notation.replace("stale", "_"))))
+                self._values.setdefault(sample.series, tuple(values(notation)))
 
     def __len__(self) -> int:
         return len(self._values)
