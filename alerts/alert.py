@@ -24,7 +24,7 @@ class Alert:
     """One alert. `labels` come from the query and the rule only; none of them holds a measured value."""
 
     cluster: str
-    rule: str  # Rule.id, or the sender's name for a received alert
+    rule: str  # Rule.id, or for a received alert `received/` and its name
     labels: Labels
     own_subject: Subject  # from the labels alone: decides grouping and does not change with the cluster
     subject: Subject  # completed from the topology: decides suggested actions and permissions
@@ -38,6 +38,8 @@ class Alert:
     ended_reason: str = ""  # why it resolved, if not because its condition ended
     # From a sender, which says when it is over: none of our rules is evaluated for it.
     is_received: bool = False
+    ends_at: datetime | None = None  # of a received alert: when it is over, unless it is sent again
+    generator_url: str = ""  # of a received alert: where its sender shows what it is about
 
     @property
     def name(self) -> str:

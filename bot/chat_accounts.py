@@ -12,6 +12,7 @@ from alerts.cards.channel_id import kind_and_name
 from bot.person_book import PersonBook
 from bot.settings.schema import TeamSettings
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import sentence
 from commands.core.command import UnusableError
 from commands.core.request import Actor, ActorKind
 
@@ -27,7 +28,9 @@ class UnknownPersonError(UnusableError):
 
     def __init__(self, *, is_member: bool) -> None:
         super().__init__(
-            "Yardmaster cannot check who you are right now. Nothing was done: try again in a minute."
+            sentence(
+                "Yardmaster cannot check who you are right now. Nothing was done: try again in a minute."
+            )
         )
         self.is_member = is_member
 

@@ -75,6 +75,16 @@ class Metrics:
             ["cluster", "state"],
             registry=self.registry,
         )
+        self.alerts_received = Counter(
+            "yardmaster_alerts_received_total",
+            "Alerts of other programs that were stored, each time it was sent.",
+            registry=self.registry,
+        )
+        self.alerts_invalid = Counter(
+            "yardmaster_alerts_invalid_total",
+            "Alerts of other programs that were refused.",
+            registry=self.registry,
+        )
         self.plan_steps = Counter(
             "yardmaster_plan_steps_total",
             "Steps of plans that ended, by outcome: done, failed, unknown, or skipped while it waited.",

@@ -27,24 +27,30 @@ def wire_view(shared: SharedParts, cluster: LiveCluster) -> ClusterView:
     )
 
 
+def wire_recorder(shared: SharedParts, cluster: str, routing: CardRouting) -> IncidentRecorder:
+    """Return the recorder of a cluster's alerts, whoever produces them."""
+    incidents = shared.settings.incidents
+    return IncidentRecorder(
+        cluster,
+        shared.store,
+        routing,
+        reopens_within=incidents.reopens_within,
+        storm_from=incidents.storm_from,
+    )
+
+
 def wire_evaluator(
     shared: SharedParts,
     cluster: LiveCluster,
     view: ClusterView,
-    routing: CardRouting,
+    recorder: IncidentRecorder,
     on_view_change: Callable[[], None],
 ) -> Evaluator:
     """Return the evaluator of a cluster, which calls `on_view_change` when its view changed."""
     return Evaluator(
         cluster,
         view.scheduler,
-        IncidentRecorder(
-            cluster.name,
-            shared.store,
-            routing,
-            reopens_within=shared.settings.incidents.reopens_within,
-            storm_from=shared.settings.incidents.storm_from,
-        ),
+        recorder,
         view.router,
         rules=RuleSources(shipped=tuple(shared.rulebook.rules), reads_objects=shared.settings.rules.objects),
         clock=shared.clock,

@@ -21,10 +21,11 @@ from bot.evaluation.rulebook import read_rulebook
 from bot.http.connections import Connections
 from bot.http.senders import senders_of
 from bot.http.server import Endpoints, Server, application
-from bot.language.phrasebook import phrasebook
+from bot.language.message_catalogue import catalogue
 from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.person_book import CHAT, open_person_book
+from bot.receiving.receiver import Receiver
 from bot.settings.mapping import defaults_of, listed_persons, permissions_of, route_of
 from bot.settings.schema import Settings
 from bot.shared_parts import SharedParts
@@ -38,8 +39,9 @@ from bot.wired_channels import (
     wire_delivery,
     wire_store_watch,
 )
-from bot.wired_evaluation import wire_evaluator, wire_view
+from bot.wired_evaluation import wire_evaluator, wire_recorder, wire_view
 from bot.wired_jobs import wire_jobs
+from bot.wired_receiving import wire_alert_routes, wire_receiver
 from collectors.facts.clock import Clock, ClockSteps, SystemClock
 from collectors.facts.redaction import Redactor, use_redactor
 from collectors.internal_errors import InternalErrors
@@ -114,10 +116,11 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
             )
             for number, one in enumerate(settings.clusters)
         }
-        book = phrasebook(settings.language)
         opened = await open_channels(
             settings,
-            ChannelDependencies(store=store, clock=clock, stack=stack, book=book, errors=errors),
+            ChannelDependencies(
+                store=store, clock=clock, stack=stack, catalogue=catalogue(settings.language), errors=errors
+            ),
         )
         shared = SharedParts(
             settings=settings,
@@ -143,12 +146,14 @@ def _assemble(
 
     conversation = conversation_of(opened)
     people = _people(shared, conversation) if conversation else None
-    pipeline = _pipeline(shared, clusters, views, people, channel=channel, rules=rules)
+    known = clusters or {NO_CLUSTER: LiveCluster(NO_CLUSTER, clock=shared.clock)}
+    pipeline = _pipeline(shared, known, views, people, channel=channel, rules=rules)
     reconciler = wire_delivery(shared, opened, clusters, views, rules)
     routing = CardRouting(routes=tuple(route_of(one) for one in shared.settings.routes), default=channel)
+    recorders = {name: wire_recorder(shared, name, routing) for name in known}
     evaluators = {
         name: wire_evaluator(
-            shared, cluster, views[name], routing, partial(reconciler.mark_view_change, name)
+            shared, cluster, views[name], recorders[name], partial(reconciler.mark_view_change, name)
         )
         for name, cluster in clusters.items()
     }
@@ -162,6 +167,8 @@ def _assemble(
         reaches_people=lambda kind: kind in opened and opened[kind].notifier.capabilities.direct,
     )
     parts |= wire_store_watch(shared, opened, channel)
+    receiver = wire_receiver(shared, known, views, recorders)
+    parts |= {"received alerts": receiver.run}
     parts |= {"delivery": reconciler.run, **wire_charts(shared, opened, clusters, rules)}
     parts |= {
         f"heartbeat {one.channel}": HeartbeatSender(one, not_ready).run
@@ -188,7 +195,7 @@ def _assemble(
         pipeline=pipeline,
         reconciler=reconciler,
         evaluators=evaluators,
-        server=_server(shared, pipeline, conversation, not_ready),
+        server=_server(shared, pipeline, receiver, conversation, not_ready),
         metrics=shared.metrics,
         errors=shared.errors,
         parts=parts,
@@ -220,7 +227,7 @@ def _pipeline(
         lexicon=LEXICON,
         permissions=permissions_of(shared.settings),
         store=shared.store,
-        clusters=clusters or {NO_CLUSTER: LiveCluster(NO_CLUSTER, clock=shared.clock)},
+        clusters=clusters,
         writers={name: cluster.writer for name, cluster in clusters.items() if cluster.writer is not None},
         clock=shared.clock,
         defaults=defaults_of(shared.settings, shared.persons),
@@ -249,16 +256,19 @@ def _why_not_ready(store: SqlStore, evaluators: Mapping[str, Evaluator]) -> str:
 def _server(
     shared: SharedParts,
     pipeline: Pipeline,
+    receiver: Receiver,
     conversation: Conversation | None,
     not_ready: Callable[[], str],
 ) -> Server:
+    senders = senders_of(shared.settings, shared.persons)
     endpoints = Endpoints(
-        book=phrasebook(shared.settings.language),
+        catalogue=catalogue(shared.settings.language),
         take=pipeline.handle,
         clock=shared.clock,
         metrics=shared.metrics,
         not_ready=not_ready,
-        senders=senders_of(shared.settings, shared.persons),
+        senders=senders,
+        routes=wire_alert_routes(shared, receiver, pipeline.handle, senders),
         slack=conversation.receive if conversation else None,
     )
     connections = Connections(shared.metrics)

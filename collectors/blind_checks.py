@@ -11,7 +11,7 @@ from collectors.facts.queries import CheckQuery, Query
 from collectors.facts.results import Blind
 from collectors.facts.sentences import sentence
 
-_RIGHTS = "`yardmaster doctor` says which right is missing, with the line of the role"
+_RIGHTS = sentence("`yardmaster doctor` says which right is missing, with the line of the role")
 _SHOWN = 6
 _OF_CLUSTER = frozenset({"inventory", "trainings", "configs"})
 _EVERYWHERE = (NODES.name, PODS.name)  # without these there is no inventory

@@ -63,8 +63,8 @@ class ClusterCheck:
 
     name: str
     summary: str
-    needs: frozenset[str]
     run: Callable[[CheckInput, Mapping[str, Any]], Found]
+    needs: frozenset[str] = frozenset({"inventory"})
     parameters: Mapping[str, object] = field(default_factory=dict)
     kinds: frozenset[str] = frozenset()  # besides nodes and pods, without which there is no inventory
     metrics: PromQLQuery | None = None

@@ -16,7 +16,7 @@ from collectors.cluster.resources import gpu_resource, holds_resources
 from collectors.facts.clock import format_duration
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult, Sample, Seen
-from collectors.facts.sentences import counted
+from collectors.facts.sentences import counted, sentence
 from collectors.facts.topology import PodKey
 
 UTIL, ENGINE, MEMORY = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE", "DCGM_FI_DEV_FB_USED"
@@ -34,7 +34,7 @@ class Activity(StrEnum):
     IDLE = "idle"
     BUSY = "busy"
     YOUNG = "young"  # started within the window
-    UNKNOWN = "not known"
+    UNKNOWN = sentence("not known")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,19 +176,19 @@ def _activity(
     wanted = ceil(sum(gpus.values()))
     if len(devices) < wanted:
         return Activity.UNKNOWN, counted(
-            "{devices} of {count} GPU reports {metric}",
-            "{devices} of {count} GPUs report {metric}",
-            devices=len(devices),
-            count=wanted,
+            "only {count} of {gpus} GPUs reports {metric}",
+            "only {count} of {gpus} GPUs report {metric}",
+            count=len(devices),
+            gpus=wanted,
             metric=measured.metric,
         )
     gaps = sum(measured.seen.get(device, 0) < STEPS - 1 for device in devices)
     if gaps:
         return Activity.UNKNOWN, counted(
-            "{gaps} of {count} GPU has gaps in their samples",
-            "{gaps} of {count} GPUs have gaps in their samples",
-            gaps=gaps,
-            count=len(devices),
+            "{count} of {gpus} GPUs has gaps in its samples",
+            "{count} of {gpus} GPUs have gaps in their samples",
+            count=gaps,
+            gpus=len(devices),
         )
     return Activity.IDLE, ""
 

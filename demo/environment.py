@@ -226,6 +226,7 @@ def bot_settings(
                 "kubernetes": {"kubeconfig": str(cluster.kubeconfig)},
                 "prometheus": {"url": prometheus, "stale_after": "20s"},
                 "elasticsearch": {"url": logs, "index": "logs-*", "lag": "2s"},
+                "links": {"graph": f"{prometheus}/graph?g0.expr={{query}}&g0.range_input=1h&g0.tab=0"},
             }
         ],
         "store": {"url": f"sqlite+aiosqlite:///{options.folder / 'yard.db'}"},

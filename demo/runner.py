@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from alerts.cards.channel_id import channel_id
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.incident import Incident
+from bot.channels.slack.listeners import BUSY, NOT_TAKEN, PENDING, TAKEN
 from collectors.cluster.kinds import DEPLOYMENTS
 from collectors.trainings.training import TrainingState
 from commands.execution.plan import Plan, PlanState
@@ -161,7 +162,8 @@ class ScenarioRunner:
                 await self._submit(scenario, act)
 
         async def answered() -> Message | None:
-            found = [message for message in slack.ephemerals(act.user) if message.ts not in known]
+            new = [message for message in slack.ephemerals(act.user) if message.ts not in known]
+            found = [message for message in new if TAKEN not in message.said and PENDING not in message.said]
             return found[-1] if found and not _asks_again(found[-1]) else None
 
         answer = await self._until_follows(
@@ -207,7 +209,7 @@ class ScenarioRunner:
         send: Callable[[], Awaitable[None]],
         check: Callable[[], Awaitable[T | None]],
     ) -> T:
-        """Send what a person does, and again when the bot says that it may be lost, until `check` is true."""
+        """Send what a person does, and again when the bot says that it was not taken, until `check` is true."""
 
         def asked_again() -> int:
             return sum(map(_asks_again, self._environment.slack.ephemerals(user)))
@@ -330,5 +332,5 @@ class ScenarioRunner:
 
 
 def _asks_again(message: Message) -> bool:
-    """Whether the bot says that what the person sent may be lost: on a slow machine the store does not answer."""
-    return "may be lost" in message.said
+    """Whether the bot says that what the person sent was not taken: on a slow machine the store does not answer."""
+    return NOT_TAKEN in message.said or BUSY in message.said

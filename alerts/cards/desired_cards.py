@@ -6,7 +6,7 @@ An incident with a parent gets neither: the parent's card speaks for it, and one
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply, card_id, reply_id
+from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply, card_id, new_card, reply_id
 from alerts.incidents.events import NOTIFYING, IncidentEventType
 from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
@@ -31,16 +31,7 @@ def desired_cards(
         if known is None and incident.parent:
             continue
         if known is None:
-            wanted.append(
-                PostedCard(
-                    id=id,
-                    cluster=incident.cluster,
-                    kind=kind,
-                    row_id=incident.id,
-                    channel=channel,
-                    after_event=after,
-                )
-            )
+            wanted.append(new_card(kind, incident, channel, after_event=after))
         elif known.is_final and incident.is_open:
             wanted.append(replace(known, is_final=False))
     return wanted

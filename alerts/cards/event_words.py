@@ -10,11 +10,6 @@ from alerts.incidents.incident import Incident
 from collectors.facts.clock import humanize
 from collectors.facts.sentences import Sentence, listed, sentence
 
-_TIMES = {
-    2: "2nd time in {within}, {in_all} in all",
-    3: "3rd time in {within}, {in_all} in all",
-}
-
 
 def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentContext = NO_CONTEXT) -> Text:
     """Return an event as text, for a reply in the card's thread or a line of the history."""
@@ -32,12 +27,12 @@ def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentCon
             return text(sentence("Handed over to {who} by {giver}.", who=who, giver=event.text))
         case IncidentEventType.GIVEN_BACK:
             return text(sentence("Acknowledgement taken back by {who}.", who=who))
+        case IncidentEventType.JOINED:
+            return text(sentence("It is a part of incident `{parent}`.", parent=event.text))
         case IncidentEventType.REMINDED:
             return text(sentence("Repeated in the channel: nobody had acknowledged it."))
         case IncidentEventType.REOPENED if event.who:
             return text(sentence("Reopened by {who}: {reason}.", who=who, reason=event.text))
-        case IncidentEventType.JOINED:
-            return text(sentence("It is a part of incident `{parent}`.", parent=event.text))
         case IncidentEventType.REOPENED:
             return text(sentence("Reopened: {alert}", alert=event.text))
         case IncidentEventType.RESOLVED:
@@ -103,20 +98,18 @@ def done_by(action: IncidentAction) -> Sentence:
 
 def _again(incident: Incident) -> list[Sentence]:
     again = repeated(incident)
-    return [sentence("It was the {again}.", again=again)] if again else []
+    return [sentence("It happened {again}.", again=again)] if again else []
 
 
 def repeated(incident: Incident) -> str:
-    """Return text like `2nd time in 20 min, 3 min in all`; empty for the first time."""
+    """Return text like `2 times in 20 min, 3 min in all`; empty for the first time."""
     if incident.times < 2:
         return ""
     ended = incident.resolved_at or incident.began_at
     within = humanize(ended - incident.opened_at, parts=1)
     in_all = humanize(incident.lasted(ended), parts=1)
-    if (template := _TIMES.get(incident.times)) is not None:
-        return sentence(template, within=within, in_all=in_all)
     return sentence(
-        "{times}th time in {within}, {in_all} in all", times=incident.times, within=within, in_all=in_all
+        "{times} times in {within}, {in_all} in all", times=incident.times, within=within, in_all=in_all
     )
 
 

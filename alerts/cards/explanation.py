@@ -19,7 +19,7 @@ def detail_of(incident: Incident, *, is_advised: bool = False) -> Text:
     lead = incident.lead
     says = lead.description if incident.is_open and not is_advised else ""  # what to do is over, too
     if incident.crash_of and incident.is_open:
-        says = (
+        says = sentence(
             "The same XID on every node is a fault of the training or of what it shares, not of so many GPUs."
         )
     line = " ".join(says.split())

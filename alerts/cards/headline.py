@@ -4,9 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 
 from alerts.annotation_template import RULE_CONTEXT
+from alerts.incidents.group_keys import CLUSTER_WIDE
 from alerts.incidents.grouping import place_of, shared_by
 from alerts.incidents.incident import Incident, Member
 from alerts.incidents.totals import GroupTotals
+from alerts.rules import Severity
 from collectors.facts.sentences import Sentence, counted, escaped_braces, headline_of, in_context, sentence
 
 _PLACEHOLDER = re.compile(r"\{\{([a-z]+)\}\}")  # in the template of a sentence
@@ -14,7 +16,29 @@ _PLAIN_PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
 
 
 def headline(incident: Incident) -> str:
-    """Return what is wrong in one sentence without its full stop, or what was wrong."""
+    """Return what is wrong in one sentence without its full stop, or what was wrong.
+
+    Of a component of the whole cluster it counts what else is wrong: its faults may have nothing to do with each other.
+    """
+    said = _of_lead(incident)
+    others = _other_faults(incident)
+    if not others:
+        return said
+    return counted(
+        "{said}, and {count} other alert", "{said}, and {count} other alerts", said=said, count=others
+    )
+
+
+def _other_faults(incident: Incident) -> int:
+    if incident.subject.component not in CLUSTER_WIDE:
+        return 0
+    lead = incident.lead
+    others = (one for one in incident.standing if one.severity is not Severity.INFO)
+    return len({one.name for one in others} - {lead.name})
+
+
+def _of_lead(incident: Incident) -> str:
+    """Return what the lead says, or the alerts of its rule together."""
     alike = alike_of(incident)
     if incident.crash_of and incident.lead.xid:
         crashed = (

@@ -5,6 +5,7 @@ from alerts.cards.message import Button, Buttons, ButtonStyle, Menu
 from alerts.cards.offers import offers
 from alerts.cards.suggested_actions import fill, label_of
 from alerts.incidents.incident import Incident
+from alerts.received import rule_of
 from alerts.rules import ResolveWhen
 from alerts.runbooks import runbook_names
 
@@ -41,7 +42,7 @@ def shipped_runbook(incident: Incident, context: IncidentContext) -> str:
 
 def runbook_of(incident: Incident, context: IncidentContext) -> str:
     """Return the name or the address of the lead alert's runbook; empty without one."""
-    rule = context.rules.get(incident.lead.rule)
+    rule = rule_of(incident.lead.rule, context.rules)
     return rule.template.runbook if rule else ""
 
 

@@ -22,10 +22,15 @@ from alerts.cards.text import Text, bold, code, link, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
-from collectors.facts.sentences import Sentence, listed, sentence, word
+from collectors.facts.sentences import Sentence, listed, sentence
 
 EVIDENCE_LINES = 4
 _COLORS = {Severity.CRITICAL: Color.CRITICAL, Severity.WARNING: Color.WARNING, Severity.INFO: Color.INFO}
+_LOUD = {
+    Severity.CRITICAL: sentence("CRITICAL"),
+    Severity.WARNING: sentence("WARNING"),
+    Severity.INFO: sentence("INFO"),
+}
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 
 
@@ -179,4 +184,4 @@ def _foot(incident: Incident, context: IncidentContext) -> Text:
 def _summary(incident: Incident) -> str:
     if not incident.is_open:
         return sentence("Resolved: {headline}", headline=headline(incident))
-    return listed([word(incident.severity.value.upper()), headline(incident)], ":")
+    return listed([_LOUD[incident.severity], headline(incident)], ":")

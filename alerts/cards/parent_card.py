@@ -43,6 +43,7 @@ class ParentContext:
 
     people: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> chat user id
     silenced_until: datetime | None = None
+    silence: str = ""  # the id of the silence that ends last, if it is one of the parent
     is_silenced_until_over: bool = False  # then `silenced_until` is far away
     blind: str = ""  # why some of it cannot be seen now
 
@@ -174,6 +175,8 @@ def parent_buttons(
     if not parent.acknowledged_by:
         line = f"alert ack {parent.id}"
         buttons.insert(0, Button(label="Acknowledge all", line=line, style=ButtonStyle.PRIMARY))
+    if context.silence:
+        buttons.append(Button(label="End the silence", line=f"silence expire {context.silence}"))
     opened = worst_first(one for one in members if one.is_open)[:OFFERED]
     menus = [
         Menu(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from alerts.cards.headline import headline
 from alerts.cards.text import Text, bold, person, text
 from alerts.incidents.events import IncidentEvent, IncidentEventType
-from alerts.incidents.incident import Incident
+from alerts.incidents.incident import CALLS, Incident
 from alerts.parents.parent_incident import Fired, ParentIncident
 from collectors.facts.sentences import Sentence, counted, listed, sentence, word
 
@@ -91,12 +91,28 @@ def parent_event(parent: ParentIncident, event: IncidentEvent) -> Text:
             return text(sentence("Handed over to {who} by {giver}.", who=who, giver=event.text))
         case IncidentEventType.GIVEN_BACK:
             return text(sentence("Acknowledgement taken back by {who}.", who=who))
+        case IncidentEventType.REMINDED:
+            return text(sentence("Repeated in the channel: nobody had acknowledged it."))
         case IncidentEventType.REOPENED:
             return text(sentence("Reopened: {alert}", alert=parent_headline(parent)))
         case IncidentEventType.RESOLVED:
             return parent_resolution(parent, event)
         case _:
             return text(event.text)
+
+
+def parent_reminder(parent: ParentIncident, event: IncidentEvent) -> Text:
+    """Return for how long nobody has acknowledged it; empty where somebody has, or a later call was made."""
+    calls = [one for one in parent.events if one.type in CALLS]
+    if parent.unanswered_since is None or event.number != calls[-1].number:
+        return ()
+    since = max((one.at for one in calls[:-1]), default=parent.opened_at)
+    said = sentence(
+        "Nobody has acknowledged this for {lasting}: {headline}",
+        lasting=event.at - since,
+        headline=parent_headline(parent),
+    )
+    return text(said)
 
 
 def parent_resolution(parent: ParentIncident, event: IncidentEvent) -> Text:

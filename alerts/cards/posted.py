@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NewType
+from typing import NewType, Protocol
 
 from alerts.cards.message import Button, Buttons, Message, Paragraph
 from alerts.cards.text import Span, Text, joined, split_lines
@@ -113,6 +113,38 @@ class CardImage:
     file: str  # its id in the channel
     alt: str
     resolved_at: datetime | None  # of the incident when it was drawn
+
+
+class RowWithCard(Protocol):
+    """A row of one cluster whose state a card shows."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def cluster(self) -> str: ...
+
+
+def new_card(
+    kind: CardKind,
+    row: RowWithCard,
+    channel: str,
+    *,
+    parent: CardId | None = None,
+    thread: str = "",
+    after_event: int = 0,
+) -> PostedCard:
+    """Return the card of a row in a channel, which is not posted yet."""
+    return PostedCard(
+        id=card_id(kind, row.id, channel),
+        cluster=row.cluster,
+        kind=kind,
+        row_id=row.id,
+        channel=channel,
+        parent=parent,
+        thread=thread,
+        after_event=after_event,
+    )
 
 
 def reply_id(card: CardId, event: str) -> str:

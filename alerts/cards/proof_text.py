@@ -84,7 +84,12 @@ def _condition(member: Member, proof: Proof) -> str:
 
 def _gpus_allocatable(gpus: int, node: str) -> Sentence:
     if gpus:
-        return sentence("all {gpus} GPUs of {node} are allocatable again", gpus=gpus, node=node)
+        return counted(
+            "the {count} GPU of {node} is allocatable again",
+            "all {count} GPUs of {node} are allocatable again",
+            count=gpus,
+            node=node,
+        )
     return sentence("all GPUs of {node} are allocatable again", node=node)
 
 
@@ -116,12 +121,18 @@ def _seen(member: Member, proven: Proven) -> str:
     match proven.proof:
         case Proof.GPUS_ALLOCATABLE:
             if proven.is_rebooted:
-                return sentence(
-                    "all {gpus} GPUs of {node} were allocatable again after a reboot",
-                    gpus=proven.gpus,
+                return counted(
+                    "the {count} GPU of {node} was allocatable again after a reboot",
+                    "all {count} GPUs of {node} were allocatable again after a reboot",
+                    count=proven.gpus,
                     node=node,
                 )
-            return sentence("all {gpus} GPUs of {node} were allocatable again", gpus=proven.gpus, node=node)
+            return counted(
+                "the {count} GPU of {node} was allocatable again",
+                "all {count} GPUs of {node} were allocatable again",
+                count=proven.gpus,
+                node=node,
+            )
         case Proof.NODE_REBOOTED:
             return sentence("{node} had rebooted and was ready", node=node)
         case Proof.VOLUME_MOUNTED:

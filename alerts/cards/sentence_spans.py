@@ -122,18 +122,11 @@ def _argument(value: Argument, spec: str, wording: Wording) -> Text:
         case int() | float():
             return (Span(format(value, spec)),)
         case Span():
-            return expanded((_worded(value, wording),), wording)
+            return expanded((value,), wording)
         case tuple():
-            return expanded(tuple(_worded(one, wording) for one in value if isinstance(one, Span)), wording)
+            return expanded(tuple(one for one in value if isinstance(one, Span)), wording)
         case _:
             return (Span(value.text),)
-
-
-def _worded(span: Span, wording: Wording) -> Span:
-    """Return bold words as the language has them, such as the title of a plan; other styles are of names."""
-    if span.style is not Style.BOLD or isinstance(span.text, Sentence):
-        return span
-    return replace(span, text=wording.name(span.text))
 
 
 def _styled(content: Text, style: Style) -> Text:

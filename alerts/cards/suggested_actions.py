@@ -1,19 +1,29 @@
 """Suggested actions: a rule's command lines, filled from the alert's subject. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from alerts.incidents.incident import Incident
+from alerts.incidents.incident import Incident, Member
 from alerts.incidents.xid_advice import keeps_node
+from alerts.received import is_received, rule_of
 from alerts.rules import Rule
 from collectors.facts.sentences import sentence
 from collectors.facts.subjects import WORDS, Subject
 
 _PLACEHOLDER = re.compile(rf"\{{({'|'.join(WORDS)})\}}")
-_NOUNS = {"dns": "DNS", "gpu": "GPUs"}  # as people write them
+_NOUNS = {"dns": "DNS", "gpu": "GPUs", "rule": "rules"}  # as people write them
+_VERBS = {"doctor": "check"}
 _EMPTIES = "node cordon "  # what begins so keeps work away from a node
+# What may help where no rule of ours knows the alert: those lines that its subject can fill.
+_OF_ANY = (
+    "training show {training}",
+    "volume show {volume}",
+    "node show {node}",
+    'node cordon {node} --reason "alert"',
+)
 _LABEL = 60  # characters
+_LOOK = "node show"
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*", re.ASCII)
 
 
@@ -49,16 +59,32 @@ def suggestions(incident: Incident, rules: Mapping[str, Rule]) -> tuple[Suggesti
     found: dict[str, Suggestion] = {}
     kept: dict[str, bool] = {}  # node -> whether the XIDs on it let it keep its work
     for member in incident.standing or (incident.lead,):
-        rule, node = rules.get(member.rule), member.subject.node
+        node = member.subject.node
         if member.recovery is not None and node not in kept:
             kept[node] = keeps_node(incident, member)
         keeps = member.recovery is not None and kept[node]
-        for action in rule.template.actions if rule else ():
+        for action in _actions_of(member, rules):
             if keeps and action.startswith(_EMPTIES):
                 continue
             if (line := fill(action, member.subject.or_else(incident.subject))) is not None:
                 found.setdefault(line, Suggestion(line=line, volume=member.subject.volume))
-    return tuple(found.values())
+    return (*_named(incident, found.values()), *found.values())
+
+
+def _named(incident: Incident, others: Iterable[Suggestion]) -> Iterable[Suggestion]:
+    """Yield a look at the training that the log line names, where the rule has only a look at the node."""
+    if any(one.command != _LOOK for one in others) or not incident.lead.is_logged:
+        return
+    for impact in incident.impacts:
+        if impact.is_named and _PLAIN_WORD.fullmatch(impact.shown):
+            yield Suggestion(line=f"training show {impact.shown}")
+            return
+
+
+def _actions_of(member: Member, rules: Mapping[str, Rule]) -> Iterable[str]:
+    if (rule := rule_of(member.rule, rules)) is not None:
+        return rule.template.actions
+    return _OF_ANY if is_received(member.rule) else ()
 
 
 def fill(line: str, subject: Subject) -> str | None:
@@ -77,6 +103,7 @@ def label_of(line: str) -> str:
     """Return a button's label for a command line: `node cordon gpu-a04 --reason …` becomes `Cordon gpu-a04`."""
     words = line.split()
     verb = words[1] if len(words) > 1 else words[0]
+    verb = _VERBS.get(verb, verb)
     rest = [word for word in words[2:3] if not word.startswith("-")]
     noun = "" if rest else f" {_NOUNS.get(words[0], words[0] + 's' * (verb == 'list'))}"
     label = f"{verb.capitalize()}{noun}{' ' + rest[0] if rest else ''}"

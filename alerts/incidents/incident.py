@@ -52,6 +52,7 @@ class Member:
     is_logged: bool = False  # found in a log: it has not recovered when its line leaves the window
     is_worse: bool = False  # what stands beside it makes it critical
     consequence: Consequence | None = None  # for people's work, if it is critical
+    foreseen: Consequence | None = None  # the same of one that is not critical, if nobody does something
     scope: ImpactScope = ImpactScope.SUBJECT
     labels: Mapping[str, str] = field(default_factory=dict)  # of one that is logged, or needs a proof
     proofs: tuple[Proof, ...] = ()  # any of them ends it, and a person's word; empty: its own end does
@@ -82,12 +83,13 @@ class Member:
     def weight(self) -> tuple[int, int, int, bool]:
         """How much it explains: the worst for people's work first, whatever fired later, then the more severe.
 
-        It explains more than another of its severity if its XID calls for more, or if it is described.
+        It explains more than another of its severity if it will be worse, if its XID calls for more, or if it is
+        described.
         """
         return (
             self._stake,
             self.severity.rank,
-            self.recovery.rank if self.recovery else 0,
+            (self.foreseen.rank if self.foreseen else 0) + (self.recovery.rank if self.recovery else 0),
             bool(self.description),
         )
 
@@ -136,8 +138,8 @@ def _floats(incident: "Incident") -> Iterable[float]:
     "state",
     "group_key",
     "resolved_at",
-    "unanswered_since",
     "parent",
+    "unanswered_since",
     over=lambda incident: incident.resolved_at,
     floats=_floats,
 )
@@ -187,8 +189,11 @@ class Incident:
 
     @property
     def unanswered_since(self) -> datetime | None:
-        """Indexed in the store: since when, or since which reminder, a critical incident waits for somebody."""
-        if not self.is_open or self.acknowledged_by or self.severity is not Severity.CRITICAL:
+        """Indexed in the store: since when, or since which reminder, a critical incident waits for somebody.
+
+        One with a parent does not: its parent does.
+        """
+        if not self.is_open or self.parent or self.acknowledged_by or self.severity is not Severity.CRITICAL:
             return None
         return max((event.at for event in self.events if event.type in CALLS), default=self.opened_at)
 

@@ -60,6 +60,7 @@ def member_of(
         headline="" if is_worse else _said("headline", alert),
         resolved_headline=_said("resolved_headline", alert) if says_its_end else "",
         consequence=consequence if severity is Severity.CRITICAL else None,
+        foreseen=consequence if severity is not Severity.CRITICAL else None,
     )
 
 

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from alerts.loading.yaml_nodes import ListNode, MapNode, ScalarNode, YamlNode
 from alerts.rules import Diagnostic, FileLocation
 from collectors.facts.clock import duration
+from collectors.facts.sentences import counted
 
 MAX_DIAGNOSTICS = 500  # per file; the rest are only counted
 _LONGEST_SPAN = timedelta(microseconds=(2**63 - 1) // 1000)  # the longest duration in Prometheus
@@ -32,7 +33,12 @@ class NodeReader:
         found = _in_order(self.found)
         if self.more:
             found.append(
-                Diagnostic(location=FileLocation(file=self.file), message=f"and {self.more} more diagnostics")
+                Diagnostic(
+                    location=FileLocation(file=self.file),
+                    message=counted(
+                        "and {count} more diagnostic", "and {count} more diagnostics", count=self.more
+                    ),
+                )
             )
         return tuple(found)
 

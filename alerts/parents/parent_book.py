@@ -54,6 +54,7 @@ class ParentBook:
         self._remembered_for = remembered_for
         self._parents = {parent.id: parent for parent in parents}
         self._nodes: dict[str, dict[str, str]] = {}  # parent -> incident -> node
+        self._open: dict[str, set[str]] = {}  # parent -> its incidents that are open
         for incident in members:
             self._index(incident)
 
@@ -66,7 +67,7 @@ class ParentBook:
         for id, parent in changed.get("parents", {}).items():
             if parent is None:
                 self._parents.pop(id, None)
-                self._nodes.pop(id, None)
+                self._drop(id)
             elif parent.cluster == self._cluster:
                 self._parents[id] = parent
         for incident in changed.get("incidents", {}).values():
@@ -78,10 +79,19 @@ class ParentBook:
         for parent in list(self._parents.values()):
             if parent.resolved_at is not None and now - parent.resolved_at >= self._remembered_for:
                 del self._parents[parent.id]
-                self._nodes.pop(parent.id, None)
+                self._drop(parent.id)
+
+    def _drop(self, id: str) -> None:
+        self._nodes.pop(id, None)
+        self._open.pop(id, None)
 
     def _index(self, incident: Incident) -> None:
         self._nodes.setdefault(incident.parent, {})[incident.id] = node_of(incident)
+        live = self._open.setdefault(incident.parent, set())
+        if incident.is_open:
+            live.add(incident.id)
+        else:
+            live.discard(incident.id)
 
     def find(
         self,
@@ -136,7 +146,7 @@ class ParentBook:
             one.id: id for id, storm in zip(ids, found.storms, strict=True) for one in storm.members
         }
         effects = self._with_members(effects, book, homes, parents, now)
-        touched = {one.parent: None for one in effects.incidents if one.parent}
+        touched = {one.parent: None for one in effects.incidents if one.parent} | self._differing()
         changed: list[ParentIncident] = []
         for id in dict.fromkeys((*touched, *(parent.id for parent in self.open))):
             before = parents.get(id) or self._parents.get(id)
@@ -150,6 +160,14 @@ class ParentBook:
             if after != self._parents.get(id):
                 changed.append(after)
         return effects, tuple(changed)
+
+    def _differing(self) -> dict[str, None]:
+        """Return the parents of which members were opened again, or ended, other than by a cycle."""
+        return {
+            id: None
+            for id, parent in self._parents.items()
+            if parent.standing.open_incidents != len(self._open.get(id, ()))
+        }
 
     def _with_members(
         self,
@@ -180,7 +198,8 @@ class ParentBook:
         nodes = self._nodes.get(id, {}) | {one.id: node_of(one) for one in latest.values()}
         members: list[Incident] = []
         for number, incident in enumerate(nodes, 1):
-            if (found := latest.get(incident) or book.get(incident)) is not None:
+            found = latest.get(incident) or book.get(incident)
+            if found is not None and found.parent == id:
                 members.append(found)
             if number % (10 * STEP) == 0:
                 yield

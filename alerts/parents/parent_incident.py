@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from alerts.incidents.events import IncidentEvent, IncidentEventType
-from alerts.incidents.incident import MAX_EVENTS
+from alerts.incidents.incident import CALLS, MAX_EVENTS
 from alerts.rules import Severity
 from alerts.store import stored
 from collectors.facts.subjects import Subject
@@ -35,7 +35,15 @@ class Standing:
     channels: tuple[str, ...] = ()
 
 
-@stored("parents", "cluster", "state", "key", "resolved_at", over=lambda parent: parent.resolved_at)
+@stored(
+    "parents",
+    "cluster",
+    "state",
+    "key",
+    "resolved_at",
+    "unanswered_since",
+    over=lambda parent: parent.resolved_at,
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParentIncident:
     """What many nodes have in common. `key` is its kind and its name, such as `rack/r12`, and never changes.
@@ -73,6 +81,13 @@ class ParentIncident:
     def state(self) -> str:
         """Indexed in the store: open or resolved."""
         return "open" if self.is_open else "resolved"
+
+    @property
+    def unanswered_since(self) -> datetime | None:
+        """Indexed in the store: as of an incident."""
+        if not self.is_open or self.acknowledged_by or self.severity is not Severity.CRITICAL:
+            return None
+        return max((event.at for event in self.events if event.type in CALLS), default=self.opened_at)
 
     @property
     def kind(self) -> str:

@@ -17,9 +17,11 @@ from benchmarks.large_cluster_objects import GPUS, PODS_ON_NODE
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row
 from benchmarks.rows.f14_list import kubeconfig
 from benchmarks.scale import Measured
+from benchmarks.whole_process import peak_memory
 from demo.parts.processes import Program, answers, free_port, running
 
 NODES, FEWER = 5_000, 1_000
+CHARTS_LIMIT = 1 << 30  # bytes: resources.limits of the chart's values
 ROOT = Path(__file__).parents[2]
 
 
@@ -27,9 +29,10 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     async with _served(FEWER) as few:
         small = await _measured("cycles", *few)
     async with _served(NODES) as many:
-        alone = await _measured("objects", *many)
         start = await _measured("starts", *many)
         large = await _measured("cycles", *many)
+        with TemporaryDirectory(prefix="bench-") as folder:
+            memory = await peak_memory(*many, Path(folder))
     judged = large.rules - len(large.blind)
     decode = Peer(name=f"decode of one answer of {NODES * GPUS:,} series", value=large.decode * 1e3)
     rows = (
@@ -51,11 +54,10 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
         ),
         Row(
             id="F16",
-            measure="… memory",
-            value=large.memory / 1e6,
+            measure="… memory of the whole process, at most",
+            value=memory / 1e6,
             unit="MB",
-            peer=Peer(name="the decoded objects alone", value=alone.memory / 1e6),
-            goal=Goal(limit=2.0),
+            goal=Goal(limit=CHARTS_LIMIT / 1e6, of_value=True),
         ),
         Row(
             id="F16",
@@ -130,4 +132,4 @@ async def _measured(what: str, url: str, config: Path) -> Measured:
     return msgspec.json.decode(out.rstrip().rpartition(b"\n")[2], type=Measured)  # after what it logged
 
 
-BENCHMARK = Benchmark(id="F16", title="5,000 nodes and 50,000 pods", run=run, limit=timedelta(seconds=420))
+BENCHMARK = Benchmark(id="F16", title="5,000 nodes and 50,000 pods", run=run, limit=timedelta(seconds=600))

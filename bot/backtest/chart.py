@@ -61,7 +61,7 @@ def _rows(found: ClusterBacktest) -> dict[tuple[str, Labels], int]:
 
 def _title(found: ClusterBacktest, shown: int) -> str:
     count = len({(alert.rule, alert.labels) for alert in found.alerts})
-    left_out = f"; {count - shown} of {count} alerts are not shown" if count > shown else ""
+    left_out = f"; {shown} of {count} alerts are shown" if count > shown else ""
     return f"{found.cluster} (UTC; grey: nothing was recorded{left_out})"
 
 

@@ -11,6 +11,7 @@ from alerts.cards.incident_facts import incident_facts, shown_members
 from alerts.cards.message import Context, Image, Message
 from alerts.cards.parent_card import member_card
 from alerts.cards.posted import CardImage, CardKind, PostedCard, ThreadReply
+from alerts.cards.query_links import with_query
 from alerts.cards.reply_words import worded
 from alerts.cards.suggested_actions import suggestions
 from alerts.incidents.incident import Incident
@@ -49,7 +50,7 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
         context,
         still_open=(*_suspended(found, context, shared), *context.still_open),
         people=shared.people,
-        links=shared.links.get(found.cluster, {}),
+        links=with_query(shared.links.get(found.cluster, {}), found, context.rules),
         runbooks=shared.runbooks,
         blind=_blind_reason(found, shared),
     )

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from alerts.cards.posted import CardKind, PostedCard, card_id
+from alerts.cards.posted import CardKind, PostedCard, new_card
 from alerts.incidents.incident import Incident
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
@@ -24,14 +24,7 @@ FOLLOW_EVERY = timedelta(seconds=15)  # its ranks come and go without a change o
 def wanted_launch_card(launch: Launch, default_channel: str) -> PostedCard:
     """Return the launch's card: where it was requested, else in the default channel."""
     channel = launch.channel or default_channel
-    return PostedCard(
-        id=card_id(CardKind.LAUNCH, launch.id, channel),
-        cluster=launch.cluster,
-        kind=CardKind.LAUNCH,
-        row_id=launch.id,
-        channel=channel,
-        thread=launch.thread if launch.channel else "",
-    )
+    return new_card(CardKind.LAUNCH, launch, channel, thread=launch.thread if launch.channel else "")
 
 
 async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime) -> Composed:

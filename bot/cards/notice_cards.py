@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.cards.channel_id import channel_id, kind_and_name
-from alerts.cards.posted import CardKind, PostedCard, card_id
+from alerts.cards.posted import CardKind, PostedCard, new_card
 from alerts.incidents.incident import Incident
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
@@ -29,13 +29,7 @@ def direct_channel(owner_id: str, channels: Iterable[str], reaches_people: Calla
 
 
 def wanted_notice_card(notice: TrainingNotice, channel: str) -> PostedCard:
-    return PostedCard(
-        id=card_id(CardKind.TRAINING_NOTICE, notice.id, channel),
-        cluster=notice.cluster,
-        kind=CardKind.TRAINING_NOTICE,
-        row_id=notice.id,
-        channel=channel,
-    )
+    return new_card(CardKind.TRAINING_NOTICE, notice, channel)
 
 
 async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime) -> Composed:

@@ -12,9 +12,10 @@ from alerts.cards.parent_card import (
     parent_card,
     parent_lines,
 )
-from alerts.cards.parent_words import parent_event, parent_headline
+from alerts.cards.parent_words import parent_event, parent_headline, parent_reminder
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.cards.text import Span, joined
+from alerts.incidents.events import IncidentEventType
 from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
 from alerts.silences import Silence
@@ -22,7 +23,8 @@ from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
 from bot.cards.incident_cards import LOOK_AGAIN
 from collectors.facts.sentences import listed
-from commands.core.parent_members import all_in_one, members_of, parent_context
+from commands.core.parent_members import all_in_one, members_of
+from commands.incident.parent_silences import parent_context
 
 REPLY_BUTTONS = 1  # the rest is on the card
 
@@ -32,7 +34,7 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     if parent is None:
         return Composed(message=None, is_final=True)
     members = await members_of(parent, snapshot)
-    context = await parent_context(parent, snapshot, people=shared.people, now=now)
+    context = await parent_context(parent, members, snapshot, people=shared.people, now=now)
     context = replace(context, blind=_blind_reason(parent, members, shared))
     message = parent_card(parent, members, context=context)
     if shared.wants_facts(card.channel):
@@ -83,8 +85,9 @@ async def worded_of_parent(
     event = next((one for one in parent.events if one.number == reply.event), None) if parent else None
     if parent is None or event is None:
         return reply
-    said = parent_event(parent, event)
-    if event.type not in BROADCAST or not parent.is_open:
+    is_reminder = event.type is IncidentEventType.REMINDED
+    said = parent_reminder(parent, event) if is_reminder else parent_event(parent, event)
+    if not said or not parent.is_open or not (is_reminder or event.type in BROADCAST):
         return replace(reply, text=said)
     members = await members_of(parent, snapshot)
     lines = parent_lines(parent, members, ParentContext(people=shared.people))

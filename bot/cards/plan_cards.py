@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from alerts.cards.posted import CardId, CardKind, PostedCard, card_id
+from alerts.cards.posted import CardId, CardKind, PostedCard, new_card
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
 from commands.core.parent_members import cards_about
@@ -23,15 +23,7 @@ async def wanted_plan_card(plan: Plan, snapshot: StoreSnapshot, default_channel:
     if plan.origin.incident:
         cards = await cards_about(plan.origin.incident, snapshot)
         parent = next((card.id for card in cards if card.channel == channel), None)
-    return PostedCard(
-        id=card_id(CardKind.PLAN, plan.id, channel),
-        cluster=plan.cluster,
-        kind=CardKind.PLAN,
-        row_id=plan.id,
-        channel=channel,
-        parent=parent,
-        thread="" if parent else plan.origin.thread,
-    )
+    return new_card(CardKind.PLAN, plan, channel, parent=parent, thread="" if parent else plan.origin.thread)
 
 
 def _is_bookkeeping(plan: Plan) -> bool:

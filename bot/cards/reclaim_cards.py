@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from alerts.cards.channel_id import channel_id, kind_and_name
-from alerts.cards.posted import CardKind, PostedCard, card_id
+from alerts.cards.posted import CardKind, PostedCard, new_card
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
 from commands.execution.plan import Plan
@@ -33,13 +33,7 @@ def wanted_reclaim_cards(
 
 
 def _card(reclaim: ReclaimRequest, channel: str) -> PostedCard:
-    return PostedCard(
-        id=card_id(CardKind.RECLAIM_REQUEST, reclaim.id, channel),
-        cluster=reclaim.cluster,
-        kind=CardKind.RECLAIM_REQUEST,
-        row_id=reclaim.id,
-        channel=channel,
-    )
+    return new_card(CardKind.RECLAIM_REQUEST, reclaim, channel)
 
 
 async def _compose(

@@ -14,9 +14,9 @@ from bot.channels.fair_slots import FairSlots, SenderLane
 from bot.channels.interaction import Interaction
 from bot.channels.origin import line_about, origin_of
 from bot.chat_accounts import People, UnknownPersonError
-from collectors.facts.clock import Clock, humanize
+from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
-from collectors.facts.sentences import said_by
+from collectors.facts.sentences import said_by, sentence
 from commands.core.command import Answer, Handler
 from commands.core.guidance import refused
 from commands.core.request import Actor, Request, Upload
@@ -146,10 +146,14 @@ class Inbox:
         try:
             uploads = await self._deps.responder.files(interaction) if interaction.files else ()
         except SourceError as error:
-            return refused(f"Cannot read the attached files: {error}. Nothing was done.")
+            return refused(
+                sentence("Cannot read the attached files: {error}. Nothing was done.", error=said_by(error))
+            )
         line = interaction.text or "help"
         if interaction.is_about and not (line := await line_about(interaction, self._deps.store)):
-            return refused("This is not a message about anything that Yardmaster knows. Try `incident list`.")
+            return refused(
+                sentence("This is not a message about anything that Yardmaster knows. Try `incident list`.")
+            )
         request = await self._request(interaction, line, actor, uploads)
         await self._begin(
             interaction
@@ -163,22 +167,24 @@ class Inbox:
         self._outsiders[user] = None
         if len(self._outsiders) > MAX_OUTSIDERS:
             del self._outsiders[next(iter(self._outsiders))]
-        return refused("I answer members of this workspace only.")
+        return refused(sentence("I answer members of this workspace only."))
 
     def _outdated(self, interaction: Interaction) -> str:
         """Return why a line that waited too long, or that ends the process, must not run; empty if it may."""
         age = self._deps.clock.now() - interaction.at
         if age > MAX_AGE:
-            reason = f"it is {humanize(age)} old, and that is too old to run now"
+            reason = sentence("it is {age} old, and that is too old to run now", age=age)
         elif age < -MAX_AGE:
-            reason = "the clock was set back since, so it may be too old to run now"
+            reason = sentence("the clock was set back since, so it may be too old to run now")
         elif interaction.begun > MAX_INTERRUPTED:
-            reason = "each time that it ran, Yardmaster ended"
+            reason = sentence("each time that it ran, Yardmaster ended")
         else:
             return ""
-        return (
-            f"Yardmaster has not answered `{interaction.text[:200]}`: {reason}. "
-            "See in `audit` whether it was done, and send it again if you still want it."
+        return sentence(
+            "Yardmaster has not answered `{line}`: {reason}. "
+            "See in `audit` whether it was done, and send it again if you still want it.",
+            line=interaction.text[:200],
+            reason=reason,
         )
 
     async def _request(
@@ -195,7 +201,7 @@ class Inbox:
         )
 
     async def _respond_with_error(self, interaction: Interaction) -> None:
-        reason = (
+        reason = sentence(
             "Internal error: see Yardmaster's log, or ask its operator. "
             "`audit` shows whether anything was done."
         )

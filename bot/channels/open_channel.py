@@ -13,7 +13,7 @@ from bot.channels.home_tabs import HomePublisher
 from bot.channels.inbox import Responder
 from bot.chat_accounts import Directory
 from bot.delivery.notifier_protocol import Notifier
-from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.supervise import Work
 from collectors.facts.clock import Clock
 from collectors.internal_errors import InternalErrors
@@ -23,13 +23,13 @@ from collectors.internal_errors import InternalErrors
 class ChannelDependencies:
     """What opening a kind of channel needs beside the settings. `stack` closes what is opened.
 
-    `book`: the language of what it shows.
+    `catalogue`: the language of what it shows.
     """
 
     store: Store
     clock: Clock
     stack: AsyncExitStack
-    book: Phrasebook = ENGLISH
+    catalogue: Catalogue = ENGLISH
     errors: InternalErrors = field(default_factory=InternalErrors)
 
 

@@ -76,7 +76,7 @@ class ChartRenderer:
                 raise DrawingError(sentence("the picture has {size} bytes", size=size))
             return await child.stdout.readexactly(size)
         except (OSError, EOFError) as error:
-            raise DrawingError("the process that draws charts ended unexpectedly") from error
+            raise DrawingError(sentence("the process that draws charts ended unexpectedly")) from error
 
     async def _kill(self) -> None:
         child, self._child = self._child, None

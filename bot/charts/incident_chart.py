@@ -50,7 +50,7 @@ class ChartPlan:
     def chart(self, series: Sequence[Series]) -> Chart | None:
         """Return the chart of the query's result; None if it does not show what the alert is about."""
         lines = named_lines(series)
-        if not self._is_telling(lines):
+        if not self._shows_why(lines):
             return None
         known = [abs(value) for line in lines for _, value in line.points]
         unit = self.unit.fitting(max([*known, abs(self.threshold or 0.0)]))
@@ -67,7 +67,7 @@ class ChartPlan:
             unit=unit.name,
         )
 
-    def _is_telling(self, lines: Sequence[Line]) -> bool:
+    def _shows_why(self, lines: Sequence[Line]) -> bool:
         """Whether a line has a course, and is where the alert fires: between two steps a short peak is not seen."""
         if max((len(line.points) for line in lines), default=0) < FEWEST:
             return False

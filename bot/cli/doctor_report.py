@@ -7,10 +7,10 @@ from operator import attrgetter
 import click
 
 from bot.doctor.examination import PartFinding
-from collectors.facts.findings import FindingLevel, RuleHealth
+from collectors.facts.findings import FindingLevel
+from collectors.facts.sentences import counted
 
 _COLORS = {FindingLevel.OK: "green", FindingLevel.WARNING: "yellow", FindingLevel.BROKEN: "red"}
-_UNSEEING = (RuleHealth.BLIND, RuleHealth.LATE)
 
 
 def report_lines(found: Sequence[PartFinding], *, every: bool = False) -> Iterator[str]:
@@ -21,7 +21,13 @@ def report_lines(found: Sequence[PartFinding], *, every: bool = False) -> Iterat
         yield click.style(part, bold=True)
         yield from _all(findings) if every else _summary(findings, causes)
     count = sum(one.is_broken for one in found)
-    yield f"{count} of {len(found)} findings are broken." if count else "Nothing is broken."
+    broken = counted(
+        "{count} of {findings} findings is broken.",
+        "{count} of {findings} findings are broken.",
+        count=count,
+        findings=len(found),
+    )
+    yield broken if count else "Nothing is broken."
 
 
 def _all(findings: Sequence[PartFinding]) -> Iterator[str]:
@@ -39,7 +45,7 @@ def _summary(findings: Sequence[PartFinding], causes: set[str]) -> Iterator[str]
             yield from _lines(one)
     if fine:
         yield _line(FindingLevel.OK, "; ".join(fine))
-    if unseeing := [one.rule for one in findings if one.rule and one.finding.health in _UNSEEING]:
+    if unseeing := [one.rule for one in findings if one.rule and one.finding.health.is_unseeing]:
         yield f"{'':10}blind or late: {', '.join(unseeing)} (`--all` says why of each)"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from bot.cli.shared_options import CONFIG, output_option, wants_json
-from bot.language.agreement import agreeing
+from collectors.facts.sentences import counted
 
 if TYPE_CHECKING:  # commands import what they need when they run, so `version` and `--help` are fast
     from alerts.rules import Diagnostic
@@ -63,7 +63,13 @@ def check(config: Path | None, connect: bool, output: str, is_json: bool) -> Non
             click.echo(f"warning: {one}", err=True)
         print_errors(errors)
     if not errors and not as_json:
-        click.echo(agreeing(f"The settings are valid; {rules} rules are in force."))
+        click.echo(
+            counted(
+                "The settings are valid; {count} rule is in force.",
+                "The settings are valid; {count} rules are in force.",
+                count=rules,
+            )
+        )
     sys.exit(1 if errors else 0)
 
 
@@ -99,7 +105,7 @@ def _diagnose(validated: "Validated", *, as_json: bool, every: bool = False) -> 
         show_json([one.as_json() for one in found])
     else:
         for line in report_lines(found, every=every):
-            click.echo(agreeing(line))
+            click.echo(line)
     sys.exit(1 if any(one.is_broken for one in found) else 0)
 
 

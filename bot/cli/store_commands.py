@@ -78,7 +78,7 @@ def restore(config: Path | None, backup: Path) -> None:
 
 
 def _store_file(config: Path | None) -> Path:
-    from bot.store.backends.catalogue import backend_of
+    from bot.store.backends.backend_catalogue import backend_of
 
     url = usable_settings(config).store.url
     try:

@@ -20,7 +20,7 @@ from bot.delivery.message_sender import DeliveryDependencies, MessageSender
 from bot.delivery.notifier_protocol import Gone, Permanent, Recoverable, Refuses, SendError
 from bot.delivery.rate_limiter import RateLimiter
 from bot.delivery.retry import TIMER_TOLERANCE, Attempts
-from collectors.facts.sentences import said_by
+from collectors.facts.sentences import said_by, sentence
 
 log = structlog.get_logger(__name__)
 StartTask = Callable[[Coroutine[Any, Any, None]], object]
@@ -186,7 +186,7 @@ class ChannelWorker:
             job.attempts.refused = True
             pause = self._deps.retry.refused.total_seconds()
             job.attempts.not_before = asyncio.get_running_loop().time() + pause
-            await self._sender.save(job, error="its thread is gone", intent_at=None)
+            await self._sender.save(job, error=sentence("its thread is gone"), intent_at=None)
             return
         await self._deps.journal.save_card(
             job.entry, message_id="", nonce="", intent_at=None, digest="", state_digest=""

@@ -71,7 +71,7 @@ class DeliveryJournal:
     async def fold_replies(self, entry: CardEntry) -> None:
         """Take the card's message for that of its replies, in a channel without threads."""
         said, where = list(entry.replies), entry.card.message_id
-        error = "" if where else "its card was never posted"
+        error = "" if where else sentence("its card was never posted")
 
         async def apply(unit: Unit) -> None:
             rows = await unit.rows(ThreadReply).get_all(one.reply.id for one in said)

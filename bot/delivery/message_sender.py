@@ -126,11 +126,11 @@ class MessageSender:
         assert job.reply is not None
         reply, thread = job.reply.reply, self._thread(job)
         if thread is None:
-            await self._refuse(job, "its card was never posted")
+            await self._refuse(job, sentence("its card was never posted"))
             return
         reply = await self._deps.journal.worded(reply)
         if not reply.text:
-            await self._refuse(job, "what it says is no longer stored")
+            await self._refuse(job, sentence("what it says is no longer stored"))
             return
         nonce = reply.nonce or uuid4().hex
         if not await self._intend(job, nonce):
@@ -189,7 +189,7 @@ class MessageSender:
 
     async def _send(self, method: str, call: Callable[[Notifier], Awaitable[T]]) -> T:
         if not self._deps.may_send():
-            raise Recoverable("this process is no longer the leader")
+            raise Recoverable(sentence("this process is no longer the leader"))
         self._deps.counts[method] += 1
         try:
             async with asyncio.timeout(self._deps.retry.answer.total_seconds()):

@@ -106,7 +106,7 @@ async def _cluster(
             parts = SourceParts(redact=redact)
             opened = await open_sources(cluster, parts, stack, catalogue)
         except (SourceError, ValueError) as error:
-            add("sources", [broken(str(error), "mend the settings of its sources")])
+            add("sources", [broken(str(error), "correct the settings of its sources")])
             return found
         if cluster.kubernetes is not None:
             listed = await listed_cluster(cluster.kubernetes, cluster=cluster.name)

@@ -98,7 +98,7 @@ async def diagnose_kubernetes(
     try:
         client = await KubernetesClient.connect(options)
     except SourceError as error:
-        unusable = broken(str(error), "mend the kubeconfig that the settings name")
+        unusable = broken(str(error), "correct the kubeconfig that the settings name")
         return [blinding(unusable, rules_without(queries), str(error))]
     try:
         who = await _who(client)
@@ -111,7 +111,7 @@ async def diagnose_kubernetes(
         await client.close()
     found = [ok(f"{client.where} answers, and knows the account as {who}")]
     if not missing:
-        return [*found, ok(f"it has all {len(needed)} rights that reading and the permitted commands need")]
+        return [*found, ok("it has all rights that reading and the permitted commands need")]
     return [*found, *_findings(missing, needed, who, queries)]
 
 

@@ -8,9 +8,10 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.silences import Silence
 from alerts.store import EvaluationProgress
-from bot.store.backends.catalogue import DATABASE_ERRORS, backend_of
+from bot.store.backends.backend_catalogue import DATABASE_ERRORS, backend_of
 from bot.store.sql_store import SqlStore
 from collectors.facts.findings import Finding, FindingLevel, RuleHealth, ok, warning
+from collectors.facts.sentences import counted
 from commands.core.rule_runs import RuleRun
 from commands.rule.notifications import NotificationCount, notification_counts
 from commands.rule.verdicts import RuleVerdict, fixes, severity_of, verdicts
@@ -67,11 +68,26 @@ def rule_findings(
     """Return what to do first, and a finding of each rule: whether it has data, waits, is late or blind, is noisy."""
     found = verdicts(rules, findings, history.runs, history.sent, now)
     seeing = sum(one.health is RuleHealth.HAS_DATA for one in found)
-    report = [ok(f"{seeing} of {len(found)} rules have data")]
+    report = [
+        ok(
+            counted(
+                "{count} of {rules} rules has data",
+                "{count} of {rules} rules have data",
+                count=seeing,
+                rules=len(found),
+            )
+        )
+    ]
     for number, fix in enumerate(fixes(found), start=1):
-        count = len(fix.rules)
-        opens = f"{number}. for {count} rule{'s' if count != 1 else ''}, the worst {fix.worst.value}"
-        first = warning(f"{opens}: {fix.finding.cause}", fix.finding.mend, fix.finding.lines)
+        opens = counted(
+            "{number}. {count} rule, {severity} at most: {cause}",
+            "{number}. {count} rules, {severity} at most: {cause}",
+            number=number,
+            count=len(fix.rules),
+            severity=fix.worst.value,
+            cause=fix.finding.cause,
+        )
+        first = warning(opens, fix.finding.mend, fix.finding.lines)
         report.append(replace(first, cause=fix.finding.cause))
     return [*report, *map(_of_rule, found)]
 
@@ -82,8 +98,13 @@ def _of_rule(verdict: RuleVerdict) -> Finding:
     if verdict.reason:
         said += f", {verdict.reason}"
     if sent.sent:
-        said += f"; {sent.sent} notifications in a week, {sent.acted / sent.sent:.0%} acted on"
-    sees = verdict.health in (RuleHealth.HAS_DATA, RuleHealth.WAITING)
+        said += "; " + counted(
+            "{count} notification in a week, {acted:.0%} acted on",
+            "{count} notifications in a week, {acted:.0%} acted on",
+            count=sent.sent,
+            acted=sent.acted / sent.sent,
+        )
+    sees = not verdict.health.is_unseeing
     # What is broken is the finding that names its cause.
     level = FindingLevel.OK if sees else FindingLevel.WARNING
     mend = verdict.finding.mend if verdict.finding is not None and level is not FindingLevel.OK else ""

@@ -4,7 +4,7 @@ import msgspec
 
 from alerts.cards.message import Table
 from bot.channels.console.plain_text import plain_text
-from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.message_catalogue import ENGLISH, Catalogue
 from commands.core.command import Answer, CommandOutcome
 
 
@@ -24,8 +24,8 @@ class LineAnswer(msgspec.Struct, frozen=True):
     tables: tuple[AnswerTable, ...] = ()
 
 
-def line_answer(answer: Answer | None, book: Phrasebook = ENGLISH) -> LineAnswer:
-    """Return the answer as it is sent; its text is in the language of the book. None: the line was handled before."""
+def line_answer(answer: Answer | None, catalogue: Catalogue = ENGLISH) -> LineAnswer:
+    """Return the answer as it is sent; its text is the catalogue's language. None: the line was handled before."""
     if answer is None:
         return LineAnswer(outcome=CommandOutcome.DONE, text="")
     tables = tuple(
@@ -33,4 +33,4 @@ def line_answer(answer: Answer | None, book: Phrasebook = ENGLISH) -> LineAnswer
         for block in answer.message.blocks
         if isinstance(block, Table)
     )
-    return LineAnswer(outcome=answer.outcome, text=plain_text(answer.message, book), tables=tables)
+    return LineAnswer(outcome=answer.outcome, text=plain_text(answer.message, catalogue), tables=tables)

@@ -1,7 +1,7 @@
 """Senders of the HTTP endpoints: the actor that each token of the settings authenticates."""
 
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import structlog
@@ -12,6 +12,8 @@ from bot.settings.secrets import Secret, SecretError
 from bot.settings.section import secret
 from commands.core.persons import TOKEN
 from commands.core.request import Actor, ActorKind
+
+NO_TOKEN = "send a token of http.auth.tokens as `Authorization: Bearer …`"
 
 _log = structlog.get_logger()
 
@@ -33,6 +35,11 @@ def senders_of(settings: Settings, persons: PersonBook) -> tuple[Sender, ...]:
             actor = Actor(id=one.actor, name=one.actor, kind=ActorKind.TOKEN, teams=frozenset(one.teams))
             senders.append(Sender(actor=persons.identified(actor, TOKEN), secret=token))
     return tuple(senders)
+
+
+def sender_of(headers: Mapping[str, str], senders: Iterable[Sender]) -> Actor | None:
+    """Return whom the headers of a request authenticate; None for nobody we know."""
+    return actor_of(headers.get("Authorization", "").removeprefix("Bearer ").strip(), senders)
 
 
 def actor_of(token: str, senders: Iterable[Sender]) -> Actor | None:

@@ -1,10 +1,11 @@
-"""The HTTP server: command lines from tokens, Slack's events, health, metrics."""
+"""The HTTP server: command lines from tokens, alerts of others, Slack's events, health, metrics."""
 
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 from uuid import uuid4
 
 import msgspec
@@ -14,8 +15,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from bot.http.connections import Connections
 from bot.http.gate import error_answer, guarded
 from bot.http.line_answer import line_answer
-from bot.http.senders import Sender, actor_of
-from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.http.senders import NO_TOKEN, Sender, sender_of
+from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.metrics import Metrics
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import english
@@ -24,8 +25,16 @@ from commands.core.command import Handler
 from commands.core.request import Request
 from commands.execution.plan import Origin
 
-MAX_BODY = 1 << 20
+MAX_BODY = 4 << 20  # a webhook brings all alerts of a group at once
 Respond = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Routes(Protocol):
+    """More endpoints."""
+
+    def add_to(self, app: web.Application) -> None:
+        """Add the routes to the application."""
+        ...
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
@@ -43,7 +52,8 @@ class Endpoints:
     not_ready: Callable[[], str]
     senders: Sequence[Sender] = ()
     slack: Respond | None = None
-    book: Phrasebook = ENGLISH
+    routes: Sequence[Routes] = ()
+    catalogue: Catalogue = ENGLISH
 
 
 def application(endpoints: Endpoints) -> web.Application:
@@ -62,10 +72,9 @@ def application(endpoints: Endpoints) -> web.Application:
         return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     async def lines(request: web.Request) -> web.Response:
-        given = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
-        actor = actor_of(given, endpoints.senders)
+        actor = sender_of(request.headers, endpoints.senders)
         if actor is None:
-            return error_answer(401, "send a token of http.auth.tokens as `Authorization: Bearer …`")
+            return error_answer(401, NO_TOKEN)
         try:
             body = msgspec.json.decode(await request.read(), type=_Line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -74,7 +83,7 @@ def application(endpoints: Endpoints) -> web.Application:
         command = Request(
             id=id, line=body.line, actor=actor, at=endpoints.clock.now(), origin=Origin(via="terminal")
         )
-        answer = line_answer(await endpoints.take(command), endpoints.book)
+        answer = line_answer(await endpoints.take(command), endpoints.catalogue)
         return web.Response(
             body=msgspec.json.encode(answer, enc_hook=english), content_type="application/json"
         )
@@ -85,6 +94,8 @@ def application(endpoints: Endpoints) -> web.Application:
     app.router.add_post("/api/yard/lines", lines)
     if endpoints.slack is not None:
         app.router.add_post("/slack/events", endpoints.slack)
+    for one in endpoints.routes:
+        one.add_to(app)
     return app
 
 

@@ -10,6 +10,7 @@ from bot.jobs.due_work import DueWork
 from bot.jobs.incident_reminder import IncidentReminder
 from bot.jobs.lease_reminder import LeaseReminder
 from bot.jobs.owner_reminder import OwnerReminder
+from bot.jobs.parent_reminder import ParentReminder
 from bot.jobs.settlement_check import SettlementCheck
 from bot.live_cluster import LiveCluster
 from collectors.facts.clock import Clock
@@ -32,4 +33,5 @@ def due_works(
         LeaseReminder(store, clusters, clock).work,
         OwnerReminder(store, clock).work,
         *IncidentReminder(store, every=remind_after).works,
+        *ParentReminder(store, every=remind_after).works,
     )

@@ -10,15 +10,14 @@ import structlog
 from alerts.alert import Alert
 from alerts.cards.headline import headline
 from alerts.cards.message import Button
-from alerts.cards.posted import PostedCard, ThreadReply, reply_id
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
 from alerts.cards.text import text
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
 from alerts.store import Between, Store, StoreSnapshot, Unit
 from bot.jobs.due_work import DueWork
-from collectors.facts.sentences import counted, listed
-from commands.core.parent_members import cards_about, parent_named
+from collectors.facts.sentences import listed, sentence
 from commands.incident.card_context import active, silenced_until
 
 MOST_ALONE = 3  # more that are due about now are one message
@@ -55,11 +54,11 @@ class IncidentReminder:
             if not cards:
                 return self._every
             together = [incident, *await self._due_soon(incident, unit, now)]
-            if len(together) <= MOST_ALONE and not incident.parent:
+            if len(together) <= MOST_ALONE:
                 together = [incident]
             for one in together:
                 await unit.rows(Incident).put(_reminded(one, now))
-            if len(together) == 1 and not incident.parent:
+            if len(together) == 1:
                 await _repeat(_reminded(incident, now), cards, unit, now)
             else:
                 await self._repeat_all(together, unit, now)
@@ -67,17 +66,13 @@ class IncidentReminder:
         return self._every
 
     async def _due_soon(self, incident: Incident, unit: Unit, now: datetime) -> list[Incident]:
-        """Return the others of its channels that are due within a third of the period, and have a card there.
-
-        Those of one parent are told in its thread, and nothing else is.
-        """
+        """Return the others of its channels that are due within a third of the period, and have a card there."""
         soon = Between(start="0", end=now - self._every + self._every / 3)
         found = await unit.rows(Incident).find(cluster=incident.cluster, unanswered_since=soon)
         return [
             one
             for one in found
             if one.id != incident.id
-            and one.parent == incident.parent
             and one.channels == incident.channels
             and await _cards(one, unit)
             and await _silenced_until(one, unit, now) is None
@@ -85,13 +80,11 @@ class IncidentReminder:
 
     async def _repeat_all(self, incidents: Sequence[Incident], unit: Unit, now: datetime) -> None:
         """Add one reply about all of them under the card of the gravest."""
-        parent = incidents[0].parent
         ordered = sorted(incidents, key=lambda one: (-one.gravity, one.began_at))
         first = min(one.began_at for one in incidents)
-        said = counted(
-            "Nobody has acknowledged {count} critical incident for {lasting}: {headlines}.",
-            "Nobody has acknowledged {count} critical incidents, the first for {lasting}: {headlines}.",
-            count=len(ordered),
+        said = sentence(
+            "Nobody has acknowledged {number} critical incidents, the first for {lasting}: {headlines}.",
+            number=len(ordered),
             lasting=now - first,
             headlines=listed((headline(one) for one in ordered), ";", most=NAMED),
         )
@@ -103,9 +96,7 @@ class IncidentReminder:
                 text=text(said),
                 at=now,
                 broadcast=True,
-                buttons=(
-                    Button(label="List them", line=f"incident show {parent}" if parent else "incident list"),
-                ),
+                buttons=(Button(label="List them", line="incident list"),),
             )
             await unit.rows(ThreadReply).add(reply)
 
@@ -132,15 +123,11 @@ async def _repeat(incident: Incident, cards: Sequence[PostedCard], unit: Unit, n
 
 
 async def _cards(incident: Incident, snapshot: StoreSnapshot) -> Sequence[PostedCard]:
-    return await cards_about(incident.id, snapshot)
+    return await snapshot.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=incident.id)
 
 
 async def _silenced_until(incident: Incident, snapshot: StoreSnapshot, now: datetime) -> datetime | None:
     silences = active(await snapshot.rows(Silence).find(cluster=incident.cluster), now)
-    if (parent := await parent_named(incident.parent, snapshot)) is not None:
-        of_all = [one.ends_at for one in silences if one.covers_incident(parent, now)]
-        if of_all:
-            return max(of_all)
     members = [member.alert for member in incident.members] if silences else []
     alerts = await snapshot.rows(Alert).get_all(members) if members else {}
     return silenced_until(incident, alerts, silences, now=now)

@@ -1,4 +1,4 @@
-"""The training notifier: tells owners and teams of alerts about their training whose rule says so, once each."""
+"""The training notifier: notices to owners and teams of alerts about their training, once each."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -25,7 +25,7 @@ from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Training, TrainingState
 from commands.models import Launch, TrainingNotice
 
-QUIET_FOR = timedelta(hours=1)  # a training that waits, runs and waits again is told of once
+QUIET_FOR = timedelta(hours=1)  # a training that waits, runs and waits again gets one notice
 MOST_FAILURES = 32  # of the tasks that failed together, in a row
 
 _log = structlog.get_logger()
@@ -33,7 +33,7 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoticeRouting:
-    """Who is told where: the channels of teams, those of incidents, and who the owners are that a cluster names."""
+    """Who is notified where: the channels of teams, those of incidents, and who the owners are that a cluster names."""
 
     teams: Mapping[str, str] = field(default_factory=dict)  # team -> the channel of its settings
     routes: tuple[Route, ...] = ()
@@ -118,7 +118,9 @@ class TrainingNotifier:
             owner = self._routing.owners.get(notice.owner, "") or (launch.by if launch is not None else "")
             channels = self._channels(alert)
             direct = direct_channel(owner, channels, self._routing.reaches_people)
-            told = await _told_in(alert, unit) | ({launch.channel} if launch and notice.has_failed else set())
+            known = await _channels_with(alert, unit) | (
+                {launch.channel} if launch and notice.has_failed else set()
+            )
             notice = replace(
                 notice,
                 owner_id=owner,
@@ -126,7 +128,7 @@ class TrainingNotifier:
                 is_direct=bool(direct),
             )
             await unit.rows(TrainingNotice).put(notice)
-            for channel in dict.fromkeys((*(one for one in channels if one not in told), direct)):
+            for channel in dict.fromkeys((*(one for one in channels if one not in known), direct)):
                 if channel:
                     await unit.rows(PostedCard).put(wanted_notice_card(notice, channel))
         _log.info("owner notified", training=notice.name, owner=notice.owner, about=alert.name)
@@ -195,7 +197,7 @@ async def _is_silenced(alert: Alert, snapshot: StoreSnapshot, now: datetime) -> 
     return any(one.covers(alert.labels, now) for one in silences)
 
 
-async def _told_in(alert: Alert, snapshot: StoreSnapshot) -> set[str]:
+async def _channels_with(alert: Alert, snapshot: StoreSnapshot) -> set[str]:
     """Return the channels in which an incident has the alert on its card."""
     found = await snapshot.rows(Incident).find(
         cluster=alert.cluster, group_key=group_keys_of(alert), state="open"

@@ -1,1 +1,1 @@
-"""The language of what people read: phrases of the code with their translations, and messages in that language."""
+"""The language of what people read: its catalogue, and messages in it."""

@@ -3,18 +3,15 @@
 Source of the plural rules: the catalogues' own `Plural-Forms`. What is not translated is English.
 """
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from gettext import NullTranslations
 from pathlib import Path
 from typing import Final
 
-from alerts.annotation_template import RULE_CONTEXT
 from alerts.cards.sentence_spans import spans_of
 from alerts.cards.text import plain
-from bot.language.agreement import agreeing
-from bot.language.po import Translation, entries_of
+from bot.language.po import Translation, entries_of, translations_of
 from collectors.facts.sentences import ENGLISH_JOINTS, ENGLISH_MORE, Joint, Sentence
 
 _JOINTS: Final[Mapping[str, Mapping[Joint, tuple[str, str]]]] = {
@@ -35,30 +32,17 @@ _FULL_STOPS: Final = {"zh": "。"}
 class Catalogue:
     """What the code says, in a language. Without translations it is in English."""
 
-    def __init__(
-        self,
-        language: str = "en",
-        translations: NullTranslations | None = None,
-        name: Callable[[str], str] = str,
-    ) -> None:
+    def __init__(self, language: str = "en", translations: NullTranslations | None = None) -> None:
         self._translations = translations or NullTranslations()
         self._joints = _JOINTS.get(language, ENGLISH_JOINTS)
         self._full_stop = _FULL_STOPS.get(language, ".")
         self.more = _MORE.get(language, ENGLISH_MORE)
-        self._name = name
 
     def joint(self, joint: Joint) -> tuple[str, str]:
         return self._joints[joint]
 
     def form(self, said: Sentence) -> str:
-        """Return the template in this language; one that lost its full stop is found with it.
-
-        A rule is written for many things, so in English it may have to agree with one.
-        """
-        found = self._found(said)
-        return _agreeing(said) if said.context == RULE_CONTEXT and found == said.form else found
-
-    def _found(self, said: Sentence) -> str:
+        """Return the template in this language; one that lost its full stop is found with it."""
         found = self._form(said.template, said.plural, said)
         if found != said.form or said.form.endswith("."):
             return found
@@ -66,23 +50,20 @@ class Catalogue:
         whole = self._form(f"{said.template}.", plural, said)
         return found if whole == f"{said.form}." else whole.removesuffix(self._full_stop)
 
-    def word(self, words: str, context: str = "") -> str | None:
-        """Return fixed words, with the space after them; None if they are not in the catalogue."""
-        bare = words.strip()
-        if not bare or words[:1].isspace():
-            return None
-        found = self._translations.pgettext(context, bare) if context else bare
-        if found == bare:
-            found = self._translations.gettext(bare)
-        return None if found == bare else words.replace(bare, found)
-
     def name(self, words: str) -> str:
         """Return an argument's text: a reason that a rule's action gives is ours, whoever took the action."""
-        found = self._translations.pgettext(_REASON, words)
-        return found if found != words else self._name(words)
+        return self._translations.pgettext(_REASON, words)
 
-    def say(self, said: Sentence) -> str:
-        return plain(spans_of(said, self))
+    def say(self, said: str, context: str = "") -> str:
+        """Return a sentence, or fixed words with the space after them; others, such as a name, as they are."""
+        return plain(spans_of(said, self)) if isinstance(said, Sentence) else self._word(said, context)
+
+    def _word(self, words: str, context: str) -> str:
+        bare = words.rstrip()
+        found = self._translations.pgettext(context, bare) if context else bare
+        if found == bare and bare:  # what describes the catalogue has the empty id
+            found = self._translations.gettext(bare)
+        return f"{found}{words[len(bare) :]}"
 
     def _form(self, template: str, plural: str, said: Sentence) -> str:
         t, context = self._translations, said.context
@@ -94,19 +75,14 @@ class Catalogue:
         return t.ngettext(template, plural, number)
 
 
-def _agreeing(said: Sentence) -> str:
-    """Return the English template with each argument that is `1` in its place, and what that counts in the singular."""
-    ones = [name for name, value in said.arguments.items() if value == "1"]
-    if not ones:
-        return said.form
-    return agreeing(re.sub(rf"(?<!\{{)\{{(?:{'|'.join(ones)})\}}(?!\}})", "1", said.form))
-
-
 def _plural_number(count: object) -> int:
     """Return the count for a plural rule, which knows whole numbers only."""
     if isinstance(count, int | float) and count == count and abs(count) < 1e15:
         return int(count) if float(count).is_integer() else 2
     return 2
+
+
+ENGLISH: Final = Catalogue()
 
 
 @lru_cache(maxsize=8)
@@ -118,3 +94,10 @@ def entries(language: str) -> Mapping[str, Translation]:
             if found.setdefault(entry.key, entry) != entry:
                 raise ValueError(f"{path.name}: {entry.id!r} is translated twice, and differently")
     return found
+
+
+@lru_cache(maxsize=8)
+def catalogue(language: str) -> Catalogue:
+    """Return the catalogue of a language of the settings."""
+    found = entries(language)
+    return Catalogue(language, translations_of(found.values())) if found else ENGLISH

@@ -18,6 +18,7 @@ from bot.settings.value_types import (
     CommandPattern,
     ExporterName,
     GroupId,
+    IndexName,
     KubernetesName,
     LabelName,
     LabelRole,
@@ -68,7 +69,7 @@ class PrometheusSettings(Section):
 
 class ElasticsearchSettings(Section):
     url: AddressWithoutLogin | tuple[AddressWithoutLogin, ...]
-    index: str = "filebeat-*"
+    index: IndexName = "filebeat-*"
     api_key: SecretStr | None = None
     api_key_file: Path | None = None
     basic_auth: BasicAuth | None = None
@@ -183,9 +184,22 @@ class RulesSettings(Section):
 
 class IncidentsSettings(Section):
     reopens_within: Duration = duration("10m")
-    remind_after: Duration = Field(default=duration("30m"), description="0 for never")
     storm_from: int = Field(
         default=8, ge=2, description="nodes of one rack, zone, component or training with one card for all"
+    )
+    remind_after: Duration = Field(default=duration("30m"), description="0 for never")
+
+
+class ReceiveSettings(Section):
+    """Alerts that other programs send."""
+
+    drop_labels: tuple[str, ...] = Field(
+        default=("prometheus_replica", "replica"),
+        description="in which replicas of a sender differ: the alerts of all of them are one",
+    )
+    resolve_timeout: Duration = duration("5m")
+    repeated_within: Duration = Field(
+        default=duration("5h"), description="by an Alertmanager's webhook: longer than its repeat_interval"
     )
 
 
@@ -224,6 +238,7 @@ class Settings(BaseSettings):
     automation: dict[AutomationName, AutomationSettings] = Field(default={})
     rules: RulesSettings = RulesSettings()
     incidents: IncidentsSettings = IncidentsSettings()
+    receive: ReceiveSettings = ReceiveSettings()
     commands: CommandsSettings = CommandsSettings()
     language: Literal["en", "zh"] = Field(default="en", description="of cards, answers and help")
     timezone: TimeZone = "UTC"

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, SecretStr, StringConstraints, WithJsonSchem
 from yarl import URL
 
 from alerts.loading.node_reader import did_you_mean
-from bot.store.backends.catalogue import backend_of, engine_of
+from bot.store.backends.backend_catalogue import backend_of, engine_of
 from collectors.facts.redaction import Redactor
 from collectors.facts.subjects import WORDS
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
@@ -137,9 +137,10 @@ def _label_role(value: str) -> str:
 
 
 def _link(value: str) -> str:
+    known = (*WORDS, "query")  # alerts/cards/query_links.py
     for word in _PLACEHOLDER.findall(value):
-        if word not in WORDS:
-            near = did_you_mean(word, WORDS) or f"; known are {', '.join(WORDS)}"
+        if word not in known:
+            near = did_you_mean(word, known) or f"; known are {', '.join(known)}"
             raise ValueError(f"`{{{word}}}` is not a word of a subject{near}")
     _address(_PLACEHOLDER.sub("x", value))
     return value
@@ -297,6 +298,13 @@ ClusterName = Annotated[
         _named(_CLUSTER, "is not a cluster's name: use lower-case letters, digits, `-` and `.`, at most 63")
     ),
     _shaped(f"^{_CLUSTER}$"),
+]
+IndexName = Annotated[
+    str,
+    AfterValidator(
+        _named(r"\S+", "is not the name of an index or a pattern: write `*` to search all of them")
+    ),
+    _shaped(r"^\S+$"),
 ]
 ChannelName = Annotated[
     str,

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from alerts.store import TABLES, Changed, Listener, Row, StoreSnapshot, Unit, moment_text, table_of
 from bot.store.backends.backend import Backend
-from bot.store.backends.catalogue import DATABASE_ERRORS, backend_of, engine_of
+from bot.store.backends.backend_catalogue import DATABASE_ERRORS, backend_of, engine_of
 from bot.store.concurrency import ChangeSignal, WriteLock, uninterrupted
 from bot.store.migrate import migrate
 from bot.store.sql_rows import SqlRows

@@ -138,28 +138,24 @@ CHECKS = (
     ClusterCheck(
         name="agent-down",
         summary="the pod of a DaemonSet on a ready node is not ready",
-        needs=frozenset({"inventory"}),
         run=agent_down,
         parameters={"daemonsets": _NETWORK},
     ),
     ClusterCheck(
         name="agents-down",
         summary="many pods of a DaemonSet are not ready",
-        needs=frozenset({"inventory"}),
         run=agents_down,
         parameters={"daemonsets": _NETWORK, "share": 0.1},
     ),
     ClusterCheck(
         name="control-plane-down",
         summary="pods of a component of the control plane are not ready",
-        needs=frozenset({"inventory"}),
         run=control_plane_down,
         parameters={"all": 1},
     ),
     ClusterCheck(
         name="operator-down",
         summary="a Deployment that the cluster depends on has no ready replica",
-        needs=frozenset({"inventory"}),
         run=operator_down,
         parameters={
             "deployments": "*training-operator* volcano-* kueue-controller-manager jobset-controller-manager "

@@ -133,14 +133,12 @@ CHECKS = (
     ClusterCheck(
         name="claims-pending",
         summary="a claim gets no volume, and its class does not wait for a pod",
-        needs=frozenset({"inventory"}),
         run=claims_pending,
         kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name, STORAGE_CLASSES.name}),
     ),
     ClusterCheck(
         name="claims-not-ending",
         summary="a claim was deleted long ago, and is still there",
-        needs=frozenset({"inventory"}),
         run=claims_not_ending,
         parameters={"minutes": 15.0},
         kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name}),
@@ -148,14 +146,12 @@ CHECKS = (
     ClusterCheck(
         name="volumes-failed",
         summary="a volume has failed, and its claim is gone",
-        needs=frozenset({"inventory"}),
         run=volumes_failed,
         kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name, PERSISTENT_VOLUMES.name}),
     ),
     ClusterCheck(
         name="claims-lost",
         summary="a claim's volume is gone or has failed",
-        needs=frozenset({"inventory"}),
         run=claims_lost,
         kinds=frozenset({PERSISTENT_VOLUME_CLAIMS.name, PERSISTENT_VOLUMES.name}),
     ),

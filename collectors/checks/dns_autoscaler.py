@@ -60,9 +60,10 @@ def autoscaler_shrunk(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequ
         of_all = linear.replicas(nodes=everything, cores=cores)
         sets = autoscaler.replicas(nodes, linear)
         if sets < of_all * float(parameters["below"]):
-            text = sentence(
-                "{missing} of {nodes} nodes are cordoned or not Ready, so {replicas}, not {required}",
-                missing=everything - seen,
+            text = counted(
+                "{count} of {nodes} nodes is cordoned or not Ready, so {replicas}, not {required}",
+                "{count} of {nodes} nodes are cordoned or not Ready, so {replicas}, not {required}",
+                count=everything - seen,
                 nodes=everything,
                 replicas=counted("{count} replica is set", "{count} replicas are set", count=sets),
                 required=of_all,

@@ -35,10 +35,10 @@ def replicas_short(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequenc
     if ready >= expected * float(parameters["below"]):
         return []
     text = counted(
-        "{ready} of {count} expected replica is ready",
-        "{ready} of {count} expected replicas are ready",
-        ready=ready,
-        count=expected,
+        "{count} of {expected} expected replicas is ready",
+        "{count} of {expected} expected replicas are ready",
+        count=ready,
+        expected=expected,
     )
     return [Sample(labels=_labels(deployment), value=ready, texts=(text,))]
 
@@ -72,10 +72,9 @@ def memory_short(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[
     limit = _memory_limit(inputs.inventory, deployment)
     if limit is None or limit >= needed:
         return []
-    text = counted(
-        "{count} pod and Services require {needed:.0f} MB in each replica, the limit is {limit:.0f} MB",
-        "{count} pods and Services require {needed:.0f} MB in each replica, the limit is {limit:.0f} MB",
-        count=held,
+    text = sentence(
+        "{objects} pods and Services require {needed:.0f} MB in each replica, the limit is {limit:.0f} MB",
+        objects=held,
         needed=needed,
         limit=limit,
     )
@@ -124,14 +123,12 @@ CHECKS = (
     ClusterCheck(
         name="dns-on-one-node",
         summary="all replicas of the cluster DNS are on one node",
-        needs=frozenset({"inventory"}),
         run=on_one_node,
         kinds=frozenset({"deployments", "replicasets"}),
     ),
     ClusterCheck(
         name="dns-memory",
         summary="the memory limit of the cluster DNS is below what the cluster's size requires",
-        needs=frozenset({"inventory"}),
         run=memory_short,
         parameters={"base": 49.1, "per_thousand": 0.858},
         kinds=frozenset({"deployments", "replicasets", "services"}),

@@ -44,7 +44,6 @@ CHECKS = (
     ClusterCheck(
         name="pods-not-ending",
         summary="pods of a ready node are still there long after their grace period",
-        needs=frozenset({"inventory"}),
         run=pods_not_ending,
         parameters={"minutes": 10.0},
     ),

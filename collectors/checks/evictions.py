@@ -64,14 +64,12 @@ CHECKS = (
     ClusterCheck(
         name="node-evicting",
         summary="a kubelet evicted pods because its node ran short of memory or disk",
-        needs=frozenset({"inventory"}),
         run=by_node_pressure,
         parameters={"over_minutes": 30.0},
     ),
     ClusterCheck(
         name="pod-over-local-storage",
         summary="a pod was evicted because it wrote more to local disk than its limit",
-        needs=frozenset({"inventory"}),
         run=by_own_limit,
         parameters={"over_minutes": 30.0},
     ),

@@ -133,16 +133,17 @@ def _samples(
     """Yield a sample for each of these nodes, or one about the exporter of so many nodes if they are most of them."""
     if len(missing) + len(partly) > max(3, _ALL * nodes):
         text = counted(
-            "{missing} of {count} GPU node has no series",
-            "{missing} of {count} GPU nodes have no series",
-            missing=len(missing),
-            count=nodes,
+            "{count} of {nodes} GPU nodes has no series",
+            "{count} of {nodes} GPU nodes have no series",
+            count=len(missing),
+            nodes=nodes,
         )
         if partly:
-            text = sentence(
-                "{text}, and {partly} have series of fewer GPUs than Kubernetes knows",
+            text = counted(
+                "{text}, and {count} has series of fewer GPUs than Kubernetes knows",
+                "{text}, and {count} have series of fewer GPUs than Kubernetes knows",
                 text=text,
-                partly=len(partly),
+                count=len(partly),
             )
         labels = Labels({"component": exporter})
         yield Sample(labels=labels, value=len(missing) + len(partly), texts=(text,))
@@ -151,10 +152,10 @@ def _samples(
         texts = (
             (
                 counted(
-                    "{measured} of the {count} GPU has series",
-                    "{measured} of the {count} GPUs have series",
-                    measured=measured[name],
-                    count=measured[name] + round(count),
+                    "{count} of the {gpus} GPUs has series",
+                    "{count} of the {gpus} GPUs have series",
+                    count=measured[name],
+                    gpus=measured[name] + round(count),
                 ),
             )
             if name in partly

@@ -75,7 +75,6 @@ CHECKS = (
     ClusterCheck(
         name="namespaces-not-ending",
         summary="a namespace was deleted long ago and is still there",
-        needs=frozenset({"inventory"}),
         run=namespaces_not_ending,
         parameters={"minutes": 15.0},
         kinds=frozenset({"namespaces"}),
@@ -83,7 +82,6 @@ CHECKS = (
     ClusterCheck(
         name="load-balancer-pending",
         summary="a Service of type LoadBalancer has no address",
-        needs=frozenset({"inventory"}),
         run=load_balancer_pending,
         kinds=frozenset({"services"}),
     ),

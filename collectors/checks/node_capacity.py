@@ -95,7 +95,7 @@ def _advice(gang: Training, waiting: Sequence[Training], fitting: Mapping[str, i
     if fits >= gang.wanted:
         return [
             counted(
-                "there are GPUs for all of its {count} task: its queue, taints or another resource hold it",
+                "there are GPUs for its task: its queue, taints or another resource hold it",
                 "there are GPUs for all of its {count} tasks: its queue, taints or another resource hold it",
                 count=gang.wanted,
             )
@@ -177,14 +177,12 @@ CHECKS = (
     ClusterCheck(
         name="pods-near-limit",
         summary="a node has nearly as many pods as its kubelet takes",
-        needs=frozenset({"inventory"}),
         run=pods_near_limit,
         parameters={"share": 0.95},
     ),
     ClusterCheck(
         name="node-overcommitted",
         summary="the limits of a node's pods exceed its CPUs or its memory by a large factor",
-        needs=frozenset({"inventory"}),
         run=overcommitted,
         parameters={"cpu": 3.0, "memory": 1.5},
     ),

@@ -134,20 +134,17 @@ CHECKS = (
     ClusterCheck(
         name="node-condition",
         summary="a node has a condition that reports a problem",
-        needs=frozenset({"inventory"}),
         run=has_condition,
         parameters={"conditions": "DiskPressure MemoryPressure PIDPressure"},
     ),
     ClusterCheck(
         name="node-problem",
         summary="a problem detector reports a problem of a node, in a condition of whatever type",
-        needs=frozenset({"inventory"}),
         run=has_problem,
     ),
     ClusterCheck(
         name="node-events",
         summary="events of one kind repeat on a node or its pods",
-        needs=frozenset({"inventory"}),
         run=has_events,
         parameters={
             "reasons": "FailedCreatePodSandBox FailedKillPod ContainerGCFailed",

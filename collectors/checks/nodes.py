@@ -53,7 +53,7 @@ def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
                 yield _out(name, resource, every - usable, usable, every)
         if (count := _unregistered(name, inputs.inventory)) and is_node_ready(node):
             text = counted(
-                "none of its {count} GPU by the label {label} is registered: does its device plugin run?",
+                "its GPU by the label {label} is not registered: does its device plugin run?",
                 "none of its {count} GPUs by the label {label} is registered: does its device plugin run?",
                 count=count,
                 label=_LABEL,
@@ -84,7 +84,12 @@ def cordons_forgotten(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Fou
             continue
         if node.metadata.deletion_timestamp is None and (count := whole_gpus(node)):
             pods = sum(bool(inputs.inventory.gpus_of(pod)) for pod in inputs.inventory.pods_on(name))
-            text = sentence("{gpus} GPUs, and {pods} pods with GPUs", gpus=count, pods=pods)
+            text = counted(
+                "{gpus}, and {count} pod with GPUs",
+                "{gpus}, and {count} pods with GPUs",
+                gpus=counted("{count} GPU", "{count} GPUs", count=count),
+                count=pods,
+            )
             yield Sample(labels=Labels({"node": name}), value=count, texts=(text,))
 
 
@@ -98,19 +103,16 @@ CHECKS = (
     ClusterCheck(
         name="node-not-ready",
         summary="a node's Ready condition is False or Unknown",
-        needs=frozenset({"inventory"}),
         run=not_ready,
     ),
     ClusterCheck(
         name="gpus-missing",
         summary="GPUs of a node are out of service: allocatable is below capacity",
-        needs=frozenset({"inventory"}),
         run=gpus_missing,
     ),
     ClusterCheck(
         name="cordons-forgotten",
         summary="a node with GPUs is cordoned, and no lease says who wants that and for how long",
-        needs=frozenset({"inventory"}),
         run=cordons_forgotten,
     ),
 )

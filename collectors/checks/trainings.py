@@ -8,7 +8,7 @@ from collectors.check import CheckInput, ClusterCheck
 from collectors.cluster.objects import Pod
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
-from collectors.facts.sentences import counted, sentence
+from collectors.facts.sentences import counted, listed, sentence
 from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.gpu_workloads import BARE_POD, pods_waiting_for_gpus
 from collectors.trainings.placing import placed_since, usually_placed_within
@@ -46,7 +46,12 @@ def half_placed(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[S
             since = placed_since(training)
             if usual is not None and since is not None and until - since <= usual:
                 continue
-            having = sentence("{placed} of {wanted} tasks have a node", placed=placed, wanted=training.wanted)
+            having = counted(
+                "{count} of {tasks} tasks has a node",
+                "{count} of {tasks} tasks have a node",
+                count=placed,
+                tasks=training.wanted,
+            )
             texts = (having, training.reason)
             labels = Labels({"namespace": training.namespace, "training": training.typed})
             found.append(Sample(labels=labels, value=training.gpus, texts=tuple(filter(None, texts))))
@@ -126,8 +131,8 @@ def _waiting_text(pods: Sequence[Pod]) -> str:
     """Return how many pods wait, and the first reason that is known."""
     count = counted("{count} pod without a node", "{count} pods without a node", count=len(pods))
     problems = (problem_of(one) for one in pods)
-    reason = next((": ".join(filter(None, problem)) for problem in problems if any(problem)), "")
-    return f"{count}; {reason}" if reason else count
+    reason = next((listed(filter(None, problem), ":") for problem in problems if any(problem)), "")
+    return listed((count, reason), ";") if reason else count
 
 
 CHECKS = (

@@ -122,21 +122,18 @@ CHECKS = (
     ClusterCheck(
         name="private-host-mounts",
         summary="a workload mounts the host's root privately, which keeps volumes busy",
-        needs=frozenset({"inventory"}),
         run=private_host_mounts,
         kinds=_KINDS,
     ),
     ClusterCheck(
         name="volume-used-twice",
         summary="an image is written while another node or claim uses it",
-        needs=frozenset({"inventory"}),
         run=used_twice,
         kinds=_KINDS,
     ),
     ClusterCheck(
         name="node-in-danger",
         summary="a node where a part of what leads to a formatted volume is so: `part` says which",
-        needs=frozenset({"inventory"}),
         run=node_in_danger,
         parameters={"part": "private-mount"},
         kinds=_KINDS,

@@ -15,7 +15,7 @@ from collectors.cluster.reflector import Reflector
 from collectors.cluster.reflector_state import ReflectorState, ReflectorTiming
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind
-from collectors.facts.sentences import sentence
+from collectors.facts.sentences import listed, sentence
 from collectors.internal_errors import InternalErrors
 from collectors.sources.kubernetes.source import KubernetesSource
 
@@ -94,11 +94,8 @@ class ClusterCache:
                 for reflector in self._reflectors.values():
                     await reflector.settled.wait()
         except TimeoutError:
-            late = "; ".join(
-                f"{one.kind.name}: {one.reason}"
-                for one in self._reflectors.values()
-                if not one.settled.is_set()
-            )
+            waiting = (one for one in self._reflectors.values() if not one.settled.is_set())
+            late = listed((listed((one.kind.name, one.reason), ":") for one in waiting), ";")
             raise TimeoutError(sentence("not listed in time: {late}", late=late)) from None
 
     def snapshot(self, kind: ResourceKind[T]) -> Snapshot[T] | Blind:

@@ -87,6 +87,10 @@ class WatchEvent(Generic[T]):
     status: Status | None = None
 
 
+class UnreadableObjectsError(SourceError):
+    """What the server sent for a kind is no list or watch of it: only a new list helps."""
+
+
 class KindDecoder(Generic[T]):
     """Decodes one kind. An object that is not as in the API is left out and named.
 
@@ -109,7 +113,7 @@ class KindDecoder(Generic[T]):
         try:
             found = _raw_list.decode(body)
         except msgspec.DecodeError as failure:
-            raise SourceError(
+            raise UnreadableObjectsError(
                 sentence(
                     "the list of {kind} cannot be read: {failure}",
                     kind=self._kind.name,
@@ -148,8 +152,8 @@ class KindDecoder(Generic[T]):
         version = object_.metadata.resource_version
         return WatchEvent(type=type_, version=version, key=object_.key, object=object_)
 
-    def _unreadable_watch(self, failure: msgspec.DecodeError) -> SourceError:
-        return SourceError(
+    def _unreadable_watch(self, failure: msgspec.DecodeError) -> UnreadableObjectsError:
+        return UnreadableObjectsError(
             sentence(
                 "the watch of {kind} cannot be read: {failure}",
                 kind=self._kind.name,

@@ -63,7 +63,22 @@ class ResourceKind(Generic[T]):
 _cached: list[ResourceKind[Any]] = []
 
 
-def _cache(kind: ResourceKind[T]) -> ResourceKind[T]:
+def _cache(
+    path: str,
+    type: type[T],
+    *,
+    name: str = "",
+    indexes: tuple[Callable[[T], Keys], ...] = (),
+    is_namespaced: bool = True,
+) -> ResourceKind[T]:
+    """Watch a kind. Its name is its plural in the path, but where another kind has the plural already."""
+    kind = ResourceKind(
+        name=name or path.rpartition("/")[2],
+        path=path,
+        type=type,
+        indexes=indexes,
+        is_namespaced=is_namespaced,
+    )
     _cached.append(kind)
     return kind
 
@@ -78,119 +93,45 @@ def configmap(namespace: str, name: str) -> ResourceKind[objects.ConfigMap]:
     )
 
 
-NODES = _cache(ResourceKind(name="nodes", path="/api/v1/nodes", type=objects.Node, is_namespaced=False))
+NODES = _cache("/api/v1/nodes", objects.Node, is_namespaced=False)
 PODS = _cache(
-    ResourceKind(
-        name="pods",
-        path="/api/v1/pods",
-        type=objects.Pod,
-        indexes=(by_node, by_owner_of_pod, by_address, by_waiting, by_unready, by_claim, by_kept_mount),
-    )
+    "/api/v1/pods",
+    objects.Pod,
+    indexes=(by_node, by_owner_of_pod, by_address, by_waiting, by_unready, by_claim, by_kept_mount),
 )
-NAMESPACES = _cache(
-    ResourceKind(name="namespaces", path="/api/v1/namespaces", type=objects.Namespace, is_namespaced=False)
-)
-SERVICES = _cache(ResourceKind(name="services", path="/api/v1/services", type=objects.Service))
-EVENTS = _cache(
-    ResourceKind(
-        name="events",
-        path="/api/v1/events",
-        type=objects.Event,
-        indexes=(by_namespace, by_involved_object),
-    )
-)
+NAMESPACES = _cache("/api/v1/namespaces", objects.Namespace, is_namespaced=False)
+SERVICES = _cache("/api/v1/services", objects.Service)
+EVENTS = _cache("/api/v1/events", objects.Event, indexes=(by_namespace, by_involved_object))
 PERSISTENT_VOLUME_CLAIMS = _cache(
-    ResourceKind(
-        name="persistentvolumeclaims",
-        path="/api/v1/persistentvolumeclaims",
-        type=objects.PersistentVolumeClaim,
-        indexes=(by_namespace,),
-    )
+    "/api/v1/persistentvolumeclaims", objects.PersistentVolumeClaim, indexes=(by_namespace,)
 )
-PERSISTENT_VOLUMES = _cache(
-    ResourceKind(
-        name="persistentvolumes",
-        path="/api/v1/persistentvolumes",
-        type=objects.PersistentVolume,
-        is_namespaced=False,
-    )
-)
-STORAGE_CLASSES = _cache(
-    ResourceKind(
-        name="storageclasses",
-        path="/apis/storage.k8s.io/v1/storageclasses",
-        type=objects.StorageClass,
-        is_namespaced=False,
-    )
-)
+PERSISTENT_VOLUMES = _cache("/api/v1/persistentvolumes", objects.PersistentVolume, is_namespaced=False)
+STORAGE_CLASSES = _cache("/apis/storage.k8s.io/v1/storageclasses", objects.StorageClass, is_namespaced=False)
 VOLUME_ATTACHMENTS = _cache(
-    ResourceKind(
-        name="volumeattachments",
-        path="/apis/storage.k8s.io/v1/volumeattachments",
-        type=objects.VolumeAttachment,
-        is_namespaced=False,
-    )
+    "/apis/storage.k8s.io/v1/volumeattachments", objects.VolumeAttachment, is_namespaced=False
 )
-DEPLOYMENTS = _cache(
-    ResourceKind(
-        name="deployments",
-        path="/apis/apps/v1/deployments",
-        type=objects.Deployment,
-        indexes=(by_namespace, by_owner),
-    )
-)
-REPLICASETS = _cache(
-    ResourceKind(
-        name="replicasets", path="/apis/apps/v1/replicasets", type=objects.ReplicaSet, indexes=(by_owner,)
-    )
-)
+DEPLOYMENTS = _cache("/apis/apps/v1/deployments", objects.Deployment, indexes=(by_namespace, by_owner))
+REPLICASETS = _cache("/apis/apps/v1/replicasets", objects.ReplicaSet, indexes=(by_owner,))
 STATEFULSETS = _cache(
-    ResourceKind(
-        name="statefulsets",
-        path="/apis/apps/v1/statefulsets",
-        type=objects.StatefulSet,
-        indexes=(by_namespace, by_owner, by_leader),
-    )
+    "/apis/apps/v1/statefulsets", objects.StatefulSet, indexes=(by_namespace, by_owner, by_leader)
 )
-DAEMONSETS = _cache(ResourceKind(name="daemonsets", path="/apis/apps/v1/daemonsets", type=objects.DaemonSet))
-JOBS = _cache(
-    ResourceKind(name="jobs", path="/apis/batch/v1/jobs", type=objects.Job, indexes=(by_namespace, by_owner))
-)
-JOBSETS = _cache(
-    ResourceKind(
-        name="jobsets",
-        path="/apis/jobset.x-k8s.io/v1alpha2/jobsets",
-        type=objects.JobSet,
-        indexes=(by_namespace, by_owner),
-    )
-)
+DAEMONSETS = _cache("/apis/apps/v1/daemonsets", objects.DaemonSet)
+JOBS = _cache("/apis/batch/v1/jobs", objects.Job, indexes=(by_namespace, by_owner))
+JOBSETS = _cache("/apis/jobset.x-k8s.io/v1alpha2/jobsets", objects.JobSet, indexes=(by_namespace, by_owner))
 RESOURCE_CLAIMS = _cache(
-    ResourceKind(
-        name="resourceclaims",
-        path="/apis/resource.k8s.io/v1/resourceclaims",
-        type=objects.ResourceClaim,
-        indexes=(by_namespace,),
-    )
+    "/apis/resource.k8s.io/v1/resourceclaims", objects.ResourceClaim, indexes=(by_namespace,)
 )
 RESOURCE_CLAIM_TEMPLATES = _cache(
-    ResourceKind(
-        name="resourceclaimtemplates",
-        path="/apis/resource.k8s.io/v1/resourceclaimtemplates",
-        type=objects.ResourceClaimTemplate,
-        indexes=(by_namespace,),
-    )
+    "/apis/resource.k8s.io/v1/resourceclaimtemplates", objects.ResourceClaimTemplate, indexes=(by_namespace,)
 )
 RESOURCE_SLICES = _cache(
-    ResourceKind(
-        name="resourceslices",
-        path="/apis/resource.k8s.io/v1/resourceslices",
-        type=objects.ResourceSlice,
-        indexes=(by_node_of_slice,),
-        is_namespaced=False,
-    )
+    "/apis/resource.k8s.io/v1/resourceslices",
+    objects.ResourceSlice,
+    indexes=(by_node_of_slice,),
+    is_namespaced=False,
 )
 DNS_AUTOSCALERS = tuple(
-    _cache(configmap("kube-system", name))
+    configmap("kube-system", name)
     for name in (
         "kube-dns-autoscaler",
         "dns-autoscaler",
@@ -199,7 +140,8 @@ DNS_AUTOSCALERS = tuple(
     )
 )
 
-DEFAULT_KINDS: tuple[ResourceKind[Any], ...] = tuple(_cached)  # ask for it when it is used, do not keep it
+# Ask for it when it is used, do not keep it.
+DEFAULT_KINDS: tuple[ResourceKind[Any], ...] = (*_cached, *DNS_AUTOSCALERS)
 
 
 def owner_kinds() -> dict[str, ResourceKind[Any]]:

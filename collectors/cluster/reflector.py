@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 from collectors.cluster.base import KubernetesObject
-from collectors.cluster.decoder import KindDecoder, WatchEventType
+from collectors.cluster.decoder import KindDecoder, UnreadableObjectsError, WatchEventType
 from collectors.cluster.discovery import is_served
 from collectors.cluster.kinds import ResourceKind
 from collectors.cluster.object_store import ObjectChange, Snapshot
@@ -21,7 +21,7 @@ from collectors.cluster.reflected_objects import ReflectedObjects
 from collectors.cluster.reflector_state import ReflectorState, ReflectorTiming
 from collectors.facts.clock import Clock
 from collectors.facts.results import Blind, SourceError
-from collectors.facts.sentences import listed, sentence
+from collectors.facts.sentences import listed, said_by, sentence
 from collectors.internal_errors import InternalErrors
 from collectors.sources.kubernetes.api_status import error_from
 from collectors.sources.kubernetes.source import KubernetesSource
@@ -46,7 +46,7 @@ class Reflector(Generic[T]):
     ) -> None:
         self.kind = kind
         self.state = ReflectorState.STARTING
-        self.reason = "it has not been listed yet"
+        self.reason: str = sentence("it has not been listed yet")
         self.as_of: datetime | None = None  # by the wall clock
         self._seen_at = timedelta()  # the same, by the monotonic clock
         self.lists = self.watches = 0
@@ -110,7 +110,7 @@ class Reflector(Generic[T]):
     def view(self, *, source: str) -> Snapshot[T] | Blind:
         reason = self.blind_reason
         if self.as_of is None or reason:
-            return Blind(source=source, at=self._clock.now(), reason=f"{self.kind.name}: {reason}")
+            return Blind(source=source, at=self._clock.now(), reason=listed((self.kind.name, reason), ":"))
         return self._objects.snapshot(self.as_of)
 
     async def run(self) -> None:
@@ -139,7 +139,7 @@ class Reflector(Generic[T]):
         self.state = ReflectorState.LISTING
         started = self._clock.now(), self._clock.elapsed()
         self._version = version = ""  # a list that fails has applied a part of it
-        listed: set[str] = set()
+        shown: set[str] = set()
         unreadable: dict[str, str] = {}
         async with aclosing(
             self._source.pages(self.kind.path, limit=self._timing.page, params=self.kind.params)
@@ -148,9 +148,9 @@ class Reflector(Generic[T]):
                 page = self._decoder.page(body)
                 version = version or page.version
                 unreadable |= page.unreadable
-                listed |= self._objects.add(page.objects)
+                shown |= self._objects.add(page.objects)
                 await asyncio.sleep(0)
-        self._objects.keep(listed, unreadable)
+        self._objects.keep(shown, unreadable)
         self.lists += 1
         self._saw(*started)
         self._version = version
@@ -204,7 +204,7 @@ class Reflector(Generic[T]):
 
     async def _recover(self, failure: SourceError) -> None:
         """Record the reason, decide whether the watch can continue from its version, and wait."""
-        self.reason = str(failure)
+        self.reason = said_by(failure)
         if failure.status in (403, 404):
             self._version = ""
             is_absent = await self._recognize_absence()
@@ -214,7 +214,7 @@ class Reflector(Generic[T]):
             await asyncio.sleep(self._timing.refused_wait * self._chance.uniform(0.9, 1.1))
             return
         self.state = ReflectorState.WAITING
-        if failure.status in (400, 410) or "cannot be read" in self.reason:
+        if failure.status in (400, 410) or isinstance(failure, UnreadableObjectsError):
             self._version = ""  # only a new list helps
         await self._pause(self._wait)
 
@@ -232,7 +232,7 @@ class Reflector(Generic[T]):
             if await is_served(self._source, self.kind.path):
                 return False
         except SourceError as failure:
-            self.reason += f"; {failure}"
+            self.reason = listed((self.reason, said_by(failure)), ";")
             return False
         self._objects.keep(frozenset(), {})
         self.state = ReflectorState.ABSENT

@@ -25,6 +25,11 @@ class RuleHealth(StrEnum):
     def rank(self) -> int:
         return list(RuleHealth).index(self)
 
+    @property
+    def is_unseeing(self) -> bool:
+        """Whether it sees nothing, or nothing that is new enough."""
+        return self in (RuleHealth.LATE, RuleHealth.BLIND)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import re2
 
-from collectors.facts.sentences import counted
+from collectors.facts.sentences import sentence
 
 LONGEST = 2_000  # characters of a pattern
 
@@ -53,13 +53,7 @@ class Pattern(Protocol):
 def compile_pattern(pattern: str) -> Pattern:
     """Compile an expression in RE2's syntax, which is Go's. Raises ValueError that says what is wrong with it."""
     if len(pattern) > LONGEST:
-        raise ValueError(
-            counted(
-                "a regular expression longer than {count} character",
-                "a regular expression longer than {count} characters",
-                count=LONGEST,
-            )
-        )
+        raise ValueError(sentence("a regular expression longer than {most} characters", most=LONGEST))
     options = re2.Options()
     options.log_errors = False
     try:
@@ -70,7 +64,7 @@ def compile_pattern(pattern: str) -> Pattern:
             reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         ) from None
     except UnicodeEncodeError:
-        raise ValueError("it is not valid text") from None
+        raise ValueError(sentence("it is not valid text")) from None
     return found
 
 

@@ -11,7 +11,7 @@ from math import ceil, inf
 from typing import Any, NoReturn
 
 from collectors.facts.one_line import NAME, one_line
-from collectors.facts.sentences import said_by, sentence
+from collectors.facts.sentences import listed, said_by, sentence
 
 _MOST = 2**31 - 1  # replicas: an int32 in Kubernetes
 _LEAST = 1e-9  # per replica: dividing by less may overflow
@@ -57,7 +57,7 @@ class Linear:
 def read_config(content: Mapping[str, str]) -> Linear:
     """Read a ConfigMap's `data`. Raises ValueError where the autoscaler rejects it and keeps the old count."""
     if len(content) != 1:
-        keys = ", ".join(one_line(key, NAME) for key in sorted(content)[:3]) or "none"
+        keys = listed(one_line(key, NAME) for key in sorted(content)[:3]) or sentence("none")
         raise ValueError(sentence("it must have one key, `linear`, and it has {keys}", keys=keys))
     if LINEAR not in content:
         raise ValueError(
@@ -80,13 +80,13 @@ def read_linear(text: str) -> Linear:
     if any(
         not 0 <= per < inf or 0 < per < _LEAST for per in (linear.cores_per_replica, linear.nodes_per_replica)
     ):
-        raise ValueError("a per-replica value is negative, not a number, or too small to divide by")
+        raise ValueError(sentence("a per-replica value is negative, not a number, or too small to divide by"))
     if max(linear.min, linear.max) > _MOST:
         raise ValueError(sentence("a bound is above {most}", most=_MOST))
     if linear.min < 0 or (linear.max and linear.max < linear.min):
-        raise ValueError(f"max ({linear.max}) is below min ({linear.min})")
+        raise ValueError(sentence("max ({max}) is below min ({min})", max=linear.max, min=linear.min))
     if not linear.cores_per_replica and not linear.nodes_per_replica:
-        raise ValueError("neither coresPerReplica nor nodesPerReplica is set")
+        raise ValueError(sentence("neither coresPerReplica nor nodesPerReplica is set"))
     return linear
 
 
@@ -110,13 +110,13 @@ def _decoded(text: str) -> dict[str, Any]:
     try:
         raw = json.loads(text, parse_constant=_refuse)
     except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
+        raise ValueError(sentence("it is nested too deep")) from error
     except ValueError as error:
         raise ValueError(sentence("it is not JSON: {error}", error=said_by(error))) from error
     if raw is None:  # Go decodes it to nothing
         return {}
     if not isinstance(raw, dict):
-        raise ValueError("it is not a JSON object")
+        raise ValueError(sentence("it is not a JSON object"))
     return raw
 
 

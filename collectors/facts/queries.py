@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from collectors.facts.log_match import EVERY_LINE, LogMatch, StoreMatch
 from collectors.facts.promql.selectors import look_back
+from collectors.facts.sentences import sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,7 @@ class LogQuery:
 class CheckQuery:
     """A named cluster check and its parameters; see `collectors/checks`."""
 
-    asks_for: ClassVar[str] = "the cluster's state"
+    asks_for: ClassVar[str] = sentence("the cluster's state")
 
     name: str
     parameters: Mapping[str, object] = field(default_factory=dict)

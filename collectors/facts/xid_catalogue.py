@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from collectors.facts.sentences import sentence, word
+
 
 class Recovery(StrEnum):
     """What brings a GPU back after an error, from the least to the most that it costs."""
@@ -134,7 +136,7 @@ _FOLLOWERS: Mapping[int, tuple[int, ...]] = {
 XIDS: Mapping[int, Xid] = {
     number: Xid(
         number=number,
-        meaning=meaning,
+        meaning=word(meaning),
         bucket=bucket,
         recovery=recovery,
         severity=severity,
@@ -160,7 +162,7 @@ def xid_of(number: int) -> Xid:
     """Return what is known of the number. Today's drivers do not use those that are in no list."""
     return XIDS.get(number) or Xid(
         number=number,
-        meaning="a number that NVIDIA does not describe",
+        meaning=sentence("a number that NVIDIA does not describe"),
         bucket="UNEXPECTED_ERR_REPORT_ISSUE",
         recovery=Recovery.CALL_VENDOR,
         severity="critical",

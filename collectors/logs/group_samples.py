@@ -37,7 +37,7 @@ async def samples_of(
         try:
             lines = await store.newest(search, batch, size=_READ)
         except TooLargeError:
-            note = ("(these lines are too large to show)",)
+            note = (sentence("(these lines are too large to show)"),)
             found |= {group.labels: replace(found[group.labels], texts=note) for group in batch}
             continue
         for group, own in zip(batch, lines, strict=True):

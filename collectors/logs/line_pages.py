@@ -94,11 +94,11 @@ def exact_values(where: Mapping[str, str | Sequence[str]]) -> dict[str, tuple[st
         if not values or len(values) > _MOST_VALUES:
             raise SourceError(
                 counted(
-                    "`{label}` has {count} value; it must have 1 to {most_values}",
-                    "`{label}` has {count} values; it must have 1 to {most_values}",
+                    "`{label}` has {count} value; it must have 1 to {most}",
+                    "`{label}` has {count} values; it must have 1 to {most}",
                     label=label,
                     count=len(values),
-                    most_values=_MOST_VALUES,
+                    most=_MOST_VALUES,
                 ),
                 temporary=False,
             )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from collectors.facts.labels import Labels
 from collectors.facts.one_line import some_of
 from collectors.facts.results import Sample, SourceError
-from collectors.facts.sentences import counted
+from collectors.facts.sentences import counted, sentence
 from collectors.logs.line_patterns import LinePattern, pattern_of
 from collectors.logs.log_store import LineSearch, LogStore, Window
 from collectors.logs.stored_lines import LineTally, StoredLine, distinct
@@ -79,10 +79,14 @@ async def novel(store: LogStore, search: LineSearch, past: Window, *, above: flo
     patterns = list(found.patterns.values())[:_PATTERNS]
     seen = await store.seen(patterns, past) if patterns else ()
     unseen = {one.label for one, was_seen in zip(patterns, seen, strict=True) if not was_seen}
-    note = "" if is_whole else "(not all lines were read: the count and the patterns may be incomplete)"
+    note = (
+        ""
+        if is_whole
+        else sentence("(not all lines were read: the count and the patterns may be incomplete)")
+    )
     samples = found.samples(unseen, above=above, note=note)
     if not samples and not is_whole:
-        raise SourceError("too many different lines match to find the new ones: narrow `match`")
+        raise SourceError(sentence("too many different lines match to find the new ones: narrow `match`"))
     return samples
 
 

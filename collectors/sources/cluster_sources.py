@@ -137,14 +137,14 @@ class ClusterSources:
                     return await source.diagnose(own, at=at)
                 blind = await source.health(at=at)
                 if blind is None:
-                    return [ok("it answers")]
-                mend = "check the server and its address in the settings"
+                    return [ok(sentence("it answers"))]
+                mend = sentence("check the server and its address in the settings")
                 return [blinding(broken(blind.reason, mend), own, blind.reason)]
         except TimeoutError:
             reason = sentence(
                 "{source} did not answer within {seconds:.0f} s", source=source.name, seconds=seconds
             )
-            return [blinding(broken(reason, "check that it is up"), own, reason)]
+            return [blinding(broken(reason, sentence("check that it is up")), own, reason)]
 
     async def _blind(
         self,

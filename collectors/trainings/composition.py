@@ -187,10 +187,10 @@ def _state(
         return TrainingState.RUNNING, ""
     stuck = next((rank for rank in computing if rank.reason), None)
     reason = counted(
-        "{running} of {count} rank is running",
-        "{running} of {count} ranks are running",
-        running=len(running),
-        count=wanted,
+        "{count} of {ranks} ranks is running",
+        "{count} of {ranks} ranks are running",
+        count=len(running),
+        ranks=wanted,
     )
     if stuck:
         why = sentence(

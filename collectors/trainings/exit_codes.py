@@ -1,6 +1,6 @@
 """Explanations of why a container ended. Sources: POSIX shells' 128+signal, the kubelet's reasons."""
 
-from collectors.facts.sentences import sentence
+from collectors.facts.sentences import sentence, word
 
 EXIT_CODES = {
     0: "it finished",
@@ -51,11 +51,11 @@ REASONS = {
 def explain_exit(code: int | None, reason: str = "") -> str:
     """Explain why a container ended, by its reason, else by its code. Empty when neither is known."""
     if text := REASONS.get(reason):
-        return text
+        return word(text)
     if code is None:
         return ""
     if text := EXIT_CODES.get(code):
-        return text
+        return word(text)
     if 128 < code < 128 + 65:
         return sentence("it was terminated by signal {code}", code=code - 128)
-    return "the program exited with an error"
+    return sentence("the program exited with an error")

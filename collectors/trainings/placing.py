@@ -1,4 +1,4 @@
-"""How long the tasks of a gang take to get their nodes, and how long those of its like usually do. Pure."""
+"""Times within which the tasks of a gang get their nodes, and what is usual for gangs of its size. Pure."""
 
 import math
 from collections.abc import Iterable

@@ -1,5 +1,6 @@
 """The commands `alert list|why`, beside those of `acknowledging.py`."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -19,13 +20,15 @@ from alerts.cards.message import (
     Table,
 )
 from alerts.cards.parent_words import place_shown
-from alerts.cards.text import Text, bold, code, markup, text
+from alerts.cards.text import Text, bold, code, link, markup, text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import whole_ones
 from alerts.incidents.members import summary_of
 from alerts.parents.parent_incident import ParentIncident
+from alerts.rules import Timing
 from alerts.silences import Silence
 from collectors.facts.clock import humanize
+from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.sentences import counted, listed, sentence, word
 from commands.alert.acknowledging import COMMANDS as ACKNOWLEDGING
 from commands.alert.alert_groups import AlertGroup, grouped
@@ -37,6 +40,7 @@ from commands.core.parameter_types import ALERT_OR_INCIDENT
 from commands.core.parent_members import all_in_one, members_of, open_parents, parent_named
 
 SHOWN = 25
+_LACKS = re.compile(r"\b(unless|absent|absent_over_time)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,42 +165,43 @@ def _resolved(incident: Incident) -> Answer:
 
 
 def _explained(alert: Alert, context: CommandContext) -> list[Block]:
+    """Return what holds, then how it is found, and at the end where that is written."""
     rule = context.rules.get(alert.rule)
-    rows: list[tuple[str, Text]] = [("rule", text(code(alert.rule)))]
+    since = sentence("{state} since {at}", state=word(alert.life.state.value), at=alert.life.since)
+    kinds = (
+        sentence("{kind} {name}", kind=word(kind), name=name) for kind, name in alert.subject.words().items()
+    )
+    rows: list[tuple[str, Text]] = [("state", text(since)), ("about", text(listed(kinds)))]
     if rule is not None:
-        rows.append(("defined in", text(str(rule.location))))
-        rows.append(("for", text(humanize(rule.timing.for_) if rule.timing.for_ else "0 s")))
-        rows.append(
-            (
-                "keep firing for",
-                text(humanize(rule.timing.keep_firing_for) if rule.timing.keep_firing_for else "0 s"),
-            )
-        )
-    rows.append(
-        (
-            "state",
-            text(sentence("{state} since {at}", state=word(alert.life.state.value), at=alert.life.since)),
-        )
-    )
-    rows.append(("value", text(f"{alert.value:g}")))
-    rows.append(("labels", text(code(str(alert.labels)))))
-    rows.append(
-        (
-            "subject",
-            text(
-                listed(
-                    sentence("{kind} {name}", kind=word(kind), name=name)
-                    for kind, name in alert.subject.words().items()
-                )
-            ),
-        )
-    )
+        if not _is_about_what_lacks(rule.query):
+            rows.append(("value", text(f"{alert.value:g}")))
+        if waits := _timing(rule.timing):
+            rows.append(("timing", text(waits)))
+    if alert.generator_url:
+        rows.append(("seen in", text(link(alert.generator_url, alert.generator_url))))
     blocks: list[Block] = [Paragraph(text=text(bold(summary_of(alert)))), Fields(rows=tuple(rows))]
     if rule is not None:
         blocks.append(Preformatted(lines=query_lines(rule.query)))
     if alert.texts:
         blocks.append(Preformatted(lines=alert.texts[:5]))
+    where = text(" · ", str(rule.location)) if rule is not None else ()
+    blocks.append(Context(text=text(code(alert.rule), where, " · ", code(str(alert.labels)))))
     return blocks
+
+
+def _is_about_what_lacks(query: Query) -> bool:
+    """Whether an alert's value is that of a series that is gone, which says nothing."""
+    return isinstance(query, PromQLQuery) and bool(_LACKS.search(query.expr))
+
+
+def _timing(timing: Timing) -> str:
+    """Return how long what is found must last, and how long its alert stays afterwards; empty if neither."""
+    said = []
+    if timing.for_:
+        said.append(sentence("fires once it has lasted {lasting}", lasting=timing.for_))
+    if timing.keep_firing_for:
+        said.append(sentence("resolves {lasting} after it has ended", lasting=timing.keep_firing_for))
+    return listed(said, ";")
 
 
 def _since(alert: Alert, context: CommandContext) -> str:

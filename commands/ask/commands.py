@@ -17,7 +17,7 @@ async def ask(action: AskTeam, context: CommandContext) -> Answer:
     if not action.extra:
         raise UnusableError(sentence("Write the line after `--`: `ask -- node cordon gpu-a04`."))
     if context.ask is None:
-        raise UnusableError("Nobody can be asked here.")
+        raise UnusableError(sentence("Nobody can be asked here."))
     answer: Answer = await context.ask(action.extra, context)
     return answer
 

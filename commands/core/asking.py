@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from alerts.cards.message import Color, Message
-from alerts.cards.posted import CardKind, PostedCard, card_id
+from alerts.cards.posted import CardKind, PostedCard, new_card
 from alerts.cards.text import channel, text
 from alerts.store import StoreSnapshot
 from collectors.facts.sentences import listed, sentence
@@ -22,7 +22,7 @@ async def ask_teams(
 ) -> Answer:
     """Propose the plan to the teams that may confirm it. Raises UnusableError and DeniedError."""
     if not context.actor.teams:
-        raise DeniedError("You are in no team, so you cannot ask another one to run a command.")
+        raise DeniedError(sentence("You are in no team, so you cannot ask another one to run a command."))
     if command.plan is None:
         raise UnusableError(
             sentence(
@@ -35,7 +35,7 @@ async def ask_teams(
     if not teams:
         raise DeniedError(sentence("No team may run `{line}`.", line=line))
     if plan.risk is not Risk.BREAK and context.refusal(command.name, *namespaces_of(draft.steps)) is None:
-        note = "You may confirm this yourself, so nobody was asked."
+        note = sentence("You may confirm this yourself, so nobody was asked.")
         return await planner.propose(replace(plan, notes=(note, *plan.notes)), draft)
     where = await _channel(teams[0], context)
     if not where:
@@ -50,15 +50,7 @@ async def ask_teams(
             if one.line == plan.line and one.asked_of and plan.created_at < one.expires_at:
                 raise UnusableError(sentence("You asked for this already: see plan `{plan}`.", plan=one.id))
         await unit.rows(Plan).put(plan)
-        await unit.rows(PostedCard).add(
-            PostedCard(
-                id=card_id(CardKind.PLAN, plan.id, where),
-                cluster=plan.cluster,
-                kind=CardKind.PLAN,
-                row_id=plan.id,
-                channel=where,
-            )
-        )
+        await unit.rows(PostedCard).add(new_card(CardKind.PLAN, plan, where))
     planner.start(plan)
     asked = sentence(
         "Asked {teams} in {channel}: {title} · plan `{plan}`.",

@@ -45,7 +45,7 @@ def _blind(unseen: Mapping[str, str]) -> list[Block]:
     if not blind:
         return []
     said = listed((listed(one, ":") for one in sorted(blind.items())), ";")
-    was_seen = Span("This shows what was seen before that.")
+    was_seen = Span(sentence("This shows what was seen before that."))
     return [Paragraph(text=text("⚪ ", bold("Cannot see it now: "), markup(said), Span("\n"), was_seen))]
 
 

@@ -100,7 +100,7 @@ def check_open(plan: Plan, now: datetime) -> None:
     if plan.state is PlanState.CANCELLED and plan.error:
         raise UnusableError(
             sentence(
-                "Plan `{plan}` ({title}) is already cancelled: {error}.",
+                "Plan `{plan}` ({title}) can no longer be confirmed: {error}.",
                 plan=plan.id,
                 title=plan.title,
                 error=plan.error,
@@ -128,7 +128,7 @@ def check_open(plan: Plan, now: datetime) -> None:
 def check_confirmation(plan: Plan, actor: Actor, hash: str) -> None:
     """Raise unless this person may confirm the plan, and the hash is that of the plan they saw."""
     if plan.risk is Risk.BREAK and actor.is_one(plan.actor):
-        reason = "This needs a second person: you requested it, so someone else has to confirm it."
+        reason = sentence("This needs a second person: you requested it, so someone else has to confirm it.")
         raise DeniedError(reason, plan=plan.id)
     if not hash and plan.risk is not Risk.READ:
         raise UnusableError(
@@ -154,7 +154,7 @@ def changes_since_shown(plan: Plan, draft: PlanDraft) -> str:
     Another decision must, and more disruption. Less does not count: on a busy node nothing could ever be confirmed.
     """
     if plan_hash(draft.stages, draft.decided) != plan.hash:
-        return "The cluster changed since the first preview: this is the new plan."
+        return sentence("The cluster changed since the first preview: this is the new plan.")
     worse = worse_than_shown(plan.disrupts, draft.disrupts)
     worse += [
         sentence("{blocker} blocks it", blocker=one) for one in draft.blockers if one not in plan.blockers

@@ -148,7 +148,7 @@ class Undoing:
     effects: Callable[[Sequence[Step], "CommandContext"], Awaitable[UndoEffects]] = _no_effects
 
 
-NOT_CONNECTED = "not connected"  # why a source cannot be seen that the settings do not have
+NOT_CONNECTED = sentence("not connected")  # why a source cannot be seen that the settings do not have
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

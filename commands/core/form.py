@@ -11,9 +11,30 @@ from commands.core.command import AnyCommand, FormRequest, UnusableError
 from commands.core.matching.interpretation import positional_words
 from commands.core.parameter_types import NameKind, NameType
 from commands.core.parsing import action_of
-from commands.core.usage_errors import wrong_value
 
 EXTRA = "extra"  # the field of the words after `--`
+_LABELS = {  # of options whose names are too short for a label
+    "--gpus": "GPUs of each worker",
+    "--gpu-resource": "Resource of the GPUs",
+    "--cpu": "CPUs of each task",
+    "--memory": "Memory of each task",
+    "--ps": "Parameter servers",
+    "--script": "Script in the image",
+    "--max-duration": "Longest time",
+    "--backoff": "Retries of failed tasks",
+    "--not-on": "Nodes to keep off",
+    "--node-selector": "Labels of the nodes",
+    "--metrics-port": "Port of the metrics",
+    "--service-per-task": "A Service for each task",
+    "--wait": "Launch although it does not fit",
+    "--for": "How long",
+    "--free": "With free GPUs only",
+    "--all": "All of them",
+    "--by": "By whom",
+    "--last": "How many",
+    "--after": "Idle for",
+    "--grace": "Time to answer",
+}
 FormValues = Mapping[str, tuple[str, ...]]  # by the field's name; a ticked flag has its own name as value
 
 
@@ -38,7 +59,7 @@ def fields_of(form: FormRequest) -> tuple[FormField, ...]:
     fields = [_field(parameter, given) for parameter in form.command.parameters if not _is_hidden(parameter)]
     if form.command.allows_extra:
         values = tuple(given.get(EXTRA, ()))
-        label, hint = "Arguments", "the words after the program's name, as in a shell"
+        label, hint = "Arguments", sentence("the words after the program's name, as in a shell")
         fields.append(FormField(name=EXTRA, label=label, hint=hint, values=values))
     return tuple(
         sorted(fields, key=lambda one: (one.name.startswith("-") or one.name == EXTRA, not one.is_required))
@@ -73,7 +94,7 @@ def mistakes(command: AnyCommand, values: FormValues) -> dict[str, str]:
             try:
                 parameter.type.convert(value.strip(), parameter, None)
             except click.BadParameter as error:
-                found[_name(parameter)] = wrong_value(error)
+                found[_name(parameter)] = error.message
     if found:
         return found
     try:
@@ -97,7 +118,7 @@ def _field(parameter: click.Parameter, given: Mapping[str, list[str]]) -> FormFi
     help_text = parameter.help or "" if isinstance(parameter, click.Option) else ""
     return FormField(
         name=name,
-        label=name.lstrip("-").replace("-", " ").capitalize(),
+        label=_LABELS.get(name) or name.lstrip("-").replace("-", " ").capitalize(),
         hint=help_text,
         is_required=parameter.required,
         is_many=parameter.nargs == -1 or parameter.multiple,

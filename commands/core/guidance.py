@@ -44,35 +44,28 @@ def offered(typed: str, offer: Offer) -> Answer:
     """Return the lines that may have been meant, each as a button that runs it."""
     lines = [line_from_words(words) for words in offer.lines]
     first = offer.commands[0]
-    title = text(sentence("Did you mean `{line}`?", line=lines[0]))
+    reason = sentence("Did you mean `{line}`?", line=lines[0])
     blocks: list[Block] = [
-        Buttons(
-            buttons=tuple(Button(label=line, line=line) for line in lines if len(line) <= MAX_BUTTON_LINE)
-        ),
+        Buttons(buttons=_buttons(lines)),
         Context(
             text=text(sentence("You wrote `{typed}`. Nothing was done.", typed=one_line(typed, SENTENCE)))
         ),
     ]
     if first.changes_something:
         blocks.insert(0, Paragraph(text=text(sentence("Usage: `{usage}`", usage=first.usage))))
-    return Answer(
-        message=Message(title=title, color=Color.QUIET, blocks=tuple(blocks)), outcome=CommandOutcome.WRONG
-    )
+    return refused(reason, CommandOutcome.WRONG, blocks=tuple(blocks))
 
 
 def absent(asked: Absent) -> Answer:
     """Return that no command does what the line asks for, and what comes nearest."""
-    lines = [line_from_words(words) for words in asked.lines]
-    buttons = tuple(Button(label=line, line=line) for line in lines if len(line) <= MAX_BUTTON_LINE)
-    title = markup(sentence("No command can `{verb}` yet. Nothing was done.", verb=asked.verb))
+    buttons = _buttons(line_from_words(words) for words in asked.lines)
     nearest: tuple[Block, ...] = (
         (Context(text=text("What comes nearest:")), Buttons(buttons=buttons))
         if buttons
         else (Context(text=markup(sentence("`help` lists the commands that there are."))),)
     )
-    return Answer(
-        message=Message(title=title, color=Color.QUIET, blocks=nearest), outcome=CommandOutcome.WRONG
-    )
+    reason = sentence("No command can `{verb}` yet. Nothing was done.", verb=asked.verb)
+    return refused(reason, CommandOutcome.WRONG, blocks=nearest)
 
 
 def form_of(fill: Fill, cluster: str) -> Answer:
@@ -104,13 +97,10 @@ def near_names(error: UnknownNameError, command: AnyCommand | None, words: Seque
         quoted = rejoined(command, words[len(name) :], error.name)
         lines = [[*name, *quoted]] if quoted else lines
         hint = quote_hint(command, words[len(name) :], error.name)
-    typed = [line_from_words(line) for line in lines if line != list(words)]
-    buttons = tuple(Button(label=line, line=line) for line in typed if len(line) <= MAX_BUTTON_LINE)
+    buttons = _buttons(line_from_words(line) for line in lines if line != list(words))
     blocks: tuple[Block, ...] = (Buttons(buttons=buttons),) if buttons else ()
-    title = markup(listed((said_by(error), hint), ".") if hint else said_by(error))
-    return Answer(
-        message=Message(title=title, color=Color.QUIET, blocks=blocks), outcome=CommandOutcome.WRONG
-    )
+    reason = listed((said_by(error), hint), ".") if hint else said_by(error)
+    return refused(reason, CommandOutcome.WRONG, blocks=blocks)
 
 
 def denied(error: DeniedError, words: Sequence[str]) -> Answer:
@@ -120,10 +110,7 @@ def denied(error: DeniedError, words: Sequence[str]) -> Answer:
     if error.teams and len(line) <= MAX_BUTTON_LINE:
         label = sentence("Ask {teams} to do it", teams=listed(error.teams, "or"))
         blocks = (Buttons(buttons=(Button(label=label, line=line),)),)
-    return Answer(
-        message=Message(title=markup(said_by(error)), color=Color.QUIET, blocks=blocks),
-        outcome=CommandOutcome.REFUSED,
-    )
+    return refused(said_by(error), blocks=blocks)
 
 
 def refused(
@@ -131,6 +118,11 @@ def refused(
 ) -> Answer:
     """Return an answer with the reason why nothing was done."""
     return Answer(message=Message(title=markup(reason), color=Color.QUIET, blocks=blocks), outcome=outcome)
+
+
+def _buttons(lines: Iterable[str]) -> tuple[Button, ...]:
+    """Return a button that runs each of the lines, without those that are too long for one."""
+    return tuple(Button(label=line, line=line) for line in lines if len(line) <= MAX_BUTTON_LINE)
 
 
 def _needed(fill: Fill) -> Sentence:

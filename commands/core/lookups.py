@@ -15,7 +15,12 @@ from commands.core.context import CommandContext
 from commands.execution.object_refs import ObjectReader, ObjectRef
 
 FEW = 8  # names that are all shown
-_LISTING = {"node": "node list --all", "training": "training list --all", "runbook": "runbook"}
+_LISTING = {
+    "node": "node list --all",
+    "training": "training list --all",
+    "volume": "volume list",
+    "runbook": "runbook",
+}
 
 
 def known_name(name: str, names: Iterable[str], what: str) -> str:

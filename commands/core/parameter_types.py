@@ -1,4 +1,7 @@
-"""Types of command parameters: durations, and names of what exists in the cluster or in our store."""
+"""Types of command parameters: durations, numbers, and names of what exists in the cluster or in our store.
+
+What one refuses is said as a whole sentence with the parameter in it.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,8 +11,8 @@ from typing import Any, ClassVar
 
 import click
 
-from collectors.facts.clock import duration
-from collectors.facts.sentences import Sentence, said_by, sentence
+from collectors.facts.clock import DURATION_SHAPE, duration
+from collectors.facts.sentences import Sentence, as_code, sentence
 
 DECORATION = " \t`'\"“”‘’.,;:!?…，。；：！？、"  # around a name in a sentence
 MAX_NAME = 300  # characters of a name
@@ -42,6 +45,15 @@ ROW_IDS = {  # the shape of the ids that we give
 PREFIXES = {NameKind.INCIDENT: "i", NameKind.PLAN: "p", NameKind.SILENCE: "s"}
 
 
+def parameter_label(parameter: click.Parameter | None) -> str:
+    """Return what a parameter is called in a line: its option, or its argument's name."""
+    if parameter is None:
+        return ""
+    if isinstance(parameter, click.Option):
+        return parameter.opts[0]
+    return parameter.human_readable_name.lower().replace("_", "-")
+
+
 class DurationType(click.ParamType[timedelta]):
     """A duration in Prometheus notation: 30s, 5m, 1h30m, 7d."""
 
@@ -50,10 +62,16 @@ class DurationType(click.ParamType[timedelta]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
         if isinstance(value, timedelta):
             return value
+        given = str(value)
         try:
-            return duration(str(value))
-        except ValueError as error:
-            self.fail(said_by(error), param, ctx)
+            return duration(given)
+        except ValueError:
+            too_long = "`{parameter}`: `{given}` is too long a duration: 100y at most."
+            other = "`{parameter}`: `{given}` is not a duration: write it like 30s, 5m, 1h30m or 7d."
+            template = too_long if re.match(DURATION_SHAPE, given) else other
+            self.fail(
+                sentence(template, parameter=parameter_label(param), given=given[:MAX_NAME]), param, ctx
+            )
 
 
 class WholeNumberType(click.ParamType[int]):
@@ -66,29 +84,26 @@ class WholeNumberType(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         bare = str(value).strip()
-        if not re.fullmatch(r"-?[0-9]{1,18}", bare, re.ASCII):
-            self.fail(
-                sentence(
-                    "must be a whole number, {allowed}, and `{given}` is not",
-                    allowed=self._allowed,
-                    given=bare,
-                ),
-                param,
-                ctx,
+        is_number = re.fullmatch(r"-?[0-9]{1,18}", bare, re.ASCII)
+        if is_number and self.least <= int(bare) and (self.most is None or int(bare) <= self.most):
+            return int(bare)
+        given = {"parameter": parameter_label(param), "given": bare[:MAX_NAME]}
+        self.fail(
+            sentence(
+                "`{parameter}` must be a whole number, {least} or more, and `{given}` is not.",
+                least=self.least,
+                **given,
             )
-        if int(bare) < self.least or (self.most is not None and int(bare) > self.most):
-            self.fail(
-                sentence("must be {allowed}, and `{given}` is not", allowed=self._allowed, given=bare),
-                param,
-                ctx,
-            )
-        return int(bare)
-
-    @property
-    def _allowed(self) -> Sentence:
-        if self.most is None:
-            return sentence("{least} or more", least=self.least)
-        return sentence("{least} to {most}", least=self.least, most=self.most)
+            if self.most is None
+            else sentence(
+                "`{parameter}` must be a whole number, {least} to {most}, and `{given}` is not.",
+                least=self.least,
+                most=self.most,
+                **given,
+            ),
+            param,
+            ctx,
+        )
 
 
 class NumberType(click.ParamType[float]):
@@ -99,8 +114,35 @@ class NumberType(click.ParamType[float]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         bare = str(value).strip()
         if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,6})?", bare, re.ASCII):
-            self.fail(sentence("must be a number, 0 or more, and `{given}` is not", given=bare), param, ctx)
+            self.fail(
+                sentence(
+                    "`{parameter}` must be a number, 0 or more, and `{given}` is not.",
+                    parameter=parameter_label(param),
+                    given=bare[:MAX_NAME],
+                ),
+                param,
+                ctx,
+            )
         return float(bare)
+
+
+class ChoiceType(click.Choice[str]):
+    """One of several words, in any case."""
+
+    def __init__(self, choices: Iterable[str] = ()) -> None:
+        super().__init__(tuple(choices), case_sensitive=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            said = sentence(
+                "`{parameter}`: `{given}` is not one of {choices}.",
+                parameter=parameter_label(param),
+                given=str(value)[:MAX_NAME],
+                choices=as_code(self.choices),
+            )
+            self.fail(said, param, ctx)
 
 
 class NameType(click.ParamType[str]):
@@ -120,9 +162,17 @@ class NameType(click.ParamType[str]):
         if not value:
             return ""  # the default of an option
         if not bare:
-            self.fail("a name is missing", param, ctx)
+            self.fail(sentence("`{parameter}` is missing.", parameter=parameter_label(param)), param, ctx)
         if len(bare) > MAX_NAME:
-            self.fail(sentence("a name has at most {most} characters", most=MAX_NAME), param, ctx)
+            self.fail(
+                sentence(
+                    "`{parameter}` is too long: a name has at most {most} characters.",
+                    parameter=parameter_label(param),
+                    most=MAX_NAME,
+                ),
+                param,
+                ctx,
+            )
         return with_prefix(bare if self.keeps_case else in_lower_case(bare), self.kinds)
 
 

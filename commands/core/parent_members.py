@@ -1,15 +1,12 @@
-"""Parent incidents in the store: the one that is named, its members, and until when all of it is silenced."""
+"""Parent incidents in the store: the one that is named, its members, and the cards that speak for them."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 
-from alerts.cards.parent_card import ParentContext
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.impacts import ordered
 from alerts.incidents.incident import Impact, Incident
 from alerts.parents.parent_incident import ParentIncident
-from alerts.silences import Silence
 from alerts.store import StoreSnapshot
 
 PAGE = 100  # incidents read at a time: others run between
@@ -49,19 +46,6 @@ async def members_of(parent: ParentIncident, snapshot: StoreSnapshot) -> list[In
         after = page[-1].id
         await asyncio.sleep(0)
     return found
-
-
-async def parent_context(
-    parent: ParentIncident, snapshot: StoreSnapshot, *, people: Mapping[str, str], now: datetime
-) -> ParentContext:
-    """Return until when the parent is silenced as a whole."""
-    silences = await snapshot.rows(Silence).find(cluster=parent.cluster)
-    covering = [one for one in silences if one.covers_incident(parent, now)]
-    return ParentContext(
-        people=people,
-        silenced_until=max((one.ends_at for one in covering), default=None),
-        is_silenced_until_over=any(one.is_until_over for one in covering),
-    )
 
 
 def all_in_one(parent: ParentIncident, members: Sequence[Incident]) -> Incident:

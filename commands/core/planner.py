@@ -162,7 +162,12 @@ class Planner:
                     stored, self.times.now(stored, self.clock)
                 )  # it may have been confirmed during planning
             await unit.rows(Plan).put(
-                replace(plan, state=PlanState.CANCELLED, error="the cluster changed", ended_at=context.now)
+                replace(
+                    plan,
+                    state=PlanState.CANCELLED,
+                    error=sentence("the cluster changed"),
+                    ended_at=context.now,
+                )
             )
             await unit.rows(Plan).put(fresh)
         self.times.start(fresh, self.clock)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from alerts.incidents.grouping import shared_subject
 from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
+from alerts.received import rule_of
 from alerts.rules import Rule
 from alerts.runbooks import runbook_names
 from alerts.silences import Silence
@@ -65,7 +66,7 @@ def _training(shared: Subject, incident: Incident) -> str:
 
 
 def _runbook(incident: Incident, rules: Mapping[str, Rule]) -> str:
-    rule = rules.get(incident.lead.rule) if incident.members else None
+    rule = rule_of(incident.lead.rule, rules) if incident.members else None
     page = rule.template.runbook if rule else ""
     return page if page in runbook_names() else ""
 

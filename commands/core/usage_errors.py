@@ -1,17 +1,13 @@
 """Errors in the arguments of a line, in our own words, with how to write them."""
 
 import difflib
-import re
 from collections.abc import Sequence
 
 import click
 
-from collectors.facts.sentences import Sentence, as_code, headline_of, listed, sentence
+from collectors.facts.sentences import listed, sentence
 from commands.core.command import AnyCommand
-
-_NOT_A_CHOICE = re.compile(
-    r"^'|' is not (?:one of )?'[^']*'(?:, '[^']*')*\.$"
-)  # beside the value, in click's words
+from commands.core.parameter_types import parameter_label
 
 
 def explained(error: click.UsageError, command: AnyCommand, arguments: Sequence[str]) -> str:
@@ -26,14 +22,14 @@ def explained(error: click.UsageError, command: AnyCommand, arguments: Sequence[
     if isinstance(error, click.BadOptionUsage):
         return sentence("`{option}` needs a value.", option=error.option_name)
     if isinstance(error, click.MissingParameter):
-        return sentence("`{parameter}` is missing.", parameter=_label(error.param))
+        return sentence("`{parameter}` is missing.", parameter=parameter_label(error.param))
     if isinstance(error, click.BadParameter):
-        return wrong_value(error)
+        return error.message  # of our own types, which say it whole
     if stray := _stray(command, arguments):
         wrong = sentence("`{word}` is one word too many.", word=stray)
         hint = quote_hint(command, arguments, stray)
         return listed((wrong, hint), ".") if hint else wrong
-    return _whole(error.format_message())
+    return error.format_message()
 
 
 def quote_hint(command: AnyCommand, arguments: Sequence[str], word: str) -> str:
@@ -65,34 +61,6 @@ def rejoined(command: AnyCommand, arguments: Sequence[str], word: str) -> list[s
         return []
     end = next((at for at in range(place, len(arguments)) if arguments[at].startswith("-")), len(arguments))
     return [*arguments[: begin + 1], " ".join(arguments[begin + 1 : end]), *arguments[end:]]
-
-
-def wrong_value(error: click.BadParameter) -> Sentence:
-    """Return which value click or a type of ours did not accept, and why."""
-    parameter = _label(error.param)
-    if error.param is not None and isinstance(error.param.type, click.Choice):
-        return sentence(
-            "`{parameter}`: `{given}` is not one of {choices}.",
-            parameter=parameter,
-            given=_NOT_A_CHOICE.sub("", error.message),
-            choices=as_code(map(str, error.param.type.choices)),
-        )
-    wrong = headline_of(error.message)
-    if error.message.startswith(("`", "'")):
-        return sentence("`{parameter}`: {wrong}.", parameter=parameter, wrong=wrong)
-    return sentence("`{parameter}` {wrong}.", parameter=parameter, wrong=wrong)
-
-
-def _whole(message: str) -> str:
-    return message[:1].upper() + message[1:] + ("" if message.endswith((".", "?", "!")) else ".")
-
-
-def _label(parameter: click.Parameter | None) -> str:
-    if parameter is None:
-        return "it"
-    if isinstance(parameter, click.Option):
-        return parameter.opts[0]
-    return parameter.human_readable_name.lower().replace("_", "-")
 
 
 def _stray(command: AnyCommand, arguments: Sequence[str]) -> str:

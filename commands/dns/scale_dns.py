@@ -50,7 +50,7 @@ async def scale(action: ScaleDns, context: CommandContext) -> PlanDraft:
         return PlanDraft(
             title="",
             nothing_to_do=counted(
-                "DNS already has {count} replica, and its owner maintains them.",
+                "DNS already has {count} replica, and its owner maintains it.",
                 "DNS already has {count} replicas, and its owner maintains them.",
                 count=dns.wanted,
             ),
@@ -183,10 +183,10 @@ def _change_document(
     if computed > wanted:
         notes.append(
             counted(
-                "With {count} node the autoscaler computes {computed} replicas and does not go below that.",
-                "With {count} nodes the autoscaler computes {computed} replicas and does not go below that.",
+                "With {count} node the autoscaler computes {replicas} and does not go below that.",
+                "With {count} nodes the autoscaler computes {replicas} and does not go below that.",
                 count=nodes,
-                computed=computed,
+                replicas=counted("{count} replica", "{count} replicas", count=computed),
             )
         )
     patch = Patch(

@@ -9,9 +9,9 @@ from alerts.cards.text import Text, bold, code, text
 from alerts.incidents.wording import rounded
 from collectors.cluster.inventory import Inventory
 from collectors.dns.names import size_of
-from collectors.facts.dns_load import by_names, required
+from collectors.facts.dns_load import by_names
 from collectors.facts.queries import PromQLQuery
-from collectors.facts.results import Seen
+from collectors.facts.results import QueryResult, Seen
 from collectors.facts.sentences import counted, sentence
 from commands.core.command import Answer
 from commands.core.context import CommandContext
@@ -70,38 +70,24 @@ async def show(action: ShowDns, context: CommandContext) -> Answer:
         ("replicas", text(sentence("{ready} ready of {wanted}", ready=dns.ready, wanted=dns.wanted))),
         ("owned by", _owned_by(owner)),
     ]
-    rows += [(name, await _measured(context, query, form)) for name, query, form in _MEASURES]
+    rows += await _load(context)
     rows.append(("asked by", await askers(context)))
     wanted = recommended(dns, owner, inventory)
-    rows += _requirements(owner, inventory, wanted)
+    rows += _requirements(owner, inventory)
     blocks: list[Block] = [Fields(rows=tuple(rows))]
     if context.may.get("dns scale", False) and not isinstance(owner, BrokenOwner):
-        blocks.append(
-            Buttons(
-                buttons=(
-                    Button(label=sentence("Scale to {wanted}", wanted=wanted), line=f"dns scale {wanted}"),
-                )
-            )
+        label = sentence("Scale to {wanted}", wanted=wanted)
+        why = sentence(
+            "{wanted}: half as many again as now, or what nodes and names require if that is more.",
+            wanted=wanted,
         )
-    blocks.append(
-        Context(
-            text=text(
-                sentence(
-                    "{wanted} is 1.5 times the current number, or what the cluster's size requires if "
-                    "that is higher.",
-                    wanted=wanted,
-                )
-            )
-        )
-    )
+        blocks.append(Buttons(buttons=(Button(label=label, line=f"dns scale {wanted}"),)))
+        blocks.append(Context(text=text(why)))
     return Answer(message=Message(title=text(bold("Cluster DNS")), blocks=tuple(blocks)))
 
 
-def _requirements(owner: Owner, inventory: Inventory, wanted: int) -> list[tuple[str, Text]]:
-    """Return what nodes and names require where an autoscaler says how many of them a replica serves.
-
-    The advice is the number of the button, `wanted`: two would contradict each other.
-    """
+def _requirements(owner: Owner, inventory: Inventory) -> list[tuple[str, Text]]:
+    """Return what nodes and names require where an autoscaler says how many of them a replica serves."""
     if not isinstance(owner, ProportionalOwner):
         return []
     linear, autoscaler = owner.linear, owner.autoscaler
@@ -121,7 +107,7 @@ def _requirements(owner: Owner, inventory: Inventory, wanted: int) -> list[tuple
             known=known,
         )
     names = counted("{count} name", "{count} names", count=size.names)
-    rows = [
+    return [
         ("nodes require", text(for_nodes)),
         (
             "names require",
@@ -135,9 +121,6 @@ def _requirements(owner: Owner, inventory: Inventory, wanted: int) -> list[tuple
             ),
         ),
     ]
-    if required(linear, size) > linear.min:
-        rows.append(("advice", text(sentence("set min to {wanted} by dns scale {wanted}", wanted=wanted))))
-    return rows
 
 
 def _owned_by(owner: Owner) -> Text:
@@ -171,8 +154,19 @@ def _owned_by(owner: Owner) -> Text:
             )
 
 
-async def _measured(context: CommandContext, query: str, form: Callable[[float], str]) -> Text:
-    seen = await context.cluster.query(PromQLQuery(expr=query), at=context.now)
+async def _load(context: CommandContext) -> list[tuple[str, Text]]:
+    """Return what is measured, or in one row why nothing is."""
+    found = [
+        (name, await context.cluster.query(PromQLQuery(expr=query), at=context.now), form)
+        for name, query, form in _MEASURES
+    ]
+    reasons = {seen.reason for _, seen, _ in found if not isinstance(seen, Seen)}
+    if len(reasons) == 1 and not any(isinstance(seen, Seen) for _, seen, _ in found):
+        return [("load", text(sentence("not known: {reason}", reason=reasons.pop())))]
+    return [(name, _measured(seen, form)) for name, seen, form in found]
+
+
+def _measured(seen: QueryResult, form: Callable[[float], str]) -> Text:
     if not isinstance(seen, Seen):
         return text(sentence("not known: {reason}", reason=seen.reason))
     if not seen.samples or isnan(seen.samples[0].value):  # no queries in the window

@@ -202,7 +202,7 @@ class ClusterWriter:
         try:
             found = msgspec.json.decode(body, type=dict[str, Any])
             if not isinstance(found.get("metadata"), dict) or not isinstance(found.get("kind"), str):
-                raise msgspec.ValidationError("no kind or no metadata")
+                raise msgspec.ValidationError(sentence("no kind or no metadata"))
             return found
         except msgspec.DecodeError as error:  # a proxy's error page, or a truncated response
             raise SourceError(

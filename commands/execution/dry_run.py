@@ -58,7 +58,9 @@ async def _dry_run_apart(steps: Sequence[Step], run: DryRun) -> list[Waiting | R
         elif isinstance(outcome, Refused):
             refused.add(number)
             first = first or outcome.reason
-            found.append(Refused(reason=f"{step.description} ({outcome.reason})"))
+            found.append(
+                Refused(reason=sentence("{step} ({reason})", step=step.description, reason=outcome.reason))
+            )
     if len(refused) == len(steps):
         raise DryRunError(first)
     return found

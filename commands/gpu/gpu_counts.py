@@ -12,7 +12,7 @@ from collectors.facts.topology import Topology
 from collectors.gpu_activity import Activity, IdleSearch
 
 MAX_NODES = 60
-NO_TEAM = "no team"
+NO_TEAM = sentence("no team")
 
 
 @dataclass(slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from alerts.cards.message import Block, Button, Buttons, Context, Message, Paragraph
 from alerts.cards.text import bold, joined, text
 from collectors.facts.clock import format_duration
-from collectors.facts.sentences import counted, sentence
+from collectors.facts.sentences import counted, listed, sentence
 from collectors.gpu_activity import Activity
 from commands.core.command import Answer, UnusableError
 from commands.core.context import CommandContext
@@ -33,6 +33,7 @@ async def listing(action: ListGpus, context: CommandContext) -> Answer:
     inventory, topology = context.cluster.inventory(), context.cluster.topology()
     names = [known_name(action.node, inventory.nodes, "node")] if action.node else sorted(inventory.nodes)
     nodes = [gpus for name in names if (gpus := inventory.gpus_on(name)) is not None and gpus.counts]
+    every = nodes
     if action.team:
         team_nodes = {
             pod.node
@@ -59,19 +60,36 @@ async def listing(action: ListGpus, context: CommandContext) -> Answer:
         if is_known
         else sentence("Idle GPUs unknown: {reason}", reason=look.blind)
     )
+    if action.team or action.free:
+        whole = summary_lines(count_gpus(every, inventory, topology, look), is_idle_known=is_known)
+        blocks.append(Context(text=text(sentence("In the whole cluster: {gpus}", gpus=listed(whole, ";")))))
     blocks.append(Context(text=text(idle)))
-    title = counted("GPUs of {count} node", "GPUs of {count} nodes", count=len(nodes))
-    return Answer(message=Message(title=text(bold(title)), blocks=tuple(blocks)))
+    return Answer(
+        message=Message(title=text(bold(_title(action, len(nodes), len(every)))), blocks=tuple(blocks))
+    )
+
+
+def _title(action: ListGpus, nodes: int, every: int) -> str:
+    """Return what is counted: with a filter, only the nodes that it leaves."""
+    if action.team and action.free:
+        template = "GPUs of {nodes} of {every} nodes: with free GPUs, where team {team} holds GPUs"
+    elif action.team:
+        template = "GPUs of {nodes} of {every} nodes: where team {team} holds GPUs"
+    elif action.free:
+        template = "GPUs of {nodes} of {every} nodes: with free GPUs"
+    else:
+        return counted("GPUs of {count} node", "GPUs of {count} nodes", count=nodes)
+    return sentence(template, nodes=nodes, every=every, **({"team": action.team} if action.team else {}))
 
 
 def _none(action: ListGpus) -> str:
     if action.node:
         return sentence("{node} has no such GPUs.", node=action.node)
     if action.free:
-        return "There is no node with free GPUs."
+        return sentence("There is no node with free GPUs.")
     if action.team:
         return sentence("There is no node where team {team} holds GPUs.", team=action.team)
-    return "There is no node with GPUs."
+    return sentence("There is no node with GPUs.")
 
 
 async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
@@ -89,7 +107,9 @@ async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
     if idle_ones:
         blocks.append(idle_table(idle_ones))
         if any(one.activity is not Activity.IDLE for one in idle_ones):
-            partly = "Where only some GPUs are idle, a rank may be waiting for the others: check first."
+            partly = sentence(
+                "Where only some GPUs are idle, a rank may be waiting for the others: check first."
+            )
             blocks.append(Paragraph(text=text(partly)))
         if buttons := _button(idle_ones, context, look.after):
             blocks.append(buttons)

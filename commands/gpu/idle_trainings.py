@@ -109,16 +109,14 @@ def by_training(
 def evidence(of: TrainingGpus, look: IdleSearch) -> str:
     """Return a text like `no work on any of 32 GPUs for 30 min, 1.2 TiB of their memory in use`."""
     nothing = counted(
-        "no work on any of {count:g} GPU for {lasting}",
+        "no work on its {count:g} GPU for {lasting}",
         "no work on any of {count:g} GPUs for {lasting}",
         count=of.count,
         lasting=look.after,
     )
     if not of.memory:
         return nothing
-    return sentence(
-        "{no_work}, {memory} of their memory in use", no_work=nothing, memory=format_memory(of.memory)
-    )
+    return sentence("{no_work}; memory in use: {memory}", no_work=nothing, memory=format_memory(of.memory))
 
 
 def idle_table(found: Sequence[TrainingGpus]) -> Table:

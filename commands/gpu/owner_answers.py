@@ -98,7 +98,11 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
             has_inverse=not any(isinstance(step, Delete) for step in steps),
         ),
         *(
-            (forget("agenda", due, text="the request needs no answer any more", goes_with=reclaim.id),)
+            (
+                forget(
+                    "agenda", due, text=sentence("the request needs no answer any more"), goes_with=reclaim.id
+                ),
+            )
             if due
             else ()
         ),
@@ -134,10 +138,10 @@ def keep_again(
 
 def _loss(steps: Sequence[Step]) -> str:
     if any(isinstance(step, Delete) for step in steps):
-        return (
+        return sentence(
             "Its work since the last checkpoint is lost; it is deleted, and only another launch restores it."
         )
-    return "Its work since the last checkpoint is lost; undoing this plan restarts it."
+    return sentence("Its work since the last checkpoint is lost; undoing this plan restarts it.")
 
 
 async def _open(unit: Unit, named: str) -> ReclaimRequest:

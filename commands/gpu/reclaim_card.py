@@ -107,8 +107,8 @@ def half_time_text(reclaim: ReclaimRequest) -> Text:
     """Return the reminder of a request that nobody has answered yet."""
     if reclaim.is_for_good:
         said = counted(
-            "{owner}: {count:g} idle GPU of `{training}` is deleted (Kueue would resume it) {at} unless you answer.",
-            "{owner}: {count:g} idle GPUs of `{training}` are deleted (Kueue would resume it) {at} unless you answer.",
+            "{owner}: `{training}` with {count:g} idle GPU is deleted (Kueue would resume it) {at} unless you answer.",
+            "{owner}: `{training}` with {count:g} idle GPUs is deleted (Kueue would resume it) {at} unless you answer.",
             owner=_owner(reclaim),
             count=reclaim.gpus,
             training=reclaim.shown,
@@ -116,8 +116,8 @@ def half_time_text(reclaim: ReclaimRequest) -> Text:
         )
     else:
         said = counted(
-            "{owner}: {count:g} idle GPU of `{training}` is suspended {at} unless you answer.",
-            "{owner}: {count:g} idle GPUs of `{training}` are suspended {at} unless you answer.",
+            "{owner}: `{training}` with {count:g} idle GPU is suspended {at} unless you answer.",
+            "{owner}: `{training}` with {count:g} idle GPUs is suspended {at} unless you answer.",
             owner=_owner(reclaim),
             count=reclaim.gpus,
             training=reclaim.shown,

@@ -48,7 +48,7 @@ def settlement_step(reclaim: ReclaimRequest) -> Record:
         "agenda",
         settlement_of(reclaim),
         text=text,
-        undo_text="do not free them without an answer",
+        undo_text=sentence("do not free them without an answer"),
         goes_with=reclaim.id,
     )
 
@@ -85,7 +85,7 @@ def freed_step(
     """Return the step that records that these steps freed the GPUs, while what they stopped is stopped, or gone."""
     return request_step(
         freed,
-        text="record that the GPUs are free",
+        text=sentence("record that the GPUs are free"),
         before=before,
         has_inverse=has_inverse,
         about=(msgspec.structs.replace(left, if_exists=True) for left in left_by(steps)),

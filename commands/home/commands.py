@@ -12,9 +12,15 @@ from commands.core.context import CommandContext
 from commands.core.ownership import owner_names
 from commands.core.parent_members import open_ones
 from commands.execution.plan import Plan, PlanState
-from commands.home.sections import failures_of, leases_of, open_incident_blocks, trainings_of, waiting_for
+from commands.home.sections import (
+    failed_trainings,
+    leases_of,
+    open_incident_blocks,
+    trainings_of,
+    waiting_for,
+)
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
-from commands.training.past_failures import Failure, recent_failures, with_causes
+from commands.training.past_failures import PastFailure, recent_failures, with_causes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +61,14 @@ async def show(action: ShowHome, context: CommandContext) -> Answer:
     return Answer(message=Message(title=text(bold("What is open, and what is yours")), blocks=tuple(blocks)))
 
 
-def _trainings(context: CommandContext, failures: Sequence[Failure]) -> list[Block]:
+def _trainings(context: CommandContext, failures: Sequence[PastFailure]) -> list[Block]:
     names = owner_names(context.actor, context.defaults.owners)
     try:
         own = [one for one in context.cluster.trainings() if one.owner in names]
     except SourceError as error:
         unseen = sentence("⚪ Your trainings cannot be seen now: {error}", error=said_by(error))
-        return [Context(text=text(unseen)), *failures_of(failures, ())]
-    return [*trainings_of(own), *failures_of(failures, own)]
+        return [Context(text=text(unseen)), *failed_trainings(failures, ())]
+    return [*trainings_of(own), *failed_trainings(failures, own)]
 
 
 COMMANDS = (

@@ -15,7 +15,7 @@ from commands.core.request import Actor
 from commands.execution.plan import Plan, Risk
 from commands.gpu.reclaim_card import answer_buttons
 from commands.models import CordonLease, ReclaimRequest
-from commands.training.past_failures import Failure, failure_lines
+from commands.training.past_failures import PastFailure, failure_lines
 
 SHOWN = 5  # of each kind: the page of a chat has a limit
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
@@ -93,7 +93,7 @@ def _unconfirmed(plan: Plan) -> Sentence:
     )
 
 
-def failures_of(failures: Sequence[Failure], trainings: Sequence[Training]) -> list[Block]:
+def failed_trainings(failures: Sequence[PastFailure], trainings: Sequence[Training]) -> list[Block]:
     """Return a person's trainings that failed within a day and do not run again, and why."""
     again = {one.id for one in trainings if not one.state.is_over}
     over = [failure for failure in failures if failure[0].training not in again]

@@ -19,7 +19,7 @@ from collectors.facts.sentences import counted, sentence
 from commands.core.blindness import nothing_seen
 from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.parameter_types import INCIDENT
+from commands.core.parameter_types import INCIDENT, WholeNumberType
 from commands.core.parent_members import open_ones, parent_named
 from commands.incident.alert_page import alert_page
 from commands.incident.card_context import incident_context
@@ -137,7 +137,7 @@ COMMANDS = (
             click.Argument(["incident"], type=INCIDENT),
             click.Option(
                 ["--page"],
-                type=click.IntRange(min=1),
+                type=WholeNumberType(least=1),
                 default=None,
                 help="a page of all its alerts instead of its card",
                 metavar="NUMBER",

@@ -13,7 +13,8 @@ from collectors.facts.clock import humanize
 from collectors.facts.sentences import counted, sentence
 from commands.core.command import Answer, UnusableError
 from commands.core.context import CommandContext
-from commands.core.parent_members import members_of, parent_context
+from commands.core.parent_members import members_of
+from commands.incident.parent_silences import parent_context
 
 PAGE = 25  # incidents
 SHOWN = 20  # events
@@ -26,7 +27,7 @@ async def parent_answer(
     members = await members_of(parent, snapshot)
     if page:
         return _page(parent, page, members, context)
-    shown = await parent_context(parent, snapshot, people=context.defaults.owners, now=context.now)
+    shown = await parent_context(parent, members, snapshot, people=context.defaults.owners, now=context.now)
     card = parent_card(parent, members, context=shown)
     history = tuple(
         Context(text=text(moment(event.at), " ", parent_event(parent, event)))

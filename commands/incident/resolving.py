@@ -65,9 +65,11 @@ class ReopenIncident:
     reason: str
 
 
-async def reopen(action: ReopenIncident, context: CommandContext) -> Answer:
+async def reopen_incident(action: ReopenIncident, context: CommandContext) -> Answer:
     """Take the word back that ended an incident: it stands again as it stood, and its card shows who says so."""
     async with context.store.unit() as unit:
+        if (parent := await parent_named(action.incident, unit)) is not None:
+            raise UnusableError(_open_one_of(parent))
         incident = await incident_named(action.incident, unit, context)
         check_namespace("incident reopen", incident, context)
         (whole,) = await whole_ones([incident], unit)
@@ -81,6 +83,9 @@ async def reopen(action: ReopenIncident, context: CommandContext) -> Answer:
         if again is None:
             raise UnusableError(_not_reopened(incident))
         await _check_no_newer(incident, unit)
+        of = await parent_named(incident.parent, unit) if incident.parent else None
+        if of is not None and not of.is_open:
+            again = replace(again, parent="")  # what is over for many is not over for this one
         write = result_of(incident_write(again, whole, incident))
         await write_incident(unit, write)
         await put_cards(write.document, unit)
@@ -88,6 +93,14 @@ async def reopen(action: ReopenIncident, context: CommandContext) -> Answer:
         "You reopened incident `{incident}`: {headline}", incident=incident.id, headline=headline(again)
     )
     return Answer(message=Message(title=text(said)))
+
+
+def _open_one_of(parent: ParentIncident) -> str:
+    return sentence(
+        "`{incident}` stands for many incidents: reopen the one that is not over; "
+        "`incident show {incident} --page 1` lists them.",
+        incident=parent.id,
+    )
 
 
 def _not_reopened(incident: Incident) -> str:
@@ -189,7 +202,7 @@ COMMANDS = (
             click.Argument(["incident"], type=INCIDENT),
             reason_option("why it is not over, shown in its thread", required=True),
         ),
-        record=reopen,
+        record=reopen_incident,
         table=Incident,
         example='incident reopen i12 --reason "wrong node"',
     ),

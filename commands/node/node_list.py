@@ -69,7 +69,7 @@ async def listing(action: ListNodes, context: CommandContext) -> Answer:
     nodes = [one for one in nodes if action.rack in ("", one.rack)]
     if not nodes:
         if not action.rack:
-            raise UnusableError("No matching nodes.")
+            raise UnusableError(sentence("No matching nodes."))
         raise UnusableError(sentence("No matching nodes. Racks: {racks}.", racks=_racks(context)))
     nodes.sort(key=lambda one: (one.rank, one.gpus == "", one.name))
     fine = [one for one in nodes if one.is_fine]

@@ -124,7 +124,7 @@ def _to_do(number: int, fix: Fix) -> list[Block]:
     critical = sum(severity_of(rule) is Severity.CRITICAL for rule in fix.rules)
     opens = (
         counted(
-            "{number}. {count} rule, {critical} of them critical",
+            "{number}. {count} critical rule",
             "{number}. {count} rules, {critical} of them critical",
             number=number,
             count=len(fix.rules),
@@ -174,7 +174,7 @@ def _explained(verdict: RuleVerdict) -> list[Block]:
     if verdict.reason:
         rows.append(("why", text(verdict.reason)))
     if verdict.finding is not None and verdict.finding.mend:
-        rows.append(("to mend it", text(verdict.finding.mend)))
+        rows.append(("to fix it", text(verdict.finding.mend)))
     if run.evaluated is not None:
         rows.append(
             (

@@ -111,7 +111,7 @@ def fixes(found: Iterable[RuleVerdict]) -> list[Fix]:
     rules: dict[Finding, list[Rule]] = {}
     for verdict in found:
         finding = verdict.finding
-        if finding is not None and verdict.health in (RuleHealth.BLIND, RuleHealth.LATE):
+        if finding is not None and verdict.health.is_unseeing:
             rules.setdefault(finding, []).append(verdict.rule)
     every = (Fix(finding=finding, rules=tuple(some)) for finding, some in rules.items())
     return sorted(every, key=lambda one: (-one.value, one.finding.text))

@@ -148,10 +148,10 @@ def check_namespaces(name: str, matchers: tuple[Matcher, ...], context: CommandC
     if not are_within(matchers, granted):
         raise DeniedError(
             sentence(
-                "You may run `{name}` only for alerts of your team's namespaces: the silence needs "
-                "the matcher `{matcher_of}`, or one for some of them.",
-                name=name,
-                matcher_of=matcher_of(granted),
+                "You may run `{command}` only for alerts of your team's namespaces: the silence needs "
+                "the matcher `{matcher}`, or one for some of them.",
+                command=name,
+                matcher=matcher_of(granted),
             )
         )
 
@@ -162,7 +162,9 @@ def _read(words: tuple[str, ...]) -> tuple[Matcher, ...]:
     except ValueError as error:
         raise UnusableError(said_by(error)) from error
     if all(matcher.fits({}) for matcher in matchers):
-        raise UnusableError("These matchers match every alert: give at least one label with a value.")
+        raise UnusableError(
+            sentence("These matchers match every alert: give at least one label with a value.")
+        )
     return matchers
 
 

@@ -19,7 +19,7 @@ class ListTeams:
 async def listing(_action: ListTeams, context: CommandContext) -> Answer:
     """Return the teams with their people, what they may run and where they are asked."""
     if not context.teams:
-        raise UnusableError("The settings have no teams, so nobody may change anything.")
+        raise UnusableError(sentence("The settings have no teams, so nobody may change anything."))
     rows = [(name, await _described(name, context)) for name in sorted(context.teams)]
     own = listed(sorted(context.actor.teams)) or sentence("no team")
     note = sentence("Yardmaster keeps no schedule: the group in Slack says who is on call.")

@@ -82,9 +82,9 @@ async def listing(action: ListTrainings, context: CommandContext) -> Answer:
 def _none(action: ListTrainings, context: CommandContext) -> str:
     team = action.team
     if action.mine:
-        return "You have no trainings. `training list` shows everybody's."
+        return sentence("You have no trainings. `training list` shows everybody's.")
     if not team:
-        return "There are no trainings. `training launch` starts one."
+        return sentence("There are no trainings. `training launch` starts one.")
     teams = listed(sorted({one.team for one in context.cluster.trainings() if one.team})) or sentence("none")
     return sentence("Team {team} has no trainings. Teams with trainings: {teams}.", team=team, teams=teams)
 

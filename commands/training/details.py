@@ -66,7 +66,7 @@ def training_table(trainings: Sequence[Training], now: datetime) -> Table:
             ),
             f"{running(training)}/{training.wanted}",
             training.owner or "?",
-            one_line(training.reason, 60),
+            training.reason,
             age(training.created, now),
             str(len(nodes_of(training))),
         )
@@ -191,7 +191,7 @@ def _ranks(training: Training) -> Table:
             f"{rank.gpus:g}",
             str(rank.restarts),
             "" if rank.exit_code is None else str(rank.exit_code),
-            one_line(rank.explanation or rank.reason, 60),
+            rank.explanation or rank.reason,
         )
         for rank in sorted(training.ranks, key=lambda rank: (rank.phase == "Running", rank.role, rank.index))
     )

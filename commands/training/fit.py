@@ -78,8 +78,8 @@ def _helps(found: Suggestions) -> list[str]:
             if found.is_enough
             else sentence("`node uncordon {nodes}` would help", nodes=nodes)
         )
-    lines += ["`gpu idle` shows idle GPUs and their owners"] if found.has_gpus else []
-    return [*lines, "`--wait` launches it anyway, to wait for room"]
+    lines += [sentence("`gpu idle` shows idle GPUs and their owners")] if found.has_gpus else []
+    return [*lines, sentence("`--wait` launches it anyway, to wait for room")]
 
 
 def _buttons(found: Suggestions, context: CommandContext) -> tuple[Button, ...]:

@@ -59,7 +59,7 @@ def resume(ref: ObjectRef) -> Patch:
     """Return the step that resumes what was just created suspended, a Job or an object like it."""
     return Patch(
         ref=ref,
-        description="start the workers",
+        description=sentence("start the workers"),
         body={"spec": {"suspend": False}},
         requires=(Precondition(path=("spec", "suspend"), equals=True),),
         undo={"spec": {"suspend": True}},

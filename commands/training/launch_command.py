@@ -4,7 +4,7 @@ import click
 
 from collectors.facts.sentences import sentence
 from commands.core.command import Command
-from commands.core.parameter_types import DURATION, NumberType, WholeNumberType
+from commands.core.parameter_types import DURATION, ChoiceType, ExplainedOption, NumberType, WholeNumberType
 from commands.execution.plan import Risk
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Create
@@ -13,11 +13,11 @@ from commands.training.manifests import SCRIPT_OBJECT
 from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND
 
 
-class _KindType(click.Choice[str]):
+class _KindType(ChoiceType):
     """A kind of the catalogue that can be launched. The catalogue is asked each time."""
 
     def __init__(self) -> None:
-        super().__init__((), case_sensitive=False)
+        super().__init__()
         # Click only iterates over them.
         self.choices = BY_OPTION.keys()  # type: ignore[assignment]
 
@@ -28,9 +28,9 @@ def _option(flag: str, text_: str, **more: object) -> click.Option:
 
 _OPTIONS = (
     click.Argument(["name"]),
-    _option(
-        "--kind",
-        sentence("the kind of training; default: {option}", option=DEFAULT_KIND.option),
+    ExplainedOption(
+        ["--kind"],
+        help=sentence("the kind of training; default: {option}", option=DEFAULT_KIND.option),
         type=_KindType(),
         default=DEFAULT_KIND.option,
     ),

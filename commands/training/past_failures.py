@@ -14,7 +14,7 @@ from commands.training.failure_cause import blamed, cause_of, cause_text, death_
 
 REMEMBERED_FOR = timedelta(days=1)
 
-Failure = tuple[TrainingNotice, Incident | None]  # with the incident that caused it
+PastFailure = tuple[TrainingNotice, Incident | None]  # with the incident that caused it
 
 
 async def recent_failures(cluster: str, snapshot: StoreSnapshot, now: datetime) -> Sequence[TrainingNotice]:
@@ -25,7 +25,7 @@ async def recent_failures(cluster: str, snapshot: StoreSnapshot, now: datetime) 
     return sorted(latest.values(), key=lambda one: one.at, reverse=True)
 
 
-async def with_causes(notices: Iterable[TrainingNotice], snapshot: StoreSnapshot) -> list[Failure]:
+async def with_causes(notices: Iterable[TrainingNotice], snapshot: StoreSnapshot) -> list[PastFailure]:
     return [(one, await cause_of(death_of_notice(one), snapshot)) for one in notices]
 
 
@@ -39,7 +39,7 @@ def _names(notice: TrainingNotice) -> tuple[str, ...]:
     return notice.name.partition("/")[2], notice.name, notice.typed, notice.training
 
 
-def gone_details(failure: Failure) -> Message:
+def gone_details(failure: PastFailure) -> Message:
     """Return the details of a training that failed and no longer exists."""
     notice, cause = failure
     owner = notice.owner or sentence("unknown")
@@ -58,14 +58,14 @@ def gone_details(failure: Failure) -> Message:
     return Message(title=title, color=Color.CRITICAL, blocks=tuple(blocks))
 
 
-def failure_lines(failure: Failure) -> Text:
+def failure_lines(failure: PastFailure) -> Text:
     """Return when a training failed and why."""
     notice, _ = failure
     failed = sentence("`{training}` failed {at}", training=notice.name, at=notice.at)
     return text(failed, "\n", _why(failure))
 
 
-def _why(failure: Failure) -> Text:
+def _why(failure: PastFailure) -> Text:
     notice, cause = failure
     first = blamed(notice.failures, cause)
     said = failure_summary(first) if first is not None else listed(notice.texts, ";")

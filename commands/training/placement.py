@@ -48,7 +48,7 @@ class NodeCapacity:
     def bar(self, task: TaskRequest) -> str:
         """Return why these tasks cannot run here regardless of amounts; empty if they can."""
         if any(self.labels.get(key) != value for key, value in task.node_selector.items()):
-            return "not selected"
+            return sentence("not selected")
         if self.node in task.not_on:
             return sentence("left out by --not-on")
         if self.closed:

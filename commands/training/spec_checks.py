@@ -67,7 +67,7 @@ def check_spec(spec: TrainingSpec, *, images: Sequence[str]) -> None:
         _check_name(spec.priority_class, sentence("A priority class"), 253, dots=True)
         check_priority_class(spec.priority_class)
     if spec.max_duration is not None and spec.max_duration < timedelta(seconds=1):
-        raise UnusableError("`--max-duration` must be at least 1s.")
+        raise UnusableError(sentence("`--max-duration` must be at least 1s."))
 
 
 def _check_role(role: TrainingRole) -> None:
@@ -122,7 +122,9 @@ def _check_words(role: TrainingRole) -> None:
         )
     for word in (*role.command, *role.arguments):
         if "\x00" in word:
-            raise UnusableError("An argument contains a null character, which cannot be passed to a program.")
+            raise UnusableError(
+                sentence("An argument contains a null character, which cannot be passed to a program.")
+            )
     script = role.command[-1] if role.command else ""
     if len(script) > 1024 or script.startswith("-"):
         raise UnusableError(sentence("`--script {given}` is not a path in the image.", given=_cut(script)))
@@ -178,7 +180,7 @@ def script_of(content: bytes) -> str:
             sentence("The script is not UTF-8 text (byte {byte}).", byte=error.start)
         ) from error
     if "\x00" in script:
-        raise UnusableError("The script is not text: it contains null characters.")
+        raise UnusableError(sentence("The script is not text: it contains null characters."))
     if not script.strip():
-        raise UnusableError("The script is empty.")
+        raise UnusableError(sentence("The script is empty."))
     return script.replace("\r\n", "\n")

@@ -69,7 +69,7 @@ def unschedulable_reasons(placement: Placement, cordons: Mapping[str, str]) -> t
                 resource=main,
             )
         )
-    return tuple(lines) or ("there are no nodes",)
+    return tuple(lines) or (sentence("there are no nodes"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The commands `volume show|freeze`."""
+"""The commands `volume list|show|freeze`."""
 
 from dataclasses import dataclass
 
@@ -16,6 +16,7 @@ from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Evict, Patch
 from commands.training.workload_steps import hold_rights
 from commands.volume.freeze import FreezeVolume, freeze
+from commands.volume.volume_list import LIST
 from commands.volume.volume_names import unseen_notes, volume_named
 
 SHOWN = 20  # pods
@@ -68,6 +69,7 @@ def _user(user: VolumeUser) -> Text:
 _VOLUME = click.Argument(["volume"], type=VOLUME)
 
 COMMANDS = (
+    LIST,
     Command(
         noun="volume",
         verb="show",

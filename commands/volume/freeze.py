@@ -64,9 +64,13 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
             *notes,
             *left,
             *_reader_notes(use.readers),
-            "A new pod with this claim on another node is not held: tell the team not to start one.",
+            sentence(
+                "A new pod with this claim on another node is not held: tell the team not to start one."
+            ),
             *_ceph_notes(use),
-            "Undo it only after somebody has looked at the file system: it starts the writers again.",
+            sentence(
+                "Undo it only after somebody has looked at the file system: it starts the writers again."
+            ),
         ),
     )
 
@@ -82,10 +86,12 @@ async def _cordons(
     named = list(action.nodes)
     used = {user.node for user in use.users if user.node}
     written = {user.node for user in use.writers if user.node}
-    notes = []
+    notes: list[str] = []
     if use.is_shared:
         notes.append(
-            "It is a file system of many writers, which nothing formats: no node is cordoned for it."
+            sentence(
+                "It is a file system of many writers, which nothing formats: no node is cordoned for it."
+            )
         )
     else:
         named += sorted(written | (set(use.attached) - used))

@@ -110,73 +110,27 @@ TEAMS = (
     Team(name="sre", people=("dana", "eli")),
 )
 
-TRAININGS = (
+# Team, name, owner, workers, GPUs of each, parameter servers, pool, seconds of a step.
+TRAININGS = tuple(
     TrainingSpec(
-        namespace="vision-detr",
-        name="detr",
-        team="vision",
-        owner="ana",
-        workers=4,
-        gpus=8,
-        servers=2,
-        pool="large",
-        step_seconds=0.82,
-    ),
-    TrainingSpec(
-        namespace="speech-asr-large",
-        name="asr-large",
-        team="speech",
-        owner="bo",
-        workers=3,
-        gpus=8,
-        servers=1,
-        pool="large",
-        step_seconds=1.15,
-    ),
-    TrainingSpec(
-        namespace="vision-segment",
-        name="segment",
-        team="vision",
-        owner="mei",
-        workers=2,
-        gpus=8,
-        servers=1,
-        pool="large",
-        step_seconds=0.64,
-    ),
-    TrainingSpec(
-        namespace="reco-ctr",
-        name="ctr",
-        team="reco",
-        owner="chen",
-        workers=2,
-        gpus=8,
-        servers=2,
-        pool="large",
-        step_seconds=0.31,
-    ),
-    TrainingSpec(
-        namespace="speech-tts",
-        name="tts",
-        team="speech",
-        owner="bo",
-        workers=2,
-        gpus=4,
-        servers=1,
-        pool="small",
-        step_seconds=0.47,
-    ),
-    TrainingSpec(
-        namespace="reco-embed",
-        name="embed",
-        team="reco",
-        owner="chen",
-        workers=4,
-        gpus=2,
-        servers=1,
-        pool="small",
-        step_seconds=0.22,
-    ),
+        namespace=f"{team}-{name}",
+        name=name,
+        team=team,
+        owner=owner,
+        workers=workers,
+        gpus=gpus,
+        servers=servers,
+        pool=pool,
+        step_seconds=step_seconds,
+    )
+    for team, name, owner, workers, gpus, servers, pool, step_seconds in (
+        ("vision", "detr", "ana", 4, 8, 2, "large", 0.82),
+        ("speech", "asr-large", "bo", 3, 8, 1, "large", 1.15),
+        ("vision", "segment", "mei", 2, 8, 1, "large", 0.64),
+        ("reco", "ctr", "chen", 2, 8, 2, "large", 0.31),
+        ("speech", "tts", "bo", 2, 4, 1, "small", 0.47),
+        ("reco", "embed", "chen", 4, 2, 1, "small", 0.22),
+    )
 )
 
 

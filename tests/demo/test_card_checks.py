@@ -83,7 +83,7 @@ def test_a_mark_that_is_milder_than_what_stands_is_found() -> None:
 
 
 def test_a_severity_that_did_not_rise_is_found() -> None:
-    raised = reply(12, "*Severity raised to critical: gpu-a01 is too hot.*")
+    raised = reply(20, "*Severity raised to critical: gpu-a01 is too hot.*")
 
     (fault,) = faults_in([card((10, HOT)), raised], moments())
 

@@ -43,6 +43,9 @@ async def test_a_firing_alert_is_listed_explained_and_shown(tmp_path: Path) -> N
         )
         why = (await stage.asks("dana", "alert why GPUTemperatureHigh")).said
         assert all(word in why for word in ("gpu_temp &gt; 85", "91", "story.yaml:", "node gpu-a01"))
+        first, query, last = (why.index(word) for word in ("firing since", "gpu_temp &gt; 85", "story.yaml:"))
+        assert first < query < last  # what it is, how it is found, and at the end where that is written
+        assert "keep firing for" not in why
         assert "i1" in (listed := (await stage.asks("dana", "incident list")).said)
         assert "gpu-a01" in listed
         shown = (await stage.asks("dana", "incident show i1")).said

@@ -44,7 +44,7 @@ async def test_cancelling_a_preview_changes_nothing(tmp_path: Path) -> None:
         assert "nothing was done" in answer.said
         (plan,) = await stage.plans()
         answer = await stage.asks("dana", f"plan confirm {plan.id}")
-        assert "is already cancelled" in answer.said
+        assert "can no longer be confirmed: cancelled by" in answer.said
         assert not stage.writes()
 
 

@@ -16,16 +16,18 @@ async def test_a_line_without_its_arguments_opens_its_form(tmp_path: Path) -> No
     async with light(tmp_path) as stage:
         await stage.slack.types("dana", CHANNEL, "/yard cordon")
         view = await form_of(stage, "dana")
-        assert view["title"]["text"] == "node cordon"
+        assert view["title"]["text"] == "Node cordon"
         assert await stage.slack.searches("dana", view, "Nodes", "") == ["gpu-a01", "gpu-a02", "gpu-b01"]
         assert await stage.slack.searches("dana", view, "Nodes", "b0") == ["gpu-b01"]
         await stage.slack.chooses("dana", view, "Nodes", ["gpu-a01", "gpu-b01"])
-        refused = await stage.slack.submits("dana", view, {"For": "soon"})
+        refused = await stage.slack.submits("dana", view, {"How long": "soon"})
         assert refused.errors == {
             "--for": "--for: soon is not a duration: write it like 30s, 5m, 1h30m or 7d."
         }
         assert not await stage.plans()
-        accepted = await stage.slack.submits("dana", view, {"For": "2h", "Reason": "it's <!channel> hot"})
+        accepted = await stage.slack.submits(
+            "dana", view, {"How long": "2h", "Reason": "it's <!channel> hot"}
+        )
         assert not accepted.errors
         preview = await stage.slack.until(lambda: stage.slack.ephemerals("dana"), 60)
         assert "Cordon gpu-a01, gpu-b01?" in preview[-1].said
@@ -54,7 +56,7 @@ async def test_the_shortcut_asks_which_command_and_opens_its_form(tmp_path: Path
         view = await form_of(stage, "dana")
         await stage.slack.submits("dana", view, {"Command": "node show"})
         view = await form_of(stage, "dana")
-        assert view["title"]["text"] == "node show"
+        assert view["title"]["text"] == "Node show"
         await stage.slack.chooses("dana", view, "Node", "gpu-b01")
         await stage.slack.submits("dana", view)
         await stage.slack.until(lambda: stage.slack.messages("@dana"), 60)

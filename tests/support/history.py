@@ -3,100 +3,32 @@
 import asyncio
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from random import Random
 from typing import Any
 
 from bot.jobs.lease_watcher import LeaseWatcher
 from bot.jobs.unknown_steps import UnknownSteps
-from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import DEFAULT_KINDS
-from collectors.facts.results import Blind, SourceError
 from collectors.internal_errors import InternalErrors
-from collectors.topology_builder import build_topology
 from commands.command_catalogue import LEXICON
 from commands.core.command import Answer
 from commands.core.context import Defaults
-from commands.core.cordoned_nodes import BY, UNTIL
+from commands.core.cordoned_nodes import BY
 from commands.core.pipeline import Pipeline
 from commands.core.request import Actor, Request
-from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Origin, Plan, PlanState, StepRecord, StepState
 from commands.execution.plan_journal import records_of
 from commands.execution.steps import Record
 from commands.models import CordonLease
+from tests.support.history_objects import NODES, bare_node, workloads
+from tests.support.late_cluster import LateCluster
 from tests.support.memory_store import MemoryStore
-from tests.support.objects import inventory, read
 from tests.support.odd_api import Killed, OddApi
-from tests.support.yard import CLUSTER, EVERYTHING, NOON, Hands, a_node_tree, text_of
+from tests.support.yard import CLUSTER, EVERYTHING, Hands, text_of
 
-NODES = ("gpu-a01", "gpu-a02", "gpu-b01")
 DANA = Actor(id="U_DANA", name="dana", teams=frozenset({"sre"}))
 ELI = Actor(id="U_ELI", name="eli", teams=frozenset({"sre"}))
-STALE_AFTER = timedelta(seconds=90)
-LATE_BY = timedelta(seconds=60)
-_TYPES = {kind.path.rpartition("/")[2]: kind.type for kind in reversed(DEFAULT_KINDS)}
-
-
-@dataclass
-class LateCluster:
-    """The cluster as the bot sees it: its watch may be silent, or a minute late."""
-
-    api: OddApi
-    clock: Hands
-    name: str = CLUSTER
-    watch: str = "live"
-    silent_since: datetime = NOON
-    cache: None = None
-    logs: None = None
-    pod_logs: None = None
-    _past: list[tuple[datetime, dict[Any, Any]]] = field(default_factory=list)
-    _read: tuple[dict[Any, Any], Inventory] | None = None
-
-    def __post_init__(self) -> None:
-        self.reader = ClusterWriter(self.api)
-        self.api.changed = self.note
-        self.note()
-
-    def note(self) -> None:
-        self._past.append((self.clock.now(), self.api.objects))
-
-    def turn(self, watch: str) -> None:
-        if watch == "silent" and self.watch != "silent":
-            self.silent_since = self.clock.now()
-        self.watch = watch
-
-    def refresh(self) -> Inventory | Blind:
-        now, at = self.clock.now(), self.clock.now()
-        if self.watch == "silent":
-            at = self.silent_since
-            if now - at > STALE_AFTER:
-                return Blind(source="kubernetes", at=now, reason="nodes have not been seen for 90 s")
-        elif self.watch == "late":
-            at = now - LATE_BY
-        seen = [objects for made_at, objects in self._past if made_at <= at][-1:] or [self._past[0][1]]
-        if self._read is None or self._read[0] is not seen[0]:
-            things = (
-                read(_TYPES[plural], tree) for (plural, *_), tree in seen[0].items() if plural in _TYPES
-            )
-            self._read = seen[0], inventory(*things)
-        return self._read[1]
-
-    def inventory(self) -> Inventory:
-        found = self.refresh()
-        if isinstance(found, Blind):
-            raise SourceError(found.reason)
-        return found
-
-    def trainings(self) -> tuple[()]:
-        return ()
-
-    def topology(self) -> Any:
-        found = self.refresh()
-        empty = inventory()
-        return build_topology(empty if isinstance(found, Blind) else found, (), cluster=self.name)
 
 
 class History:
@@ -107,8 +39,8 @@ class History:
         self.api = OddApi(random=Random(seed))
         self.store = MemoryStore()
         for name in NODES:
-            self.api.put("nodes", _node(name))
-        for plural, tree in _workloads():
+            self.api.put("nodes", bare_node(name))
+        for plural, tree in workloads():
             self.api.put(plural, tree)
         self.cluster = LateCluster(self.api, self.clock)
         self.by_hand: set[str] = set()  # nodes that somebody changed without us
@@ -196,7 +128,7 @@ class History:
         self.by_hand.add(name)
         if key not in self.api.objects:
             if act in ("replace", "add"):
-                self.api.put("nodes", _node(name))
+                self.api.put("nodes", bare_node(name))
             return
         match act:
             case "cordon":
@@ -209,7 +141,7 @@ class History:
                 self.api.drop(key)
             case "replace":
                 self.api.drop(key)
-                self.api.put("nodes", _node(name))
+                self.api.put("nodes", bare_node(name))
             case _:
                 pass  # one that is there cannot be added
 
@@ -259,102 +191,3 @@ class History:
                     refs = [one.ref for one in step.about] if isinstance(step, Record) else [step.ref]
                     found |= {ref.name for ref in refs if ref.kind == "Node"}
         return found
-
-
-def is_ours(node: dict[str, Any] | None) -> bool:
-    return node is not None and BY in (node["metadata"].get("annotations") or {})
-
-
-def stands(node: dict[str, Any] | None) -> bool:
-    return node is not None and bool(node["spec"].get("unschedulable")) and is_ours(node)
-
-
-def until_of(node: dict[str, Any]) -> str:
-    found: str = (node["metadata"].get("annotations") or {}).get(UNTIL, "")
-    return found
-
-
-def _node(name: str) -> dict[str, Any]:
-    return {**a_node_tree(name), "spec": {}}
-
-
-def _workloads() -> list[tuple[str, dict[str, Any]]]:
-    """The DNS, and a StatefulSet that writes to a volume from the first node."""
-    claim = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "ckpt"}}]}
-    pod = {"containers": [{"name": "main", "image": "i"}], **claim}
-    labels = {"app": "samples"}
-    owner = {
-        "apiVersion": "apps/v1",
-        "kind": "StatefulSet",
-        "name": "samples",
-        "uid": "u",
-        "controller": True,
-    }
-    csi = {"driver": "rook-ceph.rbd.csi.ceph.com", "volumeHandle": "h-7", "volumeAttributes": {}}
-    volume = {"accessModes": ["ReadWriteOnce"], "storageClassName": "rbd"}
-    return [
-        (
-            "deployments",
-            {
-                "apiVersion": "apps/v1",
-                "kind": "Deployment",
-                "metadata": {"name": "coredns", "namespace": "kube-system"},
-                "spec": {
-                    "replicas": 2,
-                    "selector": {"matchLabels": {"k8s-app": "kube-dns"}},
-                    "template": {
-                        "metadata": {"labels": {"k8s-app": "kube-dns"}},
-                        "spec": pod | {"volumes": []},
-                    },
-                },
-                "status": {"readyReplicas": 2},
-            },
-        ),
-        (
-            "statefulsets",
-            {
-                "apiVersion": "apps/v1",
-                "kind": "StatefulSet",
-                "metadata": {"name": "samples", "namespace": "vision"},
-                "spec": {
-                    "replicas": 1,
-                    "selector": {"matchLabels": labels},
-                    "template": {"metadata": {"labels": labels}, "spec": pod},
-                },
-                "status": {"readyReplicas": 1},
-            },
-        ),
-        (
-            "pods",
-            {
-                "apiVersion": "v1",
-                "kind": "Pod",
-                "metadata": {
-                    "name": "samples-0",
-                    "namespace": "vision",
-                    "labels": labels,
-                    "ownerReferences": [owner],
-                },
-                "spec": {**pod, "nodeName": NODES[0]},
-                "status": {"phase": "Running"},
-            },
-        ),
-        (
-            "persistentvolumes",
-            {
-                "apiVersion": "v1",
-                "kind": "PersistentVolume",
-                "metadata": {"name": "pv-ckpt"},
-                "spec": {**volume, "csi": csi, "claimRef": {"namespace": "vision", "name": "ckpt"}},
-            },
-        ),
-        (
-            "persistentvolumeclaims",
-            {
-                "apiVersion": "v1",
-                "kind": "PersistentVolumeClaim",
-                "metadata": {"name": "ckpt", "namespace": "vision"},
-                "spec": {**volume, "volumeName": "pv-ckpt"},
-            },
-        ),
-    ]

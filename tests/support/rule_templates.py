@@ -8,6 +8,8 @@ from pathlib import Path
 import yaml
 
 from alerts.annotation_template import HEADLINES, TEXTS, annotation_template
+from alerts.cards.suggested_actions import label_of
+from collectors.facts.sentences import Sentence
 from go_templates import syntax_tree
 from tests.support.said_phrases import ROOT
 
@@ -31,6 +33,17 @@ def reasons(root: Path = ROOT) -> Mapping[str, str]:
     for place, name, text in _annotations(root):
         for reason in REASON.findall(text) if name == "actions" else ():
             found.setdefault(reason, place)
+    return found
+
+
+def action_labels(root: Path = ROOT) -> Mapping[str, str]:
+    """Return the labels of suggested actions that name no object, such as `List nodes`."""
+    found: dict[str, str] = {}
+    for place, name, text in _annotations(root):
+        lines = [line for line in text.splitlines() if line.strip()] if name == "actions" else []
+        for label in map(label_of, lines):
+            if not isinstance(label, Sentence):
+                found.setdefault(label, place)
     return found
 
 

@@ -86,7 +86,8 @@ _NAME = re.compile(
     r"|\w+( \| \w+)+|#[0-9a-f]{6}"
 )
 _QUERY = re.compile(
-    r"\b(sum|max|rate|count|histogram_quantile|label_replace|vector|\w+_over_time)( (by|without) \([^)]*\))? ?\("
+    r"\b(sum|max|rate|count|timestamp|histogram_quantile|label_replace|vector|\w+_over_time)"
+    r"( (by|without) \([^)]*\))? ?\("
 )
 _NAMED_HOLE = re.compile(r"\{[a-z_]+(:[^{}]*)?\}")
 
@@ -109,7 +110,8 @@ def joined_phrases(root: Path = ROOT) -> Mapping[str, str]:
         strings = _Strings()
         strings.visit(tree)
         for line, phrase in strings.joined:
-            if _WORD.search(phrase) and (" " in phrase or not _NAME.fullmatch(phrase.replace("{}", ""))):
+            is_name = " " not in phrase and _NAME.fullmatch(phrase.replace("{}", ""))
+            if _WORD.search(phrase) and not is_name and not _QUERY.search(phrase):
                 found.setdefault(phrase, f"{name}:{line}")
     return found
 

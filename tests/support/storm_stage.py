@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import timedelta
 from random import Random
 from typing import Any
 
@@ -18,7 +18,7 @@ from bot.cards.card_kind import CardContext
 from bot.channels.slack.notifier import SlackNotifier
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
-from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.store.sql_store import SqlStore
 from collectors.facts.clock import Clock
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
@@ -69,7 +69,7 @@ class StormStage:
     """A cluster's recorder, the store, and Slack. `restart()` is another process on the same store."""
 
     topology: Topology
-    book: Phrasebook = ENGLISH
+    language: Catalogue = ENGLISH
     storm_from: int = 8
     channel: str = ""  # of all incidents, if it is not Slack's
     clock: Clock = field(default_factory=LoopClock)
@@ -100,7 +100,7 @@ class StormStage:
     @asynccontextmanager
     async def delivering(self) -> AsyncIterator[Reconciler]:
         """Deliver while the block lasts."""
-        notifier = SlackNotifier(self.slack.client, self.book)
+        notifier = SlackNotifier(self.slack.client, self.language)
         reconciler = Reconciler(
             self.store, {"slack": notifier}, self.catalogue, clock=self.clock, random=Random(7)
         )
@@ -144,7 +144,3 @@ class StormStage:
     async def cards(self) -> Sequence[PostedCard]:
         async with self.store.read() as snapshot:
             return await snapshot.rows(PostedCard).find()
-
-
-def later(alert: Alert, now: datetime) -> Alert:
-    return replace(alert, life=replace(alert.life, since=now))

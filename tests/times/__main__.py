@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import resource
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -42,7 +43,7 @@ def main(command: tuple[str, ...], record: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "rows"
         machine = BusyMachine()
-        options = f"{os.environ.get('PYTEST_ADDOPTS', '')} -p tests.times.plugin --times {rows}"
+        options = addopts(os.environ.get("PYTEST_ADDOPTS", ""), rows)
         run = subprocess.Popen(
             command or ("make", "test"), cwd=ROOT, env={**os.environ, "PYTEST_ADDOPTS": options}
         )
@@ -65,6 +66,12 @@ def main(command: tuple[str, ...], record: bool) -> None:
         RESULT.write_text(json.dumps({"before": before, **result}, indent=2) + "\n", encoding="utf-8")
     click.echo(json.dumps({name: result[name] for name in SHOWN}, indent=2), err=True)
     sys.exit(run.returncode)
+
+
+def addopts(before: str, rows: Path) -> str:
+    """Return pytest's options, with its root: the workers else take a folder above both the tree and the rows."""
+    root = f"-c {shlex.quote(str(ROOT / 'pyproject.toml'))} --rootdir {shlex.quote(str(ROOT))}"
+    return f"{before} {root} -p tests.times.plugin --times {shlex.quote(str(rows))}"
 
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, object]:

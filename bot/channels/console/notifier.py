@@ -9,8 +9,9 @@ from alerts.cards.text import Text, plain
 from bot.channels.console.plain_text import plain_text
 from bot.delivery.notifier_protocol import Capabilities, Permanent, Picture, SearchWindow
 from bot.delivery.rate_limiter import UNLIMITED
-from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.language.translation import translated_text
+from collectors.facts.sentences import sentence
 
 LOG = "log"  # its one channel
 
@@ -22,8 +23,8 @@ class ConsoleNotifier:
 
     capabilities = Capabilities(edit=True, thread=True, buttons=True, limits=UNLIMITED)
 
-    def __init__(self, book: Phrasebook = ENGLISH) -> None:
-        self._book = book
+    def __init__(self, catalogue: Catalogue = ENGLISH) -> None:
+        self._catalogue = catalogue
 
     async def post(
         self,
@@ -47,9 +48,9 @@ class ConsoleNotifier:
         return None
 
     async def upload(self, channel: str, picture: Picture, *, thread: str) -> str:
-        raise Permanent("the log shows no pictures")
+        raise Permanent(sentence("the log shows no pictures"))
 
     def _text(self, content: Message | Text) -> str:
         if isinstance(content, Message):
-            return plain_text(content, self._book)
-        return plain(translated_text(content, self._book))
+            return plain_text(content, self._catalogue)
+        return plain(translated_text(content, self._catalogue))

@@ -9,7 +9,7 @@ from collectors.facts.findings import Finding
 
 
 async def open_console(_settings: Settings, dependencies: ChannelDependencies) -> OpenChannel:
-    return OpenChannel(notifier=ConsoleNotifier(dependencies.book), default=LOG)
+    return OpenChannel(notifier=ConsoleNotifier(dependencies.catalogue), default=LOG)
 
 
 async def diagnose_console(_settings: Settings) -> Sequence[Finding]:

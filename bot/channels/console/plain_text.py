@@ -13,21 +13,21 @@ from alerts.cards.message import (
 )
 from alerts.cards.text import plain
 from bot.channels.display_width import padded, width_of
-from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.language.translation import translated
 from collectors.facts.sentences import sentence
 
 MAX_CELL = 60
 
 
-def plain_text(message: Message, book: Phrasebook = ENGLISH) -> str:
+def plain_text(message: Message, catalogue: Catalogue = ENGLISH) -> str:
     """Return the message as lines of text. Buttons become their command lines."""
-    message = translated(message, book)
-    parts = [plain(message.title), *(_block(block, book) for block in message.blocks)]
+    message = translated(message, catalogue)
+    parts = [plain(message.title), *(_block(block, catalogue) for block in message.blocks)]
     return "\n".join(part for part in parts if part)
 
 
-def _block(block: Block, book: Phrasebook) -> str:
+def _block(block: Block, catalogue: Catalogue) -> str:
     match block:
         case Paragraph() | Context():
             return plain(block.text)
@@ -37,9 +37,9 @@ def _block(block: Block, book: Phrasebook) -> str:
         case Preformatted():
             return "\n".join(f"  {line}" for line in block.lines)
         case Table():
-            return table(block, book)
+            return table(block, catalogue)
         case Image():
-            return book.say(block.alt)
+            return catalogue.say(block.alt)
         case Buttons():
             return "\n".join(
                 [
@@ -49,7 +49,7 @@ def _block(block: Block, book: Phrasebook) -> str:
             )
 
 
-def table(block: Table, book: Phrasebook = ENGLISH, *, max_cell: int = MAX_CELL) -> str:
+def table(block: Table, catalogue: Catalogue = ENGLISH, *, max_cell: int = MAX_CELL) -> str:
     """Return the heading and the rows in columns; a column that is empty in every row is left out."""
     rows = [block.heading, *block.rows]
     used = [number for number in range(len(block.heading)) if any(row[number] for row in block.rows)]
@@ -60,7 +60,7 @@ def table(block: Table, book: Phrasebook = ENGLISH, *, max_cell: int = MAX_CELL)
         for row in cells
     ]
     if block.more:
-        lines.append(book.say(sentence("… {more} more", more=block.more)))
+        lines.append(catalogue.say(sentence("… {more} more", more=block.more)))
     return "\n".join(lines)
 
 

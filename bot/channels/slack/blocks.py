@@ -22,7 +22,7 @@ from bot.channels.slack.fitting import fitting
 from bot.channels.slack.markup import cut, cut_spans, escaped, escaped_within, fenced, mrkdwn
 from bot.channels.slack.native_tables import largest_table, native_table
 from bot.channels.slack.table_layout import aligned, layout
-from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.language.translation import translated, translated_text
 from collectors.facts.sentences import counted, sentence
 
@@ -67,22 +67,22 @@ class SlackMessage:
 class _Page:
     """The blocks so far, and the files with what was left out of them."""
 
-    book: Phrasebook
+    catalogue: Catalogue
     blocks: list[SlackJson] = field(default_factory=list)
     files: list[Attachment] = field(default_factory=list)
     elements: int = 0  # buttons and menus
     own_table: Table | None = None  # the one that is a table of Slack's own
 
 
-def render_line(content: Text, book: Phrasebook = ENGLISH) -> SlackMessage:
+def render_line(content: Text, catalogue: Catalogue = ENGLISH) -> SlackMessage:
     """Render a reply in a thread: text only."""
-    return SlackMessage(text=mrkdwn(cut_spans(translated_text(content, book), block_limits.TEXT)))
+    return SlackMessage(text=mrkdwn(cut_spans(translated_text(content, catalogue), block_limits.TEXT)))
 
 
-def render(message: Message, book: Phrasebook = ENGLISH) -> SlackMessage:
+def render(message: Message, catalogue: Catalogue = ENGLISH) -> SlackMessage:
     """Render the message within Slack's limits. Content that is cut is marked and attached in full."""
-    message = translated(message, book)
-    page = _Page(book, own_table=largest_table(message.blocks))
+    message = translated(message, catalogue)
+    page = _Page(catalogue, own_table=largest_table(message.blocks))
     for block in message.blocks:
         page.blocks += _rendered(block, page)
     shown, left_out = fitting(page.blocks)
@@ -110,13 +110,13 @@ def render(message: Message, book: Phrasebook = ENGLISH) -> SlackMessage:
     )
 
 
-def render_view(message: Message, book: Phrasebook = ENGLISH) -> list[SlackJson]:
+def render_view(message: Message, catalogue: Catalogue = ENGLISH) -> list[SlackJson]:
     """Render the message as the blocks of a view: it has neither a color nor files nor tables of Slack's own.
 
     A paragraph of one bold span is the heading of what follows.
     """
-    message = translated(message, book)
-    page = _Page(book)
+    message = translated(message, catalogue)
+    page = _Page(catalogue)
     for block in message.blocks:
         if isinstance(block, Paragraph) and [span.style for span in block.text] == [Style.BOLD]:
             page.blocks += [{"type": "divider"}, _header(plain(block.text))]
@@ -238,7 +238,7 @@ def _section(words: str) -> SlackJson:
 
 
 def _note(words: str, page: _Page) -> SlackJson:
-    return _context(page.book.say(words))
+    return _context(page.catalogue.say(words))
 
 
 def _context(words: str) -> SlackJson:

@@ -41,7 +41,7 @@ class SlackDirectory:
                 sentence("cannot look up our own workspace in Slack: {error}", error=said_by(error))
             ) from error
         if not team:
-            raise SourceError("cannot look up our own workspace in Slack: no team_id in the answer")
+            raise SourceError(sentence("cannot look up our own workspace in Slack: no team_id in the answer"))
         return str(team)
 
     async def _call(self, method: str, call: Awaitable[Any], of: str) -> Any:

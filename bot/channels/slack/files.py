@@ -84,7 +84,9 @@ async def download(client: SlackClient, address: str, *, at_most: int) -> bytes:
     Also Permanent when it is not stored on Slack (a Google Drive file, say): our token is sent to Slack only.
     """
     if not is_on_slack(address, client.web.base_url):
-        raise Permanent("the file is not stored on Slack: upload it here instead of sharing a link to it")
+        raise Permanent(
+            sentence("the file is not stored on Slack: upload it here instead of sharing a link to it")
+        )
     return bytes(await client.call("file download", _fetch(client, address, at_most)))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.channels.slack import block_limits
 from bot.channels.slack.elements import SlackJson
-from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.message_catalogue import ENGLISH, Catalogue
 from commands.core.command import AnyCommand, FormRequest
 from commands.core.form import FormField, FormValues, fields_of
 from commands.core.parameter_types import NameKind
@@ -19,7 +19,7 @@ _ELEMENT = "value"
 
 
 def form_view(
-    form: FormRequest, *, channel: str = "", thread: str = "", book: Phrasebook = ENGLISH
+    form: FormRequest, *, channel: str = "", thread: str = "", catalogue: Catalogue = ENGLISH
 ) -> SlackJson:
     """Return the modal with which a command is filled in. `channel` and `thread`: where its answer goes."""
     command = form.command
@@ -27,52 +27,52 @@ def form_view(
     blocks: list[SlackJson] = [
         {
             "type": "context",
-            "elements": [{"type": "mrkdwn", "text": _cut(unmarked(book.say(command.summary)), 2000)}],
+            "elements": [{"type": "mrkdwn", "text": _cut(unmarked(catalogue.say(command.summary)), 2000)}],
         },
-        *(_input(field, book) for field in fields_of(form)),
+        *(_input(field, catalogue) for field in fields_of(form)),
     ]
     submit = "Preview" if command.plan is not None else "Run" if command.read is not None else "Do it"
     return {
         "type": "modal",
         "callback_id": FORM,
         "private_metadata": json.dumps(metadata),
-        "title": _words(command.name, block_limits.VIEW_TITLE),
-        "submit": _words(book.say(submit), block_limits.VIEW_TITLE),
-        "close": _words(book.say("Cancel"), block_limits.VIEW_TITLE),
+        "title": _words(command.name.capitalize(), block_limits.VIEW_TITLE),
+        "submit": _words(catalogue.say(submit), block_limits.VIEW_TITLE),
+        "close": _words(catalogue.say("Cancel"), block_limits.VIEW_TITLE),
         "blocks": blocks[: block_limits.VIEW_BLOCKS],
     }
 
 
-def chooser_view(catalogue: Sequence[AnyCommand], book: Phrasebook = ENGLISH) -> SlackJson:
+def chooser_view(commands: Sequence[AnyCommand], catalogue: Catalogue = ENGLISH) -> SlackJson:
     """Return the modal that asks which command to fill in."""
     groups = [
         {
             "label": _words(noun, block_limits.BUTTON_LABEL),
             "options": [
-                _option(command.name, f"{command.name}: {unmarked(book.say(command.summary))}")
-                for command in catalogue
+                _option(command.name, f"{command.name}: {unmarked(catalogue.say(command.summary))}")
+                for command in commands
                 if command.noun == noun
             ],
         }
-        for noun in dict.fromkeys(command.noun for command in catalogue)
+        for noun in dict.fromkeys(command.noun for command in commands)
     ]
     menu = {
         "type": "static_select",
         "action_id": _COMMAND,
-        "placeholder": _words(book.say("Choose a command"), block_limits.PLACEHOLDER),
+        "placeholder": _words(catalogue.say("Choose a command"), block_limits.PLACEHOLDER),
         "option_groups": groups[: block_limits.OPTIONS],
     }
     return {
         "type": "modal",
         "callback_id": CHOOSER,
-        "title": _words(book.say("Run a command"), block_limits.VIEW_TITLE),
-        "submit": _words(book.say("Next"), block_limits.VIEW_TITLE),
-        "close": _words(book.say("Cancel"), block_limits.VIEW_TITLE),
+        "title": _words(catalogue.say("Run a command"), block_limits.VIEW_TITLE),
+        "submit": _words(catalogue.say("Next"), block_limits.VIEW_TITLE),
+        "close": _words(catalogue.say("Cancel"), block_limits.VIEW_TITLE),
         "blocks": [
             {
                 "type": "input",
                 "block_id": _COMMAND,
-                "label": _words(book.say("Command"), 100),
+                "label": _words(catalogue.say("Command"), 100),
                 "element": menu,
             }
         ],
@@ -119,23 +119,23 @@ def kinds_in(action_id: str) -> tuple[NameKind, ...]:
     return tuple(NameKind(one) for one in kinds.split("+") if one in set(NameKind))
 
 
-def _input(field: FormField, book: Phrasebook) -> SlackJson:
+def _input(field: FormField, catalogue: Catalogue) -> SlackJson:
     block: SlackJson = {
         "type": "input",
         "block_id": field.name,
         "optional": not field.is_required,
-        "label": _words(book.say(field.label), 200),
-        "element": _element(field, book),
+        "label": _words(catalogue.say(field.label), 200),
+        "element": _element(field, catalogue),
     }
     if field.hint and not field.is_flag:
-        block["hint"] = _words(unmarked(book.say(field.hint)), 500)
+        block["hint"] = _words(unmarked(catalogue.say(field.hint)), 500)
     return block
 
 
-def _element(field: FormField, book: Phrasebook) -> SlackJson:
+def _element(field: FormField, catalogue: Catalogue) -> SlackJson:
     known = [value for value in field.values if value]
     if field.is_flag:
-        option = _option(field.name, unmarked(book.say(field.hint)) or field.label)
+        option = _option(field.name, unmarked(catalogue.say(field.hint)) or field.label)
         ticked = {"initial_options": [option]} if known else {}
         return {"type": "checkboxes", "action_id": _ELEMENT, "options": [option], **ticked}
     if field.choices:

@@ -21,7 +21,7 @@ from bot.channels.slack.form_view import (
 )
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import SendError
-from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.message_catalogue import ENGLISH, Catalogue
 from collectors.facts.results import SourceError
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import AnyCommand, FormRequest
@@ -44,11 +44,13 @@ async def nothing(_user: str, _kinds: tuple[NameKind, ...], _typed: str, _cluste
 class SlackForms:
     """Opens forms, fills their menus, and turns a submitted one into a command line."""
 
-    def __init__(self, client: SlackClient, directory: SlackDirectory, book: Phrasebook = ENGLISH) -> None:
+    def __init__(
+        self, client: SlackClient, directory: SlackDirectory, catalogue: Catalogue = ENGLISH
+    ) -> None:
         self._suggest: Suggest = nothing
         self._client = client
         self._directory = directory
-        self._book = book
+        self._catalogue = catalogue
         self._commands = {command.name: command for command in CATALOGUE}
 
     def suggest_from(self, suggest: Suggest) -> None:
@@ -59,7 +61,9 @@ class SlackForms:
         """Open the form for the person who interacted, and return whether Slack showed it."""
         if not interaction.trigger:
             return False
-        view = form_view(form, channel=interaction.channel, thread=interaction.thread, book=self._book)
+        view = form_view(
+            form, channel=interaction.channel, thread=interaction.thread, catalogue=self._catalogue
+        )
         return await self._open(interaction.trigger, view)
 
     async def choose(self, ack: Ack, body: dict[str, Any]) -> None:
@@ -72,7 +76,7 @@ class SlackForms:
         except (TimeoutError, SourceError) as error:
             log.warning("shortcut not answered", reason=str(error))
             return
-        await self._open(body["trigger_id"], chooser_view(self._offered, self._book))
+        await self._open(body["trigger_id"], chooser_view(self._offered, self._catalogue))
 
     async def chosen(self, ack: Ack, body: dict[str, Any]) -> None:
         """Replace the question which command by that command's form."""
@@ -81,7 +85,7 @@ class SlackForms:
             await ack()
             return
         form = FormRequest(command=command, words=(), cluster="")
-        await ack(response_action="update", view=form_view(form, book=self._book))
+        await ack(response_action="update", view=form_view(form, catalogue=self._catalogue))
 
     async def suggested(self, ack: Ack, body: dict[str, Any]) -> None:
         """Answer what a person typed into a menu with names that exist."""
@@ -101,7 +105,7 @@ class SlackForms:
         if command is None:
             return {}
         found = mistakes(command, values_of(view))
-        return {name: unmarked(self._book.say(text)) for name, text in found.items()}
+        return {name: unmarked(self._catalogue.say(text)) for name, text in found.items()}
 
     def line_in(self, view: dict[str, Any]) -> str:
         """Return the command line that a submitted form stands for; empty if it is none of ours."""

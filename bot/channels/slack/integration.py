@@ -21,10 +21,11 @@ from bot.channels.slack.responder import SlackResponder
 from bot.channels.slack.socket_mode import Socket, quiet_logger
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Recoverable, UnknownOutcome
-from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.settings.channels import SlackSettings
 from bot.settings.section import secret
 from collectors.facts.clock import Clock
+from collectors.facts.sentences import sentence
 from collectors.internal_errors import InternalErrors
 
 MAX_DIGITS = 12  # of the time of a request
@@ -57,7 +58,9 @@ class SlackIntegration:
                 headers=dict(request.headers),
             )
         except Exception:  # Bolt reads it before it checks who sent it, and takes it for what Slack sends
-            return web.Response(status=400, text="the body is neither JSON nor a form with JSON in `payload`")
+            return web.Response(
+                status=400, text=sentence("the body is neither JSON nor a form with JSON in `payload`")
+            )
         try:
             response = await self.app.async_dispatch(received)
         except Exception as error:  # Bolt's own, which reads the payload again to report an error
@@ -77,7 +80,7 @@ async def open_slack(
     *,
     clock: Clock,
     stack: AsyncExitStack,
-    book: Phrasebook = ENGLISH,
+    catalogue: Catalogue = ENGLISH,
     errors: InternalErrors,
 ) -> SlackIntegration:
     """Open the integration; `stack` closes it. Raises Permanent when Slack refuses the token.
@@ -96,9 +99,9 @@ async def open_slack(
     app = bolt_app(client, signing_secret=signing() if signing and app_token is None else None)
     intake = Intake(store)
     directory = SlackDirectory(client)
-    forms = SlackForms(client, directory, book)
-    responder = SlackResponder(client, book, forms)
-    home = SlackHome(client, book)
+    forms = SlackForms(client, directory, catalogue)
+    responder = SlackResponder(client, catalogue, forms)
+    home = SlackHome(client, catalogue)
     listen(
         app,
         intake,
@@ -110,7 +113,7 @@ async def open_slack(
         errors=errors,
     )
     return SlackIntegration(
-        notifier=SlackNotifier(client, book),
+        notifier=SlackNotifier(client, catalogue),
         responder=responder,
         directory=directory,
         home=home,

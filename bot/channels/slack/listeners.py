@@ -28,15 +28,20 @@ from bot.channels.slack.interactions import (
 from bot.channels.slack.responder import SlackResponder
 from bot.store.documents import decode, encode
 from collectors.facts.clock import Clock, SystemClock
+from collectors.facts.sentences import sentence
 from collectors.internal_errors import InternalErrors
 from commands.core.guidance import refused
 
 log = structlog.get_logger(__name__)
 
-BUSY = "Too many commands are waiting. Nothing was done: try again in a moment."
-TAKEN = "Taken, whatever Slack says: it waits for its turn. Do not send it again."
-NOT_TAKEN = "Not taken: Yardmaster could not store it, and nothing was done. Send it again in a moment."
-PENDING = "It is not known yet whether this was taken. Do not send it again: you read here what became of it."
+BUSY = sentence("Too many commands are waiting. Nothing was done: try again in a moment.")
+TAKEN = sentence("Taken, whatever Slack says: it waits for its turn. Do not send it again.")
+NOT_TAKEN = sentence(
+    "Not taken: Yardmaster could not store it, and nothing was done. Send it again in a moment."
+)
+PENDING = sentence(
+    "It is not known yet whether this was taken. Do not send it again: you read here what became of it."
+)
 _WORDS = {Receipt.TAKEN: TAKEN, Receipt.NOT_TAKEN: NOT_TAKEN, Receipt.FULL: BUSY, Receipt.PENDING: PENDING}
 TELL_TIMEOUT = 2.0  # seconds to send one of those answers
 

@@ -3,8 +3,8 @@
 import re
 from datetime import datetime
 
+from alerts.cards.sentence_spans import WIDE
 from alerts.cards.text import Span, Style, Text
-from bot.language.phrase import WIDE
 
 _PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
 _GROUP = re.compile(r"S[A-Z0-9_]{2,}")
@@ -43,11 +43,10 @@ def fenced(text: str) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return the text, or its beginning and its full length."""
+    """Return the text, or its beginning and `…`."""
     if len(text) <= most:
         return text
-    tail = f" … {len(text)} characters in all"
-    return text[: most - len(tail)] + tail
+    return f"{text[: most - 1]}…"
 
 
 def escaped_within(text: str, most: int) -> str:
@@ -55,15 +54,14 @@ def escaped_within(text: str, most: int) -> str:
     whole = escaped(text)
     if len(whole) <= most:
         return whole
-    tail = f" … {len(text)} characters in all"
-    return escaped(_fitting(text, most - len(tail))) + tail
+    return f"{escaped(_fitting(text, most - 1))}…"
 
 
 def cut_spans(text: Text, most: int) -> Text:
     """Return the text cut to `most` characters of mrkdwn, between or inside spans and never inside markup."""
     if len(mrkdwn(text)) <= most:
         return text
-    tail = Span(" … cut here")
+    tail = Span("…")
     shown = list[Span]()
     room = most - len(tail.text)
     for span in text:

@@ -21,7 +21,7 @@ from bot.delivery.notifier_protocol import (
     SearchWindow,
     SendError,
 )
-from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.message_catalogue import ENGLISH, Catalogue
 
 log = structlog.get_logger(__name__)
 
@@ -49,9 +49,9 @@ class SlackNotifier:
         limits=SLACK_RATE_LIMITS,
     )
 
-    def __init__(self, client: SlackClient, book: Phrasebook = ENGLISH) -> None:
+    def __init__(self, client: SlackClient, catalogue: Catalogue = ENGLISH) -> None:
         self._client = client
-        self._book = book
+        self._catalogue = catalogue
         self._files: dict[str, set[str]] = {}  # channel/ts -> names of the files in its thread
         self._conversations: dict[str, str] = {}  # person -> the channel of their direct messages
 
@@ -87,7 +87,7 @@ class SlackNotifier:
         return ts
 
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
-        rendered = render(message, self._book)
+        rendered = render(message, self._catalogue)
         channel = await self._conversation(channel)
         await self._with_or_without_images(
             rendered,
@@ -100,8 +100,8 @@ class SlackNotifier:
 
     def _rendered(self, content: Message | Text) -> SlackMessage:
         if isinstance(content, Message):
-            return render(content, self._book)
-        return render_line(content, self._book)
+            return render(content, self._catalogue)
+        return render_line(content, self._catalogue)
 
     async def _conversation(self, channel: str) -> str:
         """Return the channel itself, or that of a person's direct messages."""

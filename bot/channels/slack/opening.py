@@ -15,7 +15,7 @@ async def open_slack_channel(settings: Settings, dependencies: ChannelDependenci
         dependencies.store,
         clock=dependencies.clock,
         stack=dependencies.stack,
-        book=dependencies.book,
+        catalogue=dependencies.catalogue,
         errors=dependencies.errors,
     )
     return OpenChannel(

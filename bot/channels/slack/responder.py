@@ -14,7 +14,7 @@ from bot.channels.slack.files import download, upload_text
 from bot.channels.slack.forms import SlackForms
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Permanent, SendError
-from bot.language.phrasebook import ENGLISH, Phrasebook
+from bot.language.message_catalogue import ENGLISH, Catalogue
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.command import Answer
@@ -22,7 +22,7 @@ from commands.core.request import Upload
 
 log = structlog.get_logger(__name__)
 
-IN_DIRECT_MESSAGES = "The file is in your direct messages with Yardmaster."
+IN_DIRECT_MESSAGES = sentence("The file is in your direct messages with Yardmaster.")
 MAX_FILE_SIZE = 1_000_000  # bytes of an attached file
 MAX_FILES = 5
 
@@ -35,21 +35,21 @@ class SlackResponder:
     """
 
     def __init__(
-        self, client: SlackClient, book: Phrasebook = ENGLISH, forms: SlackForms | None = None
+        self, client: SlackClient, catalogue: Catalogue = ENGLISH, forms: SlackForms | None = None
     ) -> None:
         self._client = client
         self._forms = forms
-        self._book = book
+        self._catalogue = catalogue
 
     async def respond(self, interaction: Interaction, answer: Answer) -> None:
         """Send the answer by the first way that works. Raises SendError when none does."""
         if answer.form and self._forms and await self._forms.opened(interaction, answer.form):
             return
-        message = render(answer.message, self._book)
+        message = render(answer.message, self._catalogue)
         where = _slack_id(interaction)
         if message.files and where and not where.startswith("D"):  # an ephemeral answer has no files
             note = Context(text=text(IN_DIRECT_MESSAGES))
-            message = render(replace(answer.message, blocks=(*answer.message.blocks, note)), self._book)
+            message = render(replace(answer.message, blocks=(*answer.message.blocks, note)), self._catalogue)
         if (
             answer.has_card
             and interaction.is_click

@@ -51,7 +51,7 @@ async def diagnose_slack(settings: Settings) -> Sequence[Finding]:
     try:
         texts = (token(), app_token() if app_token is not None else "")
     except SecretError as error:
-        return [broken(str(error), "mend the file that slack names")]
+        return [broken(str(error), "correct the file that slack names")]
     for text, is_app in zip(texts, (False, True), strict=True):
         if error_text := token_error(text, is_app=is_app):
             name = "app_token" if is_app else "bot_token"

@@ -76,7 +76,7 @@ class WebhookNotifier:
                 refuses=Refuses.CHANNEL,
             )
         if not isinstance(content, Message) or content.facts is None:
-            raise Permanent("a webhook takes incidents only")
+            raise Permanent(sentence("a webhook takes incidents only"))
         await self._send(channel, endpoint, payload_of(content.facts, receiver=channel))
         return nonce
 
@@ -153,4 +153,4 @@ def _pause(retry_after: str, now: datetime) -> timedelta | None:
 
 
 def _not_capable() -> NoReturn:
-    raise Permanent("a webhook can only be posted to")
+    raise Permanent(sentence("a webhook can only be posted to"))

@@ -66,7 +66,7 @@ async def diagnose_webhooks(settings: Settings) -> Sequence[Finding]:
                     sentence(
                         "the webhook {webhook} cannot be used: {error}", webhook=name, error=said_by(error)
                     ),
-                    "mend the file that it names",
+                    sentence("correct the file that it names"),
                 )
             )
             continue

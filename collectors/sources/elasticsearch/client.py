@@ -29,7 +29,7 @@ from collectors.sources.elasticsearch.wire import (
 _ADDRESS = 2_500  # characters of field names in an address; servers accept 4 KB in all
 _KEEP_ALIVE = "1m"  # of a point in time; each page renews it
 _NOT_ELASTICSEARCH = (
-    "answers, but is not Elasticsearch (OpenSearch, or a proxy that drops its headers): "
+    "{where} answers, but is not Elasticsearch (OpenSearch, or a proxy that drops its headers): "
     "Yardmaster needs Elasticsearch 7.17 or newer"
 )
 
@@ -71,10 +71,10 @@ class ElasticsearchClient:
         if len(found) != len(bodies):
             raise SourceError(
                 counted(
-                    "{settings} answered {found} of {count} search",
-                    "{settings} answered {found} of {count} searches",
-                    settings=self._settings.name,
-                    found=len(found),
+                    "{source} answered {answers} of {count} search",
+                    "{source} answered {answers} of {count} searches",
+                    source=self._settings.name,
+                    answers=len(found),
                     count=len(bodies),
                 )
             )
@@ -131,7 +131,7 @@ class ElasticsearchClient:
         try:
             yield
         except UnsupportedProductError as error:
-            raise SourceError(f"{where} {_NOT_ELASTICSEARCH}", temporary=False) from error
+            raise SourceError(sentence(_NOT_ELASTICSEARCH, where=where), temporary=False) from error
         except ApiError as error:
             status = error.meta.status
             raise SourceError(
@@ -141,11 +141,10 @@ class ElasticsearchClient:
             ) from error
         except ResponseTooLargeError as error:
             raise TooLargeError(
-                counted(
-                    "{where}: the response exceeded {count} byte: narrow `match` or shorten `over`",
-                    "{where}: the response exceeded {count} bytes: narrow `match` or shorten `over`",
+                sentence(
+                    "{where}: the response exceeded {cap} bytes: narrow `match` or shorten `over`",
                     where=where,
-                    count=self._settings.bytes_cap,
+                    cap=self._settings.bytes_cap,
                 )
             ) from error
         except ConnectionTimeout as error:
@@ -169,7 +168,7 @@ class ElasticsearchClient:
                 sentence("{where}: cannot connect: check elasticsearch.url and the network", where=where)
             ) from error
         except (SerializationError, NotElasticsearchError) as error:
-            raise SourceError(f"{where} {_NOT_ELASTICSEARCH}", temporary=False) from error
+            raise SourceError(sentence(_NOT_ELASTICSEARCH, where=where), temporary=False) from error
         except TransportError as error:
             raise SourceError(
                 sentence("{where}: the request failed: {name}", where=where, name=type(error).__name__)

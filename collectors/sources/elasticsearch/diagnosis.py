@@ -8,13 +8,13 @@ from collectors.facts.findings import Finding, blinding, broken, ok, warning
 from collectors.facts.one_line import some_of
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, SourceError
-from collectors.facts.sentences import as_code, sentence
+from collectors.facts.sentences import as_code, listed, said_by, sentence
 from collectors.sources.elasticsearch.client import ElasticsearchClient
 from collectors.sources.elasticsearch.fields.field_map import FieldMap
 
 _SHOWN = 6
 _ESSENTIAL = ("time", "message")
-_FIELDS = "set elasticsearch.fields, or let the log shipper add the field"
+_FIELDS = sentence("set elasticsearch.fields, or let the log shipper add the field")
 
 
 async def diagnose(
@@ -29,30 +29,39 @@ async def diagnose(
     if isinstance(fields, SourceError):
         names = await _indices(client)
         if names is None:
-            mend = "check the server and elasticsearch.url: until then every rule on its logs is blind"
-            return [blinding(broken(str(fields), mend), queries, str(fields))]
+            mend = sentence(
+                "check the server and elasticsearch.url: until then every rule on its logs is blind"
+            )
+            return [blinding(broken(said_by(fields), mend), queries, said_by(fields))]
         if await _matches(client):
-            mend = "grant `read` and `view_index_metadata` on the index"
-            return [blinding(broken(str(fields), mend), queries, str(fields))]
+            mend = sentence("grant `read` and `view_index_metadata` on the index")
+            return [blinding(broken(said_by(fields), mend), queries, said_by(fields))]
         near = get_close_matches(index.rstrip("*-"), names, n=1, cutoff=0.3) or names[:1]
         there = (
             sentence("there are {names}", names=some_of(names, _SHOWN))
             if names
-            else "it has no index at all: does the log shipper write to it?"
+            else sentence("it has no index at all: does the log shipper write to it?")
         )
         mend = (
             sentence("set elasticsearch.index, such as `{pattern}`", pattern=_pattern(near[0]))
             if near
-            else "start the log shipper"
+            else sentence("start the log shipper")
         )
         cause = sentence("no index matches `{index}`; {there}", index=index, there=there)
-        return [blinding(broken(f"it answers, but {cause}", mend), queries, cause)]
-    found = [ok(f"it answers, and has the index `{index}`")]
-    if chosen := [f"{label} from {_either(names)}" for label, names in filled.items() if names]:
-        found.append(ok(f"the fields of its lines: {'; '.join(chosen)}"))
+        return [blinding(broken(sentence("it answers, but {cause}", cause=cause), mend), queries, cause)]
+    found = [ok(sentence("it answers, and has the index `{index}`", index=index))]
+    chosen = [
+        sentence("{label} from {fields}", label=label, fields=_either(names))
+        for label, names in filled.items()
+        if names
+    ]
+    if chosen:
+        found.append(ok(sentence("the fields of its lines: {fields}", fields=listed(chosen, ";"))))
     found += _missing_fields(fields, queries)
     if health is not None:
-        stale = broken(health.reason, "check the log shipper, its clock, and elasticsearch.stale_after")
+        stale = broken(
+            health.reason, sentence("check the log shipper, its clock, and elasticsearch.stale_after")
+        )
         found.append(blinding(stale, queries, health.reason))
     return found
 

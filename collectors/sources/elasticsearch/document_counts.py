@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 
 from collectors.facts.results import SourceError
-from collectors.facts.sentences import counted, listed
+from collectors.facts.sentences import listed, sentence
 from collectors.logs.log_store import LineGroup, Window
 from collectors.sources.elasticsearch.aggregations import CombinationBucket, Combinations, Windows
 from collectors.sources.elasticsearch.client import ElasticsearchClient
@@ -53,10 +53,9 @@ class Counting:
                 return
             if seen >= cap:
                 raise SourceError(
-                    counted(
-                        "more than {count} group by {by}: narrow `match` or group by fewer labels",
-                        "more than {count} groups by {by}: narrow `match` or group by fewer labels",
-                        count=cap,
+                    sentence(
+                        "more than {cap} groups by {by}: narrow `match` or group by fewer labels",
+                        cap=cap,
                         by=listed(by),
                     ),
                     temporary=False,

@@ -5,7 +5,7 @@ from typing import Any
 
 from collectors.facts.labels import Labels
 from collectors.facts.results import SourceError, TooLargeError
-from collectors.facts.sentences import counted, sentence
+from collectors.facts.sentences import counted, said_by, sentence
 from collectors.logs.line_labels import spellings
 from collectors.logs.line_patterns import LinePattern
 from collectors.logs.log_store import LineGroup, LineSearch, LogPage, Window
@@ -62,9 +62,8 @@ class ElasticsearchStore:
         if keyword_only := sorted(self.fields.without_phrases & set(self.fields.reading("message"))):
             raise SourceError(
                 sentence(
-                    "`{keyword_only}` is not mapped as text, so it cannot be searched: `novel` needs a "
-                    "text field",
-                    keyword_only=keyword_only[0],
+                    "`{field}` is not mapped as text, so it cannot be searched: `novel` needs a text field",
+                    field=keyword_only[0],
                 ),
                 temporary=False,
             )
@@ -138,7 +137,7 @@ class ElasticsearchStore:
                 after = found[-1][0].sort
                 if after is None:
                     raise SourceError(
-                        "a hit of a page has no sort values, so that the next page cannot be read"
+                        sentence("a hit of a page has no sort values, so that the next page cannot be read")
                     )
                 pit["id"] = response.pit_id or pit["id"]
 
@@ -208,13 +207,13 @@ class ElasticsearchStore:
                 hit = hit_of(one)
                 found.append((hit, line_of(hit, self.fields, by, self._redact)))
             except ValueError as error:
-                reason = str(error)
+                reason = said_by(error)
                 self.skipped.append(reason)
                 self._skip(reason)
         if hits and not found:
             raise SourceError(
                 counted(
-                    "none of the {count} hit can be read: {reason}",
+                    "the only hit cannot be read: {reason}",
                     "none of the {count} hits can be read: {reason}",
                     count=len(hits),
                     reason=reason,

@@ -9,7 +9,7 @@ from typing import TypeVar
 from collectors.facts.findings import Finding
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, LinePage, LogLine, QueryResult, Series, SourceError
-from collectors.facts.sentences import sentence
+from collectors.facts.sentences import said_by, sentence
 from collectors.facts.topology import Topology
 from collectors.logs.answering import LogLimits, answer_log_query
 from collectors.logs.line_pages import exact_values, read_page, shown_in_order
@@ -75,7 +75,9 @@ class ElasticsearchSource:
                 )
             )
         except SourceError as error:
-            return Blind(source=self._options.name, at=at, reason=str(error), is_lasting=not error.temporary)
+            return Blind(
+                source=self._options.name, at=at, reason=said_by(error), is_lasting=not error.temporary
+            )
 
     async def health(self, *, at: datetime) -> Blind | None:
         """Return Blind when an empty result cannot be trusted. Call it once per cycle.
@@ -94,7 +96,7 @@ class ElasticsearchSource:
             if (await self._within_time(newest)).lines:
                 return None
         except SourceError as error:
-            return Blind(source=options.name, at=at, reason=str(error), is_lasting=not error.temporary)
+            return Blind(source=options.name, at=at, reason=said_by(error), is_lasting=not error.temporary)
         reason = sentence(
             "it answers, but has no line of the last {stale_after}: check that the log shipper "
             "runs and writes to elasticsearch.index",
@@ -193,8 +195,8 @@ class ElasticsearchSource:
         except TimeoutError as error:
             raise SourceError(
                 sentence(
-                    "{options} did not answer within {limit:g} s: narrow the search, or raise the timeout",
-                    options=self._options.name,
+                    "{source} did not answer within {limit:g} s: narrow the search, or raise the timeout",
+                    source=self._options.name,
                     limit=limit,
                 )
             ) from error

@@ -22,7 +22,7 @@ from elasticsearch import AsyncElasticsearch
 from elasticsearch.serializer import JsonSerializer
 
 from collectors.facts.patterns import replace_surrogates
-from collectors.facts.sentences import counted
+from collectors.facts.sentences import sentence
 from collectors.sources.elasticsearch.options import ElasticsearchOptions, address_of
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -118,7 +118,7 @@ class _CappedNode(AiohttpHttpNode):
         except TransportError:
             raise
         except TimeoutError as error:
-            raise ConnectionTimeout("timed out", errors=(error,)) from None
+            raise ConnectionTimeout(sentence("timed out"), errors=(error,)) from None
         except aiohttp.ClientSSLError as error:
             raise TlsError(str(error), errors=(error,)) from None
         except aiohttp.ClientError as error:
@@ -132,13 +132,7 @@ class _CappedNode(AiohttpHttpNode):
             raw += chunk
             if len(raw) > self.cap:
                 response.close()
-                raise ResponseTooLargeError(
-                    counted(
-                        "the response exceeded {count} byte",
-                        "the response exceeded {count} bytes",
-                        count=self.cap,
-                    )
-                )
+                raise ResponseTooLargeError(sentence("the response exceeded {cap} bytes", cap=self.cap))
         return bytes(raw)
 
     def _meta(self, status: int, headers: Mapping[str, str], took: float) -> ApiResponseMeta:

@@ -113,7 +113,7 @@ class Search(msgspec.Struct):
     def total(self) -> int:
         """The number of matching documents, of a search with `track_total_hits`."""
         if self.found.total is None:
-            raise SourceError("the response has no total of its hits")
+            raise SourceError(sentence("the response has no total of its hits"))
         return self.found.total.value
 
     def aggregation(self, name: str, type: type[T]) -> T:
@@ -238,7 +238,7 @@ def reason_of(body: object) -> str:
     try:
         found = _converted(error, _Error)
     except SourceError:
-        return "no reason given"
+        return sentence("no reason given")
     return _reason(*(found.root_cause or ()), found)
 
 
@@ -246,7 +246,7 @@ def _reason(*causes: _Cause) -> str:
     found = [cause.reason for cause in causes if cause.reason] + [
         cause.type for cause in causes if cause.type
     ]
-    return found[0][:_CUT] if found else "no reason given"
+    return found[0][:_CUT] if found else sentence("no reason given")
 
 
 def _converted(value: object, type: type[T]) -> T:

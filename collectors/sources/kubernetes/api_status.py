@@ -79,22 +79,31 @@ def error_from(
     details = refusal.details or Details()
     message = one_line(refusal.message, _CUT)
     advice = {
-        401: "the credentials are invalid or expired: check the token or certificate of the kubeconfig",
-        403: "grant this permission to the account in a ClusterRole or Role",
-        404: "it does not exist, or the cluster does not serve this kind",
-        409: "it was changed in the meantime, or it already exists: read it again",
-        410: "the requested resourceVersion is too old: list again",
-        429: "it limits the rate of requests, or a disruption budget forbids it now",
-    }.get(status, "check the API server" if status >= 500 else "correct the request")
-    words = f": {message}" if message else ""
+        401: sentence(
+            "the credentials are invalid or expired: check the token or certificate of the kubeconfig"
+        ),
+        403: sentence("grant this permission to the account in a ClusterRole or Role"),
+        404: sentence("it does not exist, or the cluster does not serve this kind"),
+        409: sentence("it was changed in the meantime, or it already exists: read it again"),
+        410: sentence("the requested resourceVersion is too old: list again"),
+        429: sentence("it limits the rate of requests, or a disruption budget forbids it now"),
+    }.get(status, sentence("check the API server") if status >= 500 else sentence("correct the request"))
     seconds = details.retry_after_seconds or _seconds((headers or {}).get("Retry-After", ""))
     return KubernetesError(
         sentence(
-            "{where} answered {status} to {attempt}{words}; {advice}",
+            "{where} answered {status} to {attempt}: {message}; {advice}",
             where=where,
             status=status,
             attempt=attempt,
-            words=words,
+            message=message,
+            advice=advice,
+        )
+        if message
+        else sentence(
+            "{where} answered {status} to {attempt}; {advice}",
+            where=where,
+            status=status,
+            attempt=attempt,
             advice=advice,
         ),
         status=status,
@@ -118,9 +127,9 @@ def error_text(failure: BaseException, where: str, limit: float) -> str:
         return sentence("{where} cannot be reached through its proxy", where=where)
     if isinstance(failure, aiohttp.ClientConnectorError):
         return sentence(
-            "{where} cannot be reached ({strerror}): is the API server up?",
+            "{where} cannot be reached ({error}): is the API server up?",
             where=where,
-            strerror=failure.os_error.strerror or str(failure.os_error),
+            error=failure.os_error.strerror or str(failure.os_error),
         )
     if isinstance(failure, asyncio.TimeoutError):
         return sentence("{where} did not answer completely within {limit:g} s", where=where, limit=limit)

@@ -21,7 +21,7 @@ from collectors.facts.sentences import said_by, sentence
 from collectors.sources.kubernetes.api_status import KubernetesError, error_of, error_text
 
 _BROKEN = (aiohttp.ClientError, asyncio.TimeoutError, OSError, ssl.SSLError)
-_NO_ACCOUNT = (
+_NO_ACCOUNT = sentence(
     "this is no pod with a service account: set kubernetes.kubeconfig, "
     "or write `kubernetes: null` to leave the cluster's API out"
 )
@@ -77,8 +77,8 @@ class KubernetesClient:
         except (OSError, ssl.SSLError) as failure:
             raise SourceError(
                 sentence(
-                    "the certificates in {source_of} cannot be used: {failure}",
-                    source_of=_source_of(settings),
+                    "the certificates in {config} cannot be used: {failure}",
+                    config=_source_of(settings),
                     failure=said_by(failure),
                 ),
                 temporary=False,
@@ -168,9 +168,9 @@ class KubernetesClient:
             if size > self.settings.byte_cap:
                 raise SourceError(
                     sentence(
-                        "{where} answered one request with more than {byte_cap} MiB",
+                        "{where} answered one request with more than {cap} MiB",
                         where=self.where,
-                        byte_cap=self.settings.byte_cap >> 20,
+                        cap=self.settings.byte_cap >> 20,
                     ),
                     temporary=False,
                 )
@@ -196,7 +196,7 @@ async def _load(settings: KubernetesOptions, configuration: Configuration) -> No
     except yaml.YAMLError as failure:
         raise SourceError(
             sentence(
-                "{source_of} is not YAML: {failure}", source_of=_source_of(settings), failure=said_by(failure)
+                "{config} is not YAML: {failure}", config=_source_of(settings), failure=said_by(failure)
             ),
             temporary=False,
         ) from failure
@@ -206,8 +206,8 @@ async def _load(settings: KubernetesOptions, configuration: Configuration) -> No
         reason = (str(failure) or type(failure).__name__).rstrip(".")
         raise SourceError(
             sentence(
-                "{source_of}: {reason}; check the file and the context's name",
-                source_of=_source_of(settings),
+                "{config}: {reason}; check the file and the context's name",
+                config=_source_of(settings),
                 reason=reason,
             ),
             temporary=False,
@@ -224,7 +224,7 @@ def _source_of(settings: KubernetesOptions) -> str:
         return settings.kubeconfig or sentence(
             "context {context} of the default kubeconfig", context=settings.context
         )
-    return "the pod's service account"
+    return sentence("the pod's service account")
 
 
 def _without_secrets(url: str) -> str:

@@ -164,9 +164,9 @@ async def _lines(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None
             if size > _LONGEST_LINE:
                 raise SourceError(
                     sentence(
-                        "an event of the watch is longer than {longest_line} MiB",
-                        longest_line=_LONGEST_LINE >> 20,
+                        "an event of the watch is longer than {most} MiB",
+                        most=_LONGEST_LINE >> 20,
                     )
                 )
     if rest:
-        raise SourceError("the watch ended in the middle of an event")
+        raise SourceError(sentence("the watch ended in the middle of an event"))

@@ -3,7 +3,6 @@
 import os
 import ssl
 from collections.abc import Mapping
-from functools import cached_property
 from urllib.parse import urlencode
 
 import aiohttp
@@ -27,6 +26,7 @@ class PrometheusClient:
         self.where = without_secrets(options.url)
         self._options = options
         self._tls = TlsFiles(options)
+        self._urls: dict[str, URL] = {}  # by path; there are few
         limit = options.timeout.total_seconds()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=options.concurrency, keepalive_timeout=_KEEP_ALIVE),
@@ -45,42 +45,29 @@ class PrometheusClient:
 
     async def query(self, form: Mapping[str, str]) -> bytes:
         """Return the body of the response of /api/v1/query. Raises SourceError."""
-        try:
-            url = self._url
-            async with self._session.post(
-                url,
-                data=urlencode(form).encode(),
-                headers=self._options.credentials(),
-                ssl=self._tls.context() if url.scheme == "https" else True,
-                proxy=self._options.proxy_url or None,
-                allow_redirects=False,
-            ) as response:
-                body = await self._body(response)
-        except (aiohttp.ClientError, OSError, ValueError) as failure:  # TimeoutError is an OSError
-            raise self._error(failure) from failure
-        check_response(self.where, response.status, response.headers.get("Content-Type", ""), body)
-        return body
+        return await self._request("POST", "api/v1/query", urlencode(form).encode())
 
     async def get(self, path: str) -> bytes:
         """Return the body of the response of another path of the API. Raises SourceError."""
+        return await self._request("GET", path)
+
+    async def _request(self, method: str, path: str, body: bytes | None = None) -> bytes:
         try:
-            url = self._options.endpoint(path)
-            async with self._session.get(
+            url = self._urls.get(path) or self._urls.setdefault(path, self._options.endpoint(path))
+            async with self._session.request(
+                method,
                 url,
+                data=body,
                 headers=self._options.credentials(),
                 ssl=self._tls.context() if url.scheme == "https" else True,
                 proxy=self._options.proxy_url or None,
                 allow_redirects=False,
             ) as response:
-                body = await self._body(response)
-        except (aiohttp.ClientError, OSError, ValueError) as failure:
+                answer = await self._body(response)
+        except (aiohttp.ClientError, OSError, ValueError) as failure:  # TimeoutError is an OSError
             raise self._error(failure) from failure
-        check_response(self.where, response.status, response.headers.get("Content-Type", ""), body)
-        return body
-
-    @cached_property
-    def _url(self) -> URL:
-        return self._options.endpoint("api/v1/query")
+        check_response(self.where, response.status, response.headers.get("Content-Type", ""), answer)
+        return answer
 
     async def close(self) -> None:
         """Close all connections; requests under way fail."""

@@ -20,14 +20,14 @@ from collectors.sources.prometheus.missing import LONGEST_BEFORE, InstantQuery, 
 from collectors.sources.prometheus.scrape_intervals import too_rare
 from collectors.sources.prometheus.unlabelled import unlabelled
 
-_NAME_LABELS = (
+_NAME_LABELS = sentence(
     "name the label in clusters[].prometheus.labels, or let relabelling add `node`; in a store for several clusters, "
     "give the labels of this one in clusters[].prometheus.matchers"
 )
-_NAME_CLUSTER = (
+_NAME_CLUSTER = sentence(
     "give the labels of this cluster's series in clusters[].prometheus.matchers, such as cluster: prod"
 )
-_ADD_COUNTERS = (
+_ADD_COUNTERS = sentence(
     "add these lines to the counters file of dcgm-exporter (the file of its option `-f`, or the ConfigMap that its "
     "chart or the GPU operator names), and restart it"
 )
@@ -53,9 +53,15 @@ async def diagnose_prometheus(
 ) -> Sequence[Finding]:
     """Return the findings. `queries` are those of rules, by the rule's name; `health` is the source's own."""
     if health is not None:
-        mend = "check the server and prometheus.url: until then every rule on its metrics is blind"
+        mend = sentence("check the server and prometheus.url: until then every rule on its metrics is blind")
         return [blinding(broken(health.reason, mend), queries, health.reason)]
-    found = [ok(f"{await _version(client)} answers at {client.where}, and scrapes")]
+    found = [
+        ok(
+            sentence(
+                "{server} answers at {where}, and scrapes", server=await _version(client), where=client.where
+            )
+        )
+    ]
     expressions, blind = await _expressions(dialects, queries, at)
     for reason in sorted(set(blind.values())):
         rules = sorted(rule for rule, one in blind.items() if one == reason)
@@ -68,7 +74,7 @@ async def diagnose_prometheus(
     presence = await presence_of(ask, expressions, at)
     if isinstance(presence, Blind):
         reason = sentence("the series of rules cannot be counted: {reason}", reason=presence.reason)
-        mend = "check the server's limits, and prometheus.timeout"
+        mend = sentence("check the server's limits, and prometheus.timeout")
         return [*found, blinding(broken(reason, mend), expressions, reason)]
     found += _findings(expressions, presence)
     found += await unlabelled(dialects, ask, queries, at)
@@ -104,9 +110,18 @@ async def _expressions(
 
 def _findings(expressions: Mapping[str, str], presence: Presence) -> Sequence[Finding]:
     if not presence.missing:
-        return [ok(f"every metric of {len(expressions)} rules has series")]
+        return [ok(sentence("every metric of the rules has series"))]
     blind = frozenset().union(*(one.rules for one in presence.missing))
-    found = [ok(f"{len(expressions) - len(blind)} of {len(expressions)} rules have series")]
+    found = [
+        ok(
+            counted(
+                "{count} of {rules} rules has series",
+                "{count} of {rules} rules have series",
+                count=len(expressions) - len(blind),
+                rules=len(expressions),
+            )
+        )
+    ]
     absent = [
         one
         for one in presence.missing
@@ -115,8 +130,11 @@ def _findings(expressions: Mapping[str, str], presence: Presence) -> Sequence[Fi
     if absent:
         waiting = sorted(frozenset().union(*(one.rules for one in absent)))
         names = sorted(one.exporter for one in absent)
-        text = (
-            f"{len(waiting)} rules wait until there are metrics of {some_of(names, _SHOWN)}, if you use them"
+        text = counted(
+            "{count} rule waits until there are metrics of {exporters}, if you use them",
+            "{count} rules wait until there are metrics of {exporters}, if you use them",
+            count=len(waiting),
+            exporters=some_of(names, _SHOWN),
         )
         for_what = sentence("there are no metrics of {names}", names=some_of(names, _SHOWN))
         own = tuple((rule, _waits_for(rule, absent)) for rule in waiting)
@@ -138,16 +156,18 @@ def missing_finding(missing: MissingMetrics) -> Finding:
     """Return what follows from these missing metrics, and how to fix it."""
     metrics, exporter = some_of(missing.metrics, _SHOWN), missing.exporter
     if missing.cause is MissingCause.TARGET_DOWN:
-        jobs = ", ".join(missing.jobs)
+        jobs = listed(missing.jobs)
         cause = sentence(
             "there is no series of {metrics}: Prometheus gets nothing from any target of {jobs}",
             metrics=metrics,
             jobs=jobs,
         )
-        given = broken("", "look at its pods, and at what Prometheus says of it under Status > Target health")
+        given = broken(
+            "", sentence("look at its pods, and at what Prometheus says of it under Status > Target health")
+        )
     elif missing.cause is MissingCause.NOT_EXPORTED and exporter:
         cause = sentence(
-            "there is no series of {metrics}, though {exporter} gives others",
+            "there is no series of {metrics}, though there are others of {exporter}",
             metrics=metrics,
             exporter=exporter,
         )
@@ -158,7 +178,7 @@ def missing_finding(missing: MissingMetrics) -> Finding:
         given = warning("", _ADD_COUNTERS if missing.lines else mend, missing.lines)
     elif exporter:
         cause = sentence(
-            "there is no series of {metrics}; {exporter} gives them, and nothing of it is there",
+            "there is no series of {metrics}, nor any other of {exporter}",
             metrics=metrics,
             exporter=exporter,
         )
@@ -168,14 +188,13 @@ def missing_finding(missing: MissingMetrics) -> Finding:
         )
     else:
         cause = sentence("there is no series of {metrics}", metrics=metrics)
-        given = warning("", "check the rule's metric names, or leave the rule out")
+        given = warning("", sentence("check the rule's metric names, or leave the rule out"))
     if missing.lost:
-        cause = counted(
-            "{cause}; {lost} had series within the last {count} day",
-            "{cause}; {lost} had series within the last {count} days",
+        cause = sentence(
+            "{cause}; {lost} had series within the last {days} days",
             cause=cause,
             lost=some_of(missing.lost, _SHOWN),
-            count=LONGEST_BEFORE.days,
+            days=LONGEST_BEFORE.days,
         )
     text = sentence("{rules} can see nothing: {cause}", rules=some_of(missing.rules, _SHOWN), cause=cause)
     own = tuple(
@@ -205,7 +224,9 @@ async def _late(
             continue
         rules = sorted(rule for rule, expr in expressions.items() if metric_names(expr) & set(own))
         cause = sentence("the newest sample of {exporter} is {age} old", exporter=exporter.name, age=age)
-        mend = "scrape it at least once a minute, and look at what delays it on its way, such as remote write"
+        mend = sentence(
+            "scrape it at least once a minute, and look at what delays it on its way, such as remote write"
+        )
         text = sentence("{rules} see late: {cause}", rules=some_of(rules, _SHOWN), cause=cause)
         late = warning(text, mend)
         found.append(replace(late, rules=tuple(rules), health=RuleHealth.LATE, cause=cause))
@@ -217,8 +238,14 @@ def _partly_down(expressions: Mapping[str, str], presence: Presence) -> Sequence
     given = {exporter_of(name) for name in presence.series} - {UNKNOWN}
     return [
         warning(
-            f"Prometheus gets nothing from {count:.0f} of {every:.0f} targets of {job}, so rules see nothing of these",
-            "look at their pods, and at what Prometheus says of them under Status > Target health",
+            sentence(
+                "Prometheus gets nothing from {down:.0f} of {targets:.0f} targets of {job}, "
+                "so rules see nothing of these",
+                down=count,
+                targets=every,
+                job=job,
+            ),
+            sentence("look at their pods, and at what Prometheus says of them under Status > Target health"),
         )
         for job, (count, every) in sorted(presence.down.items())
         if count < every and any(exporter.scrapes(job) for exporter in given)

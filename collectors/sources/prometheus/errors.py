@@ -1,6 +1,6 @@
 """The errors of requests to Prometheus: what failed, where, and what to do. No text contains a secret."""
 
-from enum import StrEnum
+from enum import Enum
 from urllib.parse import urlsplit
 
 import msgspec
@@ -11,18 +11,18 @@ from collectors.facts.sentences import listed, sentence
 _LONGEST_ERROR = 300  # characters of the server's error
 
 _ADVICE = {
-    400: "correct the query",
-    401: "check authorization or basic_auth",
-    403: "this account may not query, or the tenant header is wrong",
-    404: "check the url, and its path prefix",
-    413: "the query is too long for a proxy in front of it",
-    422: "correct the query",
-    429: "it limits the rate of requests: query less often or raise its limits",
-    503: "it is starting or overloaded, or the query timed out",
+    400: sentence("correct the query"),
+    401: sentence("check authorization or basic_auth"),
+    403: sentence("this account may not query, or the tenant header is wrong"),
+    404: sentence("check the url, and its path prefix"),
+    413: sentence("the query is too long for a proxy in front of it"),
+    422: sentence("correct the query"),
+    429: sentence("it limits the rate of requests: query less often or raise its limits"),
+    503: sentence("it is starting or overloaded, or the query timed out"),
 }
 
 
-class Failure(StrEnum):
+class Failure(Enum):
     """Why there is no response."""
 
     PROXY = "{where} cannot be reached through its proxy: check proxy_url"
@@ -41,7 +41,9 @@ class Failure(StrEnum):
 
     def error(self, where: str, *, limit: float = 0) -> SourceError:
         """Return the error; `limit` is the timeout in seconds."""
-        return SourceError(self.value.format(where=where, limit=limit))
+        template: str = self.value
+        given = {"where": where} if self is not Failure.TIMEOUT else {"where": where, "limit": limit}
+        return SourceError(sentence(template, **given))
 
 
 class _ErrorBody(msgspec.Struct):
@@ -53,7 +55,7 @@ def check_response(where: str, status: int, content_type: str, body: bytes) -> N
     if status != 200:
         raise _refused(where, status, body)
     if body[:1] != b"{":
-        kind = content_type.partition(";")[0] or "no content type"
+        kind = content_type.partition(";")[0] or sentence("no content type")
         raise SourceError(
             sentence(
                 "{where} answered with {kind} instead of JSON: a proxy or a log-in page is in front "
@@ -82,16 +84,16 @@ def without_secrets(url: str) -> str:
     try:
         parts = urlsplit(url)
     except ValueError:
-        return "the url of Prometheus"
+        return sentence("the url of Prometheus")
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
 
 
 def _refused(where: str, status: int, body: bytes) -> SourceError:
     error = _error_of(body)
-    advice = _ADVICE.get(status, "check the url" if status < 500 else "check its log")
+    advice = _ADVICE.get(status, sentence("check the url") if status < 500 else sentence("check its log"))
     if 300 <= status < 400:
-        advice = "it redirects: give the final url, or authorization if that is a log-in page"
+        advice = sentence("it redirects: give the final url, or authorization if that is a log-in page")
     answer = sentence("{where} answered {status}", where=where, status=str(status))
     if error:
         answer = listed([answer, error], ":")

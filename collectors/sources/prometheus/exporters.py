@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from collectors.facts.sentences import sentence
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricExporter:
@@ -38,7 +40,7 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="dcgm-exporter",
         prefixes=("DCGM_", "dcgm_"),
-        mend="install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)",
+        mend=sentence("install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)"),
         jobs="dcgm|gpu-metrics|nvidia-gpu",
         steady=("DCGM_FI_", "dcgm_"),
         always=(  # of NVIDIA's own default-counters.csv, without what some cards lack
@@ -52,7 +54,7 @@ EXPORTERS: Sequence[MetricExporter] = (
         MetricExporter(name=name, prefixes=prefixes, mend=mend, instead_of="dcgm-exporter", is_optional=True)
         for name, prefixes, mend in (
             (
-                "AMD's device-metrics-exporter",
+                sentence("AMD's device-metrics-exporter"),
                 (
                     "gpu_clock",
                     "gpu_health",
@@ -63,29 +65,31 @@ EXPORTERS: Sequence[MetricExporter] = (
                     "gpu_ecc_",
                     "gpu_package_",
                 ),
-                "install AMD's device-metrics-exporter, and let Prometheus scrape it (port 5000)",
+                sentence("install AMD's device-metrics-exporter, and let Prometheus scrape it (port 5000)"),
             ),
             (
-                "AMD's device-metrics-exporter",
+                sentence("AMD's device-metrics-exporter"),
                 ("amd_gpu_", "amd_pcie_"),
-                "install AMD's device-metrics-exporter, and let Prometheus scrape it (port 5000)",
+                sentence("install AMD's device-metrics-exporter, and let Prometheus scrape it (port 5000)"),
             ),
             (
-                "Ascend's npu-exporter",
+                sentence("Ascend's npu-exporter"),
                 ("npu_chip_info_",),
-                "install Ascend's npu-exporter, and let Prometheus scrape it (port 8082)",
+                sentence("install Ascend's npu-exporter, and let Prometheus scrape it (port 8082)"),
             ),
             (
-                "Tencent's gpu-manager",
+                sentence("Tencent's gpu-manager"),
                 ("container_gpu_",),
-                "let Prometheus scrape Tencent's gpu-manager (port 5678)",
+                sentence("let Prometheus scrape Tencent's gpu-manager (port 5678)"),
             ),
         )
     ),
     MetricExporter(
         name="the GPU operator",
         prefixes=("gpu_operator_",),
-        mend="enable nodeStatusExporter in the GPU operator, and let Prometheus scrape it (port 8000)",
+        mend=sentence(
+            "enable nodeStatusExporter in the GPU operator, and let Prometheus scrape it (port 8000)"
+        ),
         jobs="gpu-operator|node-status-exporter",
         steady=("gpu_operator_",),
         is_optional=True,
@@ -93,7 +97,7 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="node_exporter",
         prefixes=("node_",),
-        mend="install node_exporter on every node, and let Prometheus scrape it (port 9100)",
+        mend=sentence("install node_exporter on every node, and let Prometheus scrape it (port 9100)"),
         jobs="^node$|node[-_]?exporter",
         steady=(
             "node_load",
@@ -107,21 +111,21 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="kube-state-metrics",
         prefixes=("kube_",),
-        mend="install kube-state-metrics, and let Prometheus scrape it (port 8080)",
+        mend=sentence("install kube-state-metrics, and let Prometheus scrape it (port 8080)"),
         jobs="kube-state|^ksm$",
         steady=("kube_node_info", "kube_node_status_", "kube_pod_info", "kube_pod_status_phase"),
     ),
     MetricExporter(
         name="CoreDNS",
         prefixes=("coredns_",),
-        mend="let Prometheus scrape CoreDNS: its plugin `prometheus`, port 9153",
+        mend=sentence("let Prometheus scrape CoreDNS: its plugin `prometheus`, port 9153"),
         jobs="dns",
         steady=("coredns_build_info", "coredns_dns_requests_total", "coredns_dns_request_duration_"),
     ),
     MetricExporter(
         name="KubeDNS",
         prefixes=("skydns_", "kubedns_"),
-        mend="let Prometheus scrape KubeDNS (port 10055) and its sidecar (port 10054)",
+        mend=sentence("let Prometheus scrape KubeDNS (port 10055) and its sidecar (port 10054)"),
         jobs="kube-?dns",
         steady=("skydns_skydns_dns_request_count_total",),
         is_optional=True,
@@ -129,7 +133,7 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="cert-manager",
         prefixes=("certmanager_",),
-        mend="let Prometheus scrape cert-manager's controller (port 9402)",
+        mend=sentence("let Prometheus scrape cert-manager's controller (port 9402)"),
         jobs="cert-?manager",
         steady=("certmanager_certificate_",),
         is_optional=True,
@@ -137,35 +141,39 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="cAdvisor",
         prefixes=("container_",),
-        mend="let Prometheus scrape the kubelets' /metrics/cadvisor",
+        mend=sentence("let Prometheus scrape the kubelets' /metrics/cadvisor"),
         jobs="cadvisor",
         steady=("container_cpu_", "container_memory_"),
     ),
     MetricExporter(
         name="the kubelet",
         prefixes=("kubelet_", "csi_", "storage_"),
-        mend="let Prometheus scrape the kubelets' /metrics",
+        mend=sentence("let Prometheus scrape the kubelets' /metrics"),
         jobs="kubelet",
         steady=("kubelet_running_", "kubelet_pleg_"),
     ),
     MetricExporter(
         name="the recording rules of the kubernetes-mixin",
         prefixes=("apiserver_request:",),
-        mend="load the recording rules of the kubernetes-mixin into Prometheus; kube-prometheus-stack has them",
+        mend=sentence(
+            "load the recording rules of the kubernetes-mixin into Prometheus; kube-prometheus-stack has them"
+        ),
         steady=("apiserver_request:",),
         is_optional=True,
     ),
     MetricExporter(
         name="the API server",
         prefixes=("apiserver_",),
-        mend="let Prometheus scrape the API server's /metrics",
+        mend=sentence("let Prometheus scrape the API server's /metrics"),
         jobs="apiserver",
         steady=("apiserver_request_",),
     ),
     MetricExporter(
         name="node-problem-detector",
         prefixes=("problem_",),
-        mend="install node-problem-detector on every node, and let Prometheus scrape it (port 20257)",
+        mend=sentence(
+            "install node-problem-detector on every node, and let Prometheus scrape it (port 20257)"
+        ),
         jobs="problem-detector",
         steady=("problem_",),
         is_optional=True,
@@ -173,7 +181,7 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="Calico",
         prefixes=("felix_",),
-        mend="set prometheusMetricsEnabled for Felix, and let Prometheus scrape it (port 9091)",
+        mend=sentence("set prometheusMetricsEnabled for Felix, and let Prometheus scrape it (port 9091)"),
         jobs="felix|calico",
         steady=("felix_",),
         is_optional=True,
@@ -181,7 +189,7 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="Calico's controllers",
         prefixes=("ipam_",),
-        mend="let Prometheus scrape calico-kube-controllers (port 9094)",
+        mend=sentence("let Prometheus scrape calico-kube-controllers (port 9094)"),
         jobs="calico",
         steady=("ipam_",),
         is_optional=True,
@@ -189,42 +197,42 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="MetalLB",
         prefixes=("metallb_",),
-        mend="let Prometheus scrape MetalLB's controller and speakers (port 7472)",
+        mend=sentence("let Prometheus scrape MetalLB's controller and speakers (port 7472)"),
         jobs="metallb",
         is_optional=True,
     ),
     MetricExporter(
         name="etcd",
         prefixes=("etcd_",),
-        mend="let Prometheus scrape etcd's /metrics; a managed control plane may not give it",
+        mend=sentence("let Prometheus scrape etcd's /metrics; a managed control plane may not give it"),
         jobs="etcd",
         steady=("etcd_server_has_leader", "etcd_mvcc_db_", "etcd_disk_"),
     ),
     MetricExporter(
         name="the scheduler",
         prefixes=("scheduler_",),
-        mend="let Prometheus scrape kube-scheduler (port 10259)",
+        mend=sentence("let Prometheus scrape kube-scheduler (port 10259)"),
         jobs="scheduler",
         steady=("scheduler_pending_pods",),
     ),
     MetricExporter(
         name="the controllers",
         prefixes=("workqueue_",),
-        mend="let Prometheus scrape kube-controller-manager (port 10257)",
+        mend=sentence("let Prometheus scrape kube-controller-manager (port 10257)"),
         jobs="controller-manager",
         steady=("workqueue_",),
     ),
     MetricExporter(
         name="Volcano",
         prefixes=("volcano_",),
-        mend="let Prometheus scrape Volcano's scheduler (port 8080)",
+        mend=sentence("let Prometheus scrape Volcano's scheduler (port 8080)"),
         jobs="volcano",
         is_optional=True,
     ),
     MetricExporter(
         name="Hadoop's JMX exporter",
         prefixes=("Hadoop_", "hadoop_"),
-        mend="run the JMX exporter in the NameNode and the DataNodes, and let Prometheus scrape it",
+        mend=sentence("run the JMX exporter in the NameNode and the DataNodes, and let Prometheus scrape it"),
         jobs="hdfs|hadoop|namenode|datanode",
         steady=("Hadoop_", "hadoop_"),
         is_optional=True,
@@ -232,7 +240,7 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="Ceph's manager",
         prefixes=("ceph_",),
-        mend="enable the manager's module `prometheus`, and let Prometheus scrape it (port 9283)",
+        mend=sentence("enable the manager's module `prometheus`, and let Prometheus scrape it (port 9283)"),
         jobs="ceph|rook",
         steady=("ceph_health_status", "ceph_osd_up", "ceph_cluster_", "ceph_mon_quorum_status"),
         is_optional=True,

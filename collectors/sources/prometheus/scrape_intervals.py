@@ -45,7 +45,7 @@ async def too_rare(
             exporter=exporter,
             interval=interval,
         )
-        text = sentence("{blind} see too little: {cause}", blind=some_of(blind, _SHOWN), cause=cause)
+        text = sentence("{rules} see too little: {cause}", rules=some_of(blind, _SHOWN), cause=cause)
         mend = sentence("scrape it every {longest} or more often", longest=longest)
         found.append(replace(warning(text, mend), rules=tuple(blind), health=RuleHealth.LATE, cause=cause))
     return found

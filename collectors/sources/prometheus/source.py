@@ -11,7 +11,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, Sample, Seen, Series, SourceError
-from collectors.facts.sentences import counted, listed, sentence
+from collectors.facts.sentences import counted, listed, said_by, sentence
 from collectors.facts.topology import Topology
 from collectors.sources.prometheus import wire
 from collectors.sources.prometheus.client import PrometheusClient
@@ -170,8 +170,7 @@ class PrometheusSource:
         age = at - newest
         if age > limit:
             reason = sentence(
-                "its newest scrape as of {time} UTC is {age} old: it has just restarted, is stuck, or clocks differ",
-                time=f"{at:%H:%M:%S}",
+                "its newest scrape is {age} old: it has just restarted, is stuck, or clocks differ",
                 age=age,
             )
             return self._blind(at, reason, is_lasting=True)
@@ -198,7 +197,7 @@ class PrometheusSource:
             return self._blind(
                 at,
                 counted(
-                    "{count} query already wait for {where}: it is too slow for so many rules",
+                    "{count} query already waits for {where}: it is too slow for so many rules",
                     "{count} queries already wait for {where}: it is too slow for so many rules",
                     count=self._waiting,
                     where=self._client.where,
@@ -214,13 +213,15 @@ class PrometheusSource:
                 try:
                     body = await self._client.query(self._form(expr, at))
                 except SourceError as failure:
-                    return self._blind(at, str(failure), is_lasting=not failure.temporary)
+                    return self._blind(at, said_by(failure), is_lasting=not failure.temporary)
                 try:
                     async with self._reading:
                         return await self._seen(body, at)
                 except SourceError as failure:
                     return self._blind(
-                        at, f"{self._client.where}: {failure}", is_lasting=not failure.temporary
+                        at,
+                        listed((self._client.where, said_by(failure)), ":"),
+                        is_lasting=not failure.temporary,
                     )
         finally:
             self._waiting -= 1

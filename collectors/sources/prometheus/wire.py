@@ -82,7 +82,7 @@ def instant(body: bytes, *, cap: int, skip: Skip) -> Iterator[tuple[Sample, ...]
         if result.result and not is_any_read:
             raise SourceError(
                 counted(
-                    "none of the {count} sample can be read",
+                    "the only sample cannot be read",
                     "none of the {count} samples can be read",
                     count=len(result.result),
                 )
@@ -99,7 +99,7 @@ def _readable(elements: Iterable[msgspec.Raw], skip: Skip) -> Iterator[Sample]:
         except msgspec.DecodeError as failure:
             skip(str(failure), _readable_labels(element))
         except ValueError:
-            skip("the value of a sample is not a number", Labels(one.metric))
+            skip(sentence("the value of a sample is not a number"), Labels(one.metric))
         else:
             yield Sample(labels=Labels(one.metric), value=value)
 
@@ -135,7 +135,7 @@ def _whole(body: bytes) -> _Result:
             partial = sentence("the result is partial: {warning} (and {more} more)", warning=first, more=more)
         raise SourceError(partial)
     if answer.data is None:
-        raise SourceError("the response has no data: it is not Prometheus' JSON")
+        raise SourceError(sentence("the response has no data: it is not Prometheus' JSON"))
     return answer.data
 
 

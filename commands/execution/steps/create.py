@@ -4,6 +4,7 @@ from typing import Any
 
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
+from collectors.sources.kubernetes.api_status import KubernetesError
 from commands.execution.object_refs import JsonValue, ObjectReader, ObjectRef, ref_of
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Unknown, Waiting
@@ -72,7 +73,9 @@ class Create(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="creat
             await run.writer.create(manifest, dry_run=True)
         except SourceError as error:
             is_accepted = error.status == 409 and (self.is_secret or is_early)  # we may not read Secrets
-            if not is_accepted and not (is_early and "exceeded quota" in str(error)):
+            if not is_accepted and not (
+                is_early and isinstance(error, KubernetesError) and "exceeded quota" in error.message
+            ):
                 raise
         return Done()
 

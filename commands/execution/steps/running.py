@@ -79,7 +79,7 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
         staying = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
         run = sum(pod.status.phase in ("Running", "Succeeded") for pod in staying)
         progress: str = counted(
-            "{run} of {count} pod runs", "{run} of {count} pods run", run=run, count=self.count
+            "{count} of {pods} pods runs", "{count} of {pods} pods run", count=run, pods=self.count
         )
         if run >= self.count:
             return Done(text=progress)

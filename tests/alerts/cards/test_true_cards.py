@@ -1,6 +1,5 @@
 """The truth of a card: the worst explanation leads, logs do not heal, and only what explains the end is the fix."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,61 +8,33 @@ import pytest
 from alerts.alert import Alert
 from alerts.cards.desired_cards import desired_cards
 from alerts.cards.headline import headline
-from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
-from alerts.cards.message import Button, Buttons, Message, Paragraph
+from alerts.cards.message import Button, Buttons, Message
 from alerts.cards.posted import ThreadReply
 from alerts.cards.text import code, plain, text
-from alerts.incidents.grouping import GroupingContext, hand_over, open_incident, resolve_if_over
-from alerts.incidents.incident import Incident
+from alerts.incidents.grouping import hand_over
+from alerts.incidents.incident import Impact, Incident
 from alerts.incidents.recurring_faults import Returned
-from alerts.rules import Consequence, Rule, Severity
+from alerts.rules import Severity
 from collectors.facts.queries import LogQuery, TimesUsual
-from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
-from tests.support.grouping import add_alert
+from tests.alerts.cards.node_incidents import (
+    FELL,
+    FELL_ALERT,
+    RULES,
+    STORAGE,
+    XID,
+    XID_ALERT,
+    after,
+    formatted,
+    incident_of,
+    logged,
+    over,
+    shown,
+    unmap,
+    words,
+)
+from tests.support.alerting import NOON, a_rule, an_alert, minutes, resolved
 from tests.support.incidents import replies_to
-from tests.support.log_matches import message
-
-
-def logged(name: str, **fields: object) -> Rule:
-    rule = a_rule(name)
-    template = replace(rule.template, **fields)  # type: ignore[arg-type]
-    return replace(rule, query=LogQuery(match=message("x"), by=("node",), over=minutes(5)), template=template)
-
-
-XID, FELL = a_rule("GPUXIDError"), logged("GPUFellOffBusLogged")
-RULES = {rule.id: rule for rule in (XID, FELL)}
-XID_ALERT = an_alert(
-    "GPUXIDError", severity="critical", summary="GPU 3 on gpu-a01 reported XID 79.", gpu="3", node="gpu-a01"
-)
-FELL_ALERT = replace(
-    an_alert("GPUFellOffBusLogged", severity="critical", at=NOON + minutes(1)),
-    annotations={
-        "summary": "A GPU on gpu-a01 has fallen off the bus.",
-        "description": "A reset does not recover it.",
-    },
-)
-
-
-def incident_of(*alerts: Alert, rules: Mapping[str, Rule] = RULES) -> Incident:
-    incident = open_incident("i1", alerts[0], channels=("C1",), now=NOON)
-    return after(incident, *alerts, rules=rules)
-
-
-def after(incident: Incident, *alerts: Alert, rules: Mapping[str, Rule] = RULES) -> Incident:
-    grouping = GroupingContext(rules=rules, topology=a_topology())
-    for alert in alerts:
-        incident = add_alert(incident, alert, grouping, alert.life.resolved_at or alert.life.since)
-    return resolve_if_over(incident, NOON + minutes(20))
-
-
-def shown(incident: Incident, context: IncidentContext | None = None) -> Message:
-    return incident_card(incident, context=context or IncidentContext(rules=RULES), now=NOON)
-
-
-def words(incident: Incident, context: IncidentContext | None = None) -> str:
-    card = shown(incident, context)
-    return "\n".join([plain(card.title), *(plain(b.text) for b in card.blocks if isinstance(b, Paragraph))])
 
 
 def test_the_alert_that_explains_the_consequences_leads() -> None:
@@ -124,29 +95,6 @@ def test_actions_of_what_leads_come_first() -> None:
     aged = after(incident_of(XID_ALERT, FELL_ALERT), resolved(FELL_ALERT, NOON + minutes(10)))
 
     assert "Next: Cordon gpu-a01" in words(aged, IncidentContext(rules=rules))
-
-
-FORMATTED = logged(
-    "VolumeFormatted",
-    worse_after=("VolumeUnmapFailed",),
-    actions=("training stop {training}", "node cordon {node}"),
-)
-UNMAP = logged("VolumeUnmapFailed")
-STORAGE = {rule.id: rule for rule in (FORMATTED, UNMAP)}
-
-
-def formatted(device: str = "/dev/rbd1") -> Alert:
-    alert = an_alert("VolumeFormatted", severity="info", node="gpu-a01", device=device, at=NOON + minutes(2))
-    annotations = {
-        "summary": "gpu-a01 is formatting a volume.",
-        "worse_summary": f"DATA LOSS on gpu-a01: {device} was formatted.",
-        "worse_description": "Write nothing more.",
-    }
-    return replace(alert, annotations=annotations)
-
-
-def unmap(**labels: str) -> Alert:
-    return an_alert("VolumeUnmapFailed", summary="It cannot unmap.", on={"node": "gpu-a01", **labels})
 
 
 @pytest.mark.parametrize(
@@ -213,10 +161,6 @@ CORDON = IncidentAction(plan="p1", line="node cordon gpu-a01", who="U1", who_nam
 FIX = replace(CORDON, plan="p2", line="gpu repair", relieves=("GPUXID*",))
 
 
-def over(incident: Incident) -> Incident:
-    return after(incident, *(resolved(alert, NOON + minutes(12)) for alert in (XID_ALERT,)))
-
-
 @pytest.mark.parametrize(
     ("actions", "expected"),
     [
@@ -273,73 +217,6 @@ def test_a_resolved_card_keeps_what_is_still_open_with_its_button() -> None:
     assert [one.line for one in buttons.buttons] == ["node uncordon gpu-a01"]
 
 
-def hot(gpu: int, value: float) -> Alert:
-    said = {
-        "summary": f"GPU {gpu} on gpu-a01 is hot: {value} °C.",
-        "headline": "{node} is hot: {gpus}, up to " + f"{value:.0f} °C.",
-        "resolved_headline": "{node} was hot: {gpus}.",
-    }
-    return replace(an_alert(node="gpu-a01", gpu=str(gpu)), annotations=said, value=value)
-
-
-HOT = {rule.id: rule for rule in (a_rule(),)}
-
-
-def test_a_headline_speaks_of_the_group() -> None:
-    one, two = hot(3, 91.2), hot(4, 109.4)
-
-    assert headline(incident_of(one, rules=HOT)) == "gpu-a01 is hot: GPU 3, up to 91 °C"
-    assert headline(incident_of(one, two, rules=HOT)) == "gpu-a01 is hot: 2 of 8 GPUs, up to 109 °C"
-
-
-def test_other_alerts_are_reported_as_a_group_too() -> None:
-    incident = incident_of(
-        replace(XID_ALERT, annotations={"summary": "Dead.", "description": "It is."}),
-        hot(3, 91.2),
-        hot(4, 109.4),
-        rules={**RULES, **HOT},
-    )
-
-    assert "Also: gpu-a01 is hot: 2 of 8 GPUs, up to 109 °C" in words(incident)
-
-
-def test_a_headline_that_cannot_be_filled_is_the_summary() -> None:
-    alert = replace(hot(3, 91), own_subject=an_alert().own_subject, subject=an_alert().subject)
-
-    assert headline(incident_of(alert, rules=HOT)) == "GPU 3 on gpu-a01 is hot: 91 °C"
-
-
-def test_a_resolved_card_is_in_the_past_tense() -> None:
-    one, two = hot(3, 91.2), hot(4, 109.4)
-    ended = [resolved(alert, NOON + minutes(5)) for alert in (one, two)]
-    incident = after(incident_of(one, two, rules=HOT), *ended, rules=HOT)
-
-    assert headline(incident) == "gpu-a01 was hot: 2 of 8 GPUs"
-    assert headline(over(incident_of(XID_ALERT))) == "Over: GPU 3 on gpu-a01 reported XID 79"
-
-
-def test_a_repeated_incident_says_how_often_and_how_long_it_stood() -> None:
-    ended = over(incident_of(XID_ALERT))
-    again = replace(XID_ALERT, life=replace(XID_ALERT.life, since=NOON + minutes(20)))
-    reopened = after(ended, again)
-
-    foot = "\n".join(plain(b.text) for b in shown(reopened).blocks if hasattr(b, "text"))
-    assert "since 2026-03-02 12:20 UTC · 2nd time in 20 min, 12 min in all" in foot
-    assert (
-        "Resolved after 3 min. No action was taken through Yardmaster. It was the 2nd time in 23 min, 15 min in all."
-        in words(after(reopened, resolved(again, NOON + minutes(23))))
-    )
-
-
-def test_a_new_incident_names_the_earlier_one() -> None:
-    incident = replace(
-        incident_of(XID_ALERT), earlier="i3", earlier_ended_at=NOON - minutes(15), is_repeat=True
-    )
-
-    foot = "\n".join(plain(b.text) for b in shown(incident).blocks if hasattr(b, "text"))
-    assert "same as i3, resolved 2026-03-02 11:45 UTC" in foot
-
-
 def replies_of(incident: Incident) -> list[ThreadReply]:
     (card,) = desired_cards(incident, {})
     return replies_to(incident, [card], IncidentContext(rules=RULES))
@@ -355,7 +232,7 @@ def test_a_reopened_incident_is_broadcast_with_the_first_lines_and_the_buttons()
 
     assert reply.broadcast
     assert plain(reply.text).split("\n") == [
-        "Reopened: GPU 3 on gpu-a01 reported XID 79 (2nd time in 20 min, 12 min in all)",
+        "Reopened: GPU 3 on gpu-a01 reported XID 79 (2 times in 20 min, 12 min in all)",
         "On this node: vision/detr 16 GPUs, ana",
         "Next: Cordon gpu-a01",
     ]
@@ -387,34 +264,6 @@ def test_a_reply_that_is_not_broadcast_says_its_fact_alone() -> None:
     assert reply.buttons == ()
 
 
-def test_a_resolved_card_says_the_other_alerts_in_the_past_too() -> None:
-    other = an_alert("DNSFailing", summary="3 tasks cannot resolve a name.", on={"node": "gpu-a01"})
-    ended = [resolved(alert, NOON + minutes(12)) for alert in (XID_ALERT, other)]
-
-    said = words(after(incident_of(XID_ALERT, other), *ended))
-
-    assert "Also: over: 3 tasks cannot resolve a name" in said
-
-
-def test_a_danger_that_is_over_is_said_in_the_past_and_a_loss_stays_one() -> None:
-    past = "It could not unmap."
-    alert = formatted()
-    alert = replace(alert, annotations={**alert.annotations, "resolved_headline": past})
-    both = (unmap(), alert)
-    ended = [resolved(one, NOON + minutes(12)) for one in both]
-
-    def title(consequence: Consequence) -> str:
-        known = {
-            **STORAGE,
-            FORMATTED.id: replace(FORMATTED, template=replace(FORMATTED.template, consequence=consequence)),
-        }
-        over = after(incident_of(*both, rules=known), *ended, rules=known)
-        return headline(replace(over, resolved_at=NOON + minutes(13)))
-
-    assert title(Consequence.DANGER) == "It could not unmap"
-    assert title(Consequence.LOSS) == "DATA LOSS on gpu-a01: /dev/rbd1 was formatted"
-
-
 def test_advice_that_the_history_contradicts_is_not_given() -> None:
     advice = "Cordon the node, drain it, and power it off and on."
     alert = replace(XID_ALERT, annotations={**XID_ALERT.annotations, "description": advice})
@@ -444,3 +293,16 @@ def test_an_alert_that_joined_names_what_the_incident_is_not_about() -> None:
 
     assert not both.is_open
     assert "Also: Tasks in vision-detr could not resolve a name" in words(both)
+
+
+def test_the_training_that_a_log_line_names_is_looked_at_before_its_node() -> None:
+    rule = logged("ErrorLogBurst", actions=("node show {node}",))
+    alert = an_alert("ErrorLogBurst", summary="Many errors.", on={"node": "gpu-a01"})
+    incident = incident_of(alert, rules={rule.id: rule})
+    impact = Impact(training="job/reco/embed", name="reco/embed", is_named=True)
+    context = IncidentContext(rules={rule.id: rule})
+
+    assert "Next: Show reco/embed" in words(replace(incident, impacts=(impact,)), context)
+    assert "Next: Show gpu-a01" in words(
+        replace(incident, impacts=(replace(impact, is_named=False),)), context
+    )

@@ -53,7 +53,7 @@ def test_a_label_that_a_series_lacks_is_not_a_dash() -> None:
     ]
 
 
-def test_names_that_are_the_same_once_cut_are_no_names() -> None:
+def test_names_that_are_the_same_once_cut_are_left_out() -> None:
     long = "x" * 60
 
     assert [line.name for line in named_lines([a_series(1, pod=f"{long}{end}") for end in "ab"])] == ["", ""]

@@ -40,6 +40,7 @@ def test_what_is_fine_is_one_line_for_each_part() -> None:
         "1 of 3 rules have data",
     ]
     assert any("blind or late: etcdNoLeader, etcdSlow" in line for line in lines)
+    assert any(f"1. 2 rules, warning at most: {CAUSE}" in line for line in lines)
 
 
 def test_with_all_every_rule_has_a_line() -> None:

@@ -11,8 +11,6 @@ from alerts.cards.text import plain
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.grouping import GroupingContext, acknowledge, give_back, open_incident
 from alerts.incidents.incident import Incident
-from alerts.parents.parent_incident import ParentIncident, Standing
-from alerts.rules import Severity
 from alerts.silences import Silence
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
@@ -206,62 +204,3 @@ async def test_many_at_once_are_one_message() -> None:
     assert [button.line for button in reply.buttons] == ["incident list"]
     await stage.until(70)
     assert len(await stage.replies()) == 2
-
-
-async def test_a_storm_is_repeated_once_and_under_the_card_that_speaks_for_all() -> None:
-    stage = Stage()
-    parent = a_parent("i9")
-    many = [
-        replace(an_incident(f"i{number}", f"gpu-b{number:02}", opened=number / 4), parent="i9")
-        for number in range(8)
-    ]
-    await stage.put(*many, parent)
-    await stage.put(
-        replace(card_of("i9"), id=card_id(CardKind.PARENT, "i9", "slack:C1"), kind=CardKind.PARENT)
-    )
-    await stage.until(40)
-
-    (reply,) = await stage.replies()
-    assert reply.card == card_id(CardKind.PARENT, "i9", "slack:C1")
-    assert plain(reply.text).startswith("Nobody has acknowledged 8 critical incidents")
-    assert [button.line for button in reply.buttons] == ["incident show i9"]
-
-
-async def test_a_storm_that_is_silenced_as_a_whole_is_not_repeated() -> None:
-    stage = Stage()
-    await stage.put(replace(an_incident("i1"), parent="i9"), a_parent("i9"))
-    await stage.put(
-        replace(card_of("i9"), id=card_id(CardKind.PARENT, "i9", "slack:C1"), kind=CardKind.PARENT)
-    )
-    await stage.put(
-        Silence(
-            id="s1",
-            cluster=CLUSTER,
-            matchers=(),
-            starts_at=NOON,
-            ends_at=NOON + minutes(50),
-            by="U1",
-            comment="",
-            incident="i9",
-        )
-    )
-    await stage.until(49)
-    assert await stage.replies() == []
-    await stage.until(79)
-    assert len(await stage.replies()) == 1
-
-
-def a_parent(id: str) -> ParentIncident:
-    standing = Standing(
-        severity=Severity.CRITICAL, gravity=3, incidents=8, open_incidents=8, nodes=8, open_nodes=8
-    )
-    return ParentIncident(
-        id=id,
-        cluster=CLUSTER,
-        key="rack/b",
-        name="rack b",
-        opened_at=NOON,
-        joined_at=NOON,
-        standing=standing,
-        channels=("slack:C1",),
-    )

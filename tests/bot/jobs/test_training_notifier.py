@@ -1,4 +1,4 @@
-"""An owner and their team are told once of each failure of a training, with its cause and the right node."""
+"""An owner and their team are notified once of each failure of a training, with its cause and the right node."""
 
 import asyncio
 from dataclasses import replace
@@ -150,7 +150,7 @@ def broken_gpu(node: str = "gpu-a01") -> Incident:
     return add_alert(opened, alert, grouping, NOON)
 
 
-async def test_the_team_and_the_owner_are_told_with_the_cause_and_the_node_that_killed_it() -> None:
+async def test_the_team_and_the_owner_hear_of_it_with_the_cause_and_the_node_that_killed_it() -> None:
     stage = Stage()
     await stage.put(broken_gpu())
 
@@ -174,7 +174,7 @@ async def test_without_a_broken_node_the_cause_is_the_task_that_failed_first() -
     assert "Probably not your code" not in said
 
 
-async def test_a_failure_is_told_once_whatever_follows() -> None:
+async def test_a_failure_is_notified_once_whatever_follows() -> None:
     stage = Stage()
     await stage.hears(alert_of())
     stage.now += minutes(2)
@@ -185,7 +185,7 @@ async def test_a_failure_is_told_once_whatever_follows() -> None:
     assert len(await stage.channels()) == 2
 
 
-async def test_a_second_failure_of_the_same_training_is_told_too() -> None:
+async def test_a_second_failure_of_the_same_training_is_notified_too() -> None:
     stage = Stage()
     await stage.hears(alert_of())
     ended = replace(FAILED, finished=NOON + minutes(90))
@@ -195,14 +195,14 @@ async def test_a_second_failure_of_the_same_training_is_told_too() -> None:
     assert len(await stage.channels()) == 4
 
 
-async def test_what_an_earlier_process_stored_and_did_not_come_to_is_told() -> None:
+async def test_what_an_earlier_process_stored_and_did_not_come_to_is_notified() -> None:
     stage = Stage()
     await stage.put(alert_of())
-    told = asyncio.Event()
-    stage.store.listen(lambda changed: told.set() if "cards" in changed else None)
+    posted = asyncio.Event()
+    stage.store.listen(lambda changed: posted.set() if "cards" in changed else None)
     async with asyncio.TaskGroup() as tasks:
         task = tasks.create_task(stage.notifier().run())
-        await told.wait()
+        await posted.wait()
         task.cancel()
     assert await stage.channels() == ["slack:C_SPEECH", "slack:U_BO"]
 
@@ -219,7 +219,7 @@ async def test_a_team_without_a_channel_has_those_of_the_routes() -> None:
     assert await stage.channels() == ["slack:C_VISION", "slack:U_BO"]
 
 
-async def test_whose_owner_is_not_known_is_told_in_the_channel_only() -> None:
+async def test_whose_owner_is_not_known_is_notified_in_the_channel_only() -> None:
     stage = Stage(replace(FAILED, owner="zoe"))
     await stage.hears(alert_of())
     assert await stage.channels() == ["slack:C_SPEECH"]
@@ -249,7 +249,7 @@ async def test_a_channel_with_the_incident_s_card_gets_no_second_message() -> No
     assert "1 of 2 tasks have a node" in await stage.says("slack:U_BO")
 
 
-async def test_what_waits_and_runs_and_waits_again_is_told_once_an_hour() -> None:
+async def test_what_waits_and_runs_and_waits_again_is_notified_once_an_hour() -> None:
     stage = Stage(replace(FAILED, state=TrainingState.STARTING, finished=None, failures=()))
     for after in (0, 20, 40, 70):
         alert = alert_of("TrainingHalfPlaced")

@@ -9,8 +9,7 @@ from alerts.cards.message import Message, Paragraph, Table
 from alerts.cards.sentence_spans import expanded, spans_of
 from alerts.cards.text import Span, Style, bold, code, person, plain, text
 from bot.channels.slack.markup import mrkdwn
-from bot.language.message_catalogue import Catalogue, entries
-from bot.language.phrasebook import phrasebook
+from bot.language.message_catalogue import Catalogue, catalogue, entries
 from bot.language.po import Translation, entries_of, translations_of
 from bot.language.translation import translated
 from collectors.facts.sentences import Sentence, counted, holes, listed, sentence, word
@@ -152,14 +151,19 @@ def test_what_is_not_translated_is_shown_in_english() -> None:
     assert CHINESE.say(said) == "3 of 4 burn"
     assert CHINESE.say(sentence("not yet said in Chinese")) == "not yet said in Chinese"
     message = Message(title=text(said), blocks=(Paragraph(text=text(code("x"), " ", said)),))
-    assert plain(translated(message, phrasebook("zh")).title) == "3 of 4 burn"
+    assert plain(translated(message, catalogue("zh")).title) == "3 of 4 burn"
 
 
 def test_one_english_word_can_mean_two_things() -> None:
-    assert (CHINESE.word("by"), CHINESE.word("by", "heading")) == ("由", "操作人")
-    assert CHINESE.word("unknown to us") is None
+    assert (CHINESE.say("by"), CHINESE.say("by", "heading"), CHINESE.say("by ", "field")) == (
+        "由",
+        "操作人",
+        "由 ",
+    )
+    assert CHINESE.say("unknown to us") == "unknown to us"
+    assert (CHINESE.say(""), CHINESE.say(" ")) == ("", " ")
     table = Table(heading=("id", "silence"), rows=((sentence("nobody"), "x"),))
-    (shown,) = translated(Message(title=(), blocks=(table,)), phrasebook("zh")).blocks
+    (shown,) = translated(Message(title=(), blocks=(table,)), catalogue("zh")).blocks
     assert isinstance(shown, Table)
     assert type(shown.rows[0][0]) is str
 
@@ -177,7 +181,7 @@ def test_a_new_sentence_needs_no_translation(tmp_path: Path) -> None:
     ]
     assert list(said_phrases(tmp_path)) == ["{} of them burn", "no idea"]
     assert list(shown_words(tmp_path)) == ["color", "node"]
-    assert phrasebook("zh").say(sentence("{count} of them burn", count=3)) == "3 of them burn"
+    assert catalogue("zh").say(sentence("{count} of them burn", count=3)) == "3 of them burn"
 
 
 @pytest.mark.parametrize("entry", [one for one in entries("zh").values() if one.id], ids=lambda one: one.id)
@@ -205,6 +209,6 @@ def test_a_broken_catalogue_is_refused(broken: str) -> None:
 
 def test_the_catalogue_of_english_is_empty() -> None:
     said = sentence("{a} was asked: {b}", a="x", b="y")
-    assert phrasebook("en").catalogue.say(said) == said
-    assert type(phrasebook("en").say(said)) is str
-    assert not isinstance(phrasebook("zh").say(said), Sentence)
+    assert catalogue("en").say(said) == said
+    assert type(catalogue("en").say(said)) is str
+    assert not isinstance(catalogue("zh").say(said), Sentence)

@@ -1,4 +1,4 @@
-"""Chinese answers, with no English word left but names: a card, a preview, lists and help."""
+"""Chinese answers, with no English word left but names and what the report of `make untranslated` has."""
 
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -14,20 +14,23 @@ from alerts.cards.incident_context import NO_CONTEXT, IncidentAction, IncidentCo
 from alerts.cards.message import Button, Buttons, Context, Fields, Message, Paragraph, Preformatted, Table
 from alerts.cards.text import Style, Text, text
 from alerts.incidents.incident import Incident
-from bot.language.phrasebook import phrasebook, phrases_of
+from bot.language.message_catalogue import catalogue, entries
 from bot.language.translation import translated
+from collectors.facts.labels import Labels
+from collectors.facts.results import Sample
+from collectors.facts.sentences import sentence
 from commands.command_catalogue import CATALOGUE
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.alerts.packs.test_every_rule import RENDERER, RULES
+from tests.bot.language.untranslated import untranslated, untranslated_rules
 from tests.support.alerting import NOON, an_alert
 from tests.support.incidents import an_open_incident, resolved
 from tests.support.yard import Yard, a_node_tree, yard_before
 
+_LABELS = {"node": "gpu-a01", "Hostname": "gpu-a01", "gpu": "3"}
 HOT = replace(
     an_alert(on={"node": "gpu-a01", "gpu": "3"}),
-    annotations={
-        "summary": "GPU 3 on gpu-a01 is hot: 91 °C.",
-        "description": "In synchronous training every rank waits for the slowest one.",
-    },
+    annotations=RENDERER.annotations(RULES["GPUTemperatureHigh"], Sample(labels=Labels(_LABELS), value=91.0)),
 )
 OPEN = an_open_incident(HOT)
 DONE = IncidentAction(
@@ -108,7 +111,11 @@ async def test_answers_have_no_english_left(yard: Yard) -> None:
             OPEN, IncidentContext(actions=(replace(DONE, state="unknown"),)), id="not known whether done"
         ),
         pytest.param(OPEN, IncidentContext(silenced_until=NOON + timedelta(hours=1)), id="silenced"),
-        pytest.param(OPEN, IncidentContext(blind="the cluster cannot be read: timed out"), id="blind"),
+        pytest.param(
+            OPEN,
+            IncidentContext(blind=sentence("the source to {where} is closed", where="http://10.0.0.1")),
+            id="blind",
+        ),
         pytest.param(resolved(OPEN), NO_CONTEXT, id="over"),
         pytest.param(resolved(OPEN), IncidentContext(actions=(DONE,)), id="over, and why"),
     ],
@@ -124,15 +131,16 @@ def test_english_is_noticed() -> None:
 
 def english_of(message: Message) -> list[str]:
     """Return the English words that the message shows in Chinese."""
-    shown = translated(message, phrasebook("zh"))
+    shown = translated(message, catalogue("zh"))
     return [word for words in _shown(shown) for word in _WORD.findall(words) if word not in NAMES | _kept()]
 
 
 @cache
 def _kept() -> frozenset[str]:
-    """The words that Chinese sentences keep, such as Pod and rank."""
-    others = (re.sub(r"\{\d*\}", " ", other) for other in phrases_of("zh").values())
-    return frozenset(word for other in others for word in re.findall("[A-Za-z]+", other))
+    """The words that Chinese sentences keep, such as Pod and rank, and those of sentences without a translation."""
+    others = (re.sub(r"\{[^}]*\}", " ", said) for entry in entries("zh").values() for said in entry.said)
+    missing = (" ".join(words) for words in (*untranslated(), *untranslated_rules()))
+    return frozenset(word for other in (*others, *missing) for word in re.findall("[A-Za-z]+", other))
 
 
 def _shown(message: Message) -> Iterator[str]:

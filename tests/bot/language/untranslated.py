@@ -1,7 +1,7 @@
 """A report for translators: `make untranslated`. Nothing of it fails a test.
 
 What has no Chinese is printed as entries to paste into a catalogue of `bot/language/zh/`; then what the code does not
-say any more, and the f-strings that are no sentences yet, which the old tables translate.
+say any more, and the f-strings, which are English in every language.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,9 +10,8 @@ from pathlib import Path
 import yaml
 
 from bot.language.message_catalogue import entries
-from bot.language.phrasebook import phrases_of
 from bot.language.po import Translation
-from tests.support.rule_templates import reasons, rule_templates
+from tests.support.rule_templates import action_labels, reasons, rule_templates
 from tests.support.said_phrases import ROOT, all_strings, joined_phrases, said_phrases, shown_words
 from tests.support.templates import templates
 
@@ -22,12 +21,11 @@ UNSAID = Path(__file__).parent / "unsaid.yaml"
 def untranslated(root: Path = ROOT, language: str = "zh") -> Mapping[tuple[str, str], str]:
     """Return the templates and the fixed words without a translation, with the place of each."""
     known = {entry.id for entry in entries(language).values()}
-    old = phrases_of(language)
-    found = {forms: place for forms, place in templates(root).items() if forms[0] not in known}
-    fixed = {**said_phrases(root), **shown_words(root)}
     unsaid = set(yaml.safe_load(UNSAID.read_text(encoding="utf-8")))
+    found = {one: place for one, place in templates(root).items() if one[0] not in known | unsaid}
+    fixed = {**said_phrases(root), **shown_words(root)}
     for words, place in fixed.items():
-        if "{}" not in words and words.strip() not in known and words not in old and words not in unsaid:
+        if "{}" not in words and words.strip() not in known and words not in unsaid:
             found.setdefault((words.strip(), ""), place)
     return found
 
@@ -37,19 +35,24 @@ def untranslated_rules(root: Path = ROOT, language: str = "zh") -> Mapping[tuple
     known = entries(language)
     said = {("rule", form): place for form, place in rule_templates(root).items()}
     said |= {("reason", words): place for words, place in reasons(root).items()}
-    return {key: place for key, place in said.items() if "\x04".join(key) not in known}
+    said |= {("", label): place for label, place in action_labels(root).items()}
+    return {
+        (context, words): place
+        for (context, words), place in said.items()
+        if "\x04".join(filter(None, (context, words))) not in known
+    }
 
 
 def stale(language: str = "zh") -> list[Translation]:
     """Return the entries that the code does not say any more. A template may be put together where it is used."""
-    said = {*rule_templates(), *reasons()}
+    said = {*rule_templates(), *reasons(), *action_labels()}
     said |= {form for forms in templates() for form in forms} | {words.strip() for words in all_strings()}
     verbs = {words.replace("{}", "{name}") for words in said_phrases()}
     return [entry for entry in entries(language).values() if entry.id and entry.id not in said | verbs]
 
 
 def fstrings(root: Path = ROOT) -> Mapping[str, str]:
-    """Return the f-strings that people read and that are no sentences yet, with the place of each."""
+    """Return the f-strings that people may read, with the place of each."""
     unsaid = set(yaml.safe_load(UNSAID.read_text(encoding="utf-8")))
     return {phrase: place for phrase, place in joined_phrases(root).items() if phrase not in unsaid}
 

@@ -230,7 +230,21 @@ async def test_a_silence_of_the_parent_covers_what_joins_it(stage: StormStage) -
         await asyncio.sleep(90)
         (card,) = stage.slack.cards
     assert "silenced until" in str(card.attachments)
+    assert "silence expire s1" in str(card.attachments)
     assert "20 nodes of rack r1" in card.text
+
+
+async def test_it_is_quiet_while_all_that_is_left_of_it_is_silenced(stage: StormStage) -> None:
+    async with stage.delivering():
+        alerts = await stage.fire(FIRST, ["NodeNotReady"])
+        await asyncio.sleep(SOON)
+        await _silence(stage, matchers=(Matcher(name="node", operator=Operator.EQUAL, value="n1-20"),))
+        await asyncio.sleep(SOON)
+        assert "silenced until" not in str(stage.slack.cards[0].attachments)
+        await stage.end(alerts[:-1])
+        await asyncio.sleep(SOON)
+        (card,) = stage.slack.cards
+    assert "silenced until" in str(card.attachments)
 
 
 async def _silence(stage: StormStage, *, matchers: tuple[Matcher, ...] = (), incident: str = "") -> None:

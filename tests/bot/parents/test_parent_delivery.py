@@ -16,7 +16,7 @@ from bot.cards.plan_cards import wanted_plan_card
 from bot.delivery.notifier_protocol import Capabilities
 from bot.delivery.rate_limiter import UNLIMITED
 from bot.delivery.reconciler import Reconciler
-from bot.language.phrasebook import phrasebook
+from bot.language.message_catalogue import catalogue
 from commands.execution.plan import Origin
 from tests.support.alerting import CLUSTER
 from tests.support.chat import FakeChat
@@ -31,7 +31,7 @@ SOON = 20.0  # seconds
 
 
 async def test_in_chinese_nothing_of_it_is_english() -> None:
-    stage = StormStage(topology=a_site(NODES), book=phrasebook("zh"))
+    stage = StormStage(topology=a_site(NODES), language=catalogue("zh"))
     async with stage.delivering():
         await stage.fire(NODES, ["NodeNotReady"])
         await asyncio.sleep(SOON)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.language.phrasebook import ENGLISH
+from bot.language.message_catalogue import ENGLISH
 from bot.language.translation import translated
 from tests.bot.plays.play import ExpectedCard, Play
 from tests.bot.plays.stage import offered_lines, played

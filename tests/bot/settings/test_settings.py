@@ -93,6 +93,11 @@ INVALID = {
         1,
         "set http.auth.tokens",
     ),
+    "an index without a name": (
+        "clusters:\n  - name: a\n    elasticsearch: {url: 'http://es:9200', index: ''}\n",
+        3,
+        "elasticsearch.index: `` is not the name of an index or a pattern: write `*` to search all of them",
+    ),
     "not YAML": ("clusters: [\n", 2, "not YAML"),
     "a duplicate key": (
         "timezone: UTC\ntimezone: Asia/Shanghai\n",

@@ -11,7 +11,7 @@ import yaml
 
 import bot.store.backends
 from bot.store.backends.backend import Backend
-from bot.store.backends.catalogue import BACKENDS, backend_of
+from bot.store.backends.backend_catalogue import BACKENDS, backend_of
 from tests.bot.store.conftest import UNTESTED, URLS
 
 ROOT = Path(__file__).parents[3]
@@ -44,7 +44,7 @@ def comparisons(text: str) -> Iterator[str]:
 
 def test_every_back_end_of_a_file_is_in_the_catalogue() -> None:
     forgotten = {one.__name__ for one in FILES - {*BACKENDS}}
-    assert not forgotten, f"add to BACKENDS of bot/store/backends/catalogue.py: {forgotten}"
+    assert not forgotten, f"add to BACKENDS of bot/store/backends/backend_catalogue.py: {forgotten}"
 
 
 def test_the_contract_is_tested_on_every_back_end() -> None:

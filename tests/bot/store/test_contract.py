@@ -17,7 +17,7 @@ from alerts.alert import Alert
 from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.lifecycle import AlertState
 from alerts.store import TABLES, Between, Changed
-from bot.store.backends.catalogue import backend_of
+from bot.store.backends.backend_catalogue import backend_of
 from bot.store.sql_schema import sql_table
 from bot.store.sql_store import SqlStore
 from collectors.internal_errors import InternalErrors

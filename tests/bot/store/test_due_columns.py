@@ -13,7 +13,7 @@ from alembic.config import Config
 from sqlalchemy import Connection
 
 from alerts.store import Between
-from bot.store.backends.catalogue import backend_of
+from bot.store.backends.backend_catalogue import backend_of
 from bot.store.migrate import MIGRATIONS
 from bot.store.sql_store import SqlStore
 from collectors.facts.sentences import english

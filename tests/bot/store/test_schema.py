@@ -9,7 +9,7 @@ from sqlalchemy import Connection, inspect, text
 
 import bot.wiring  # noqa: F401 - imports every module that declares a table
 from alerts.store import TABLES
-from bot.store.backends.catalogue import backend_of
+from bot.store.backends.backend_catalogue import backend_of
 from bot.store.migrate import NewerSchemaError, migrate
 from bot.store.sql_schema import METADATA, sql_table
 from bot.store.sql_store import SqlStore

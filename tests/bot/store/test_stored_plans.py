@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from alerts.cards.text import plain
 from alerts.store import Row, table_of
-from bot.language.phrasebook import phrasebook
+from bot.language.message_catalogue import catalogue
 from bot.language.translation import translated
 from bot.store.documents import decode, encode
 from collectors.facts.sentences import Sentence, sentence
@@ -47,7 +47,7 @@ def stored(row: Row) -> Row:
 
 
 def test_the_steps_of_a_stored_plan_are_shown_in_chinese() -> None:
-    shown = translated(preview(stored(PLAN)), phrasebook("zh"))
+    shown = translated(preview(stored(PLAN)), catalogue("zh"))
     assert plain(shown.title) == "停止调度 gpu-a01？"
     said = "\n".join(lines_of(shown))
     assert "停止调度 gpu-a01：不再有新的 Pod 调度到那里（未给出原因）" in said
@@ -66,7 +66,7 @@ def test_the_outcomes_of_stored_steps_are_shown_in_chinese() -> None:
     skipped = replace(failed, number=1, state=StepState.SKIPPED, outcome="")
     records = [stored(failed), stored(skipped)]
     for message in (card_of(stored(PLAN), records), details(stored(PLAN), records)):
-        assert "（node gpu-a01 已不存在）" in "\n".join(lines_of(translated(message, phrasebook("zh"))))
+        assert "（node gpu-a01 已不存在）" in "\n".join(lines_of(translated(message, catalogue("zh"))))
 
 
 def test_what_an_undo_of_a_stored_plan_says_comes_back_too() -> None:

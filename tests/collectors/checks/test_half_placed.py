@@ -1,4 +1,4 @@
-"""A gang that holds a part of its GPUs is told of once it waits longer than gangs of its size usually do."""
+"""A gang that holds a part of its GPUs is found once it waits longer than gangs of its size usually do."""
 
 from datetime import timedelta
 

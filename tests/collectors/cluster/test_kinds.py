@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from collectors.check_catalogue import CHECKS
-from collectors.cluster import kinds
 from collectors.cluster.indexes import by_owner
 from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
 from collectors.facts.workload_keys import kind_with_group
@@ -16,12 +15,6 @@ from tests.support.custom_kinds import a_definition, is_custom
 
 OWNERS = [kind for kind in DEFAULT_KINDS if by_owner in kind.indexes]
 each_kind = pytest.mark.parametrize("kind", DEFAULT_KINDS, ids=lambda kind: kind.name)
-
-
-def test_every_kind_of_the_file_is_cached() -> None:
-    declared = {name: one for name, one in vars(kinds).items() if isinstance(one, ResourceKind)}
-    forgotten = [name for name, one in declared.items() if one not in DEFAULT_KINDS]
-    assert not forgotten, f"wrap in _cache(…): {', '.join(forgotten)}"
 
 
 def test_no_two_kinds_share_a_name() -> None:

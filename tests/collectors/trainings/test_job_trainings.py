@@ -155,13 +155,13 @@ STATES: list[tuple[str, list[Any], TrainingState, str]] = [
         "starting when some are placed",
         [job(), rank(0), rank(1, **UNSCHEDULABLE)],
         TrainingState.STARTING,
-        "1 of 2 ranks are running",
+        "1 of 2 ranks is running",
     ),
     (
         "starting while an image cannot be pulled",
         [job(), rank(0), rank(1, **PULLING)],
         TrainingState.STARTING,
-        "1 of 2 ranks are running; worker 1 is ImagePullBackOff",
+        "1 of 2 ranks is running; worker 1 is ImagePullBackOff",
     ),
     (
         "starting until its servers are running",

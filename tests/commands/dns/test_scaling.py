@@ -131,7 +131,17 @@ async def test_what_nodes_and_names_require_is_shown_with_the_advice(
     shown = await yard.say("dns show")
     assert "5 replicas for 13 nodes, of which the autoscaler counts 12" in shown
     assert "2 replicas for 0 names" in shown
-    assert "set min to 8 by dns scale 8" in shown
+    assert shown.count("dns scale 8") == 1  # one button, and no second advice
+    assert "8: half as many again as now" in shown
+
+
+async def test_a_source_that_cannot_be_asked_is_named_once(yard: Yard, kube: KubernetesLookalike) -> None:
+    yard.prometheus.go_blind("coredns", reason="it refuses the connection")
+    shown = await yard.say("dns show")
+
+    assert shown.count("it refuses the connection") == 1
+    assert "load: not known: it refuses the connection" in shown
+    assert "SERVFAIL" not in shown
 
 
 async def test_the_advice_is_one_number_where_the_maximum_is_below_what_nodes_require(

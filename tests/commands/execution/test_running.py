@@ -52,7 +52,7 @@ async def test_it_is_done_when_as_many_pods_run_as_were_promised(
 
     store, seen = MemoryStore(), list[str]()
     over = await run(store, writer, Starting())
-    assert (over.state, seen) == (PlanState.DONE, ["1 of 2 pods run"] * 2)
+    assert (over.state, seen) == (PlanState.DONE, ["1 of 2 pods runs"] * 2)
     (record,) = await journalled(store, over)
     assert record.outcome == "2 of 2 pods run"
 
@@ -67,7 +67,9 @@ async def test_it_gives_up_in_the_end_and_says_what_it_still_waits_for(
     add_pod(kube, "w-1", phase="Pending", containerStatuses=[waiting])
     over = await run(MemoryStore(), writer)
     assert over.state is PlanState.FAILED
-    assert over.error.startswith("wait until its pods run: timeout after 300 s; 1 of 2 pods run; w-1 waits: ")
+    assert over.error.startswith(
+        "wait until its pods run: timeout after 300 s; 1 of 2 pods runs; w-1 waits: "
+    )
 
 
 @pytest.mark.parametrize("kind", ["FailureTarget", "Failed"])

@@ -32,9 +32,11 @@ async def test_the_list_shows_when_idle_gpus_are_unknown(yard: Yard, kube: Kuber
 async def test_the_list_can_be_filtered(yard: Yard, kube: KubernetesLookalike) -> None:
     await trained(yard, kube, workers=1, gpus=8)
     free = await yard.say("gpu list --free", BO)
-    assert "GPUs of 1 node" in free
+    assert "1 of 3 nodes: with free GPUs" in free
+    assert "In the whole cluster: nvidia.com/gpu: 8 of 24 used" in free
     assert "cordoned" not in free
-    assert "GPUs of 1 node" in await yard.say("gpu list --team vision", BO)
+    assert "1 of 3 nodes: where team vision holds GPUs" in await yard.say("gpu list --team vision", BO)
+    assert "In the whole cluster" not in await yard.say("gpu list", BO)
     assert "There is no node where team sales holds GPUs" in await yard.say("gpu list --team sales", BO)
     assert "Did you mean" in await yard.say("gpu list --node gpu-a1", BO)
 

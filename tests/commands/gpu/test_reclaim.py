@@ -67,7 +67,7 @@ async def test_a_request_goes_to_the_owner_and_is_due_after_the_grace(
         "U_ANA",
         8,
     )
-    assert request.evidence == "no work on any of 8 GPUs for 30 min, 477 GiB of their memory in use"
+    assert request.evidence == "no work on any of 8 GPUs for 30 min; memory in use: 477 GiB"
     (due,) = await dues(yard)
     assert due == DueCommand(
         id=f"reclaim/{request.id}",

@@ -13,7 +13,7 @@ from collectors.trainings.training import Rank, Training, TrainingState
 from commands.core.request import Actor
 from commands.home.sections import (
     SHOWN,
-    failures_of,
+    failed_trainings,
     leases_of,
     open_incident_blocks,
     trainings_of,
@@ -146,10 +146,10 @@ def test_a_failed_training_stays_with_its_cause_until_it_runs_again() -> None:
         a_notice(NOON, failures=(Rank(role="worker", index=7, pod="p", node="gpu-a01", exit_code=1),)),
         None,
     )
-    said = shown(*failures_of([failure], []))
+    said = shown(*failed_trainings([failure], []))
 
     assert "Your trainings that failed: 1" in said
     assert "worker 7 on gpu-a01: exit code 1" in said
     assert "[Show] training show vision/detr" in said
     again = replace(training(1), id="vision/Job/detr")
-    assert failures_of([failure], [again]) == []
+    assert failed_trainings([failure], [again]) == []

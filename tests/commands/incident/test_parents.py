@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from alerts.alert import Alert
+from alerts.cards.posted import CardKind, PostedCard
+from alerts.incidents.evidence import Proven
 from alerts.incidents.grouping import acknowledge
 from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
 from alerts.rules import Proof
 from alerts.silences import Silence
+from commands.models import AuditEntry
 from tests.support.incident_yard import yard_with
 from tests.support.storm_stage import StormStage, a_site, racks
 from tests.support.yard import Yard
@@ -86,6 +89,9 @@ async def test_who_acknowledges_it_acknowledges_what_nobody_has(tmp_path: Path) 
         assert f"You acknowledged incident {id} with 29 incidents of it" in said
         owners = [one.acknowledged_by for one in await members(yard, id)]
         assert (owners.count("U_DANA"), owners.count("slack:U_BO")) == (29, 1)
+        async with yard.store.read() as snapshot:
+            audited = [one.line for one in await snapshot.rows(AuditEntry).find()]
+        assert audited.count(f"alert ack {id}") >= 1
         assert "You already acknowledged" in await yard.say(f"alert ack {id}")
         await yard.say(f"alert hand-over {id} U0ELI00000")
         assert {one.acknowledged_by for one in await members(yard, id)} == {"U0ELI00000", "slack:U_BO"}
@@ -128,3 +134,22 @@ async def test_one_that_is_over_takes_no_acknowledgement(tmp_path: Path) -> None
         for line in (f"alert ack {id}", f"silence incident {id}", f"incident resolve {id} --reason done"):
             assert f"Incident {id} is already resolved." in await yard.say(line)
         assert "30 nodes of rack r1 had alerts" in await yard.say("incident list --all")
+
+
+async def test_a_person_reopens_one_of_it_which_then_has_its_own_card(tmp_path: Path) -> None:
+    async with a_storm_of(tmp_path, is_over=True) as (yard, id):
+        assert f"{id} stands for many incidents" in await yard.say(
+            f"incident reopen {id} --reason 'not over'"
+        )
+        (first, *_) = await members(yard, id)
+        (alert,) = first.members
+        said = Proven(proof=Proof.WORD, at=first.opened_at, who="U_DANA", reason="well")
+        async with yard.store.unit() as unit:
+            ended = replace(alert, proofs=(Proof.WORD,), proven=said)
+            await unit.rows(Incident).put(replace(first, members=(ended,)))
+        assert "You reopened incident" in await yard.say(f"incident reopen {first.id} --reason 'not over'")
+        async with yard.store.read() as snapshot:
+            again = await snapshot.rows(Incident).get(first.id)
+            cards = await snapshot.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=first.id)
+    assert again is not None
+    assert (again.is_open, again.parent, len(cards)) == (True, "", 1)

@@ -1,4 +1,4 @@
-"""A word that an incident is over can be taken back: it stands again as it stood, and the channel is told."""
+"""A word that an incident is over can be taken back: it stands again as it stood, and the channel reads it."""
 
 from dataclasses import replace
 from pathlib import Path

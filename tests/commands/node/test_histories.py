@@ -18,7 +18,8 @@ from commands.execution.plan import Plan, PlanState
 from commands.execution.steps import Record
 from commands.models import CordonLease
 from tests.support.examples import share
-from tests.support.history import DANA, ELI, NODES, History, is_ours, stands, until_of
+from tests.support.history import DANA, ELI, History
+from tests.support.history_objects import NODES, is_ours, stands, until_of
 from tests.support.odd_api import ODD
 
 ACTORS = {"dana": DANA, "eli": ELI}

@@ -131,7 +131,7 @@ async def test_one_rule_is_explained_with_the_lines_that_it_needs() -> None:
     hot = next(rule for rule in rules() if rule.name == "GPUHot")
     runs = {hot.id: RuleRun(took=timedelta(seconds=2), evaluated=NOON)}
     said = text_of(await answer(ExamineRules(rule="GPUHot", all=False), runs=runs))
-    assert "state: blind\nwhy: no DCGM_A\nto mend it: add these lines" in said
+    assert "state: blind\nwhy: no DCGM_A\nto fix it: add these lines" in said
     assert "evaluated: every 1 min; the last answer took 2.0 s" in said
     assert said.endswith("\n".join(COUNTERS))
 

@@ -10,6 +10,6 @@ down_revision = "0008"
 
 
 def upgrade() -> None:
-    create_table("parents", "cluster", "state", "key", "resolved_at")
+    create_table("parents", "cluster", "state", "key", "resolved_at", "unanswered_since")
     op.add_column("incidents", Column("parent", Text, nullable=False, server_default=""))
     op.create_index("incidents_by_parent", "incidents", ["parent"])

@@ -203,7 +203,7 @@ def test_any_message_is_within_slacks_limits(message: Message) -> None:
 def test_text_is_cut_by_its_length_after_escaping() -> None:
     message = render(Message(title=(), summary="<" * 5000))
     assert len(message.text) <= 3500
-    assert message.text.endswith("&lt; … 5000 characters in all")
+    assert message.text.endswith("&lt;…")
 
 
 def test_a_thread_reply_is_text_only() -> None:

@@ -61,8 +61,8 @@ async def test_a_card_shows_the_present_reason() -> None:
         ("its newest scrape is 3 min old", "its newest scrape is 3 min 15 s old"),
         ("its newest scrape is 59 s old", "its newest scrape is 1 h old"),
         (
-            "its newest scrape as of 12:03:15 UTC is 3 min old",
-            "its newest scrape as of 12:04:15 UTC is 1 d 4 h old",
+            "its newest scrape is 3 min old",
+            "its newest scrape is 1 d 4 h old",
         ),
         ("12 queries already wait", "1000 queries already wait"),
         ("nodes: last seen 90 s ago", "nodes: last seen 2 min ago"),

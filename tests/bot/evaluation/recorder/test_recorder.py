@@ -4,10 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
-
 from alerts.alert import Alert
 from alerts.cards.posted import PostedCard
 from alerts.incidents.grouping import acknowledge
@@ -17,37 +13,10 @@ from alerts.lifecycle import AlertState
 from alerts.matching import parse_matchers
 from alerts.routing import Route
 from alerts.rules import ResolveWhen, Severity
-from alerts.silences import Silence
 from collectors.facts.topology import Topology
+from tests.bot.evaluation.recorder.conftest import RULE, a_yard, by_rule
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, minutes
-from tests.support.evaluation import EVERY, Canned, EvaluationStage, hot
-from tests.support.examples import share
-
-RULE = a_rule(for_=minutes(2), keep_firing_for=minutes(1))
-SILENCE = Silence(
-    id="s1",
-    cluster=CLUSTER,
-    matchers=parse_matchers('node="gpu-a01"'),
-    starts_at=NOON,
-    ends_at=NOON + minutes(30),
-    by="U1",
-    comment="known",
-)
-
-
-def a_yard(*spans: tuple[int, int], **more: object) -> EvaluationStage:
-    parts = {"rules": (RULE,), "metrics": Canned(hot(*spans)), **more}
-    return EvaluationStage(**parts)  # type: ignore[arg-type]
-
-
-def by_rule(**spans: tuple[int, int]) -> Canned:
-    """Each rule's expression is its own name, hot in its own span of minutes."""
-
-    def heat(expr: str, at: datetime) -> Mapping[str, float]:
-        begin, end = spans.get(expr, (0, 0))
-        return {"gpu-a01": 91} if begin <= (at - NOON) / EVERY < end else {}
-
-    return Canned(heat)
+from tests.support.evaluation import Canned, EvaluationStage
 
 
 async def test_a_firing_alert_opens_an_incident_with_a_card_and_no_reply() -> None:
@@ -204,96 +173,6 @@ async def test_an_info_alert_does_not_reopen_an_incident() -> None:
     assert [event.type.value for event in incident.events] == ["opened", "alert_resolved", "resolved"]
 
 
-async def test_a_silenced_incident_is_recorded_and_not_delivered() -> None:
-    yard = a_yard((0, 10))
-    await yard.silence(SILENCE)
-    await yard.run(20)
-
-    (incident,) = await yard.incidents()
-    assert not incident.is_open
-    assert await yard.cards() == []
-    assert await yard.said() == []
-
-
-async def test_a_silence_applies_however_many_expired_before_it() -> None:
-    yard = a_yard((0, 10))
-    old = replace(SILENCE, starts_at=NOON - minutes(90), ends_at=NOON - minutes(60))
-    async with yard.store.unit() as unit:
-        for number in range(1_000):
-            await unit.rows(Silence).put(replace(old, id=f"old{number}"))
-    await yard.silence(SILENCE)
-    await yard.run(5)
-
-    assert len(await yard.incidents()) == 1
-    assert await yard.cards() == []
-
-
-async def test_an_incident_that_outlives_its_silence_is_delivered_then() -> None:
-    yard = a_yard((0, 60))
-    await yard.silence(SILENCE)
-    await yard.run(29)
-    during = await yard.cards()
-    await yard.run(32, start=29)
-
-    assert during == []
-    assert [card.id for card in await yard.cards()] == ["incident/i1/C1"]
-
-
-def flapping(until: int, late: int = 1_000) -> Canned:
-    """Warm all the time, Bad every other minute before `until`, Late from minute `late` on."""
-
-    def heat(expr: str, at: datetime) -> Mapping[str, float]:
-        minute = (at - NOON) / EVERY
-        is_hot = {"Warm": True, "Bad": minute % 2 == 1 and minute < until, "Late": minute >= late}[expr]
-        return {"gpu-a01": 91} if is_hot else {}
-
-    return Canned(heat)
-
-
-FLAPPING = (
-    a_rule("Warm", expr="Warm"),
-    a_rule("Bad", expr="Bad", severity="critical"),
-    a_rule("Late", expr="Late"),
-)
-
-
-async def test_events_during_a_silence_are_not_delivered_when_it_ends() -> None:
-    yard = EvaluationStage(rules=FLAPPING, metrics=flapping(25))
-    await yard.silence(SILENCE)
-    await yard.run(35)
-
-    assert len(await yard.cards()) == 1
-    assert await yard.said() == []
-
-
-async def test_a_channel_that_is_added_late_gets_no_earlier_events() -> None:
-    routes = (Route(matchers=parse_matchers("alertname=Late"), channels=("C9",)),)
-    yard = EvaluationStage(rules=FLAPPING, metrics=flapping(20, late=30), routes=routes)
-    await yard.run(40)
-
-    assert sorted(card.channel for card in await yard.cards()) == ["C1", "C9"]
-    assert {card for card, _text in await yard.said()} == {"incident/i1/C1"}
-
-
-async def test_an_incident_delivered_before_its_silence_still_gets_its_resolution() -> None:
-    yard = a_yard((0, 12))
-    await yard.run(5)
-    await yard.silence(SILENCE)
-    await yard.run(20, start=5)
-
-    assert [text.split()[0] for _card, text in await yard.said()] == ["Resolved"]
-
-
-async def test_a_silence_of_one_alert_does_not_hide_another() -> None:
-    other = a_rule("Other", expr="Other")
-    warm = a_rule(expr="GPUTemperatureHigh")
-    yard = EvaluationStage(rules=(warm, other), metrics=by_rule(GPUTemperatureHigh=(0, 30), Other=(0, 30)))
-    await yard.silence(replace(SILENCE, matchers=parse_matchers("alertname=GPUTemperatureHigh")))
-    await yard.run(3)
-
-    assert len(await yard.cards()) == 1
-
-
 async def test_an_incident_that_resolves_when_acknowledged_is_open_until_then() -> None:
     yard = a_yard(
         (0, 5), rules=(replace(RULE, template=replace(RULE.template, resolve_when=ResolveWhen.ACKNOWLEDGED)),)
@@ -356,110 +235,3 @@ async def test_rows_of_two_clusters_stay_apart() -> None:
     assert {alert.cluster for alert in await yard.alerts()} == {"prod-a", "prod-b"}
     standing, _evaluated = await yard.recorder.restore()
     assert {alert.cluster for alert in standing} == set()
-
-
-strips = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12)), max_size=4).map(
-    lambda found: tuple((begin, begin + length) for begin, length in found)
-)
-
-
-@share(0.3)
-@given(
-    spans=strips,
-    restarts=st.sets(st.integers(0, 50), max_size=6),
-    timing=st.tuples(st.integers(0, 4), st.integers(0, 4)),
-)
-async def test_a_restart_at_any_moment_changes_nothing(
-    spans: tuple[tuple[int, int], ...], restarts: set[int], timing: tuple[int, int]
-) -> None:
-    rule = a_rule(for_=minutes(timing[0]), keep_firing_for=minutes(timing[1]))
-    one, other = (a_yard(*spans, rules=(rule,)) for _ in range(2))
-    for minute in range(56):
-        if minute in restarts:
-            await one.restart(minute)
-        await one.round(minute)
-        await other.round(minute)
-
-    assert await one.alerts() == await other.alerts()
-    assert await one.incidents() == await other.incidents()
-    assert await one.cards() == await other.cards()
-    assert await one.lines() == await other.lines()
-
-
-@share(0.3)
-@given(
-    spans=strips,
-    outages=st.lists(st.tuples(st.integers(1, 50), st.integers(1, 20)), max_size=3),
-    timing=st.tuples(st.integers(0, 4), st.integers(0, 4)),
-)
-@example(spans=((0, 1), (31, 32)), outages=[(1, 1)], timing=(0, 0))  # resolved at its own time, not when read
-@example(spans=((35, 47),), outages=[(27, 20), (48, 1)], timing=(0, 1))  # the latest state is stored
-async def test_events_during_downtime_are_backfilled(
-    spans: tuple[tuple[int, int], ...], outages: list[tuple[int, int]], timing: tuple[int, int]
-) -> None:
-    rule = a_rule(for_=minutes(timing[0]), keep_firing_for=minutes(timing[1]))
-    one, other = (a_yard(*spans, rules=(rule,)) for _ in range(2))
-    down = {minute for begin, length in outages for minute in range(begin, begin + length)}
-    for minute in range(80):
-        if minute not in down:
-            if minute - 1 in down:
-                await one.restart(minute)
-            await one.round(minute)
-        await other.round(minute)
-
-    assert await one.alerts() == await other.alerts()
-    ends = [[(it.id, it.opened_at, it.resolved_at) for it in await yard.incidents()] for yard in (one, other)]
-    assert ends[0] == ends[1]
-    assert [card.id for card in await one.cards()] == [card.id for card in await other.cards()]
-
-
-async def test_an_alert_that_fired_and_resolved_during_downtime_is_delivered() -> None:
-    yard = a_yard((8, 12))
-    await yard.run(5)
-    await yard.restart(30)
-    await yard.round(30)
-
-    (incident,) = await yard.incidents()
-    (alert,) = await yard.alerts()
-    assert incident.opened_at == NOON + minutes(10)
-    assert alert.life.resolved_at == NOON + minutes(13)
-    assert incident.resolved_at == alert.life.resolved_at
-    assert len(await yard.cards()) == 1
-
-
-async def test_only_the_end_of_a_long_downtime_is_backfilled() -> None:
-    yard = a_yard((8, 12), (400, 404))
-    await yard.run(5)
-    await yard.restart(450)
-    await yard.round(450)
-
-    (incident,) = await yard.incidents()
-    assert incident.opened_at == NOON + minutes(402)
-
-
-@pytest.mark.parametrize("restart_at", range(1, 9))
-async def test_a_restart_preserves_keep_firing_for(restart_at: int) -> None:
-    """Clear, firing, clear again within a minute: `keep_firing_for` counts from the second clear."""
-
-    def heat(_expr: str, at: datetime) -> Mapping[str, float]:
-        quarter = (at - NOON) / minutes(0.25)
-        return {"gpu-a01": 91} if quarter < 3 or quarter == 4 else {}
-
-    rule = replace(a_rule(keep_firing_for=minutes(1)), interval=minutes(0.25))
-    yard = a_yard(rules=(rule,), metrics=Canned(heat))
-    for quarter in range(14):
-        if quarter == restart_at:
-            await yard.restart(quarter / 4)
-        await yard.round(quarter / 4)
-
-    (alert,) = await yard.alerts()
-    assert alert.life.resolved_at == NOON + minutes(9 / 4)
-
-
-async def test_an_unrelated_silence_does_not_hide_an_alert_that_ended_while_blind() -> None:
-    yard = a_yard((4, 12))
-    yard.metrics.dark = lambda at: NOON + minutes(3) <= at < NOON + minutes(20)
-    await yard.silence(replace(SILENCE, matchers=parse_matchers("node=gpu-a02")))
-    await yard.run(21)
-
-    assert len(await yard.cards()) == 1

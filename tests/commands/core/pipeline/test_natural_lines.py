@@ -84,9 +84,9 @@ async def test_a_text_without_quotes_is_offered_with_quotes(yard: Yard) -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("dns scale 0", "replicas must be 1 or more, and 0 is not."),
+        ("dns scale 0", "replicas must be a whole number, 1 or more, and 0 is not."),
         ("dns scale six", "replicas must be a whole number, 1 or more, and six is not."),
-        ("audit --last 999", "--last must be 1 to 200, and 999 is not."),
+        ("audit --last 999", "--last must be a whole number, 1 to 200, and 999 is not."),
         ("node cordon gpu-b03 --reason", "--reason needs a value."),
         ("node list --rak rack-a", "node list has no option --rak. Did you mean --rack?"),
         ("node show gpu-a01 gpu-b03", "gpu-b03 is one word too many."),

@@ -1,0 +1,215 @@
+"""The reading part of Alertmanager's API, version 2, and its silences, which are those of `silence add`."""
+
+import shlex
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+from aiohttp import web
+
+from alerts.alert import Alert
+from alerts.lifecycle import AlertState
+from alerts.matching import Matcher, Operator, parse_matchers
+from alerts.silences import Silence
+from alerts.store import Store
+from bot.http.alertmanager_view import RECEIVER, alert_view, group_views, silence_view, status_view, wanted
+from bot.http.gate import error_answer
+from bot.http.line_answer import line_answer
+from bot.http.senders import NO_TOKEN, Sender, sender_of
+from collectors.facts.clock import Clock, format_duration
+from commands.core.command import CommandOutcome, Handler
+from commands.core.request import Actor, Request
+from commands.execution.plan import Origin
+
+Answered = Callable[[web.Request, Actor], Awaitable[Any]]  # what is sent as JSON; None: an empty answer
+
+
+class _Matcher(msgspec.Struct, rename="camel"):
+    name: str
+    value: str
+    is_regex: bool = False
+    is_equal: bool = True
+
+    def read(self) -> Matcher:
+        signs = {
+            (False, True): Operator.EQUAL,
+            (False, False): Operator.NOT_EQUAL,
+            (True, True): Operator.MATCHES,
+            (True, False): Operator.NOT_MATCHES,
+        }
+        return Matcher(name=self.name, operator=signs[self.is_regex, self.is_equal], value=self.value)
+
+
+class _Silence(msgspec.Struct, rename="camel"):
+    matchers: list[_Matcher]
+    ends_at: datetime
+    starts_at: datetime | None = None
+    comment: str = ""
+    id: str = ""
+
+
+class _RefusedError(Exception):
+    """The request is refused. The text says why."""
+
+    def __init__(self, reason: str, status: int = 400) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertmanagerApi:
+    """What the endpoints need. `clusters`: their names; a silence is of one of them. `started`: of the process."""
+
+    store: Store
+    take: Handler
+    senders: Sequence[Sender]
+    clusters: Sequence[str]
+    clock: Clock
+    version: str
+    started: datetime
+
+    def add_to(self, app: web.Application) -> None:
+        """Add the routes to the application."""
+        reads: dict[str, Answered] = {
+            "/api/v2/alerts": self._alerts,
+            "/api/v2/alerts/groups": self._groups,
+            "/api/v2/receivers": self._receivers,
+            "/api/v2/status": self._status,
+            "/api/v2/silences": self._silences,
+            "/api/v2/silence/{id}": self._silence,
+        }
+        for path, answered in reads.items():
+            app.router.add_get(path, self._guarded(answered))
+        app.router.add_post("/api/v2/silences", self._guarded(self._add))
+        app.router.add_delete("/api/v2/silence/{id}", self._guarded(self._expire))
+
+    def _guarded(self, answered: Answered) -> Callable[[web.Request], Awaitable[web.Response]]:
+        async def handle(request: web.Request) -> web.Response:
+            actor = sender_of(request.headers, self.senders)
+            if actor is None:
+                return error_answer(401, NO_TOKEN)
+            try:
+                found = await answered(request, actor)
+            except _RefusedError as error:
+                return _json(str(error), error.status)
+            return web.Response() if found is None else _json(found)
+
+        return handle
+
+    async def _alerts(self, request: web.Request, _: Actor) -> list[dict[str, Any]]:
+        now = self.clock.now()
+        async with self.store.read() as snapshot:
+            firing = await snapshot.rows(Alert).find(state=AlertState.FIRING)
+            silences = [one for one in await snapshot.rows(Silence).find() if one.is_active(now)]
+        views = [alert_view(alert, silences, now) for alert in firing]
+        return wanted(
+            views,
+            _filter(request),
+            active=_is_wanted(request, "active"),
+            silenced=_is_wanted(request, "silenced"),
+        )
+
+    async def _groups(self, request: web.Request, actor: Actor) -> list[dict[str, Any]]:
+        return group_views(await self._alerts(request, actor))
+
+    async def _receivers(self, _request: web.Request, _: Actor) -> list[dict[str, str]]:
+        return [{"name": RECEIVER}]
+
+    async def _status(self, _request: web.Request, _: Actor) -> dict[str, Any]:
+        return status_view(self.version, self.started)
+
+    async def _silences(self, request: web.Request, _: Actor) -> list[dict[str, Any]]:
+        now, matchers = self.clock.now(), _filter(request)
+        async with self.store.read() as snapshot:
+            found = await snapshot.rows(Silence).find()
+        views = [silence_view(one, now) for one in found]
+        return [view for view in views if _has(view, matchers)]
+
+    async def _silence(self, request: web.Request, _: Actor) -> dict[str, Any]:
+        return silence_view(await self._kept(request.match_info["id"]), self.clock.now())
+
+    async def _add(self, request: web.Request, actor: Actor) -> dict[str, str]:
+        """Add the silence as the line `silence add` does, with its checks. One with an id replaces that."""
+        try:
+            given = msgspec.json.decode(await request.read(), type=_Silence)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise _RefusedError(str(error)) from error
+        now = self.clock.now()
+        if given.ends_at.tzinfo is None or given.ends_at <= now:
+            raise _RefusedError("end time can't be in the past")
+        if given.starts_at is not None and (given.starts_at.tzinfo is None or given.starts_at > now):
+            raise _RefusedError("a silence that begins later is not known here: add it when it begins")
+        matchers = [one.read() for one in given.matchers]
+        cluster = self._cluster_of(matchers)
+        words = [
+            *map(str, matchers),
+            "--for",
+            format_duration(given.ends_at - now),
+            "--reason",
+            given.comment or "none",
+        ]
+        await self._run(["silence", "add", *words, *(["--cluster", cluster] if cluster else [])], actor)
+        async with self.store.read() as snapshot:
+            kept = await snapshot.rows(Silence).find(cluster=cluster, newest=True)
+        later = self.clock.now()
+        added = next(one for one in kept if set(one.matchers) == set(matchers) and one.is_active(later))
+        if given.id and given.id != added.id:
+            await self._run(["silence", "expire", given.id], actor)
+        return {"silenceID": added.id}
+
+    async def _expire(self, request: web.Request, actor: Actor) -> None:
+        silence = await self._kept(request.match_info["id"])
+        await self._run(["silence", "expire", silence.id], actor)
+
+    async def _kept(self, id: str) -> Silence:
+        async with self.store.read() as snapshot:
+            found = await snapshot.rows(Silence).get(id)
+        if found is None:
+            raise _RefusedError(f"there is no silence {id}", 404)
+        return found
+
+    async def _run(self, words: Sequence[str], actor: Actor) -> None:
+        request = Request(
+            id=f"http/{actor.id}/{uuid4().hex}",
+            line=shlex.join(words),
+            actor=actor,
+            at=self.clock.now(),
+            origin=Origin(via="terminal"),
+        )
+        answer = line_answer(await self.take(request))
+        if answer.outcome is CommandOutcome.REFUSED:
+            raise _RefusedError(answer.text, 403)
+        if answer.outcome is not CommandOutcome.DONE:
+            raise _RefusedError(answer.text)
+
+    def _cluster_of(self, matchers: Sequence[Matcher]) -> str:
+        """Return the cluster of a silence: ours is of one cluster, Alertmanager's of all that it has."""
+        if len(self.clusters) == 1:
+            return self.clusters[0]
+        named = [one.value for one in matchers if one.name == "cluster" and one.operator is Operator.EQUAL]
+        if len(named) == 1 and named[0] in self.clusters:
+            return named[0]
+        raise _RefusedError(f"add the matcher cluster=, with one of {', '.join(self.clusters)}")
+
+
+def _filter(request: web.Request) -> tuple[Matcher, ...]:
+    try:
+        return tuple(one for text in request.query.getall("filter", []) for one in parse_matchers(text))
+    except ValueError as error:
+        raise _RefusedError(str(error)) from error
+
+
+def _is_wanted(request: web.Request, name: str) -> bool:
+    return request.query.get(name, "true").lower() in ("true", "1", "t")
+
+
+def _has(view: dict[str, Any], matchers: tuple[Matcher, ...]) -> bool:
+    labels = {one["name"]: one["value"] for one in view["matchers"]}
+    return all(one.fits(labels) for one in matchers)
+
+
+def _json(body: Any, status: int = 200) -> web.Response:
+    return web.Response(status=status, body=msgspec.json.encode(body), content_type="application/json")

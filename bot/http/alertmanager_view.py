@@ -1,0 +1,116 @@
+"""Alertmanager's view of alerts and silences: the JSON of its API, version 2, as amtool, karma and Grafana read it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from alerts.alert import Alert
+from alerts.matching import Matcher, Operator
+from alerts.silences import Silence
+from collectors.facts.labels import Labels
+
+RECEIVER = "yardmaster"  # we have routes to channels, and no receivers with names
+NO_GROUP = "alertname"  # /alerts/groups groups by it
+
+_OFFSET, _PRIME, _SEPARATOR = 14695981039346656037, 1099511628211, 0xFF
+
+
+def fingerprint(labels: Labels) -> str:
+    """Return the labels' fingerprint as Prometheus' common library computes it: FNV-1a, 64 bits, in hex."""
+    state = _OFFSET
+    for name, value in labels.pairs:
+        for part in (name, value):
+            for byte in (*part.encode(), _SEPARATOR):
+                state = (state ^ byte) * _PRIME & 0xFFFFFFFFFFFFFFFF
+    return f"{state:016x}"
+
+
+def alert_view(alert: Alert, silences: Iterable[Silence], now: datetime) -> dict[str, Any]:
+    """Return an alert as `GET /api/v2/alerts` shows it."""
+    silenced_by = [
+        one.id for one in silences if one.cluster == alert.cluster and one.covers(alert.labels, now)
+    ]
+    began = alert.life.fired_at or alert.life.since
+    return {
+        "annotations": {name: str(value) for name, value in alert.annotations.items()},
+        "endsAt": alert.ends_at or now,
+        "fingerprint": fingerprint(alert.labels),
+        "receivers": [{"name": RECEIVER}],
+        "startsAt": began,
+        "status": {
+            "inhibitedBy": [],
+            "silencedBy": silenced_by,
+            "state": "suppressed" if silenced_by else "active",
+        },
+        "updatedAt": now,
+        **({"generatorURL": alert.generator_url} if alert.generator_url else {}),
+        "labels": dict(alert.labels),
+    }
+
+
+def group_views(alerts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return alerts, as they are shown, in groups by their name."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for alert in alerts:
+        groups.setdefault(alert["labels"].get(NO_GROUP, ""), []).append(alert)
+    return [
+        {"alerts": found, "labels": {NO_GROUP: name} if name else {}, "receiver": {"name": RECEIVER}}
+        for name, found in sorted(groups.items())
+    ]
+
+
+def silence_view(silence: Silence, now: datetime) -> dict[str, Any]:
+    """Return a silence as `GET /api/v2/silences` shows it. One of an incident is shown with that as its matcher."""
+    matchers = silence.matchers or (
+        Matcher(name="incident", operator=Operator.EQUAL, value=silence.incident),
+    )
+    ends_at = silence.expired_at or silence.ends_at
+    state = "expired" if ends_at <= now else "active" if silence.starts_at <= now else "pending"
+    return {
+        "id": silence.id,
+        "status": {"state": state},
+        "updatedAt": silence.expired_at or silence.starts_at,
+        "comment": silence.comment,
+        "createdBy": silence.by_name or silence.by,
+        "endsAt": ends_at,
+        "startsAt": silence.starts_at,
+        "matchers": [_matcher_view(one) for one in matchers],
+    }
+
+
+def _matcher_view(matcher: Matcher) -> dict[str, Any]:
+    return {
+        "name": matcher.name,
+        "value": matcher.value,
+        "isRegex": matcher.operator in (Operator.MATCHES, Operator.NOT_MATCHES),
+        "isEqual": matcher.operator in (Operator.EQUAL, Operator.MATCHES),
+    }
+
+
+def status_view(version: str, started: datetime) -> dict[str, Any]:
+    """Return what `GET /api/v2/status` shows: ours, as there is no cluster of several and no configuration file."""
+    return {
+        "cluster": {"name": "", "status": "disabled", "peers": []},
+        "config": {"original": ""},
+        "uptime": started,
+        "versionInfo": {
+            "branch": "",
+            "buildDate": "",
+            "buildUser": "",
+            "goVersion": "",
+            "revision": "",
+            "version": version,
+        },
+    }
+
+
+def wanted(
+    views: Sequence[dict[str, Any]], matchers: tuple[Matcher, ...], *, active: bool, silenced: bool
+) -> list[dict[str, Any]]:
+    """Return the alerts that fit the matchers and are in one of these states."""
+    states = {name for name, is_wanted in (("active", active), ("suppressed", silenced)) if is_wanted}
+    return [
+        view
+        for view in views
+        if view["status"]["state"] in states and all(one.fits(view["labels"]) for one in matchers)
+    ]

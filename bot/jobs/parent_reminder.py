@@ -1,0 +1,72 @@
+"""Reminders of critical parent incidents that nobody has acknowledged, as of incidents: once a period.
+
+The parent is one row, however many members it has, so a reminder of a storm is as short a transaction as any.
+"""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
+from alerts.incidents.events import IncidentEventType
+from alerts.parents.parent_incident import ParentIncident
+from alerts.rules import Severity
+from alerts.silences import Silence
+from alerts.store import Store, StoreSnapshot
+from bot.jobs.due_work import DueWork
+from commands.core.parent_members import members_of
+
+
+class ParentReminder:
+    """Posts a reply into the parent's thread that the channel shows too; its members are not repeated."""
+
+    def __init__(self, store: Store, *, every: timedelta) -> None:
+        self._store = store
+        self._every = every
+        work = DueWork(
+            name="parents", row=ParentIncident, column="unanswered_since", do=self._remind, after=every
+        )
+        self.works: tuple[DueWork[Any], ...] = (work,) if every else ()
+
+    async def _remind(self, due: ParentIncident, now: datetime) -> timedelta:
+        """Remind of the parent as it is stored now."""
+        async with self._store.unit() as unit:
+            parent = await unit.rows(ParentIncident).get(due.id)
+            since = parent.unanswered_since if parent is not None else None
+            if parent is None or since is None or now < since + self._every:
+                return self._every
+            silences = await unit.rows(Silence).find(cluster=parent.cluster)
+            if ends := [one.ends_at for one in silences if one.covers_incident(parent, now)]:
+                return max(ends) - now
+            if not await _waits_for_somebody(parent, unit):
+                return self._every
+            cards = await unit.rows(PostedCard).find(kind=CardKind.PARENT.value, row_id=parent.id)
+            reminded = _reminded(parent, now)
+            await unit.rows(ParentIncident).put(reminded)
+            event = reminded.events[-1].number
+            for card in cards:
+                reply = ThreadReply(
+                    id=reply_id(card.id, str(event)),
+                    cluster=card.cluster,
+                    card=card.id,
+                    event=event,
+                    at=now,
+                    broadcast=True,
+                )
+                await unit.rows(ThreadReply).add(reply)
+        return self._every
+
+
+async def _waits_for_somebody(parent: ParentIncident, snapshot: StoreSnapshot) -> bool:
+    """Whether nobody has one of its critical members: people may acknowledge them one by one."""
+    members = await members_of(parent, snapshot)
+    return any(
+        one.is_open and not one.acknowledged_by and one.severity is Severity.CRITICAL for one in members
+    )
+
+
+def _reminded(parent: ParentIncident, now: datetime) -> ParentIncident:
+    """Return the parent with the reminder, in the place of an earlier one."""
+    numbered = parent.with_event(IncidentEventType.REMINDED, now)
+    events = (one for one in numbered.events[:-1] if one.type is not IncidentEventType.REMINDED)
+    return replace(numbered, events=(*events, numbered.events[-1]))

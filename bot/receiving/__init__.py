@@ -1,0 +1,1 @@
+"""Alerts of other programs: read from what they send, and brought to the incident recorder."""

@@ -1,0 +1,131 @@
+"""Posted alerts: the bodies of Alertmanager's API and of its webhook, read alert by alert.
+
+A body is refused as a whole only if it is no list of alerts. One bad alert in it is refused by its name, and the
+others are kept.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+import msgspec
+
+from alerts.received import ReceivedAlert
+from collectors.facts.labels import Labels
+
+MOST_LABELS = 128
+MOST_CHARACTERS = 65_536  # of an alert's labels and annotations
+AHEAD = timedelta(hours=1)  # a beginning later than this is a wrong clock or a wrong unit
+
+_WEB = ("http://", "https://")
+_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+
+
+class BodyError(Exception):
+    """The body is no list of alerts. The text says why."""
+
+
+class _Posted(msgspec.Struct, rename="camel"):
+    labels: dict[str, str]
+    annotations: dict[str, str] = {}
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    generator_url: str = msgspec.field(default="", name="generatorURL")
+
+
+class _Webhook(msgspec.Struct):
+    alerts: list[msgspec.Raw]
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingOptions:
+    """How alerts are read. `lasts`: how long one stands that has no end, after it was sent. `clean` removes secrets."""
+
+    lasts: timedelta
+    drop_labels: frozenset[str] = frozenset()
+    clean: Callable[[str], str] = str
+
+
+@dataclass(slots=True, kw_only=True)
+class PostedAlerts:
+    """What a body had: the alerts, and why others of it are refused."""
+
+    alerts: list[ReceivedAlert] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+
+def posted_alerts(body: bytes, options: ReadingOptions, now: datetime) -> PostedAlerts:
+    """Read the body of `POST /api/v2/alerts`. Raises BodyError."""
+    return _read(_decoded(body, list[msgspec.Raw]), options, now)
+
+
+def webhook_alerts(body: bytes, options: ReadingOptions, now: datetime) -> PostedAlerts:
+    """Read the body of Alertmanager's webhook, version 4. Raises BodyError."""
+    webhook = _decoded(body, _Webhook)
+    if webhook.version not in ("", "4"):
+        raise BodyError(f'version "{webhook.version}" of the webhook is not known: "4" is')
+    return _read(webhook.alerts, options, now)
+
+
+T = TypeVar("T")
+
+
+def _decoded(body: bytes, type_: type[T]) -> T:
+    try:
+        return msgspec.json.decode(body, type=type_)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BodyError(str(error)) from error
+
+
+def _read(bodies: Iterable[msgspec.Raw], options: ReadingOptions, now: datetime) -> PostedAlerts:
+    found = PostedAlerts()
+    for number, body in enumerate(bodies):
+        try:
+            found.alerts.append(_received(msgspec.json.decode(body, type=_Posted), options, now))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
+            found.refused.append(f"alert {number}: {error}")
+    return found
+
+
+def _received(posted: _Posted, options: ReadingOptions, now: datetime) -> ReceivedAlert:
+    labels = {name: value for name, value in posted.labels.items() if value}
+    _check(labels, posted.annotations)
+    begin, end = _moment(posted.starts_at), _moment(posted.ends_at)
+    starts_at = begin or min(end or now, now)
+    if starts_at > now + AHEAD:
+        raise ValueError(f"startsAt {starts_at.isoformat()} is in the future: check the sender's clock")
+    if end is not None and end < starts_at:
+        raise ValueError("start time must be before end time")
+    return ReceivedAlert(
+        labels=Labels({name: value for name, value in labels.items() if name not in options.drop_labels}),
+        annotations={name: options.clean(value) for name, value in posted.annotations.items() if value},
+        starts_at=min(starts_at, now),
+        ends_at=end or now + options.lasts,
+        generator_url=options.clean(url) if (url := posted.generator_url).startswith(_WEB) else "",
+    )
+
+
+def _check(labels: dict[str, str], annotations: dict[str, str]) -> None:
+    if not labels:
+        raise ValueError("at least one label pair required")
+    if len(labels) > MOST_LABELS:
+        raise ValueError(f"{len(labels)} labels are more than {MOST_LABELS}")
+    for name in (*labels, *annotations):
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"invalid label or annotation name {name[:80]!r}")
+    size = sum(len(name) + len(value) for pairs in (labels, annotations) for name, value in pairs.items())
+    if size > MOST_CHARACTERS:
+        raise ValueError(f"{size} characters in labels and annotations are more than {MOST_CHARACTERS}")
+
+
+def _moment(given: datetime | None) -> datetime | None:
+    """Return the moment; None for none, and for Go's zero time."""
+    if given is None or given.year <= 1:
+        return None
+    try:
+        return given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{given.isoformat()} is no moment that can be kept") from error

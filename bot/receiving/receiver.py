@@ -1,0 +1,210 @@
+"""The receiver: takes alerts from other programs and brings them to the recorder; many senders share a transaction.
+
+What was taken is committed. Senders repeat what was not, so an alert may come any number of times, and from any number
+of replicas.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from alerts.alert import Alert
+from alerts.alert_batch import AlertBatch, AlertRecorder, Update
+from alerts.lifecycle import AlertState
+from alerts.received import RECEIVED, ReceivedAlert, alert_id, not_repeated, received
+from alerts.rules import Rule
+from alerts.store import Store
+from bot.cooperative import in_pieces
+from collectors.facts.clock import Clock
+from collectors.facts.topology import Topology
+
+MOST_WAITING = 20_000  # alerts that wait for a transaction: a sender has to come back
+TAKEN_WITHIN = 20.0  # seconds, or a sender has to come back
+LOOKS_EVERY = timedelta(seconds=5)  # for alerts that are over, as nobody has sent them again
+REMEMBERED = timedelta(hours=1)  # what ended: senders repeat the end for a while
+RESTORED = 5_000  # of those that ended, after a start
+
+
+class BusyError(Exception):
+    """The alerts are not taken now, and should be sent again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inlet:
+    """Where a cluster's received alerts go, and what completes them."""
+
+    recorder: AlertRecorder
+    topology: Callable[[], Topology]
+    rules: Callable[[], Mapping[str, Rule]]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Draft:
+    """What a transaction changes: the alerts after it, when each is over, and the states on the way."""
+
+    alerts: dict[str, Alert] = field(default_factory=dict)
+    ends: dict[str, datetime] = field(default_factory=dict)
+    updates: defaultdict[str, list[Update]] = field(default_factory=lambda: defaultdict(list))
+
+    def change(self, updates: Iterable[Update]) -> None:
+        for update in updates:
+            self.alerts[update[0].id] = update[0]
+            self.updates[update[0].cluster].append(update)
+
+
+class Receiver:
+    """Keeps the received alerts of all clusters. `run` does the work.
+
+    `inlets`: by cluster, the first for alerts without a known `cluster` label. `lasts`: how long an alert stands that
+    has no end of its own.
+    """
+
+    def __init__(self, inlets: Mapping[str, Inlet], store: Store, clock: Clock, *, lasts: timedelta) -> None:
+        self._inlets = inlets
+        self._default = next(iter(inlets))
+        self._store = store
+        self._clock = clock
+        self._lasts = lasts
+        self._known: dict[str, Alert] = {}  # by Alert.id: those that stand, and those that ended not long ago
+        self._ends: dict[
+            str, datetime
+        ] = {}  # the last end that was given, which may be later than the stored one
+        self._looked_at: datetime | None = None
+        self._kept_until: datetime | None = (
+            None  # nothing ends before, for want of a repeat: we did not listen
+        )
+        self._waiting: list[tuple[Sequence[ReceivedAlert], asyncio.Future[None]]] = []
+        self._wake = asyncio.Event()
+
+    async def take(self, alerts: Sequence[ReceivedAlert]) -> None:
+        """Return when the alerts are stored. Raises BusyError; they may have been stored all the same."""
+        if not alerts:
+            return
+        if sum(len(waiting) for waiting, _ in self._waiting) + len(alerts) > MOST_WAITING:
+            raise BusyError(f"{MOST_WAITING} alerts wait to be stored")
+        stored = asyncio.get_running_loop().create_future()
+        self._waiting.append((alerts, stored))
+        self._wake.set()
+        try:
+            async with asyncio.timeout(TAKEN_WITHIN):
+                await stored
+        except TimeoutError as error:
+            raise BusyError(f"they were not stored within {TAKEN_WITHIN:g} s") from error
+
+    async def run(self) -> None:
+        """Store what was sent, and end what is not sent again, until cancelled."""
+        await self._restore()
+        while True:
+            taken, self._waiting = self._waiting, []
+            try:
+                await self._store_taken([alerts for alerts, _ in taken])
+            except BaseException:  # this part is restarted, and reads again what is stored
+                _settle(taken, BusyError("they could not be stored"))
+                raise
+            _settle(taken)
+            await self._next()
+
+    @property
+    def standing(self) -> Iterable[Alert]:
+        """The received alerts that fire."""
+        return (alert for alert in self._known.values() if alert.is_firing)
+
+    async def _next(self) -> None:
+        """Wait for a sender, or for the next look at what is over."""
+        try:
+            async with asyncio.timeout(LOOKS_EVERY.total_seconds()):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+        self._wake.clear()
+
+    async def _restore(self) -> None:
+        async with self._store.read() as snapshot:
+            rows = snapshot.rows(Alert)
+            found = [
+                *await rows.find(rule=RECEIVED, state=AlertState.RESOLVED, limit=RESTORED, newest=True),
+                *await rows.find(rule=RECEIVED, state=AlertState.FIRING),
+            ]
+        self._known = {alert.id: alert for alert in found}
+        self._ends = {}
+        self._looked_at = None
+
+    async def _store_taken(self, taken: Sequence[Sequence[ReceivedAlert]]) -> None:
+        now = self._clock.now()
+        draft = _Draft()
+        async for one in in_pieces([one for alerts in taken for one in alerts]):
+            cluster = self._cluster_of(one)
+            id = alert_id(cluster, one.labels)
+            known = draft.alerts.get(id) or self._known.get(id)
+            changes = received(
+                one,
+                known,
+                cluster=cluster,
+                topology=self._inlets[cluster].topology(),
+                now=now,
+                stored_for=self._lasts,
+            )
+            draft.change(changes)
+            given = draft.ends.get(id) or self._ends.get(id) or one.ends_at
+            draft.ends[id] = one.ends_at if one.ends_at <= now else max(one.ends_at, given)
+        draft.change(
+            not_repeated(alert, end) for alert, end in self._silent(now) if alert.id not in draft.ends
+        )
+        for cluster, updates in draft.updates.items():
+            inlet = self._inlets[cluster]
+            batch = AlertBatch(at=now, updates=tuple(updates))
+            await inlet.recorder.record(batch, rules=inlet.rules(), topology=inlet.topology())
+            self._known |= {id: alert for id, alert in draft.alerts.items() if alert.cluster == cluster}
+        self._ends |= draft.ends
+        self._forget(now)
+
+    def _silent(self, now: datetime) -> Sequence[tuple[Alert, datetime]]:
+        """Return the alerts that nobody has sent again, and when each was over.
+
+        After a time in which we did not listen, the senders get as long again.
+        """
+        is_back = self._is_back(now)
+        if not is_back and self._looked_at is not None and now - self._looked_at < LOOKS_EVERY:
+            return ()
+        if is_back:
+            self._kept_until = now + self._lasts
+        self._looked_at = now
+        if self._kept_until is not None and now < self._kept_until:
+            return ()
+        return [
+            (alert, end) for alert in self.standing if (end := self._end_of(alert)) is not None and end <= now
+        ]
+
+    def _end_of(self, alert: Alert) -> datetime | None:
+        """Return the last end that was given. The stored one may be too early by as much as is not worth a row."""
+        return self._ends.get(alert.id) or (alert.ends_at and alert.ends_at + self._lasts)
+
+    def _is_back(self, now: datetime) -> bool:
+        return self._looked_at is None or abs(now - self._looked_at) > 4 * LOOKS_EVERY
+
+    def _forget(self, now: datetime) -> None:
+        over = [
+            id
+            for id, alert in self._known.items()
+            if alert.life.resolved_at is not None and now - alert.life.resolved_at >= REMEMBERED
+        ]
+        for id in over:
+            del self._known[id]
+            self._ends.pop(id, None)
+
+    def _cluster_of(self, one: ReceivedAlert) -> str:
+        cluster = one.labels.get("cluster", "")
+        return cluster if cluster in self._inlets else self._default
+
+
+def _settle(taken: Iterable[tuple[object, asyncio.Future[None]]], error: Exception | None = None) -> None:
+    """Tell the senders whether their alerts are stored, if they still wait."""
+    for _, stored in taken:
+        if stored.done():
+            continue
+        if error is None:
+            stored.set_result(None)
+        else:
+            stored.set_exception(error)

@@ -1,0 +1,185 @@
+"""The answer of `node show`: state, GPUs, conditions, lease, what runs there, and its incidents."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from alerts.cards.message import Block, Button, Buttons, Context, Fields, Message, Table
+from alerts.cards.text import Text, bold, code, moment, text
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.objects import Node, Pod
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Seen, SourceError
+from collectors.facts.sentences import Sentence, counted, listed, sentence, word
+from collectors.facts.subjects import Subject
+from collectors.facts.topology import TrainingFacts
+from commands.core.command import Answer
+from commands.core.context import CommandContext
+from commands.core.cordoned_nodes import BY, REASON, UNTIL, against_uncordoning, annotations_of
+from commands.core.lookups import node_named, read_node
+from commands.core.named_incident import open_incidents
+from commands.node.cordon_commands import lease_of
+from commands.node.node_list import gpus_of, state_of
+
+PODS_SHOWN = 8
+_ENDED = ("Succeeded", "Failed")
+_MEMORY = "sum by (namespace, pod) (container_memory_working_set_bytes{PODS})"
+_CPUS = "sum by (namespace, pod) (rate(container_cpu_usage_seconds_total{PODS}[2m]))"
+_SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowNode:
+    node: str
+
+
+async def show(action: ShowNode, context: CommandContext) -> Answer:
+    """Return what is known of the node; its pods with trouble come first, and then those with the most memory."""
+    inventory = context.cluster.inventory()
+    try:
+        node = await read_node(action.node, context)
+    except SourceError:
+        node = node_named(action.node, inventory)
+    lease = await lease_of(action.node, context)
+    incidents = await open_incidents(context)
+    rows: list[tuple[str, Text]] = [("state", text(state_of(node, lease)))]
+    facts = context.cluster.topology().nodes.get(action.node)
+    if facts:
+        rows += [
+            ("rack", text(facts.rack or "?")),
+            ("GPUs", text(_gpus(inventory, action.node), " ", facts.gpu_product)),
+        ]
+    rows += [*_conditions(node), *_lease_rows(node), *_workloads(action.node, context)]
+    for incident in incidents:
+        if incident.subject.node == action.node:
+            rows.append(("incident", text(code(incident.id), " ", incident.lead.summary)))
+    blocks: list[Block] = [Fields(rows=tuple(rows)), *await _pods(action.node, inventory, context)]
+    verb = "uncordon" if node.spec.unschedulable else "cordon"
+    is_advisable = verb == "cordon" or not against_uncordoning(node, incidents)
+    if context.may.get(f"node {verb}", False) and is_advisable:
+        label = "Uncordon" if verb == "uncordon" else "Cordon"
+        blocks.append(Buttons(buttons=(Button(label=label, line=f"node {verb} {action.node}"),)))
+    title = text(bold(sentence("Node {node}", node=action.node)))
+    return Answer(message=Message(title=title, blocks=tuple(blocks)))
+
+
+def _gpus(inventory: Inventory, node: str) -> str:
+    """Return the GPUs in use of those that pods can get, and how many pods cannot get."""
+    gpus = inventory.gpus_on(node)
+    used = gpus_of(inventory, node)
+    lost = [share for share in gpus.counts.values() if share.unhealthy > 0] if gpus else []
+    if not lost:
+        return used
+    out = counted(
+        "{count:g} of {capacity:g} is out of service",
+        "{count:g} of {capacity:g} are out of service",
+        count=sum(share.unhealthy for share in lost),
+        capacity=sum(share.capacity for share in lost),
+    )
+    return listed((used, out), ";")
+
+
+def _conditions(node: Node) -> list[tuple[str, Text]]:
+    """Return the conditions that are as they should not be, and how many are as they should."""
+    known = node.status.conditions or ()
+    bad = [one for one in known if (one.type == "Ready") != (one.status == "True")]
+    rows = [(one.type, text(_explained(one.status, one.reason, one.message))) for one in bad]
+    if fine := len(known) - len(bad):
+        rows.append(("conditions", text(sentence("{number} fine", number=fine))))
+    return rows
+
+
+def _explained(status: str, reason: str, message: str) -> str:
+    said = f"{status} {reason}".strip()
+    return f"{said}: {message}" if message else said
+
+
+def _workloads(node: str, context: CommandContext) -> list[tuple[str, Text]]:
+    rows = []
+    for one in context.cluster.topology().affected_by(Subject(node=node)):
+        kind = "training" if isinstance(one, TrainingFacts) else "workload"
+        said = counted(
+            "`{workload}` of {owner}, {count:g} GPU",
+            "`{workload}` of {owner}, {count:g} GPUs",
+            workload=one.shown,
+            owner=one.owner or "?",
+            count=one.gpus,
+        )
+        rows.append((kind, text(said)))
+    return rows
+
+
+async def _pods(node: str, inventory: Inventory, context: CommandContext) -> list[Block]:
+    pods = [pod for pod in inventory.pods_on(node) if pod.status.phase not in _ENDED]
+    if not pods:
+        return []
+    memory, reason = await _measured(_MEMORY, pods, context)
+    cpus, _ = await _measured(_CPUS, pods, context)
+    shown = sorted(pods, key=lambda pod: (not _trouble(pod), -memory.get(pod.key, 0.0), pod.key))
+    rows = tuple(_row(pod, memory, cpus) for pod in shown[:PODS_SHOWN])
+    more = max(0, len(shown) - PODS_SHOWN)
+    blocks: list[Block] = [Table(heading=("pod", "memory", "CPUs", "state"), rows=rows, more=more)]
+    if reason:
+        blocks.append(Context(text=text(sentence("What pods use is not known: {reason}", reason=reason))))
+    return blocks
+
+
+async def _measured(
+    template: str, pods: Sequence[Pod], context: CommandContext
+) -> tuple[Mapping[str, float], str]:
+    """Return what each of the pods uses, by its key, or why nobody knows.
+
+    Exporters name nodes in many ways, and pods in one.
+    """
+    names = "|".join(sorted({pod.metadata.name.replace(".", "[.]") for pod in pods}))
+    query = PromQLQuery(expr=template.replace("PODS", f'container!="",namespace!="",pod=~"{names}"'))
+    seen = await context.cluster.query(query, at=context.now)
+    if not isinstance(seen, Seen):
+        return {}, seen.reason
+    labels = ((one.labels, one.value) for one in seen.samples)
+    return {f"{of.get('namespace', '')}/{of.get('pod', '')}": value for of, value in labels}, ""
+
+
+def _row(pod: Pod, memory: Mapping[str, float], cpus: Mapping[str, float]) -> tuple[str, ...]:
+    used = _size(memory[pod.key]) if pod.key in memory else ""
+    busy = f"{cpus[pod.key]:.1f}" if pod.key in cpus else ""
+    return (pod.key, used, busy, _trouble(pod) or word(pod.status.phase or "?"))
+
+
+def _size(used: float) -> str:
+    size, name = next((one for one in _SIZES if used >= one[0]), _SIZES[-1])
+    return f"{used / size:.1f} {name}" if used < 10 * size else f"{used / size:.0f} {name}"
+
+
+def _trouble(pod: Pod) -> str:
+    """Return why a container of the pod waits, and how often it was started again; empty for one that runs."""
+    for one in pod.status.container_statuses or ():
+        if one.state.waiting is not None and one.state.waiting.reason:
+            restarts: Sentence = counted("{count} restart", "{count} restarts", count=one.restart_count)
+            return (
+                listed((one.state.waiting.reason, restarts))
+                if one.restart_count
+                else one.state.waiting.reason
+            )
+    return ""
+
+
+def _lease_rows(node: Node) -> list[tuple[str, Text]]:
+    found = annotations_of(node)
+    if BY not in found:
+        return []
+    said = sentence(
+        "by {who}: {reason}, until {until}",
+        who=found[BY],
+        reason=found.get(REASON, ""),
+        until=_until(found.get(UNTIL, "")),
+    )
+    return [("cordoned", text(said))]
+
+
+def _until(written: str) -> Text:
+    """Return the moment in an annotation, in the reader's time; anybody may have written it."""
+    try:
+        return text(moment(datetime.fromisoformat(written).astimezone(UTC)))
+    except (ValueError, OverflowError):
+        return text(written or "?")

@@ -1,0 +1,358 @@
+"""The receiver: what it takes is stored once, and ends as its senders say or when they fall silent."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from alerts.alert import Alert
+from alerts.cards.posted import PostedCard
+from alerts.incidents.incident import Incident
+from alerts.received import ReceivedAlert
+from alerts.store import Unit
+from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.receiving.receiver import MOST_WAITING, BusyError, Inlet, Receiver
+from collectors.facts.labels import Labels
+from tests.support.alerting import CLUSTER, NOON, a_topology, minutes
+from tests.support.memory_store import MemoryStore
+
+pytestmark = pytest.mark.looptime
+
+LASTS = minutes(5)
+
+
+class FailingStore(MemoryStore):
+    """A store that can fail before a commit, and counts the units that changed something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failures = 0
+        self.commits = 0
+        self.listen(lambda _changed: self._count())
+
+    def _count(self) -> None:
+        self.commits += 1
+
+    @asynccontextmanager
+    async def unit(self) -> AsyncGenerator[Unit]:
+        async with super().unit() as unit:
+            yield unit
+            if self.failures:
+                self.failures -= 1
+                raise OSError("disk full")
+
+
+@dataclass
+class LoopTime:
+    """A clock that follows the loop's virtual time."""
+
+    ahead: timedelta = timedelta()
+
+    def now(self) -> datetime:
+        return NOON + self.ahead + timedelta(seconds=asyncio.get_running_loop().time())
+
+    def elapsed(self) -> timedelta:
+        return timedelta(seconds=asyncio.get_running_loop().time())
+
+
+@dataclass
+class Stage:
+    """A receiver with a recorder. `process()` makes them again, as a restart does."""
+
+    store: FailingStore = field(default_factory=FailingStore)
+    clock: LoopTime = field(default_factory=LoopTime)
+    clusters: tuple[str, ...] = (CLUSTER,)
+    receiver: Receiver = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.process()
+
+    def process(self) -> None:
+        inlets = {
+            name: Inlet(
+                recorder=IncidentRecorder(name, self.store, CardRouting(default="C1")),
+                topology=a_topology,
+                rules=dict,
+            )
+            for name in self.clusters
+        }
+        self.receiver = Receiver(inlets, self.store, self.clock, lasts=LASTS)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Run the receiver, and start it again when it fails, as the supervisor does."""
+
+        async def keep() -> None:
+            while True:
+                with suppress(OSError):
+                    await self.receiver.run()
+                await asyncio.sleep(0.5)
+
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(keep())
+            try:
+                yield
+            finally:
+                task.cancel()
+
+    async def rows(self, row: type[Any]) -> list[Any]:
+        async with self.store.read() as snapshot:
+            return list(await snapshot.rows(row).find())
+
+    async def ends(self) -> dict[str, str]:
+        """Return the state of each alert, and why it ended, by node."""
+        return {
+            one.labels["node"]: f"{one.life.state} {one.ended_reason}".strip()
+            for one in await self.rows(Alert)
+        }
+
+
+def sent(
+    at: datetime,
+    node: str = "gpu-a01",
+    *,
+    lasts: timedelta = LASTS,
+    began: datetime | None = None,
+    **labels: str,
+) -> ReceivedAlert:
+    return ReceivedAlert(
+        labels=Labels({"alertname": "LinkDown", "severity": "critical", "node": node, **labels}),
+        annotations={"summary": f"A link of {node} is down."},
+        starts_at=began or at,
+        ends_at=at + lasts,
+    )
+
+
+async def test_many_senders_share_a_transaction() -> None:
+    stage = Stage()
+    async with stage.running():
+        await stage.receiver.take([sent(stage.clock.now(), "gpu-b01")])
+        before = stage.store.commits
+        async with asyncio.TaskGroup() as group:
+            for number in range(40):
+                group.create_task(stage.receiver.take([sent(stage.clock.now(), f"gpu-a{number:02}")]))
+        assert len(await stage.rows(Alert)) == 41
+        assert stage.store.commits - before <= 2
+
+
+async def test_what_is_sent_again_changes_nothing_until_its_end_is_worth_a_row() -> None:
+    stage = Stage()
+    async with stage.running():
+        began = stage.clock.now()
+        await stage.receiver.take([sent(began)])
+        before = stage.store.commits
+        for _ in range(4):
+            await asyncio.sleep(60)
+            await stage.receiver.take([sent(stage.clock.now(), began=began)])
+        assert stage.store.commits == before
+        await asyncio.sleep(60)
+        await stage.receiver.take([sent(stage.clock.now(), began=began)])
+        assert stage.store.commits == before + 1
+        await asyncio.sleep(LASTS.total_seconds() - 10)
+        assert await stage.ends() == {"gpu-a01": "firing"}
+
+
+async def test_an_alert_that_nobody_sends_again_ends_and_says_so() -> None:
+    stage = Stage()
+    async with stage.running():
+        await asyncio.sleep(LASTS.total_seconds() + 10)
+        began = stage.clock.now()
+        await stage.receiver.take([sent(began), sent(began, "gpu-b01", lasts=minutes(60))])
+        await asyncio.sleep(LASTS.total_seconds() - 10)
+        assert (await stage.ends())["gpu-a01"] == "firing"
+        await asyncio.sleep(30)
+        assert await stage.ends() == {
+            "gpu-a01": "resolved it was not sent again in time",
+            "gpu-b01": "firing",
+        }
+        over, other = await stage.rows(Incident)
+        assert over.resolved_at == began + LASTS
+        assert other.is_open
+
+
+async def test_senders_get_as_long_again_after_a_restart() -> None:
+    stage = Stage()
+    async with stage.running():
+        await stage.receiver.take([sent(stage.clock.now())])
+    await asyncio.sleep(3600)
+    stage.process()
+    async with stage.running():
+        await _falls_silent_now(stage)
+
+
+async def test_senders_get_as_long_again_after_the_machine_slept() -> None:
+    stage = Stage()
+    async with stage.running():
+        await stage.receiver.take([sent(stage.clock.now())])
+        await asyncio.sleep(10)
+        stage.clock.ahead = minutes(60)
+        await _falls_silent_now(stage)
+
+
+async def _falls_silent_now(stage: Stage) -> None:
+    await asyncio.sleep(LASTS.total_seconds() - 10)
+    assert await stage.ends() == {"gpu-a01": "firing"}
+    await asyncio.sleep(30)
+    assert await stage.ends() == {"gpu-a01": "resolved it was not sent again in time"}
+
+
+async def test_an_end_that_is_repeated_opens_nothing_and_a_new_beginning_is_a_new_life() -> None:
+    stage = Stage()
+    async with stage.running():
+        began = stage.clock.now()
+        await stage.receiver.take([sent(began)])
+        await asyncio.sleep(60)
+        over = sent(stage.clock.now(), began=began, lasts=timedelta())
+        for _ in range(3):
+            await stage.receiver.take([over])
+        stage.process()
+    async with stage.running():
+        before = stage.store.commits
+        await stage.receiver.take([over])
+        assert stage.store.commits == before
+        await asyncio.sleep(3600)
+        await stage.receiver.take([sent(stage.clock.now())])
+        assert [one.is_open for one in await stage.rows(Incident)] == [False, True]
+
+
+@pytest.mark.parametrize("failures", [1, 2, 3])
+async def test_what_was_not_stored_is_refused_and_nothing_is_stored_twice(
+    looptime: Any, failures: int
+) -> None:
+    stage = Stage()
+    async with stage.running():
+        await asyncio.sleep(1)
+        stage.store.failures = failures
+        refusals = 0
+        while True:
+            try:
+                await stage.receiver.take([sent(NOON), sent(NOON, "gpu-b01")])
+                break
+            except BusyError:
+                refusals += 1
+        assert refusals == failures
+        assert (
+            len(await stage.rows(Alert))
+            == len(await stage.rows(Incident))
+            == len(await stage.rows(PostedCard))
+            == 2
+        )
+
+
+async def test_more_than_may_wait_is_refused() -> None:
+    stage = Stage()
+    with pytest.raises(BusyError, match=f"{MOST_WAITING} alerts wait"):
+        await stage.receiver.take([sent(NOON)] * (MOST_WAITING + 1))
+    with pytest.raises(BusyError, match="not stored within 20 s"):  # nothing runs that would store them
+        await stage.receiver.take([sent(NOON)])
+
+
+async def test_the_label_says_which_cluster_it_is_of() -> None:
+    stage = Stage(clusters=(CLUSTER, "prod-b"))
+    async with stage.running():
+        await stage.receiver.take(
+            [sent(NOON, cluster="prod-b"), sent(NOON, "gpu-a02", cluster="elsewhere"), sent(NOON, "gpu-a03")]
+        )
+        clusters = {one.labels["node"]: one.cluster for one in await stage.rows(Alert)}
+        assert clusters == {"gpu-a01": "prod-b", "gpu-a02": CLUSTER, "gpu-a03": CLUSTER}
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+def killed_at(number: int) -> Callable[[], None]:
+    """Return what is called at each await on the store, and raises at one of them."""
+    counted = [0]
+
+    def look() -> None:
+        counted[0] += 1
+        if counted[0] == number:
+            raise Killed
+
+    return look
+
+
+class MortalStore(FailingStore):
+    """A store at each await of which the process may die."""
+
+    look: Callable[[], None] = staticmethod(lambda: None)
+
+    @asynccontextmanager
+    async def unit(self) -> AsyncGenerator[Unit]:
+        self.look()
+        async with super().unit() as unit:
+            yield _MortalUnit(unit, self)
+            self.look()
+        self.look()  # committed, and nobody knows it
+
+
+@dataclass
+class _MortalUnit:
+    unit: Unit
+    store: MortalStore
+
+    def rows(self, row: type[Any]) -> Any:
+        return _MortalRows(self.unit.rows(row), self.store)
+
+    async def next_number(self, of: str, count: int = 1) -> int:
+        self.store.look()
+        return await self.unit.next_number(of, count)
+
+
+@dataclass
+class _MortalRows:
+    rows: Any
+    store: MortalStore
+
+    def __getattr__(self, name: str) -> Any:
+        async def call(*given: Any, **named: Any) -> Any:
+            self.store.look()
+            return await getattr(self.rows, name)(*given, **named)
+
+        return call
+
+
+async def test_no_await_on_the_store_is_a_place_to_die_at() -> None:
+    for number in range(1, 200):
+        store = MortalStore()
+        stage = Stage(store=store)
+        at = stage.clock.now()
+        alerts = [
+            sent(at),
+            sent(at, "gpu-b01"),
+            sent(at, lasts=timedelta(), began=at - minutes(9), node="gpu-c01"),
+        ]
+        look = killed_at(number)
+        store.look = look
+        was_taken = False
+        with suppress(BaseExceptionGroup, Killed):
+            async with asyncio.TaskGroup() as group:
+                task = group.create_task(_dying(stage.receiver))
+                try:
+                    await stage.receiver.take(alerts)
+                    was_taken = True
+                except BusyError:
+                    pass
+                task.cancel()
+        store.look = lambda: None
+        stage.process()
+        async with stage.running():
+            if not was_taken:
+                await stage.receiver.take(alerts)
+            ends = await stage.ends()
+            assert ends == {"gpu-a01": "firing", "gpu-b01": "firing", "gpu-c01": "resolved"}, number
+            assert len(await stage.rows(Incident)) == len(await stage.rows(PostedCard)) == 3, number
+        if was_taken:
+            return
+    raise AssertionError("there are more awaits than were tried")
+
+
+async def _dying(receiver: Receiver) -> None:
+    """Run until the process dies. Its end is no error of the test."""
+    with suppress(Killed):
+        await receiver.run()
