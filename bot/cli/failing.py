@@ -11,6 +11,6 @@ def fail(reason: str, code: int = 1) -> NoReturn:
     sys.exit(code)
 
 
-def reason_of(error: Exception) -> str:
+def system_reason(error: Exception) -> str:
     """Return why the system refused something, without its number and the path."""
     return str(getattr(error, "strerror", None) or error)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from bot.cli.failing import fail, reason_of
+from bot.cli.failing import fail, system_reason
 from bot.cli.shared_options import output_option, wants_json
 
 _EXIT_CODES = {"done": 0, "failed": 1, "wrong": 2, "refused": 3}
@@ -101,7 +101,7 @@ def _post(words: tuple[str, ...], address: str, token_file: Path, *, as_json: bo
         token = token_file.read_text(encoding="utf-8").strip()
         answer = asyncio.run(post_line(address, token, line_from_shell(words)))
     except (OSError, UnicodeDecodeError) as error:
-        fail(f"the token in {token_file} cannot be read: {reason_of(error)}")
+        fail(f"the token in {token_file} cannot be read: {system_reason(error)}")
     except PostError as error:
         fail(str(error), _EXIT_CODES[error.outcome])
     if as_json:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.failing import fail, reason_of
+from bot.cli.failing import fail, system_reason
 from bot.cli.service import usable_settings
 from bot.cli.shared_options import CONFIG
 
@@ -46,7 +46,7 @@ def backup(config: Path | None, target: Path) -> None:
     try:
         copy_file(file, target)
     except (sqlite3.Error, OSError) as error:
-        fail(f"{file} was not copied to {target}: {reason_of(error)}")
+        fail(f"{file} was not copied to {target}: {system_reason(error)}")
     if problems := _problems(target, rows=False):
         fail(f"{target} is as damaged as the store: {problems[0]}")
     click.echo(f"{file} was copied to {target}.")
@@ -71,7 +71,7 @@ def restore(config: Path | None, backup: Path) -> None:
         with lock:
             kept = put_in_place(backup, file, now=SystemClock().now())
     except (sqlite3.Error, OSError) as error:
-        fail(f"{backup} was not restored: {reason_of(error)}")
+        fail(f"{backup} was not restored: {system_reason(error)}")
     where = f" What was there is kept as {kept}." if kept else ""
     click.echo(f"{backup} is now the store {file}.{where}")
     click.echo("Start Yardmaster. Cards that were posted since the backup are posted again.")
@@ -97,4 +97,4 @@ def _problems(file: Path, *, rows: bool = True) -> list[str]:
     try:
         return problems_of(file, rows=rows)
     except OSError as error:
-        fail(f"{file} cannot be read: {reason_of(error)}")
+        fail(f"{file} cannot be read: {system_reason(error)}")

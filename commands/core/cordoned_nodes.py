@@ -11,7 +11,6 @@ from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Node
 from collectors.cluster.resources import gpus_out_of_service
 from collectors.facts.sentences import counted, headline_of, listed, sentence
-from commands.models import CordonLease
 
 BY, AT, REASON = CORDONED_BY, "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
 UNTIL, CORDON_INCIDENT = "yardmaster.io/cordon-until", "yardmaster.io/cordon-incident"
@@ -42,10 +41,10 @@ def cordoned_by(node: Node) -> str:
     return annotations_of(node).get(BY, sentence("someone else"))
 
 
-def uncordon_button(lease: CordonLease) -> Button:
+def uncordon_button(node: str, *, is_lifted: bool) -> Button:
     """Return the button that ends a lease: with its cordon, unless somebody else has lifted that."""
-    label = sentence("Uncordon {node}", node=lease.node) if lease.lifted_at is None else "Remove its record"
-    return Button(label=label, line=f"node uncordon {lease.node}")
+    label = "Remove its record" if is_lifted else sentence("Uncordon {node}", node=node)
+    return Button(label=label, line=f"node uncordon {node}")
 
 
 def describe_cordon(node: Node) -> str:

@@ -77,7 +77,7 @@ def waiting_for(
             blocks.append(Buttons(buttons=(show,) if is_for_another else (show, cancel)))
     for lease in leases:
         blocks.append(Paragraph(text=_past_its_end(lease)))
-        blocks.append(Buttons(buttons=(uncordon_button(lease),)))
+        blocks.append(Buttons(buttons=(uncordon_button(lease.node, is_lifted=lease.lifted_at is not None),)))
     if not blocks:
         return [_heading("Waits for you"), Context(text=text("Nothing."))]
     return [_heading("Waits for you"), *blocks[: 4 * SHOWN]]
@@ -154,7 +154,7 @@ def leases_of(leases: Sequence[CordonLease]) -> list[Block]:
         if lease.lifted_at is not None:
             said.append(sentence("lifted by somebody else"))
         blocks.append(Paragraph(text=text(listed(said))))
-        blocks.append(Buttons(buttons=(uncordon_button(lease),)))
+        blocks.append(Buttons(buttons=(uncordon_button(lease.node, is_lifted=lease.lifted_at is not None),)))
     return [*blocks, *_more(len(leases), "node list --cordoned")]
 
 

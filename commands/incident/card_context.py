@@ -153,7 +153,7 @@ def still_cordoned(lease: CordonLease) -> StillOpen:
                     "Somebody else lifted the cordon of `{node}`, and its lease is left.", node=lease.node
                 )
             ),
-            button=uncordon_button(lease),
+            button=uncordon_button(lease.node, is_lifted=lease.lifted_at is not None),
         )
     node, why, who = lease.node, lease.reason, person(lease.owner, lease.owner_name)
     said = (
@@ -169,7 +169,7 @@ def still_cordoned(lease: CordonLease) -> StillOpen:
     )
     return StillOpen(
         text=text(said),
-        button=uncordon_button(lease),
+        button=uncordon_button(lease.node, is_lifted=lease.lifted_at is not None),
     )
 
 

@@ -16,7 +16,7 @@ from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Evict, Patch
 from commands.training.workload_steps import hold_rights
 from commands.volume.freeze import FreezeVolume, freeze
-from commands.volume.volume_list import LIST
+from commands.volume.volume_list import LIST_VOLUMES
 from commands.volume.volume_names import unseen_notes, volume_named
 
 SHOWN = 20  # pods
@@ -69,7 +69,7 @@ def _user(user: VolumeUser) -> Text:
 _VOLUME = click.Argument(["volume"], type=VOLUME)
 
 COMMANDS = (
-    LIST,
+    LIST_VOLUMES,
     Command(
         noun="volume",
         verb="show",

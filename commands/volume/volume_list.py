@@ -58,7 +58,7 @@ def _users(use: VolumeUse) -> str:
     return listed(said) or sentence("nobody")
 
 
-LIST: Command[ListVolumes] = Command(
+LIST_VOLUMES: Command[ListVolumes] = Command(
     noun="volume",
     verb="list",
     summary="List the volumes: their claims, how many write and read, and where.",

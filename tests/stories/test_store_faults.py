@@ -17,7 +17,7 @@ from tests.support.light import HOT, Light, light
 
 SILENCE = "silence add alertname=GPUTemperatureHigh node=gpu-a0{number} --for 1h --reason {reason}"
 LONG = "x" * 3_000  # it takes pages of its own
-FAULTS = {  # what each connection is told, and what ends it
+FAULTS = {  # what each connection sets, and what ends it
     "full": ("PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1073741823"),  # as many pages as it has
     "read-only": ("PRAGMA query_only = 1", "PRAGMA query_only = 0"),
 }

@@ -75,7 +75,10 @@ def _of_node(cluster: RecordedCluster, one: GpuNode, at: datetime) -> Iterator[K
         "gpu-operator",
         ownerReferences=owned("DaemonSet", "nvidia-dcgm-exporter"),
         spec=own,
-        status={"podIP": one.exporter_address},
+        status={
+            "podIP": one.exporter_address,
+            "conditions": [{"type": "Ready", "status": "True"}],
+        },
     )
     asks = gpus(cluster.units, resource=cluster.resource)
     yield from _holder(one, asks, begun=_written(cluster.start - HELD_BEFORE))

@@ -27,7 +27,9 @@ def form_view(
     blocks: list[SlackJson] = [
         {
             "type": "context",
-            "elements": [{"type": "mrkdwn", "text": _cut(unmarked(catalogue.say(command.summary)), 2000)}],
+            "elements": [
+                {"type": "mrkdwn", "text": _cut(without_marks(catalogue.say(command.summary)), 2000)}
+            ],
         },
         *(_input(field, catalogue) for field in fields_of(form)),
     ]
@@ -49,7 +51,7 @@ def chooser_view(commands: Sequence[AnyCommand], catalogue: Catalogue = ENGLISH)
         {
             "label": _words(noun, block_limits.BUTTON_LABEL),
             "options": [
-                _option(command.name, f"{command.name}: {unmarked(catalogue.say(command.summary))}")
+                _option(command.name, f"{command.name}: {without_marks(catalogue.say(command.summary))}")
                 for command in commands
                 if command.noun == noun
             ],
@@ -128,14 +130,14 @@ def _input(field: FormField, catalogue: Catalogue) -> SlackJson:
         "element": _element(field, catalogue),
     }
     if field.hint and not field.is_flag:
-        block["hint"] = _words(unmarked(catalogue.say(field.hint)), 500)
+        block["hint"] = _words(without_marks(catalogue.say(field.hint)), 500)
     return block
 
 
 def _element(field: FormField, catalogue: Catalogue) -> SlackJson:
     known = [value for value in field.values if value]
     if field.is_flag:
-        option = _option(field.name, unmarked(catalogue.say(field.hint)) or field.label)
+        option = _option(field.name, without_marks(catalogue.say(field.hint)) or field.label)
         ticked = {"initial_options": [option]} if known else {}
         return {"type": "checkboxes", "action_id": _ELEMENT, "options": [option], **ticked}
     if field.choices:
@@ -172,6 +174,6 @@ def _cut(words: str, most: int) -> str:
     return words if len(words) <= most else words[: most - 1] + "…"
 
 
-def unmarked(words: str) -> str:
+def without_marks(words: str) -> str:
     """Return words for a place that shows plain text: without the backticks that mark code."""
     return words.replace("`", "")

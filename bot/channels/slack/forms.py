@@ -16,8 +16,8 @@ from bot.channels.slack.form_view import (
     kinds_in,
     metadata_of,
     options_of,
-    unmarked,
     values_of,
+    without_marks,
 )
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import SendError
@@ -105,7 +105,7 @@ class SlackForms:
         if command is None:
             return {}
         found = mistakes(command, values_of(view))
-        return {name: unmarked(self._catalogue.say(text)) for name, text in found.items()}
+        return {name: without_marks(self._catalogue.say(text)) for name, text in found.items()}
 
     def line_in(self, view: dict[str, Any]) -> str:
         """Return the command line that a submitted form stands for; empty if it is none of ours."""

@@ -75,7 +75,7 @@ class PrometheusSource:
 
     def follow(self, topology: Callable[[], Topology]) -> None:
         """Compare the values of labels with the nodes and pods of the cluster from now on."""
-        self.dialects.nodes = NodeNames(topology)
+        self.dialects.follow(NodeNames(topology))
 
     async def _queried(self, prepared: Prepared, at: datetime) -> QueryResult:
         asked = [self._instant(prepared.expr, at)]

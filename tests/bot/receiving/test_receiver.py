@@ -353,6 +353,6 @@ async def test_no_await_on_the_store_is_a_place_to_die_at() -> None:
 
 
 async def _dying(receiver: Receiver) -> None:
-    """Run until the process dies. Its end is no error of the test."""
+    """Run until the process dies. Its end is expected."""
     with suppress(Killed):
         await receiver.run()

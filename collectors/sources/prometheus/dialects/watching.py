@@ -62,16 +62,20 @@ class Dialects:
         self._looks: dict[str, Look] = {}
         self._locks = {family.name: asyncio.Lock() for family in families}
         self._choosing = asyncio.Lock()
-        self.nodes: NodeNames | None = None
+        self._nodes: NodeNames | None = None
+
+    def follow(self, nodes: NodeNames) -> None:
+        """Compare the values of labels with the nodes and pods of the cluster from now on."""
+        self._nodes = nodes
 
     async def prepare(self, query: PromQLQuery, *, at: datetime, force: bool = False) -> Prepared | Blind:
         """Return the query in the dialect of its series, as of now; Blind when their node is not known."""
-        blind = await self._scope.follow(self.nodes, at)
+        blind = await self._scope.follow(self._nodes, at)
         if blind is not None:
             return blind
         if problem := self.scope_problem:
             return Blind(source="prometheus", at=at, reason=problem)
-        await self._addresses.follow(self.nodes, self.of_cluster, at)
+        await self._addresses.follow(self._nodes, self.of_cluster, at)
         texts = [query.expr, *([query.presence] if query.presence is not None else [])]
         metrics = {selector.metric for text in texts for selector in selectors(text)}
         families = [one for one in self._families if any(one.has(metric) for metric in metrics)]
@@ -119,7 +123,7 @@ class Dialects:
 
     def restorer(self, node_labels: frozenset[str]) -> LabelRestorer:
         """Return what restores single labels likewise."""
-        return LabelRestorer(node_labels, self.nodes)
+        return LabelRestorer(node_labels, self._nodes)
 
     def restored_series(self, found: Sequence[Series], prepared: Prepared) -> tuple[Series, ...]:
         """Return the series of a range likewise; of those that become the same, the later points are kept."""
@@ -169,7 +173,7 @@ class Dialects:
         look = self._looks[family.name]
         if look.dialect.problem:
             return look.dialect.problem
-        if not family.is_on_node or self.nodes is None or look.has_nodes:
+        if not family.is_on_node or self._nodes is None or look.has_nodes:
             return ""
         label = family.roles[Role.NODE].label
         if any(group.source_of(label) for group in look.dialect.groups):
@@ -197,8 +201,8 @@ class Dialects:
         names = (*own, *(MetricName(name=one.name, factor=one.factor) for one in there))
         copies = NO_COPIES if TARGETS in beside else look.dialect.copies  # `up` knows each target
         groups = copies.of_nodes(look.dialect.groups, family)
-        if self.nodes is not None and (copies.labels or (family.is_on_node and compares_nodes(beside))):
-            groups = with_names(groups, family, look.seen, self.nodes)
+        if self._nodes is not None and (copies.labels or (family.is_on_node and compares_nodes(beside))):
+            groups = with_names(groups, family, look.seen, self._nodes)
         form = MetricForms(names=names, groups=groups, copies=copies.labels)
         return None if form.is_plain(metric) else form
 
@@ -209,8 +213,8 @@ class Dialects:
             look = self._looks.get(family.name)
             if look is None:
                 return await self._look_up(family, at, now)
-            knows_more = self.nodes is not None and self.nodes.is_known and not look.has_nodes
-            has_learned = self.nodes is None or look.learned == self.nodes.all_learned
+            knows_more = self._nodes is not None and self._nodes.is_known and not look.has_nodes
+            has_learned = self._nodes is None or look.learned == self._nodes.all_learned
             is_current = look.scope == self._scope.scope and has_learned
             if is_current and not knows_more and now - look.looked < LOOK_EVERY:
                 is_old = look.checked_at is not None and at <= look.checked_at  # asked for, or a backfill
@@ -229,7 +233,7 @@ class Dialects:
         look_up = LookUp(
             ask=self._ask,
             scope=self._scope.scope,
-            nodes=self.nodes,
+            nodes=self._nodes,
             overrides=overrides,
             one_thread=self._choosing,
         )

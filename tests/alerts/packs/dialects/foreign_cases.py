@@ -163,7 +163,7 @@ async def _prepared(one: ForeignCase) -> _Asked | Blind:
     topology = cluster.topology
     series = (*cluster.series, *cluster.others)
     dialects = Dialects(SeriesAnswers([Labels({**each.labels, "__name__": each.metric}) for each in series]))
-    dialects.nodes = NodeNames(lambda: topology)
+    dialects.follow(NodeNames(lambda: topology))
     query = one.case.rule.query
     assert isinstance(query, PromQLQuery)
     prepared = await dialects.prepare(query, at=AT)

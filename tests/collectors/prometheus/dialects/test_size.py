@@ -75,7 +75,7 @@ async def test_a_large_dialect_takes_few_queries_and_does_not_hold_up_the_loop(
     monkeypatch.setattr(family_look, "choose", waits_for_the_loop)
     ask = LargePrometheus()
     dialects = Dialects(ask)
-    dialects.nodes = NodeNames(the_topology)
+    dialects.follow(NodeNames(the_topology))
     many = await asyncio.gather(*(dialects.prepare(HOT, at=NOON) for _ in range(20)))
     assert all(isinstance(one, Prepared) and f"{AUXILIARY}Hostname" in one.expr for one in many)
     assert looked_at == [2 * NODES]
@@ -85,5 +85,5 @@ async def test_a_large_dialect_takes_few_queries_and_does_not_hold_up_the_loop(
 async def test_a_small_dialect_is_chosen_in_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{__name__}.NODES", 50)
     dialects = Dialects(LargePrometheus())
-    dialects.nodes = NodeNames(the_topology)
+    dialects.follow(NodeNames(the_topology))
     assert isinstance(await dialects.prepare(HOT, at=NOON), Prepared)

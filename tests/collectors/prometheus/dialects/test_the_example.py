@@ -37,7 +37,7 @@ def dialects() -> Dialects:
     found = Dialects(SeriesAnswers([series]))
     node = NodeFacts(name="gpu-a04", addresses=("10.0.0.4",))
     topology = Topology(cluster="lab", nodes={node.name: node}, node_of_address={"10.0.0.4": node.name})
-    found.nodes = NodeNames(lambda: topology)
+    found.follow(NodeNames(lambda: topology))
     return found
 
 

@@ -1,4 +1,4 @@
-"""A dump for readers: `python -m tests.bot.language.spoken [PACKAGE]` prints every sentence in both languages.
+"""A dump for readers: `python -m tests.bot.language.every_sentence [PACKAGE]` prints every sentence in both languages.
 
 Each template is filled with plausible arguments, and said with 0, 1, 2 and 5 of what it counts. It is grouped by where
 it is written. Nothing checks it: a person reads it through, and looks for what nobody would say.
@@ -49,7 +49,7 @@ _NAMES: Mapping[str, Argument] = {
 }
 
 
-def spoken(package: str = "") -> Iterator[str]:
+def each_sentence(package: str = "") -> Iterator[str]:
     """Yield the lines; of code only what is below the folder."""
     chinese = catalogue("zh")
     said = {forms: place.partition(":")[0] for forms, place in templates().items()}
@@ -104,4 +104,4 @@ def _in_both(said: str, chinese: Catalogue) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join(spoken(*sys.argv[1:])))
+    print("\n".join(each_sentence(*sys.argv[1:])))
