@@ -18,7 +18,8 @@ _OVER = "✅"
 _RAISED = re.compile(r"\**Severity raised to (?P<severity>critical|warning|info)\b")
 _RANKS = {"critical": 3, "warning": 2, "info": 1}
 _NEXT = re.compile(r"\*Next:\* \*(?P<label>[^*]+)\*")
-_QUOTED = re.compile(r"```.*?```|`[^`]*`|<[^>]*>", re.DOTALL)
+# The last is the reason that a person gave.
+_QUOTED = re.compile(r"```.*?```|`[^`]*`|<[^>]*>|(?<=said that it was over: )[^.\n]*", re.DOTALL)
 _STILL = re.compile(r"\bstill\b|^\*?Its record\b|lease is left")  # what an action left behind is so now
 _PRESENT = re.compile(
     r"\b(is|are|has|have|does|do|cannot|can't|throttles?|fails|runs|waits|wait|needs?|reports|gives up|goes)\b"

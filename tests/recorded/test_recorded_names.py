@@ -30,7 +30,6 @@ NOT_RECORDED = {
     "kube_cronjob_next_schedule_time": "with a CronJob",
     "kube_cronjob_spec_suspend": "with a CronJob",
     "kube_cronjob_status_active": "with a CronJob",
-    "kube_daemonset_status_number_unavailable": "with a DaemonSet",
     "kube_horizontalpodautoscaler_spec_max_replicas": "with a HorizontalPodAutoscaler",
     "kube_horizontalpodautoscaler_spec_min_replicas": "with a HorizontalPodAutoscaler",
     "kube_horizontalpodautoscaler_status_current_replicas": "with a HorizontalPodAutoscaler",

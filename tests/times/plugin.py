@@ -97,7 +97,8 @@ def _cpu_of(pid: int) -> float:
 
 def _children(pid: int) -> Iterator[int]:
     try:
-        for thread in os.scandir(f"/proc/{pid}/task"):
-            yield from map(int, Path(thread.path, "children").read_text(encoding="utf-8").split())
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            children = Path(f"/proc/{pid}/task/{thread}/children").read_text(encoding="utf-8")
+            yield from map(int, children.split())
     except OSError:
         return

@@ -73,9 +73,9 @@ def test_a_repeated_incident_says_how_often_and_how_long_it_stood() -> None:
     reopened = after(ended, again)
 
     foot = "\n".join(plain(b.text) for b in shown(reopened).blocks if hasattr(b, "text"))
-    assert "since 2026-03-02 12:20 UTC · 2nd time in 20 min, 12 min in all" in foot
+    assert "since 2026-03-02 12:20 UTC · 2 times in 20 min, 12 min in all" in foot
     assert (
-        "Resolved after 3 min. No action was taken through Yardmaster. It was the 2nd time in 23 min, 15 min in all."
+        "Resolved after 3 min. No action was taken through Yardmaster. It happened 2 times in 23 min, 15 min in all."
         in words(after(reopened, resolved(again, NOON + minutes(23))))
     )
 

@@ -37,7 +37,7 @@ def test_what_is_fine_is_one_line_for_each_part() -> None:
     fine = [line for line in lines if "ok " in line]
     assert [line.split("ok", 1)[1].strip() for line in fine] == [
         "it answers, version 2.53; the newest sample is 4 s old",
-        "1 of 3 rules have data",
+        "1 of 3 rules has data",
     ]
     assert any("blind or late: etcdNoLeader, etcdSlow" in line for line in lines)
     assert any(f"1. 2 rules, warning at most: {CAUSE}" in line for line in lines)

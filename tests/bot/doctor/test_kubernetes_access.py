@@ -78,7 +78,7 @@ async def test_an_account_with_all_rights(real_kubernetes: KubernetesCluster, gr
     grant(set(needed))
     found = await diagnose_kubernetes(kube, SETTINGS, CATALOGUE)
     assert {one.level for one in found} == {FindingLevel.OK}
-    assert f"it has all {len(needed)} rights" in found[-1].text
+    assert "it has all rights" in found[-1].text
 
 
 def test_only_rights_of_permitted_commands_are_needed() -> None:

@@ -73,7 +73,7 @@ async def test_pods_of_one_owner_are_one_row(yard: Yard, kube: KubernetesLookali
     listed = await yard.say("gpu list", DANA)
     assert "serving | nvidia.com/gpu | 8 | 8" in listed
     assert "resnet 8" in listed
-    assert "GPUs of 1 node" in await yard.say("gpu list --team serving", DANA)
+    assert "GPUs of 1 of 3 nodes" in await yard.say("gpu list --team serving", DANA)
 
 
 @pytest.mark.parametrize("name", ["llama", "of-llama/llama", "of-llama/StatefulSet/llama"])

@@ -11,8 +11,8 @@ DETR = {"training": "detr", "owner": "ana"}
 
 
 def does(plan: Plan) -> list[str]:
-    """What the steps do, without the leases."""
-    return [step.description for step in plan.steps if not step.description.startswith("lease ")]
+    """What the steps do, without the records."""
+    return [step.description for step in plan.steps if not step.description.startswith("record ")]
 
 
 def notes(plan: Plan) -> str:

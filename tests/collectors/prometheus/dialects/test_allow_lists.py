@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from collectors.facts.queries import PromQLQuery
+from collectors.facts.results import Seen
 from tests.real.fixtures import StartPrometheus
-from tests.support.dialect_rules import END, seen, source_of
+from tests.support.dialect_rules import END, source_of
 from tests.support.gpu_dialects import STEP
 
 _TARGET = (
@@ -25,10 +27,16 @@ def samples() -> Iterator[str]:
             yield f"{series},{_TARGET}}} {value} {(END - number * STEP).timestamp():.3f}"
 
 
+UNAVAILABLE = "max by (namespace, daemonset) (kube_daemonset_status_number_unavailable) > 0"
+
+
 async def test_a_daemon_set_is_in_its_own_namespace_and_not_in_the_exporters(
     start_prometheus: StartPrometheus,
 ) -> None:
     server = start_prometheus(samples=samples())
     async with source_of(server.url) as source:
-        (found,) = (await seen(source, "GPUPluginUnavailable")).samples
+        query = PromQLQuery(expr=UNAVAILABLE, of_pack=True)
+        result = await source.query(query, at=END)
+    assert isinstance(result, Seen)
+    (found,) = result.samples
     assert dict(found.labels) == {"namespace": "gpu-operator", "daemonset": "nvidia-device-plugin-daemonset"}
