@@ -26,7 +26,7 @@ def test_a_clone_in_a_temporary_folder_is_measured(tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "tests.times", "--", *pytest],
         cwd=clone,
-        env={**os.environ, "PYTHONPATH": str(clone), "TMPDIR": str(tmp_path)},
+        env={**os.environ, "PYTEST_ADDOPTS": "", "PYTHONPATH": str(clone), "TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=300,

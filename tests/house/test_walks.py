@@ -90,7 +90,7 @@ def run(copy: Path, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(Path(sys.executable).with_name(program)), *arguments],
         cwd=copy,
-        env={**os.environ, "PYTHONPATH": str(copy)},
+        env={**os.environ, "PYTHONPATH": str(copy), "PYTEST_ADDOPTS": ""},  # it has a root of its own
         capture_output=True,
         text=True,
         timeout=MINUTES * 60,

@@ -8,6 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from bot.http.server import MAX_BODY
 from tests.support.light import HOT, TOKEN, Light, light
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -156,7 +157,7 @@ async def test_a_malformed_body_is_refused_with_a_hint_and_does_no_harm(
 async def test_a_body_that_is_too_large_is_refused(tmp_path: Path, http: aiohttp.ClientSession) -> None:
     async with light(tmp_path) as stage:
         address = f"{stage.yard.server.address}/api/yard/lines"
-        async with http.post(address, headers=BEARER, data=io.BytesIO(b" " * (2 << 20))) as answer:
+        async with http.post(address, headers=BEARER, data=io.BytesIO(b" " * (MAX_BODY + 1))) as answer:
             assert answer.status == 413
         status, _ = await posts(http, stage, {"line": "node list"})
         assert status == 200
