@@ -1,8 +1,11 @@
 """Events of an incident, which make up its history."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+MAX_EVENTS = 200  # per history: the first one and the newest
 
 
 class IncidentEventType(StrEnum):
@@ -48,3 +51,24 @@ class IncidentEvent:
     text: str = ""
     who: str = ""  # a person's id or an automation's name
     who_name: str = ""
+
+
+def with_next(
+    events: Sequence[IncidentEvent],
+    type: IncidentEventType,
+    at: datetime,
+    *,
+    text: str = "",
+    who: str = "",
+    who_name: str = "",
+) -> tuple[IncidentEvent, ...]:
+    """Return the history with one more event, which gets the next number."""
+    number = events[-1].number + 1 if events else 1
+    event = IncidentEvent(number=number, at=at, type=type, text=text, who=who, who_name=who_name)
+    return (*events[:1], *events[1:][-(MAX_EVENTS - 2) :], event)
+
+
+def with_reminder(events: Sequence[IncidentEvent], at: datetime) -> tuple[IncidentEvent, ...]:
+    """Return the history with a reminder, in the place of an earlier one."""
+    *before, reminder = with_next(events, IncidentEventType.REMINDED, at)
+    return (*(one for one in before if one.type is not IncidentEventType.REMINDED), reminder)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from alerts.incidents.events import IncidentEvent, IncidentEventType
+from alerts.incidents.events import IncidentEvent, IncidentEventType, with_next
 from alerts.incidents.evidence import Evidence, Proven
 from alerts.incidents.totals import Totals
 from alerts.lifecycle import AlertState
@@ -23,7 +23,6 @@ CALLS = frozenset(  # for somebody to acknowledge it
         IncidentEventType.REOPENED,
     }
 )
-MAX_EVENTS = 200  # per incident: the first one and the newest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,10 +271,8 @@ class Incident:
     def with_event(
         self, type: IncidentEventType, at: datetime, *, text: str = "", who: str = "", who_name: str = ""
     ) -> "Incident":
-        number = self.events[-1].number + 1 if self.events else 1
-        event = IncidentEvent(number=number, at=at, type=type, text=text, who=who, who_name=who_name)
-        first, latest = self.events[:1], self.events[1:][-(MAX_EVENTS - 2) :]
-        return replace(self, events=(*first, *latest, event))
+        events = with_next(self.events, type, at, text=text, who=who, who_name=who_name)
+        return replace(self, events=events)
 
     def restated(self, by: timedelta) -> "Incident":
         """Return the same incident after a clock step of so much."""

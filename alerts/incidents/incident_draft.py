@@ -7,10 +7,10 @@ from datetime import datetime
 
 from alerts.alert import Alert
 from alerts.incidents.crashes import crashed_training, is_same_crash, subject_of_crash
-from alerts.incidents.events import IncidentEvent, IncidentEventType
+from alerts.incidents.events import MAX_EVENTS, IncidentEvent, IncidentEventType
 from alerts.incidents.grouping import GroupingContext, end_of, subject_in_group
 from alerts.incidents.impacts import add_impacts, dependants_of, ordered
-from alerts.incidents.incident import MAX_EVENTS, Impact, Incident, Member, explains_most
+from alerts.incidents.incident import Impact, Incident, Member, explains_most
 from alerts.incidents.least_members import LeastMembers, weight_of
 from alerts.incidents.members import member_of
 from alerts.incidents.proofs import carried

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from alerts.incidents.events import IncidentEvent, IncidentEventType
-from alerts.incidents.incident import CALLS, MAX_EVENTS
+from alerts.incidents.events import IncidentEvent, IncidentEventType, with_next
+from alerts.incidents.incident import CALLS
 from alerts.rules import Severity
 from alerts.store import stored
 from collectors.facts.subjects import Subject
@@ -121,10 +121,8 @@ class ParentIncident:
     def with_event(
         self, type: IncidentEventType, at: datetime, *, text: str = "", who: str = "", who_name: str = ""
     ) -> "ParentIncident":
-        number = self.events[-1].number + 1 if self.events else 1
-        event = IncidentEvent(number=number, at=at, type=type, text=text, who=who, who_name=who_name)
-        first, latest = self.events[:1], self.events[1:][-(MAX_EVENTS - 2) :]
-        return replace(self, events=(*first, *latest, event))
+        events = with_next(self.events, type, at, text=text, who=who, who_name=who_name)
+        return replace(self, events=events)
 
     def restated(self, by: timedelta) -> "ParentIncident":
         """Return the same parent after a clock step of so much."""

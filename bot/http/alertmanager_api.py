@@ -12,10 +12,11 @@ from aiohttp import web
 
 from alerts.alert import Alert
 from alerts.lifecycle import AlertState
-from alerts.matching import Matcher, Operator, parse_matchers
+from alerts.matching import Matcher, Operator, matches, parse_matchers
 from alerts.silences import Silence
 from alerts.store import Store
-from bot.http.alertmanager_view import RECEIVER, alert_view, group_views, silence_view, status_view, wanted
+from bot.cooperative import in_pieces
+from bot.http.alertmanager_view import RECEIVER, alert_view, group_views, silence_view, status_view
 from bot.http.gate import error_answer
 from bot.http.line_answer import line_answer
 from bot.http.senders import NO_TOKEN, Sender, sender_of
@@ -104,13 +105,14 @@ class AlertmanagerApi:
         async with self.store.read() as snapshot:
             firing = await snapshot.rows(Alert).find(state=AlertState.FIRING)
             silences = [one for one in await snapshot.rows(Silence).find() if one.is_active(now)]
-        views = [alert_view(alert, silences, now) for alert in firing]
-        return wanted(
-            views,
-            _filter(request),
-            active=_is_wanted(request, "active"),
-            silenced=_is_wanted(request, "silenced"),
-        )
+        states = {"active": _is_wanted(request, "active"), "suppressed": _is_wanted(request, "silenced")}
+        matchers = _filter(request)
+        views = [
+            alert_view(alert, silences, now)
+            async for alert in in_pieces(firing)
+            if matches(matchers, alert.labels)
+        ]
+        return [view for view in views if states[view["status"]["state"]]]
 
     async def _groups(self, request: web.Request, actor: Actor) -> list[dict[str, Any]]:
         return group_views(await self._alerts(request, actor))
@@ -208,7 +210,7 @@ def _is_wanted(request: web.Request, name: str) -> bool:
 
 def _has(view: dict[str, Any], matchers: tuple[Matcher, ...]) -> bool:
     labels = {one["name"]: one["value"] for one in view["matchers"]}
-    return all(one.fits(labels) for one in matchers)
+    return matches(matchers, labels)
 
 
 def _json(body: Any, status: int = 200) -> web.Response:

@@ -1,6 +1,6 @@
 """Alertmanager's view of alerts and silences: the JSON of its API, version 2, as amtool, karma and Grafana read it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +10,7 @@ from alerts.silences import Silence
 from collectors.facts.labels import Labels
 
 RECEIVER = "yardmaster"  # we have routes to channels, and no receivers with names
-NO_GROUP = "alertname"  # /alerts/groups groups by it
+GROUPED_BY = "alertname"  # in /alerts/groups
 
 _OFFSET, _PRIME, _SEPARATOR = 14695981039346656037, 1099511628211, 0xFF
 
@@ -52,9 +52,9 @@ def group_views(alerts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return alerts, as they are shown, in groups by their name."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for alert in alerts:
-        groups.setdefault(alert["labels"].get(NO_GROUP, ""), []).append(alert)
+        groups.setdefault(alert["labels"].get(GROUPED_BY, ""), []).append(alert)
     return [
-        {"alerts": found, "labels": {NO_GROUP: name} if name else {}, "receiver": {"name": RECEIVER}}
+        {"alerts": found, "labels": {GROUPED_BY: name} if name else {}, "receiver": {"name": RECEIVER}}
         for name, found in sorted(groups.items())
     ]
 
@@ -102,15 +102,3 @@ def status_view(version: str, started: datetime) -> dict[str, Any]:
             "version": version,
         },
     }
-
-
-def wanted(
-    views: Sequence[dict[str, Any]], matchers: tuple[Matcher, ...], *, active: bool, silenced: bool
-) -> list[dict[str, Any]]:
-    """Return the alerts that fit the matchers and are in one of these states."""
-    states = {name for name, is_wanted in (("active", active), ("suppressed", silenced)) if is_wanted}
-    return [
-        view
-        for view in views
-        if view["status"]["state"] in states and all(one.fits(view["labels"]) for one in matchers)
-    ]

@@ -31,3 +31,12 @@ async def reply(
             ThreadReply(id=id, cluster=card.cluster, card=card.id, text=words, at=now, buttons=buttons)
         )
     return is_new
+
+
+async def broadcast(cards: Iterable[PostedCard], event: int, *, unit: Unit, now: datetime) -> None:
+    """Add a reply about an event of what the cards show, which the channel shows too."""
+    for card in cards:
+        id = reply_id(card.id, str(event))
+        await unit.rows(ThreadReply).add(
+            ThreadReply(id=id, cluster=card.cluster, card=card.id, event=event, at=now, broadcast=True)
+        )

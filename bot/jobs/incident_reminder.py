@@ -12,10 +12,11 @@ from alerts.cards.headline import headline
 from alerts.cards.message import Button
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
 from alerts.cards.text import text
-from alerts.incidents.events import IncidentEventType
+from alerts.incidents.events import with_reminder
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
 from alerts.store import Between, Store, StoreSnapshot, Unit
+from bot.jobs.card_replies import broadcast
 from bot.jobs.due_work import DueWork
 from collectors.facts.sentences import listed, sentence
 from commands.incident.card_context import active, silenced_until
@@ -56,10 +57,11 @@ class IncidentReminder:
             together = [incident, *await self._due_soon(incident, unit, now)]
             if len(together) <= MOST_ALONE:
                 together = [incident]
-            for one in together:
-                await unit.rows(Incident).put(_reminded(one, now))
+            reminded = [replace(one, events=with_reminder(one.events, now)) for one in together]
+            for one in reminded:
+                await unit.rows(Incident).put(one)
             if len(together) == 1:
-                await _repeat(_reminded(incident, now), cards, unit, now)
+                await broadcast(cards, reminded[0].events[-1].number, unit=unit, now=now)
             else:
                 await self._repeat_all(together, unit, now)
             _log.info("repeated", incidents=[one.id for one in together])
@@ -99,27 +101,6 @@ class IncidentReminder:
                 buttons=(Button(label="List them", line="incident list"),),
             )
             await unit.rows(ThreadReply).add(reply)
-
-
-def _reminded(incident: Incident, now: datetime) -> Incident:
-    """Return the incident with the reminder, in the place of an earlier one."""
-    numbered = incident.with_event(IncidentEventType.REMINDED, now)
-    events = (one for one in numbered.events[:-1] if one.type is not IncidentEventType.REMINDED)
-    return replace(numbered, events=(*events, numbered.events[-1]))
-
-
-async def _repeat(incident: Incident, cards: Sequence[PostedCard], unit: Unit, now: datetime) -> None:
-    event = incident.events[-1].number
-    for card in cards:
-        reply = ThreadReply(
-            id=reply_id(card.id, str(event)),
-            cluster=card.cluster,
-            card=card.id,
-            event=event,
-            at=now,
-            broadcast=True,
-        )
-        await unit.rows(ThreadReply).add(reply)
 
 
 async def _cards(incident: Incident, snapshot: StoreSnapshot) -> Sequence[PostedCard]:

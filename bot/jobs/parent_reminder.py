@@ -7,12 +7,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
-from alerts.incidents.events import IncidentEventType
+from alerts.cards.posted import CardKind, PostedCard
+from alerts.incidents.events import with_reminder
 from alerts.parents.parent_incident import ParentIncident
 from alerts.rules import Severity
 from alerts.silences import Silence
 from alerts.store import Store, StoreSnapshot
+from bot.jobs.card_replies import broadcast
 from bot.jobs.due_work import DueWork
 from commands.core.parent_members import members_of
 
@@ -41,19 +42,9 @@ class ParentReminder:
             if not await _waits_for_somebody(parent, unit):
                 return self._every
             cards = await unit.rows(PostedCard).find(kind=CardKind.PARENT.value, row_id=parent.id)
-            reminded = _reminded(parent, now)
+            reminded = replace(parent, events=with_reminder(parent.events, now))
             await unit.rows(ParentIncident).put(reminded)
-            event = reminded.events[-1].number
-            for card in cards:
-                reply = ThreadReply(
-                    id=reply_id(card.id, str(event)),
-                    cluster=card.cluster,
-                    card=card.id,
-                    event=event,
-                    at=now,
-                    broadcast=True,
-                )
-                await unit.rows(ThreadReply).add(reply)
+            await broadcast(cards, reminded.events[-1].number, unit=unit, now=now)
         return self._every
 
 
@@ -63,10 +54,3 @@ async def _waits_for_somebody(parent: ParentIncident, snapshot: StoreSnapshot) -
     return any(
         one.is_open and not one.acknowledged_by and one.severity is Severity.CRITICAL for one in members
     )
-
-
-def _reminded(parent: ParentIncident, now: datetime) -> ParentIncident:
-    """Return the parent with the reminder, in the place of an earlier one."""
-    numbered = parent.with_event(IncidentEventType.REMINDED, now)
-    events = (one for one in numbered.events[:-1] if one.type is not IncidentEventType.REMINDED)
-    return replace(numbered, events=(*events, numbered.events[-1]))

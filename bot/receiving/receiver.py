@@ -134,6 +134,7 @@ class Receiver:
     async def _store_taken(self, taken: Sequence[Sequence[ReceivedAlert]]) -> None:
         now = self._clock.now()
         draft = _Draft()
+        topologies = {name: inlet.topology() for name, inlet in self._inlets.items()}
         async for one in in_pieces([one for alerts in taken for one in alerts]):
             cluster = self._cluster_of(one)
             id = alert_id(cluster, one.labels)
@@ -142,7 +143,7 @@ class Receiver:
                 one,
                 known,
                 cluster=cluster,
-                topology=self._inlets[cluster].topology(),
+                topology=topologies[cluster],
                 now=now,
                 stored_for=self._lasts,
             )
@@ -155,7 +156,7 @@ class Receiver:
         for cluster, updates in draft.updates.items():
             inlet = self._inlets[cluster]
             batch = AlertBatch(at=now, updates=tuple(updates))
-            await inlet.recorder.record(batch, rules=inlet.rules(), topology=inlet.topology())
+            await inlet.recorder.record(batch, rules=inlet.rules(), topology=topologies[cluster])
             self._known |= {id: alert for id, alert in draft.alerts.items() if alert.cluster == cluster}
         self._ends |= draft.ends
         self._forget(now)

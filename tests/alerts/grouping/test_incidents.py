@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.alert import Alert
-from alerts.incidents.events import IncidentEventType
+from alerts.incidents.events import MAX_EVENTS, IncidentEventType
 from alerts.incidents.group_keys import group_key_of
 from alerts.incidents.grouping import GroupingContext, acknowledge, add_action, open_incident, resolve_if_over
-from alerts.incidents.incident import MAX_EVENTS, Incident
+from alerts.incidents.incident import Incident
 from alerts.incidents.members import summary_of
 from alerts.rules import ResolveWhen, Severity
 from collectors.facts.subjects import Subject
