@@ -21,6 +21,7 @@ from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from commands.core.pipeline import Pipeline
 from commands.execution.executor import PlanExecutor
+from commands.execution.gate import open_gate
 
 
 def wire_jobs(
@@ -41,6 +42,7 @@ def wire_jobs(
         clock,
         errors=shared.errors,
         observe=partial(_count_step, shared),
+        gate=pipeline.budgets or open_gate,
     )
     plans = PlanRunner(store, executor, channel=channel)
     unknown = UnknownSteps(store, executor, clock, errors=shared.errors)

@@ -26,7 +26,7 @@ from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.person_book import CHAT, open_person_book
 from bot.receiving.receiver import Receiver
-from bot.settings.mapping import defaults_of, listed_persons, permissions_of, route_of
+from bot.settings.mapping import budgets_of, defaults_of, listed_persons, permissions_of, route_of
 from bot.settings.schema import Settings
 from bot.shared_parts import SharedParts
 from bot.source_catalogue import SourceParts, not_connected
@@ -231,6 +231,7 @@ def _pipeline(
         writers={name: cluster.writer for name, cluster in clusters.items() if cluster.writer is not None},
         clock=shared.clock,
         defaults=defaults_of(shared.settings, shared.persons),
+        budgets=budgets_of(shared.settings, clusters, shared.clock),
         rules=rules,
         unseen=unseen,
         rule_runs=rule_runs,

@@ -55,7 +55,7 @@ def _kind(command: Command[Any]) -> str:
         return "Reads; changes nothing."
     if command.record is not None:
         return "Records: changes only Yardmaster's own state, at once."
-    return f"Plans ({command.risk.value}): shows a preview, and runs when confirmed."
+    return "Plans: shows a preview, and runs when confirmed."
 
 
 def _who(command: Command[Any]) -> str:

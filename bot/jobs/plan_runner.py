@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from contextlib import suppress
 
 import structlog
 
@@ -13,6 +14,7 @@ from commands.execution.plan import Plan, PlanState
 
 CONCURRENCY = 200  # plans: each of many drains may wait for hours, and must not hold up the others
 CHECK_LIMIT = 1_000  # newest cancelled plans that are checked at the start
+GATE_AGAIN = 5.0  # seconds between two looks whether what holds plans back has gone
 RESUME_AFTER = (1.0, 5.0, 30.0)  # seconds: the pauses before a plan that was interrupted is resumed
 
 _log = structlog.get_logger()
@@ -28,13 +30,16 @@ class PlanRunner:
         *,
         channel: str,
         pauses: tuple[float, ...] = RESUME_AFTER,
+        gate_again: float = GATE_AGAIN,
     ) -> None:
         self._store = store
         self._executor = executor
         self._pauses = pauses
+        self._gate_again = gate_again
         self._channel = channel  # for plans that were not requested in a channel
         self._changed = asyncio.Event()
         self._running: set[str] = set()
+        self._held = False  # whether a gate holds plans back
 
     def wake(self, changed: Changed) -> None:
         """Listen to the store: wake up when plans have changed."""
@@ -49,9 +54,15 @@ class PlanRunner:
             # In this order: a plan cancelled between the two queries is found by one of them.
             self._begin([*await self._waiting(), *await self._unfinished()], group, slots)
             while True:
-                await self._changed.wait()
-                self._changed.clear()
+                await self._change_or_gate()
                 self._begin(await self._waiting(), group, slots)
+
+    async def _change_or_gate(self) -> None:
+        """Wait until plans have changed or, if a gate holds some back, until they are to be tried again."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._gate_again if self._held else None):
+                await self._changed.wait()
+        self._changed.clear()
 
     def _begin(self, plans: list[Plan], group: asyncio.TaskGroup, slots: asyncio.Semaphore) -> None:
         for plan in plans:
@@ -71,9 +82,10 @@ class PlanRunner:
         async with self._store.unit() as unit:
             found = [
                 plan
-                for state in (PlanState.CONFIRMED, PlanState.RUNNING)
+                for state in (PlanState.CONFIRMED, PlanState.WAITING, PlanState.RUNNING)
                 for plan in await unit.rows(Plan).find(state=state.value)
             ]
+            self._held = any(plan.state is PlanState.WAITING for plan in found)
             for plan in found:
                 if plan.id in self._running:
                     continue
@@ -87,6 +99,9 @@ class PlanRunner:
         if isinstance(ended, Exception):  # one plan's bug must not stop the others
             ended = await self._abandoned(plan, ended)
         self._running.discard(ended.id)
+        if ended.state is PlanState.WAITING:
+            self._held = True
+            return
         _log.info("plan ended", plan=ended.id, line=ended.line, state=ended.state.value, reason=ended.error)
 
     async def _executed(self, plan: Plan) -> Plan | Exception:

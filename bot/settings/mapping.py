@@ -7,10 +7,14 @@ from alerts.matching import parse_matchers
 from alerts.routing import Route
 from bot.person_book import PersonBook
 from bot.settings import schema
+from bot.settings.gates import BudgetSettings
 from bot.settings.schema import Settings
-from commands.core.context import Defaults
+from collectors.facts.clock import Clock
+from commands.core.budgets import Budgets, Pool
+from commands.core.context import Cluster, Defaults
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
+from commands.gates.budget import Budget, BudgetScope
 
 
 def permissions_of(settings: Settings) -> Permissions:
@@ -20,11 +24,36 @@ def permissions_of(settings: Settings) -> Permissions:
         found = Grant(commands=one.commands, clusters=one.clusters, namespaces=one.namespaces)
         if isinstance(one, schema.AutomationSettings):
             return found
-        return replace(found, groups=one.slack_groups, channel=one.channel)
+        return replace(
+            found, groups=one.slack_groups, channel=one.channel, may_confirm_alone=one.may_confirm_alone
+        )
 
     return Permissions(
         teams={name: grant(team) for name, team in settings.teams.items()},
         automation={name: grant(automation) for name, automation in settings.automation.items()},
+    )
+
+
+def budgets_of(settings: Settings, clusters: Mapping[str, Cluster], clock: Clock) -> Budgets:
+    """Return how many nodes may be out of service where."""
+    return Budgets(
+        clusters=clusters,
+        clock=clock,
+        budgets=tuple(map(_budget, settings.budgets)),
+        pools={name: Pool(names=pool.nodes, labels=pool.labels) for name, pool in settings.pools.items()},
+    )
+
+
+def _budget(one: BudgetSettings) -> Budget:
+    limit = one.out_of_service or ""
+    return Budget(
+        scope=BudgetScope(one.scope),
+        of=one.of,
+        clusters=one.clusters,
+        nodes=int(limit) if limit.isdecimal() else None,
+        percent=float(limit.removesuffix("%")) if limit.endswith("%") else None,
+        per_hour=one.per_hour,
+        automation_only=one.automation_only,
     )
 
 

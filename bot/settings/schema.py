@@ -8,6 +8,7 @@ from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.settings.channels import ChannelSettings, SlackSettings
+from bot.settings.gates import BudgetSettings, PoolSettings
 from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Matchers, Section, TlsConfig
 from bot.settings.value_types import (
     Address,
@@ -137,6 +138,7 @@ class TeamSettings(Section):
     members: tuple[PersonId, ...] = Field(default=(), description="chat ids, in addition to the groups")
     channel: str = Field(default="", description="id of the channel where the team is asked")
     commands: tuple[CommandPattern, ...] = ()
+    may_confirm_alone: tuple[CommandPattern, ...] = ()
     clusters: tuple[str, ...] = ("*",)
     namespaces: tuple[str, ...] = ("*",)
 
@@ -236,6 +238,8 @@ class Settings(BaseSettings):
     teams: dict[str, TeamSettings] = Field(default={})
     people: dict[str, PersonSettings] = Field(default={})
     automation: dict[AutomationName, AutomationSettings] = Field(default={})
+    pools: dict[str, PoolSettings] = Field(default={})
+    budgets: tuple[BudgetSettings, ...] = ()
     rules: RulesSettings = RulesSettings()
     incidents: IncidentsSettings = IncidentsSettings()
     receive: ReceiveSettings = ReceiveSettings()

@@ -11,7 +11,7 @@ from alerts.cards.message import Block, Button, Message
 from commands.core.context import CommandContext, Undoing
 from commands.core.request import Request
 from commands.execution.disruption import Disruption
-from commands.execution.plan import Risk, Stage
+from commands.execution.plan import Stage
 from commands.execution.rights import Right
 from commands.execution.steps import Step
 
@@ -92,12 +92,15 @@ class PlanDraft:
     stages: tuple[Stage, ...] = ()
     notes: tuple[str, ...] = ()
     disrupts: tuple[Disruption, ...] = ()
+    breaks: tuple[str, ...] = ()  # why it needs a second person, beyond the running work that `disrupts` ends
     decided: tuple[str, ...] = ()  # what is decided beyond the steps: policy and limits
     is_dry_run: bool = False  # the API server accepted a dry run of the steps
     blockers: tuple[str, ...] = ()  # what steps would have to wait for now, found by the dry run
     nothing_to_do: str = ""  # the reason, if there is nothing to do
     alternatives: tuple[Button, ...] = ()  # other commands to offer
     undo_of: str = ""  # the plan that this one reverts
+    over_budget: str = ""  # why it goes over the budget that holds it back
+    replaces: str = ""  # the plan in whose place it is, which ends when this one is confirmed
     is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
 
     @property
@@ -122,7 +125,6 @@ class Command(Generic[Action]):
     read: Callable[[Action, CommandContext], Awaitable[Answer]] | None = None
     record: Callable[[Action, CommandContext], Awaitable[Answer]] | None = None
     plan: Callable[[Action, CommandContext], Awaitable[PlanDraft]] | None = None
-    risk: Risk = Risk.READ
     for_everyone: bool = False  # everyone in the channel: help, incident views
     checks_permission_itself: bool = False  # open to everyone; the handler refuses actors itself
     table: type[Any] | None = None  # the type of the row that an argument names: it determines the cluster
@@ -138,8 +140,6 @@ class Command(Generic[Action]):
     def __post_init__(self) -> None:
         if sum(way is not None for way in (self.read, self.record, self.plan)) != 1:
             raise ValueError(f"{self.name}: exactly one of read, record and plan")
-        if (self.risk is Risk.READ) != (self.read is not None or self.record is not None):
-            raise ValueError(f"{self.name}: a command has a risk other than read exactly if it plans")
 
     @property
     def name(self) -> str:

@@ -1,6 +1,6 @@
 """Proposal and confirmation of plans: from a draft to a stored, confirmed plan."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -8,15 +8,17 @@ from alerts.store import Unit
 from collectors.facts.clock import Clock
 from collectors.facts.one_line import some_of
 from collectors.facts.sentences import counted, sentence, word
-from commands.core.command import AnyCommand, DeniedError, PlanDraft, UnusableError
+from commands.core.command import AnyCommand, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.core.ownership import ownership
 from commands.core.request import Actor
 from commands.execution.disruption import worse_than_shown
-from commands.execution.plan import Plan, PlanState, Risk, plan_hash
-from commands.execution.plan_outcome import open_incidents_about
+from commands.execution.plan import Plan, PlanState, plan_hash
+from commands.execution.plan_outcome import open_incidents_about, record_outcome
 from commands.execution.record_steps import changed_before
 from commands.execution.step_outcomes import Waiting
 from commands.execution.steps import Step
+from commands.gates.second_person import reasons, team_alone
 from commands.models import AuditEntry
 
 SHOWN = 5  # disruptions that are named
@@ -33,14 +35,15 @@ def proposed(
     expires: timedelta,
 ) -> Plan:
     """Return the plan of a draft, ready to be confirmed."""
+    actor, cluster = context.actor, context.cluster.name
     return Plan(
         id=f"p{number}",
-        cluster=context.cluster.name,
+        cluster=cluster,
         line=line,
         command=command.name,
-        risk=command.risk,
-        actor=context.actor.person,
-        actor_name=context.actor.name,
+        actor=actor.person,
+        actor_name=actor.name,
+        actor_teams=tuple(sorted(actor.teams)),
         origin=context.origin,
         created_at=context.now,
         expires_at=context.now + expires,
@@ -49,12 +52,21 @@ def proposed(
         notes=draft.notes,
         disrupts=draft.disrupts,
         decided=draft.decided,
+        breaks=breaks_of(draft, actor, context.defaults.owners),
+        alone=team_alone(actor.teams, context.teams, command.name, cluster=cluster),
         is_dry_run=draft.is_dry_run,
         blockers=draft.blockers,
         undo_of=draft.undo_of,
+        over_budget=draft.over_budget,
+        replaces=draft.replaces,
         is_fixed=draft.is_fixed,
         relieves=command.relieves,
     )
+
+
+def breaks_of(draft: PlanDraft, asker: Actor, owners: Mapping[str, str]) -> tuple[str, ...]:
+    """Return why the plan of a draft needs a second person."""
+    return reasons(draft.disrupts, draft.breaks, ownership(asker, owners))
 
 
 def with_waits(draft: PlanDraft, waits: Sequence[Waiting]) -> PlanDraft:
@@ -125,33 +137,11 @@ def check_open(plan: Plan, now: datetime) -> None:
         )
 
 
-def check_confirmation(plan: Plan, actor: Actor, hash: str) -> None:
-    """Raise unless this person may confirm the plan, and the hash is that of the plan they saw."""
-    if plan.risk is Risk.BREAK and actor.is_one(plan.actor):
-        reason = sentence("This needs a second person: you requested it, so someone else has to confirm it.")
-        raise DeniedError(reason, plan=plan.id)
-    if not hash and plan.risk is not Risk.READ:
-        raise UnusableError(
-            sentence(
-                "Confirm plan `{plan}` with its button, or with the `--hash` that `plan show {plan}` "
-                "shows: it says what you have seen.",
-                plan=plan.id,
-            )
-        )
-    if hash and hash != plan.hash:
-        raise UnusableError(
-            sentence(
-                "Plan `{plan}` is not the plan you were shown: its hash is {hash}.",
-                plan=plan.id,
-                hash=plan.hash,
-            )
-        )
-
-
-def changes_since_shown(plan: Plan, draft: PlanDraft) -> str:
+def changes_since_shown(plan: Plan, draft: PlanDraft, breaks: Sequence[str]) -> str:
     """Return how planning again differs from what was shown, if it must be shown again; else an empty text.
 
-    Another decision must, and more disruption. Less does not count: on a busy node nothing could ever be confirmed.
+    Another decision must, more disruption, and what needs a second person (`breaks`) and did not. Less does not count:
+    on a busy node nothing could ever be confirmed.
     """
     if plan_hash(draft.stages, draft.decided) != plan.hash:
         return sentence("The cluster changed since the first preview: this is the new plan.")
@@ -159,6 +149,7 @@ def changes_since_shown(plan: Plan, draft: PlanDraft) -> str:
     worse += [
         sentence("{blocker} blocks it", blocker=one) for one in draft.blockers if one not in plan.blockers
     ]
+    worse += [one for one in breaks if one not in plan.breaks]
     if worse:
         return sentence(
             "It disrupts more than the first preview showed: {worse}.", worse=some_of(worse, SHOWN)
@@ -167,15 +158,20 @@ def changes_since_shown(plan: Plan, draft: PlanDraft) -> str:
 
 
 async def record_confirmation(
-    unit: Unit, plan: Plan, *, by: Actor, clock: Clock, times: ProposalTimes
+    unit: Unit, plan: Plan, *, by: Actor, clock: Clock, times: ProposalTimes, how: str = ""
 ) -> None:
-    """Store the plan as confirmed, with an audit entry. Raises UnusableError if the plan or a row changed."""
+    """Store the plan as confirmed, with an audit entry. Raises UnusableError if the plan or a row changed.
+
+    `how`: on what the second person's confirmation rests, or why none was needed.
+    """
     now = clock.now()
     stored = await unit.rows(Plan).get(plan.id)
     if stored is not None:
         check_open(stored, times.now(stored, clock))
     if reason := await changed_before(unit, plan.steps):
         raise UnusableError(reason)
+    if plan.replaces:
+        await _end_replaced(plan, unit, now)
     entry = AuditEntry(
         id=f"{plan.id}/confirmed",
         cluster=plan.cluster,
@@ -185,6 +181,7 @@ async def record_confirmation(
         line=plan.line,
         what="confirmed",
         plan=plan.id,
+        text=how,
     )
     await unit.rows(AuditEntry).put(entry)
     confirmed = replace(
@@ -196,6 +193,21 @@ async def record_confirmation(
         concerned=await open_incidents_about(unit, plan),
     )
     await unit.rows(Plan).put(confirmed)
+
+
+async def _end_replaced(plan: Plan, unit: Unit, now: datetime) -> None:
+    """Cancel the plan in whose place this one is. Raises UnusableError if it is in progress or over."""
+    replaced = await unit.rows(Plan).get(plan.replaces)
+    if replaced is None or replaced.state not in (PlanState.PROPOSED, PlanState.WAITING):
+        raise UnusableError(
+            sentence("Plan `{plan}`, in whose place this is, no longer waits.", plan=plan.replaces)
+        )
+    was_confirmed = replaced.state is PlanState.WAITING
+    reason = sentence("replaced by {plan}", plan=plan.id)
+    ended = replace(replaced, state=PlanState.CANCELLED, error=reason, ended_at=now)
+    await unit.rows(Plan).put(ended)
+    if was_confirmed:
+        await record_outcome(unit, ended)
 
 
 def namespaces_of(steps: tuple[Step, ...]) -> list[str]:

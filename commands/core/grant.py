@@ -10,5 +10,6 @@ class Grant:
     commands: tuple[str, ...]
     clusters: tuple[str, ...] = ("*",)
     namespaces: tuple[str, ...] = ("*",)
+    may_confirm_alone: tuple[str, ...] = ()  # commands whose plans need no second person
     groups: tuple[str, ...] = ()  # of the chat, which are mentioned when the team is asked
     channel: str = ""  # where the team reads what it is asked; empty: the default channel

@@ -8,7 +8,6 @@ from collectors.facts.sentences import Sentence, as_code, listed, sentence
 from commands.core.command import AnyCommand, DeniedError
 from commands.core.grant import Grant
 from commands.core.request import Actor, ActorKind
-from commands.execution.plan import Risk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,10 +118,6 @@ class Permissions:
                 actor=actor.id,
                 command=command.name,
                 cluster=cluster,
-            )
-        if command.risk is Risk.BREAK:
-            return sentence(
-                "`{command}` needs a second person, so automation cannot run it.", command=command.name
             )
         if outside := [name for name in namespaces if not _any(name, grant.namespaces)]:
             return sentence(

@@ -17,8 +17,10 @@ from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.actor_rights import ActorRights
+from commands.core.approval import approved, check_automation
 from commands.core.asking import ask_teams
 from commands.core.blindness import with_blindness
+from commands.core.budgets import Budgets
 from commands.core.cluster_names import names_of
 from commands.core.cluster_selection import cluster_named, cluster_of_incident, select_cluster, with_cluster
 from commands.core.command import (
@@ -29,7 +31,7 @@ from commands.core.command import (
     UnknownNameError,
     UnusableError,
 )
-from commands.core.confirmation import ProposalTimes, check_confirmation, check_open, namespaces_of
+from commands.core.confirmation import ProposalTimes, check_open
 from commands.core.context import Cluster, CommandContext, Defaults, Members
 from commands.core.guidance import absent, denied, form_of, line_from_words, near_names, offered, refused
 from commands.core.matching.interpretation import Absent, Fill, Offer, Run, interpret
@@ -78,6 +80,7 @@ class Pipeline:
     persons: Persons = field(default_factory=EachTheirOwn)
     channel: str = ""  # where teams without a channel of their own are asked
     times: ProposalTimes = field(default_factory=ProposalTimes)
+    budgets: Budgets | None = None
 
     async def handle(self, request: Request) -> Answer | None:
         """Run the line until it needs a confirmation. Return None if there is nothing to answer.
@@ -200,6 +203,7 @@ class Pipeline:
         if draft.nothing_to_do:
             return Answer(message=Message(title=markup(draft.nothing_to_do), color=Color.INFO))
         if request.actor.kind is ActorKind.AUTOMATION:
+            check_automation(plan, request.actor)
             await planner.confirm(plan, by=request.actor)
             return None
         return await planner.propose(plan, draft)
@@ -214,27 +218,32 @@ class Pipeline:
         check_open(plan, self.times.now(plan, self.clock))
         words, _ = cluster_named(words_of(plan.line))
         command = find(words, self.catalogue)
-        reason = self.permissions.refusal(
-            actor, command, cluster=plan.cluster, namespaces=namespaces_of(plan.steps)
+        how = approved(
+            plan,
+            command,
+            actor,
+            hash=hash,
+            permissions=self.permissions,
+            owners=self.defaults.owners,
         )
-        if reason is not None:
-            raise DeniedError(reason, plan=id)
-        check_confirmation(plan, actor, hash)
         again = Request(
             id=f"{id}/confirm", line=plan.line, actor=actor, at=self.clock.now(), origin=plan.origin
         )
         context = await self._context(again, plan.cluster)
+        # The lease and the name on the node are the requester's, not those of the person who confirms.
+        asker = replace(
+            actor,
+            id=plan.actor,
+            name=plan.actor_name,
+            person=plan.actor,
+            ids=self.persons.ids_of(plan.actor),
+            teams=actor.teams if actor.is_one(plan.actor) else frozenset(plan.actor_teams),
+        )
         if not command.checks_permission_itself:  # else the handler has to check the confirming person
-            # The lease and the name on the node are the requester's, not those of the person who confirms.
-            asker = replace(
-                actor,
-                id=plan.actor,
-                name=plan.actor_name,
-                person=plan.actor,
-                ids=self.persons.ids_of(plan.actor),
-            )
             context = replace(context, actor=asker)
-        return await self._planner.confirm_again(plan, command, words, context, by=actor)
+        return await self._planner.confirm_again(
+            plan, command, words, context, asker=asker, by=actor, how=how
+        )
 
     async def ask(self, words: Sequence[str], context: CommandContext) -> Answer:
         """Ask the teams that may run the line to confirm its plan."""
@@ -259,6 +268,7 @@ class Pipeline:
             clock=self.clock,
             expires=self.defaults.plan_expires,
             times=self.times,
+            budgets=self.budgets,
         )
 
     async def _context(self, request: Request, name: str) -> CommandContext:

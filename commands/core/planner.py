@@ -10,9 +10,11 @@ from alerts.cards.text import text
 from alerts.store import Store
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import said_by, sentence
+from commands.core.budgets import Budgets, with_budgets
 from commands.core.command import Answer, AnyCommand, PlanDraft, UnusableError
 from commands.core.confirmation import (
     ProposalTimes,
+    breaks_of,
     changes_since_shown,
     check_open,
     namespaces_of,
@@ -44,6 +46,7 @@ class Planner:
     clock: Clock
     expires: timedelta
     times: ProposalTimes
+    budgets: Budgets | None
 
     async def make(
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
@@ -87,30 +90,44 @@ class Planner:
         self.times.start(plan, self.clock)
         return _previewed(plan, also=draft.alternatives)
 
-    async def confirm(self, plan: Plan, *, by: Actor) -> Answer:
-        """Store the plan as confirmed, as it is."""
+    async def confirm(self, plan: Plan, *, by: Actor, how: str = "") -> Answer:
+        """Store the plan as confirmed, as it is. `how`: on what the confirmation rests, for the audit."""
         async with self.store.unit() as unit:
-            await record_confirmation(unit, plan, by=by, clock=self.clock, times=self.times)
+            await record_confirmation(unit, plan, by=by, clock=self.clock, times=self.times, how=how)
         message = Message(
             title=text(sentence("{title}: confirmed, starting.", title=plan.title)), color=Color.BUSY
         )
         return Answer(message=message, has_card=True)
 
     async def confirm_again(
-        self, plan: Plan, command: AnyCommand, words: Sequence[str], context: CommandContext, *, by: Actor
+        self,
+        plan: Plan,
+        command: AnyCommand,
+        words: Sequence[str],
+        context: CommandContext,
+        *,
+        asker: Actor,
+        by: Actor,
+        how: str = "",
     ) -> Answer:
         """Plan again as the cluster is now, and confirm that; or show it, if it is not what was shown before."""
         draft = await self._redraft(command, words, context, plan)
         if draft.nothing_to_do:
             raise UnusableError(sentence("There is nothing left to do: {reason}", reason=draft.nothing_to_do))
         draft = await self._dry_run(draft, context)
-        if changes := changes_since_shown(plan, draft):
+        breaks = plan.breaks if plan.is_fixed else breaks_of(draft, asker, context.defaults.owners)
+        if changes := changes_since_shown(plan, draft, breaks):
             return await self._show_again(command, plan, draft, context, note=changes)
         # What was decided, as it is now: times count from now, and pods have come and gone.
         fresh = replace(
-            plan, title=draft.title, stages=draft.stages, disrupts=draft.disrupts, blockers=draft.blockers
+            plan,
+            title=draft.title,
+            stages=draft.stages,
+            disrupts=draft.disrupts,
+            blockers=draft.blockers,
+            breaks=breaks,
         )
-        return await self.confirm(fresh, by=by)
+        return await self.confirm(fresh, by=by, how=how)
 
     async def _dry_run(self, draft: PlanDraft, context: CommandContext) -> PlanDraft:
         """Return the draft with what its steps would have to wait for now. Raises UnusableError for a refused one."""
@@ -137,7 +154,11 @@ class Planner:
         if not draft.nothing_to_do:
             async with self.store.unit() as unit:
                 number = await unit.next_number("plan")
-        return proposed(command, draft, context, number=number, line=line, expires=self.expires)
+        plan = proposed(command, draft, context, number=number, line=line, expires=self.expires)
+        if self.budgets is None:
+            return plan
+        async with self.store.read() as snapshot:
+            return await with_budgets(plan, self.budgets, snapshot)
 
     async def _redraft(
         self, command: AnyCommand, words: Sequence[str], context: CommandContext, plan: Plan
@@ -154,7 +175,7 @@ class Planner:
     ) -> Answer:
         changed = replace(draft, notes=(note, *draft.notes))
         fresh = await self._proposed(command, changed, context, plan.line)
-        fresh = replace(fresh, actor=plan.actor, actor_name=plan.actor_name)
+        fresh = replace(fresh, actor=plan.actor, actor_name=plan.actor_name, actor_teams=plan.actor_teams)
         async with self.store.unit() as unit:
             stored = await unit.rows(Plan).get(plan.id)
             if stored is not None:

@@ -8,7 +8,6 @@ from commands.core.context import Defaults
 from commands.core.parameter_types import WholeNumberType
 from commands.dns.scale_dns import ScaleDns, scale
 from commands.dns.show_dns import ShowDns, show
-from commands.execution.plan import Risk
 from commands.execution.rights import Right
 from commands.execution.steps import Patch, Scale
 
@@ -45,7 +44,6 @@ COMMANDS = (
         action=ScaleDns,
         parameters=(click.Argument(["replicas"], type=WholeNumberType(least=1), required=False),),
         plan=scale,
-        risk=Risk.TOUCH,
         relieves=("CoreDNS*", "DNSAutoscalerCapped"),
         rights=(
             *_OWNER_RIGHTS,

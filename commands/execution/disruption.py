@@ -14,8 +14,14 @@ class Disruption:
     name: str  # its key
     shown: str = ""  # as people read it
     owner: str = ""
+    team: str = ""
     gpus: float = 0
+    ends: bool = False  # running work is lost, and its owner did not agree to that
     text: str = ""  # how much of it: `2 of 6 ranks`
+
+    @property
+    def label(self) -> str:
+        return self.shown or shown_name(self.name)
 
     def __str__(self) -> str:
         return str(self.said)
@@ -23,7 +29,7 @@ class Disruption:
     @property
     def said(self) -> Sentence:
         """`vision-detr/detr of ana: 2 of 6 ranks, 16 GPUs`."""
-        what: str = self.shown or shown_name(self.name)
+        what: str = self.label
         if self.owner:
             what = sentence("{workload} of {owner}", workload=what, owner=self.owner)
         gpus = counted("{count:g} GPU", "{count:g} GPUs", count=self.gpus) if self.gpus else ""
@@ -32,11 +38,11 @@ class Disruption:
 
 
 def worse_than_shown(shown: Sequence[Disruption], now: Sequence[Disruption]) -> list[str]:
-    """Return what is disrupted more than was shown: a workload, an owner, or a GPU."""
+    """Return what is disrupted more than was shown: a workload, an owner, a GPU, or running work."""
     before = {one.name: one for one in shown}
     worse: list[str] = []
     for one in now:
         old = before.get(one.name)
-        if old is None or old.owner != one.owner or one.gpus > old.gpus:
+        if old is None or old.owner != one.owner or one.gpus > old.gpus or one.ends > old.ends:
             worse.append(one.said)
     return worse

@@ -16,6 +16,7 @@ from collectors.facts.clock import Clock
 from collectors.facts.sentences import sentence
 from collectors.internal_errors import InternalErrors
 from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.gate import Gate, open_gate
 from commands.execution.plan import Plan, Stage, StepState
 from commands.execution.plan_journal import Journal, belongs, recorded_of
 from commands.execution.record_steps import put_record
@@ -49,10 +50,12 @@ class PlanExecutor:
         monotonic: Monotonic = time.monotonic,
         *,
         errors: InternalErrors | None = None,
+        gate: Gate = open_gate,
         observe: Callable[[str, str], None] = lambda _kind, _outcome: None,
     ) -> None:
         self._store = store
         self._observe = observe
+        self._gate = gate
         self._writers = writers
         self._clock = clock
         self._errors = errors or InternalErrors()
@@ -62,15 +65,15 @@ class PlanExecutor:
     async def execute(self, plan: Plan) -> Plan:
         """Run the remaining steps of a confirmed or interrupted plan, and return the finished plan.
 
-        A plan cancelled while it runs ends after the steps in progress and the record steps that belong to them.
+        One that the gate holds back is returned as it is. One that is cancelled while it runs ends after the steps
+        in progress and the record steps that belong to them.
         """
         if plan.has_ended:
             return plan
-        journal = await Journal.begin(self._store, self._clock, plan)
-        if journal.plan.has_ended:
+        journal = await Journal.begin(self._store, self._clock, plan, self._gate)
+        if journal.plan.has_ended or journal.is_held:
             return journal.plan
         first = 0
-        # Between two stages is the place for a gate: an approval, a budget, a window.
         for stage in plan.stages:
             await self._run_stage(journal, stage, first)
             first += len(stage.steps)

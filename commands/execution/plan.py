@@ -14,9 +14,8 @@ from commands.execution.steps import Step
 
 
 class Risk(StrEnum):
-    """read: no confirmation; touch: preview and confirm; break: a second person confirms."""
+    """touch: preview and confirm; break: a second person confirms."""
 
-    READ = "read"
     TOUCH = "touch"
     BREAK = "break"
 
@@ -24,12 +23,14 @@ class Risk(StrEnum):
 class PlanState(StrEnum):
     PROPOSED = "proposed"
     CONFIRMED = "confirmed"  # stored, not started
+    WAITING = "waiting"  # confirmed, and held back by a gate
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
 
 
+GATED = frozenset({PlanState.CONFIRMED, PlanState.WAITING})  # confirmed, and no step has begun
 OVER = frozenset({PlanState.DONE, PlanState.FAILED, PlanState.CANCELLED})
 
 
@@ -113,7 +114,6 @@ class Plan:
     cluster: str
     line: str
     command: str  # the noun and the verb
-    risk: Risk
     actor: str  # id
     actor_name: str
     origin: Origin
@@ -124,6 +124,11 @@ class Plan:
     notes: tuple[str, ...] = ()  # what to know before confirming: who is affected, what may revert it
     disrupts: tuple[Disruption, ...] = ()  # trainings and workloads that it disrupts
     decided: tuple[str, ...] = ()  # what was decided beyond the steps: policy and limits
+    breaks: tuple[str, ...] = ()  # why it needs a second person
+    held: str = ""  # why a gate holds it back; of a proposed plan, why it would
+    over_budget: str = ""  # why it goes over the budget that would hold it back
+    replaces: str = ""  # the plan in whose place it is, which ends when this one is confirmed
+    alone: str = ""  # the team of the actor that may confirm it without one
     is_dry_run: bool = False  # the API server accepted a dry run of it when it was shown
     blockers: tuple[str, ...] = ()  # PodDisruptionBudgets that let no pod go when it was shown
     state: PlanState = PlanState.PROPOSED
@@ -136,6 +141,7 @@ class Plan:
     undone_by: str = ""
     asked_of: tuple[str, ...] = ()  # the teams that the actor asked to confirm it
     asked_groups: tuple[str, ...] = ()  # the chat's groups of these teams
+    actor_teams: tuple[str, ...] = ()  # of the actor, when it was proposed
     is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
     relieves: tuple[str, ...] = ()  # patterns of alert names, as its command declares them
     concerned: tuple[str, ...] = ()  # ids of the incidents about what it changes, open when it was confirmed
@@ -147,6 +153,10 @@ class Plan:
         Whom it disrupts is compared on confirmation instead, as less than was shown is no reason to ask again.
         """
         return plan_hash(self.stages, self.decided)
+
+    @property
+    def risk(self) -> Risk:
+        return Risk.BREAK if self.breaks else Risk.TOUCH
 
     @property
     def steps(self) -> tuple[Step, ...]:

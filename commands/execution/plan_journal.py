@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
-from alerts.store import Store, StoreSnapshot
+from alerts.store import Store, StoreSnapshot, Unit
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import counted, sentence
+from commands.execution.gate import HELD_AT_MOST, Gate, open_gate
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import name_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
@@ -68,14 +70,20 @@ class Journal:
         self._clock = clock
 
     @classmethod
-    async def begin(cls, store: Store, clock: Clock, plan: Plan) -> "Journal":
-        """Store the plan as running, unless it was cancelled, and read what was journalled before."""
+    async def begin(cls, store: Store, clock: Clock, plan: Plan, gate: Gate = open_gate) -> "Journal":
+        """Store the plan as running, unless it was cancelled or the gate holds it back, and read its journal."""
         async with store.unit() as unit:
             stored = await unit.rows(Plan).get(plan.id) or plan
-            if stored.state is not PlanState.CANCELLED:
-                stored = replace(stored, state=PlanState.RUNNING)
-                await unit.rows(Plan).put(stored)
-            return cls(store, clock, stored, await records_of(stored, unit))
+            found = await _begun(stored, unit, clock.now(), gate)
+            if found != stored:
+                await unit.rows(Plan).put(found)
+            if found.has_ended and not stored.has_ended:
+                await record_outcome(unit, found)
+            return cls(store, clock, found, await records_of(found, unit))
+
+    @property
+    def is_held(self) -> bool:
+        return self.plan.state is PlanState.WAITING
 
     @property
     def is_cancelled(self) -> bool:
@@ -133,6 +141,20 @@ class Journal:
                 await unit.rows(StepRecord).put(record)
         if record is not None:
             self.records[record.number] = record
+
+
+async def _begun(plan: Plan, unit: Unit, now: datetime, gate: Gate) -> Plan:
+    """Return the plan as it is once it is to begin: running, held back, or held back for too long."""
+    if plan.is_over or plan.state is PlanState.RUNNING:
+        return plan
+    if not (held := await gate(plan, unit)):
+        return replace(plan, state=PlanState.RUNNING, held="")
+    if plan.confirmed_at is not None and now - plan.confirmed_at > HELD_AT_MOST:
+        error = sentence(
+            "it was held back for {limit}, and nothing was done: {held}", limit=HELD_AT_MOST, held=held
+        )
+        return replace(plan, state=PlanState.CANCELLED, error=error, ended_at=now)
+    return replace(plan, state=PlanState.WAITING, held=held)
 
 
 def _failure(failed: Sequence[StepRecord]) -> str:

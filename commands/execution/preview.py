@@ -52,10 +52,17 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
     blocks.append(Paragraph(text=_will(plan)))
     if plan.notes:
         blocks.append(Paragraph(text=joined("\n", (text("• ", markup(note)) for note in plan.notes))))
-    needs_second = plan.risk is Risk.BREAK
-    if needs_second:
-        blocks.append(Paragraph(text=text("A second person who may run this command has to confirm it.")))
-    blocks.append(Buttons(buttons=(*_decision(plan), *also)))
+    if plan.over_budget:
+        over = sentence("It goes over its budget: {reason}", reason=plan.over_budget)
+        blocks.append(Paragraph(text=text(over)))
+    if plan.held:
+        waits = sentence(
+            "{heading} {held}", heading=bold(sentence("Confirmed, it would wait.")), held=plan.held
+        )
+        blocks.append(Paragraph(text=text(waits)))
+    if plan.risk is Risk.BREAK:
+        blocks.append(Paragraph(text=_second_person(plan)))
+    blocks.append(Buttons(buttons=(*_decision(plan), *_over_budget(plan), *also)))
     blocks.append(
         Context(
             text=text(
@@ -74,6 +81,29 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
         color=Color.WARNING if plan.disrupts else Color.INFO,
         blocks=tuple(blocks),
     )
+
+
+def _second_person(plan: Plan) -> Text:
+    """Why a second person has to confirm the plan, and who may."""
+    why = text(
+        sentence(
+            "{heading}: {reasons}.",
+            heading=bold(sentence("A second person has to confirm it")),
+            reasons=listed(plan.breaks, most=DISRUPTED_SHOWN),
+        )
+    )
+    asker = person(plan.actor, plan.actor_name)
+    if plan.alone:
+        who = sentence(
+            "{who} may confirm it alone: the settings of team {team} allow that.", who=asker, team=plan.alone
+        )
+    elif len(owners := {one.owner for one in plan.disrupts if one.ends}) == 1 and "" not in owners:
+        who = sentence(
+            "Anybody else who may run `{command}` can, or {owner}.", command=plan.command, owner=owners.pop()
+        )
+    else:
+        who = sentence("Anybody else who may run `{command}` can.", command=plan.command)
+    return text(why, " ", who)
 
 
 def expired(plan: Plan) -> Message:
@@ -112,6 +142,7 @@ def card_of(plan: Plan, records: Sequence[StepRecord]) -> Message:
     tone, mark, state = {
         PlanState.PROPOSED: (Color.INFO, "○", "proposed"),
         PlanState.CONFIRMED: (Color.BUSY, "◔", "about to start"),
+        PlanState.WAITING: (Color.WARNING, "◔", "waits"),
         PlanState.RUNNING: (Color.BUSY, "◔", "in progress"),
         PlanState.DONE: (Color.GOOD, "✓", "done"),
         PlanState.FAILED: (Color.CRITICAL, "✗", "failed"),
@@ -122,6 +153,8 @@ def card_of(plan: Plan, records: Sequence[StepRecord]) -> Message:
     blocks: list[Block] = []
     if plan.error:
         blocks.append(Paragraph(text=text(bold("Reason: "), markup(plan.error))))
+    if plan.state is PlanState.WAITING:
+        blocks.append(Paragraph(text=text(bold("Held back. "), markup(plan.held))))
     blocks.append(Paragraph(text=joined("\n", map(markup, _step_lines(plan, records, at_most=STEPS_SHOWN)))))
     if buttons := _buttons(plan, records):
         blocks.append(Buttons(buttons=buttons))
@@ -139,6 +172,11 @@ def _decision(plan: Plan) -> tuple[Button, Button]:
         style=ButtonStyle.DANGER if is_dangerous else ButtonStyle.PRIMARY,
     )
     return confirm, Button(label="Cancel", line=f"plan cancel {plan.id}")
+
+
+def _over_budget(plan: Plan) -> tuple[Button, ...]:
+    """Return the button that takes a plan over the budget which holds it back; its form asks for the reason."""
+    return (Button(label="Go over the budget…", line=f"plan exceed {plan.id}"),) if plan.held else ()
 
 
 def details(plan: Plan, records: Sequence[StepRecord]) -> Message:
@@ -159,6 +197,10 @@ def details(plan: Plan, records: Sequence[StepRecord]) -> Message:
         rows.append(("hash", text(code(plan.hash))))
     if plan.disrupts:
         rows.append(("disrupts", text(listed(one.said for one in plan.disrupts))))
+    if plan.held:
+        rows.append(("held back", text(plan.held)))
+    if plan.over_budget:
+        rows.append(("over its budget", text(plan.over_budget)))
     if plan.error:
         rows.append(("reason", text(plan.error)))
     if plan.undo_of:
@@ -193,6 +235,8 @@ def can_undo(plan: Plan, records: Sequence[StepRecord]) -> bool:
 def _buttons(plan: Plan, records: Sequence[StepRecord]) -> tuple[Button, ...]:
     if plan.state is PlanState.PROPOSED:
         return _decision(plan)
+    if plan.state is PlanState.WAITING:
+        return (*_over_budget(plan), Button(label="Cancel", line=f"plan cancel {plan.id}"))
     if plan.state in (PlanState.CONFIRMED, PlanState.RUNNING):
         return (Button(label="Stop after this step", line=f"plan cancel {plan.id}"),)
     return (Button(label="Undo", line=f"plan undo {plan.id}"),) if can_undo(plan, records) else ()

@@ -4,7 +4,6 @@ import click
 
 from commands.core.command import Command
 from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING, reason_option
-from commands.execution.plan import Risk
 from commands.execution.rights import RightsOfKinds
 from commands.gpu.gpu_lists import ListGpus, ListIdleGpus, idle, listing
 from commands.gpu.owner_answers import AnswerReclaim, ShowRequest, keep, release, show_request, snooze
@@ -72,7 +71,6 @@ COMMANDS = (
             ),
         ),
         plan=free,
-        risk=Risk.TOUCH,
         example="gpu free detr --grace 1h",
     ),
     Command(
@@ -124,7 +122,6 @@ COMMANDS = (
         action=AnswerReclaim,
         parameters=(_REQUEST,),
         plan=release,
-        risk=Risk.TOUCH,
         relieves=("GPUIdle",),
         checks_permission_itself=True,
         rights=RightsOfKinds(suspend_rights),
@@ -138,7 +135,6 @@ COMMANDS = (
         action=SettleReclaim,
         parameters=(_REQUEST,),
         plan=settle,
-        risk=Risk.TOUCH,
         relieves=("GPUIdle",),
         rights=RightsOfKinds(suspend_rights),
         undoing=UNDOING,

@@ -12,7 +12,7 @@ from collectors.trainings.training import Training, training_of_row
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.execution.disruption import Disruption
-from commands.execution.plan import Plan, PlanState, StepRecord, StepState, in_order
+from commands.execution.plan import GATED, Plan, PlanState, StepRecord, StepState, in_order
 from commands.execution.steps import Delete, Record
 from commands.gpu.idle_trainings import by_training, evidence
 from commands.gpu.reclaim import MAX_WINDOW, find_idle_now
@@ -124,7 +124,7 @@ async def running_plans(unit: Unit) -> dict[str, str]:
 
     Under way is also a cancelled plan whose current step goes on, and one with a step whose outcome is not known.
     """
-    plans = list(await unit.rows(Plan).find(state=(PlanState.CONFIRMED, PlanState.RUNNING)))
+    plans = list(await unit.rows(Plan).find(state=(*GATED, PlanState.RUNNING)))
     newest = await unit.rows(Plan).find(state=PlanState.CANCELLED, newest=True, limit=NEWEST)
     plans += [plan for plan in newest if not plan.has_ended]
     unknown = {record.plan for record in await unit.rows(StepRecord).find(state=StepState.UNKNOWN)}

@@ -9,9 +9,10 @@ from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
 from commands.core.command import EVERY_SOURCE, Answer, Command
 from commands.core.context import CommandContext
-from commands.core.ownership import owner_names
+from commands.core.ownership import owner_names, ownership
 from commands.core.parent_members import open_ones
-from commands.execution.plan import Plan, PlanState
+from commands.execution.plan import Plan, PlanState, Risk
+from commands.gates.second_person import consents
 from commands.home.sections import (
     failed_trainings,
     leases_of,
@@ -34,7 +35,9 @@ async def show(action: ShowHome, context: CommandContext) -> Answer:
     names = owner_names(me, context.defaults.owners)
     async with context.store.read() as snapshot:
         incidents = await open_ones(cluster, snapshot)
-        plans = await snapshot.rows(Plan).find(cluster=cluster, state=PlanState.PROPOSED.value)
+        plans = await snapshot.rows(Plan).find(
+            cluster=cluster, state=(PlanState.PROPOSED.value, PlanState.WAITING.value)
+        )
         reclaims = await snapshot.rows(ReclaimRequest).find(
             cluster=cluster, state=tuple(one.value for one in OPEN_REQUEST)
         )
@@ -50,7 +53,7 @@ async def show(action: ShowHome, context: CommandContext) -> Answer:
         *open_incident_blocks(incidents, me),
         *waiting_for(
             me,
-            plans=[one for one in plans if context.now < one.expires_at],
+            plans=[one for one in plans if _concerns(one, context)],
             reclaims=reclaims,
             leases=[one for one in mine if one.until is not None and one.until <= context.now],
         ),
@@ -59,6 +62,23 @@ async def show(action: ShowHome, context: CommandContext) -> Answer:
         Context(text=text(cluster, " · ", sentence("`help` lists what you can type here or after `/yard`"))),
     ]
     return Answer(message=Message(title=text(bold("What is open, and what is yours")), blocks=tuple(blocks)))
+
+
+def _concerns(plan: Plan, context: CommandContext) -> bool:
+    """Whether the page shows the plan: the actor's own, and those for which they could be the second person."""
+    me = context.actor
+    if plan.state is PlanState.PROPOSED and context.now >= plan.expires_at:
+        return False
+    if me.is_one(plan.actor):
+        return True
+    return (
+        plan.state is PlanState.PROPOSED
+        and plan.risk is Risk.BREAK
+        and (
+            context.may.get(plan.command, False)
+            or consents(plan.disrupts, ownership(me, context.defaults.owners))
+        )
+    )
 
 
 def _trainings(context: CommandContext, failures: Sequence[PastFailure]) -> list[Block]:

@@ -12,7 +12,7 @@ from collectors.facts.sentences import Argument, Sentence, counted, listed, sent
 from collectors.trainings.training import Training, TrainingState
 from commands.core.cordoned_nodes import uncordon_button
 from commands.core.request import Actor
-from commands.execution.plan import Plan, Risk
+from commands.execution.plan import Plan, PlanState, Risk
 from commands.gpu.reclaim_card import answer_buttons
 from commands.models import CordonLease, ReclaimRequest
 from commands.training.past_failures import PastFailure, failure_lines
@@ -69,12 +69,10 @@ def waiting_for(
             blocks.append(Paragraph(text=text(asked)))
             blocks.append(Buttons(buttons=answer_buttons(reclaim)))
     for plan in plans:
-        is_for_another = plan.risk is Risk.BREAK
-        if me.is_one(plan.actor) is not is_for_another:
-            blocks.append(Paragraph(text=text(_unconfirmed(plan))))
-            show = Button(label="Show the plan", line=f"plan show {plan.id}")
-            cancel = Button(label="Cancel", line=f"plan cancel {plan.id}")
-            blocks.append(Buttons(buttons=(show,) if is_for_another else (show, cancel)))
+        blocks.append(Paragraph(text=text(_unconfirmed(plan, me))))
+        show = Button(label="Show the plan", line=f"plan show {plan.id}")
+        cancel = Button(label="Cancel", line=f"plan cancel {plan.id}")
+        blocks.append(Buttons(buttons=(show, cancel) if me.is_one(plan.actor) else (show,)))
     for lease in leases:
         blocks.append(Paragraph(text=_past_its_end(lease)))
         blocks.append(Buttons(buttons=(uncordon_button(lease.node, is_lifted=lease.lifted_at is not None),)))
@@ -83,14 +81,18 @@ def waiting_for(
     return [_heading("Waits for you"), *blocks[: 4 * SHOWN]]
 
 
-def _unconfirmed(plan: Plan) -> Sentence:
+def _unconfirmed(plan: Plan, me: Actor) -> Sentence:
     title = bold(plan.title)
-    if plan.risk is not Risk.BREAK:
-        return sentence("{title} waits to be confirmed until {at}.", title=title, at=plan.expires_at)
-    who = person(plan.actor, plan.actor_name)
-    return sentence(
-        "{title} of {who} waits to be confirmed until {at}.", title=title, who=who, at=plan.expires_at
-    )
+    if plan.state is PlanState.WAITING:
+        return sentence("{title} is held back. {reason}", title=title, reason=plan.held)
+    if not me.is_one(plan.actor):
+        who = person(plan.actor, plan.actor_name)
+        return sentence(
+            "{title} of {who} waits to be confirmed until {at}.", title=title, who=who, at=plan.expires_at
+        )
+    if plan.risk is Risk.BREAK and not plan.alone:
+        return sentence("{title} waits for a second person until {at}.", title=title, at=plan.expires_at)
+    return sentence("{title} waits to be confirmed until {at}.", title=title, at=plan.expires_at)
 
 
 def failed_trainings(failures: Sequence[PastFailure], trainings: Sequence[Training]) -> list[Block]:

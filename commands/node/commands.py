@@ -4,7 +4,6 @@ import click
 
 from commands.core.command import Command
 from commands.core.parameter_types import NODE, lasting_option, reason_option
-from commands.execution.plan import Risk
 from commands.execution.steps import Patch
 from commands.node.cordon_commands import CordonNodes, UncordonNodes, cordon, uncordon
 from commands.node.drain import DRAIN
@@ -37,7 +36,6 @@ COMMANDS = (
             lasting_option("how long the lease lasts; default: 4h, or the settings"),
         ),
         plan=cordon,
-        risk=Risk.TOUCH,
         rights=_PATCH_NODES,
         example='node cordon gpu-a04 --reason "fan failure" --for 4h',
     ),
@@ -49,7 +47,6 @@ COMMANDS = (
         action=UncordonNodes,
         parameters=(click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),),
         plan=uncordon,
-        risk=Risk.TOUCH,
         rights=_PATCH_NODES,
         example="node uncordon gpu-a04",
     ),

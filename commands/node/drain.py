@@ -20,7 +20,7 @@ from commands.core.lookups import read_node, reader_of
 from commands.core.parameter_types import NODE, lasting_option, reason_option
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
-from commands.execution.plan import Risk, Stage, in_order
+from commands.execution.plan import Stage, in_order
 from commands.execution.rights import Right
 from commands.execution.steps import Evict, Patch
 from commands.node.cordon_steps import cordon_steps
@@ -128,6 +128,7 @@ def _disruptions(pods: Sequence[Mapping[str, Any]], topology: Topology, node: st
             namespace=pod["metadata"]["namespace"], name=pod["metadata"]["name"]
         )
         by_name.setdefault(fact.training or fact.workload or _workload(pod), []).append(fact)
+    running = {_name(pod) for pod in pods if pod.get("status", {}).get("phase") == "Running"}
     found: list[Disruption] = []
     for name, members in by_name.items():
         training, user = topology.trainings.get(name), topology.user(name)
@@ -136,6 +137,9 @@ def _disruptions(pods: Sequence[Mapping[str, Any]], topology: Topology, node: st
                 name=name,
                 shown=user.shown if user else "",
                 owner=user.owner if user else "",
+                team=user.team if user else "",
+                ends=training is not None
+                and any(f"{member.namespace}/{member.name}" in running for member in members),
                 gpus=sum(member.gpus for member in members),
                 text=counted(
                     "{evicted} of {count} rank",
@@ -241,7 +245,6 @@ DRAIN = Command(
         lasting_option("how long the lease lasts; default: 4h, or the settings"),
     ),
     plan=drain,
-    risk=Risk.TOUCH,
     rights=(
         *Patch.rights("", "nodes"),
         *Evict.rights("", "pods"),

@@ -10,10 +10,11 @@ from collectors.facts.sentences import sentence, word
 from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
-from commands.core.parameter_types import PLAN
-from commands.execution.plan import Plan, PlanState, Risk
+from commands.core.parameter_types import PLAN, reason_option
+from commands.execution.plan import GATED, Plan, PlanState
 from commands.execution.plan_outcome import record_outcome
 from commands.execution.preview import details
+from commands.plan.exceed import ExceedBudget, exceed
 from commands.plan.undo import PlanName, journal_of, stored_plan, undo
 
 
@@ -58,7 +59,7 @@ async def cancel(named: PlanName, context: CommandContext) -> Answer:
         ended_at = None if was_running else context.now  # the executor ends a running plan
         cancelled = replace(plan, state=PlanState.CANCELLED, error=reason, ended_at=ended_at)
         await unit.rows(Plan).put(cancelled)
-        if plan.state is PlanState.CONFIRMED:
+        if plan.state in GATED:
             await record_outcome(unit, cancelled)
     effect = sentence("it stops after the current step") if was_running else sentence("nothing was done")
     return Answer(
@@ -109,12 +110,22 @@ COMMANDS = (
     ),
     Command(
         noun="plan",
+        verb="exceed",
+        summary="Take a plan over the budget that holds it back; a second person confirms.",
+        action=ExceedBudget,
+        parameters=(_PLAN, reason_option("why it cannot wait", required=True)),
+        plan=exceed,
+        checks_permission_itself=True,
+        table=Plan,
+        example='plan exceed p12 --reason "the node loses data"',
+    ),
+    Command(
+        noun="plan",
         verb="undo",
         summary="Undo what a plan did, as far as possible.",
         action=PlanName,
         parameters=(_PLAN,),
         plan=undo,
-        risk=Risk.TOUCH,
         checks_permission_itself=True,
         table=Plan,
         example="plan undo p12",

@@ -18,7 +18,6 @@ from commands.core.named_incident import open_incidents
 from commands.core.ownership import owner_names
 from commands.core.parameter_types import TEAM, WholeNumberType
 from commands.core.parameter_types import TRAINING as TRAINING_NAME
-from commands.execution.plan import Risk
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Delete
 from commands.training.details import training_details, training_table
@@ -218,7 +217,6 @@ COMMANDS = (
             ),
         ),
         plan=stop,
-        risk=Risk.TOUCH,
         relieves=("GPUIdle", "TrainingPending"),
         rights=_STOP_RIGHTS,
         undoing=UNDOING,

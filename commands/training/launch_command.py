@@ -5,7 +5,6 @@ import click
 from collectors.facts.sentences import sentence
 from commands.core.command import Command
 from commands.core.parameter_types import DURATION, ChoiceType, ExplainedOption, NumberType, WholeNumberType
-from commands.execution.plan import Risk
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Create
 from commands.training.launch import LaunchTraining, launch
@@ -130,7 +129,6 @@ LAUNCH = Command(
     action=LaunchTraining,
     parameters=_OPTIONS,
     plan=launch,
-    risk=Risk.TOUCH,
     rights=RightsOfKinds(_rights),
     example="training launch mnist --image registry.example/vision/mnist:7 --workers 4 --gpus 8 -- --epochs 90",
     details="The environment of each task has WORKER_HOSTS, PS_HOSTS, TASK_ROLE, TASK_INDEX, MASTER_ADDR and "

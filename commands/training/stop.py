@@ -33,6 +33,7 @@ async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
     """Plan to delete the training. Pods are never deleted one by one: their controllers would recreate them."""
     inventory = context.cluster.inventory()
     training = training_named(action.training, context.cluster.trainings())
+    breaks: list[str] = []
     notes = [await lost_work(training, context)] if not training.state.is_over and training.ranks else []
     is_ours = is_our_namespace(training, inventory)
     steps: tuple[Step, ...]
@@ -47,10 +48,12 @@ async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
                 ),
             ),
         )
-        notes += [
-            sentence("{deleted} `--keep-namespace` keeps them.", deleted=one)
-            for one in deleted_with_namespace(meta.name, inventory)
-        ]
+        deleted = deleted_with_namespace(meta.name, inventory)
+        notes += [sentence("{deleted} `--keep-namespace` keeps them.", deleted=one) for one in deleted]
+        if deleted:
+            breaks.append(
+                sentence("it deletes the volume claims of namespace {namespace}", namespace=meta.name)
+            )
     else:
         steps = stop_steps(training, inventory, left=await _left(training, context))
         if training.has_namespace:
@@ -78,6 +81,7 @@ async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
         stages=in_order(*steps),
         notes=tuple(notes),
         disrupts=() if training.state.is_over else (disruption_of(training),),
+        breaks=tuple(breaks),
     )
 
 
@@ -85,7 +89,13 @@ def disruption_of(training: Training) -> Disruption:
     """Return the disruption of a whole training: `vision-detr/detr of ana: 6 ranks, 32 GPUs`."""
     ranks = counted("{count} rank", "{count} ranks", count=training.wanted)
     return Disruption(
-        name=training.id, shown=training.shown, owner=training.owner, gpus=training.gpus_wanted, text=ranks
+        name=training.id,
+        shown=training.shown,
+        owner=training.owner,
+        team=training.team,
+        gpus=training.gpus_wanted,
+        text=ranks,
+        ends=any(rank.phase == "Running" for rank in training.ranks),
     )
 
 

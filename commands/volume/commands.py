@@ -11,7 +11,6 @@ from collectors.volume_use import VolumeUser
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.parameter_types import NODE, VOLUME, lasting_option, reason_option
-from commands.execution.plan import Risk
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Evict, Patch
 from commands.training.workload_steps import hold_rights
@@ -97,7 +96,6 @@ COMMANDS = (
             lasting_option("how long the leases of the cordons last; default: 4h, or the settings"),
         ),
         plan=freeze,
-        risk=Risk.TOUCH,
         rights=RightsOfKinds(
             lambda: (
                 *Patch.rights("", "nodes"),

@@ -180,5 +180,7 @@ def _stop_pod(pod: Pod, inventory: Inventory, made: Stopped) -> None:
     made.steps.append(
         Evict(ref=ref, description=sentence("evict {pod}", pod=pod.key), seconds=EVICTED_WITHIN)
     )
-    made.disrupts.append(Disruption(name=f"{meta.namespace}/Pod/{meta.name}", gpus=inventory.gpus_held(pod)))
+    made.disrupts.append(
+        Disruption(name=f"{meta.namespace}/Pod/{meta.name}", gpus=inventory.gpus_held(pod), ends=True)
+    )
     made.notes.append(sentence("No controller recreates pod {pod}: it is gone for good.", pod=pod.key))

@@ -1,4 +1,4 @@
-"""A command that needs a second person: no shipped command does."""
+"""A command that always needs a second person, as something is lost for good."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,7 +9,7 @@ from commands.core.context import CommandContext
 from commands.core.matching.lexicon import Lexicon
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
-from commands.execution.plan import Risk, in_order
+from commands.execution.plan import in_order
 from commands.execution.steps import Patch
 
 
@@ -18,12 +18,15 @@ async def _wipe(action: Any, context: CommandContext) -> PlanDraft:
         api="v1", kind="Node", name="gpu-a01", uid=context.cluster.inventory().nodes["gpu-a01"].metadata.uid
     )
     patch = Patch(ref=ref, description="mark it", body={"metadata": {"labels": {"wiped": "yes"}}})
-    return PlanDraft(title="Wipe gpu-a01", stages=in_order(patch), disrupts=(Disruption(name="vision/detr"),))
+    return PlanDraft(
+        title="Wipe gpu-a01",
+        stages=in_order(patch),
+        disrupts=(Disruption(name="vision/detr"),),
+        breaks=("it wipes gpu-a01",),
+    )
 
 
-WIPE = Command(
-    noun="node", verb="wipe", summary="Wipe.", action=dict, plan=_wipe, risk=Risk.BREAK, example="node wipe"
-)
+WIPE = Command(noun="node", verb="wipe", summary="Wipe.", action=dict, plan=_wipe, example="node wipe")
 
 
 def with_wipe(yard: Yardmaster) -> None:

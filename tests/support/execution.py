@@ -9,7 +9,7 @@ from alerts.store import StoreSnapshot
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.executor import PlanExecutor
 from commands.execution.object_refs import ObjectRef
-from commands.execution.plan import Origin, Plan, PlanState, Risk, StepRecord, in_order
+from commands.execution.plan import Origin, Plan, PlanState, StepRecord, in_order
 from commands.execution.plan_journal import records_of
 from commands.execution.preconditions import Precondition
 from commands.execution.record_steps import record
@@ -150,7 +150,6 @@ def plan_of(*steps: Step) -> Plan:
         cluster=CLUSTER,
         line="test",
         command="test",
-        risk=Risk.TOUCH,
         actor="U_DANA",
         actor_name="dana",
         origin=Origin(),

@@ -46,7 +46,7 @@ BO = Actor(id="U_BO", name="bo", teams=frozenset({"speech"}))
 RECLAIM = Actor(id="reclaim", name="reclaim", kind=ActorKind.AUTOMATION, person="automation:reclaim")
 EVERYTHING = Permissions(
     teams={
-        "sre": Grant(commands=("*",)),
+        "sre": Grant(commands=("*",), may_confirm_alone=("*",)),
         "vision": Grant(commands=("training *",)),
         "speech": Grant(commands=("training *",), namespaces=("speech-*",)),
     },
@@ -141,7 +141,8 @@ class Yard:
         newest = await self.newest()
         assert newest is not None, reply
         assert newest.line == line, reply
-        forgotten = forgotten_rights(RIGHTS[newest.command], newest.steps) if not newest.undo_of else ()
+        is_of_another = newest.undo_of or newest.replaces  # whose command has the rights
+        forgotten = () if is_of_another else forgotten_rights(RIGHTS[newest.command], newest.steps)
         assert not forgotten, f"add to `rights` of the command `{newest.command}`: {forgotten}"
         return newest
 

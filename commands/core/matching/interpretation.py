@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import click
 
@@ -105,13 +106,25 @@ def interpret(
     ):
         return found
     cleaned = (*command.name.split(), *_cleaned(command, head[len(command.name.split()) :]), *rest)
-    kept = tuple(word for word in cleaned if word not in _AND | _POLITE) if _takes_names(command) else cleaned
+    kept = _without_fillers(command, cleaned) if _takes_names(command) else cleaned
     kept = with_thread(command, kept, thread)
     if len(kept) < len(cleaned) and command.changes_something:
         return Offer(commands=(command,), lines=(kept,))
     if is_form or missing_arguments(command, kept):
         return Fill(command=command, words=kept)
     return Run(command=command, words=kept)
+
+
+def _without_fillers(command: AnyCommand, words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words without `and`, `please` and the like, but for the value of an option: `--reason now`."""
+    valued = {
+        name
+        for option in command.parameters
+        if isinstance(option, click.Option) and not option.is_flag
+        for name in option.opts
+    }
+    pairs = pairwise(("", *words))
+    return tuple(word for before, word in pairs if before in valued or word not in _AND | _POLITE)
 
 
 def missing_arguments(command: AnyCommand, words: Sequence[str]) -> tuple[click.Parameter, ...]:

@@ -21,7 +21,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
 from commands.execution.disruption import Disruption, worse_than_shown
 from commands.execution.object_refs import ObjectRef
-from commands.execution.plan import Origin, Plan, Risk, in_order
+from commands.execution.plan import Origin, Plan, in_order
 from commands.execution.record_steps import record
 from commands.execution.steps import Delete, Record
 from commands.models import Launch, ReclaimRequest
@@ -90,7 +90,6 @@ PLAN = Plan(
     cluster="prod-a",
     line="training launch mnist",
     command="training launch",
-    risk=Risk.TOUCH,
     actor="slack:U1",
     actor_name="Ana",
     origin=Origin(via="slack", channel="C1"),

@@ -1,0 +1,129 @@
+"""The budgets of the settings: which a plan falls under, from the cluster's cache and the plans in progress."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
+
+from alerts.store import StoreSnapshot
+from collectors.cluster.conditions import is_node_ready
+from collectors.cluster.objects import Node
+from collectors.facts.clock import Clock
+from collectors.facts.results import SourceError
+from collectors.facts.sentences import listed, said_by, sentence
+from commands.core.context import Cluster
+from commands.core.cordoned_nodes import BY, annotations_of
+from commands.core.persons import AUTOMATION
+from commands.execution.plan import Plan, PlanState
+from commands.gates.budget import OF_AUTOMATION, Budget, BudgetNode, BudgetUse, budget_uses, nodes_taken_out
+
+CACHE_DELAY = timedelta(minutes=1)  # until the cache surely shows what a plan that is done has cordoned
+HOUR = timedelta(hours=1)
+NEWEST = 500  # plans that are read for what was taken out in the last hour
+DEFAULT_POOL = "default"  # of nodes that no pool of the settings has
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """A named part of the nodes. All are patterns; a node with one of these names and all labels is in it."""
+
+    names: tuple[str, ...] = ("*",)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def has(self, node: Node) -> bool:
+        labels = node.metadata.labels or {}
+        return any(fnmatchcase(node.metadata.name, name) for name in self.names) and all(
+            fnmatchcase(labels.get(key, ""), value) for key, value in self.labels.items()
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budgets:
+    """What may be out of service where, and the gate that holds plans back which would exceed it."""
+
+    clusters: Mapping[str, Cluster]
+    clock: Clock
+    budgets: Sequence[Budget] = ()
+    pools: Mapping[str, Pool] = field(default_factory=dict)
+
+    async def __call__(self, plan: Plan, rows: StoreSnapshot) -> str:
+        """The gate: return why the plan is held back; empty lets it begin."""
+        if plan.over_budget or not nodes_taken_out(plan):
+            return ""
+        try:
+            over = [use.said for use in await self.uses(plan, rows) if use.is_over]
+        except SourceError as error:
+            return sentence(
+                "it is not known how many nodes are out of service: {error}", error=said_by(error)
+            )
+        return listed(over, ";") if over else ""
+
+    async def uses(self, plan: Plan, rows: StoreSnapshot) -> tuple[BudgetUse, ...]:
+        """Return the budgets that the plan falls under. Raises SourceError while the cluster cannot be seen."""
+        taken = nodes_taken_out(plan)
+        is_automation = plan.actor.startswith(f"{AUTOMATION}:")
+        budgets = [*self.budgets, OF_AUTOMATION] if is_automation else self.budgets
+        if not taken or not budgets or plan.cluster not in self.clusters:
+            return ()
+        now = self.clock.now()
+        others = [one for one in await self._began_lately(plan, rows, now) if one.id != plan.id]
+        soon = {
+            node: sentence("plan {plan} of {who} cordons it", plan=one.id, who=one.actor_name)
+            for one in others
+            if one.state is PlanState.RUNNING or (one.ended_at and now - one.ended_at < CACHE_DELAY)
+            for node in nodes_taken_out(one)
+        }
+        return budget_uses(
+            taken,
+            self._nodes(self.clusters[plan.cluster], soon),
+            budgets,
+            cluster=plan.cluster,
+            recent=[node for one in others for node in nodes_taken_out(one)],
+            is_automation=is_automation,
+        )
+
+    async def _began_lately(self, plan: Plan, rows: StoreSnapshot, now: datetime) -> list[Plan]:
+        """Return the plans in progress, and those that were done in the last hour."""
+        running = await rows.rows(Plan).find(cluster=plan.cluster, state=PlanState.RUNNING.value)
+        done = await rows.rows(Plan).find(
+            cluster=plan.cluster, state=PlanState.DONE.value, newest=True, limit=NEWEST
+        )
+        return [*running, *(one for one in done if one.ended_at is not None and now - one.ended_at < HOUR)]
+
+    def _nodes(self, cluster: Cluster, soon: Mapping[str, str]) -> list[BudgetNode]:
+        racks = cluster.topology().nodes
+        return [
+            BudgetNode(
+                name=name,
+                pool=self._pool(node),
+                rack=racks[name].rack if name in racks else "",
+                out=_why_out(node) or soon.get(name, ""),
+            )
+            for name, node in cluster.inventory().nodes.items()
+        ]
+
+    def _pool(self, node: Node) -> str:
+        return next((name for name, pool in self.pools.items() if pool.has(node)), DEFAULT_POOL)
+
+
+def _why_out(node: Node) -> str:
+    """Return why a node is out of service; empty for one that takes pods."""
+    if node.spec.unschedulable:
+        by = annotations_of(node).get(BY, "")
+        return sentence("cordoned by {who}", who=by) if by else sentence("cordoned by somebody else")
+    return "" if is_node_ready(node) else sentence("not ready")
+
+
+async def with_budgets(plan: Plan, budgets: Budgets, rows: StoreSnapshot) -> Plan:
+    """Return a proposed plan with the figures of its budgets, and with what would hold it back."""
+    try:
+        uses = await budgets.uses(plan, rows)
+    except SourceError as error:
+        return replace(
+            plan, notes=(*plan.notes, sentence("Its budgets are not known: {error}", error=said_by(error)))
+        )
+    over = [use.said for use in uses if use.is_over]
+    held = listed(over) if over and not plan.over_budget else ""
+    return replace(
+        plan, notes=(*plan.notes, *(use.said for use in uses if use.said not in over or not held)), held=held
+    )

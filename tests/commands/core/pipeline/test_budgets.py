@@ -1,0 +1,196 @@
+"""Plans and their budgets: what waits, what lets it go on, and how it goes over."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from bot.jobs.plan_runner import PlanRunner
+from commands.core.budgets import Budgets, Pool
+from commands.core.grant import Grant
+from commands.core.permissions import Permissions
+from commands.core.request import Actor
+from commands.execution.executor import PlanExecutor
+from commands.execution.gate import HELD_AT_MOST
+from commands.execution.plan import Plan, PlanState, Risk
+from commands.execution.preview import card_of
+from commands.gates.budget import Budget, BudgetScope
+from commands.models import AuditEntry
+from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.drained import until
+from tests.support.yard import CLUSTER, Yard, lookalike_with, text_of, yard_before
+
+ELI = Actor(id="U_ELI", name="eli", teams=frozenset({"sre"}))
+NODES = tuple(f"gpu-a{number:02}" for number in range(1, 51))
+FIVE = (Budget(scope=BudgetScope.POOL, of="a", nodes=5),)
+
+
+@pytest.fixture
+async def kube() -> AsyncIterator[KubernetesLookalike]:
+    async with lookalike_with(*NODES, "gpu-b01") as kube:
+        yield kube
+
+
+@pytest.fixture
+async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]:
+    permissions = Permissions(teams={"sre": Grant(commands=("*",))}, automation={})
+    async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig"), permissions=permissions) as yard:
+        budgets = Budgets(
+            clusters={CLUSTER: yard.cluster},
+            clock=yard.clock,
+            budgets=FIVE,
+            pools={"a": Pool(names=("gpu-a*",))},
+        )
+        yard.pipeline = replace(yard.pipeline, budgets=budgets)
+        yard.executor = executor_of(yard, budgets)
+        yield yard
+
+
+def executor_of(yard: Yard, budgets: Budgets) -> PlanExecutor:
+    return PlanExecutor(yard.store, {CLUSTER: yard.writer}, yard.clock, gate=budgets)
+
+
+async def stored(yard: Yard, id: str) -> Plan:
+    async with yard.store.unit() as unit:
+        found = await unit.rows(Plan).get(id)
+    assert found is not None
+    return found
+
+
+async def cordon(yard: Yard, *nodes: str) -> None:
+    """Cordon nodes one after the other, and wait until the cache shows them."""
+    for node in nodes:
+        plan = await yard.do(f"node cordon {node}")
+        assert plan.state is PlanState.DONE, plan.held
+        await is_out(yard, node)
+
+
+async def is_out(yard: Yard, node: str, *, out: bool = True) -> None:
+    await yard.seen(lambda: bool(yard.cluster.inventory().nodes[node].spec.unschedulable) is out)
+
+
+def cordoned(kube: KubernetesLookalike) -> int:
+    return sum(bool((kube.get("Node", "", name) or {})["spec"].get("unschedulable")) for name in NODES)
+
+
+async def test_the_preview_shows_the_figures(yard: Yard) -> None:
+    await cordon(yard, *NODES[:2])
+    shown = await yard.say(f"node cordon {NODES[2]}")
+    assert "Budget of pool a: 2 of 5 nodes out of service" in shown
+    assert f"{NODES[0]}: cordoned by dana" in shown
+    assert "Confirmed, it would wait." not in shown
+    assert "Budget" not in await yard.say("node cordon gpu-b01")
+
+
+async def test_a_plan_over_its_budget_says_so_waits_and_goes_on_when_a_node_is_back(yard: Yard) -> None:
+    await cordon(yard, *NODES[:5])
+    plan = await yard.plan(f"node cordon {NODES[5]}")
+    shown = await yard.say(f"node cordon {NODES[5]}")
+    assert "Confirmed, it would wait. Budget of pool a: 5 of 5 nodes out of service" in shown
+    assert "[Go over the budget…] plan exceed" in shown
+
+    plan = await yard.newest() or plan
+    waiting = await yard.executor.execute(await yard.confirmed(plan))
+    assert waiting.state is PlanState.WAITING
+    card = text_of(card_of(waiting, await yard.records(waiting)))
+    assert "waits" in card
+    assert "Held back. Budget of pool a: 5 of 5" in card
+    assert f"[Cancel] plan cancel {plan.id}" in card
+    again = await yard.executor.execute(waiting)
+    assert again == waiting, "it still waits"
+
+    uncordoned = await yard.do(f"node uncordon {NODES[0]}")
+    assert uncordoned.state is PlanState.DONE
+    await is_out(yard, NODES[0], out=False)
+    yard.clock.move(timedelta(minutes=2))
+    assert (await yard.executor.execute(waiting)).state is PlanState.DONE
+
+
+async def test_a_node_that_somebody_else_cordoned_counts(yard: Yard, kube: KubernetesLookalike) -> None:
+    for name in NODES[:5]:
+        kube.patch("Node", "", name, {"spec": {"unschedulable": True}})
+        await is_out(yard, name)
+    shown = await yard.say(f"node cordon {NODES[5]}")
+    assert "5 of 5 nodes out of service" in shown
+    assert "cordoned by somebody else" in shown
+
+
+async def test_fifty_plans_at_once_never_exceed_a_budget_of_five(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    plans = [await yard.confirmed(await yard.plan(f"node cordon {name}")) for name in NODES]
+    second = executor_of(yard, yard.pipeline.budgets or pytest.fail("no budgets"))
+    ended = await asyncio.gather(
+        *((yard.executor, second)[number % 2].execute(plan) for number, plan in enumerate(plans))
+    )
+    states = [plan.state for plan in ended]
+    assert states.count(PlanState.DONE) == 5
+    assert states.count(PlanState.WAITING) == 45
+    assert cordoned(kube) == 5
+    held = [plan.held for plan in ended if plan.state is PlanState.WAITING]
+    assert all("5 of 5 nodes out of service" in reason for reason in held), "each says who holds the rest"
+
+
+async def test_the_next_process_starts_what_waited_once_there_is_room(yard: Yard) -> None:
+    await cordon(yard, *NODES[:5])
+    plan = await yard.executor.execute(await yard.confirmed(await yard.plan(f"node cordon {NODES[5]}")))
+    assert plan.state is PlanState.WAITING
+    runner = PlanRunner(yard.store, yard.executor, channel="", gate_again=0.05)
+    yard.store.listen(runner.wake)
+
+    async def has_state(state: PlanState) -> bool:
+        return (await stored(yard, plan.id)).state is state
+
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(runner.run())
+        yard.clock.move(timedelta(minutes=2))
+        await yard.do(f"node uncordon {NODES[0]}")
+        await until(partial(has_state, PlanState.DONE))
+        running.cancel()
+
+
+async def test_going_over_takes_a_reason_and_a_second_person_and_ends_the_waiting_plan(yard: Yard) -> None:
+    await cordon(yard, *NODES[:5])
+    waiting = await yard.executor.execute(await yard.confirmed(await yard.plan(f"node cordon {NODES[5]}")))
+    form = await yard.answer(f"plan exceed {waiting.id}")
+    assert form is not None
+    assert form.form is not None, "the reason is asked for in a form"
+
+    over = await yard.plan(f'plan exceed {waiting.id} --reason "it loses data"')
+    assert over.risk is Risk.BREAK
+    assert "someone else has to confirm" in await yard.say(f"plan confirm {over.id} --hash {over.hash}")
+    assert "is not the plan you were shown" in await yard.say(
+        f"plan confirm {over.id} --hash {waiting.hash}", ELI
+    )
+    assert (await stored(yard, waiting.id)).state is PlanState.WAITING
+    done = await yard.executor.execute(await yard.confirmed(over, ELI))
+    assert done.state is PlanState.DONE
+    replaced = await stored(yard, waiting.id)
+    assert (replaced.state, str(replaced.error)) == (PlanState.CANCELLED, f"replaced by {over.id}")
+    assert (await yard.executor.execute(replaced)).state is PlanState.CANCELLED
+    async with yard.store.unit() as unit:
+        entries = await unit.rows(AuditEntry).find(plan=over.id)
+    assert [entry.what for entry in entries] == ["refused", "confirmed", "done"]
+
+
+async def test_nothing_goes_over_a_budget_that_holds_nothing_back(yard: Yard) -> None:
+    plan = await yard.plan(f"node cordon {NODES[0]}")
+    assert "No budget holds plan" in await yard.say(f"plan exceed {plan.id} --reason now")
+
+
+async def test_a_plan_that_waits_is_cancelled_by_a_person_or_after_four_hours(yard: Yard) -> None:
+    await cordon(yard, *NODES[:5])
+    first, second = [
+        await yard.executor.execute(await yard.confirmed(await yard.plan(f"node cordon {name}")))
+        for name in NODES[5:7]
+    ]
+    await yard.say(f"plan cancel {first.id}")
+    assert (await yard.executor.execute(first)).state is PlanState.CANCELLED
+    yard.clock.move(HELD_AT_MOST + timedelta(minutes=1))
+    late = await yard.executor.execute(second)
+    assert late.state is PlanState.CANCELLED
+    assert "it was held back for 4 h, and nothing was done: Budget of pool a" in late.error

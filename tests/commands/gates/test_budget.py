@@ -1,0 +1,70 @@
+"""Budgets: what counts as out of service, which budgets a plan falls under, and when it exceeds one."""
+
+from commands.gates.budget import OF_AUTOMATION, Budget, BudgetNode, BudgetScope, BudgetUse, budget_uses
+
+NODES = [
+    *(BudgetNode(name=f"a{number}", pool="a100", rack=f"r{number % 2}") for number in range(1, 5)),
+    BudgetNode(name="a5", pool="a100", rack="r1", out="cordoned by eli"),
+    BudgetNode(name="h1", pool="h100", rack="r0"),
+]
+
+
+def uses(
+    *budgets: Budget, taken: tuple[str, ...], recent: tuple[str, ...] = (), is_automation: bool = False
+) -> tuple[BudgetUse, ...]:
+    return budget_uses(taken, NODES, budgets, cluster="prod-a", recent=recent, is_automation=is_automation)
+
+
+def test_nodes_out_of_service_count_whoever_made_them_so() -> None:
+    two = Budget(scope=BudgetScope.POOL, of="a100", nodes=2)
+    (use,) = uses(two, taken=("a1",))
+    assert not use.is_over
+    assert str(use.said) == (
+        "Budget of pool a100: 1 of 2 nodes out of service (a5: cordoned by eli); this adds 1."
+    )
+    (use,) = uses(two, taken=("a1", "a2"))
+    assert use.is_over
+
+
+def test_a_node_that_is_out_already_adds_nothing() -> None:
+    (use,) = uses(Budget(scope=BudgetScope.CLUSTER, nodes=1), taken=("a5",))
+    assert use.adds == []
+    assert not use.is_over
+
+
+def test_a_share_is_rounded_down_and_lets_one_node_out() -> None:
+    assert Budget(scope=BudgetScope.POOL, percent=40).limit(5) == 2
+    assert Budget(scope=BudgetScope.POOL, percent=39).limit(5) == 1
+    assert Budget(scope=BudgetScope.POOL, percent=1).limit(5) == 1
+    assert Budget(scope=BudgetScope.POOL).limit(5) is None
+    assert Budget(scope=BudgetScope.POOL, nodes=0).limit(5) == 0
+
+
+def test_each_place_is_counted_by_itself() -> None:
+    one_a_rack = Budget(scope=BudgetScope.RACK, nodes=1)
+    by_rack = {use.name: use.is_over for use in uses(one_a_rack, taken=("a1", "a2"))}
+    assert by_rack == {"r0": False, "r1": True}, "a5 of r1 is out"
+    assert [use.name for use in uses(one_a_rack, taken=("h1",))] == ["r0"]
+
+
+def test_patterns_and_clusters_choose_the_place() -> None:
+    assert uses(Budget(scope=BudgetScope.POOL, of="h*", nodes=0), taken=("a1",)) == ()
+    assert uses(Budget(scope=BudgetScope.POOL, clusters=("lab",), nodes=0), taken=("a1",)) == ()
+
+
+def test_what_was_taken_out_in_the_last_hour_counts_though_it_is_back() -> None:
+    three = Budget(scope=BudgetScope.CLUSTER, per_hour=3)
+    (use,) = uses(three, taken=("a1",), recent=("a2", "a3"))
+    assert not use.is_over
+    (use,) = uses(three, taken=("a1",), recent=("a2", "a3", "h1"))
+    assert use.is_over
+    assert "3 of 3 nodes taken out in the last hour" in str(use.said)
+    (use,) = uses(three, taken=("a2",), recent=("a2", "a3", "h1"))
+    assert not use.is_over, "a2 is counted once"
+
+
+def test_automation_is_limited_where_nothing_else_says_so_and_people_are_not() -> None:
+    assert uses(OF_AUTOMATION, taken=("h1",)) == ()
+    (free,) = uses(OF_AUTOMATION, taken=("h1",), is_automation=True)
+    (taken,) = uses(OF_AUTOMATION, taken=("a1",), is_automation=True)
+    assert (free.is_over, taken.is_over) == (False, True)
