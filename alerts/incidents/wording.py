@@ -13,6 +13,8 @@ _MEASURED = re.compile(
 
 def readable(sentence: str, alert: Alert) -> str:
     """Return the sentence with the node's name for its address, and with measured values rounded."""
+    if not sentence:  # as most annotations are
+        return sentence
     said = rounded(named(sentence, alert))
     if said == sentence or not isinstance(sentence, Sentence):
         return sentence if said == sentence else said

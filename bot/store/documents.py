@@ -19,7 +19,6 @@ from collectors.facts.sentences_within import restored
 
 _NAME = "$sentences"  # no field of a row can be called so
 _KEY = f'"{_NAME}"'
-_COMPACT = (",", ":")  # as msgspec and the migrations write
 
 
 class _Beside(msgspec.Struct):
@@ -65,8 +64,9 @@ def decode(table: TableDefinition[Row], document: str) -> Row:
     return restored(row, said) if said else row
 
 
-def _dumped(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=_COMPACT)
+_dumped = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":")
+).encode  # as msgspec and the migrations write
 
 
 def _decode_labels(type_: type, value: Any) -> Any:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Generic
 
 import msgspec
-from sqlalchemy import ColumnElement, bindparam, delete, func, select
+from sqlalchemy import ColumnElement, bindparam, delete, func, literal_column, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from alerts.store import Between, Row, TableDefinition, Wanted, column_text, moment_text
@@ -125,13 +125,15 @@ class SqlRows(Generic[Row]):
             ids = [{"old": id} for id in self._deleted]
             await self._connection.execute(delete(self._sql).where(self._sql.c.id == bindparam("old")), ids)
             self._deleted.clear()
-        values: list[dict[str, Any]] = []
+        sql, names = self._upsert()
+        values: list[tuple[str | None, ...]] = []
         for number, row in enumerate(self._put.values(), 1):
-            values.append(self._values(row))
+            of_row = self._values(row)
+            values.append(tuple(of_row[name] for name in names))
             if number % AT_ONCE == 0:
                 await asyncio.sleep(0)
             if len(values) == SENT_AT_ONCE or number == len(self._put):
-                await self._connection.execute(self._upsert(), values)
+                await self._connection.exec_driver_sql(sql, values)
                 values = []
         self._put.clear()
 
@@ -144,10 +146,19 @@ class SqlRows(Generic[Row]):
             **self._table.read(row),
         }
 
-    def _upsert(self) -> Any:
-        last = select(func.coalesce(func.max(self._sql.c.seq), 0) + 1).scalar_subquery()
+    def _upsert(self) -> tuple[str, Sequence[str]]:
+        """Return the statement that inserts or replaces a row, and the names of its parameters in their order.
+
+        It is compiled here and sent to the driver as it is: a storm writes thousands of rows, and SQLAlchemy would
+        prepare the parameters of each.
+        """
+        last = select(
+            func.coalesce(func.max(self._sql.c.seq), literal_column("0")) + literal_column("1")
+        ).scalar_subquery()
         names = [column.name for column in self._sql.columns if column.name != "seq"]
         values: dict[str, Any] = {name: bindparam(name) for name in names}
         statement = self._backend.insert_into(self._sql).values(**values, seq=last)
         updates = {name: statement.excluded[name] for name in names if name != "id"}
-        return statement.on_conflict_do_update(index_elements=["id"], set_=updates)
+        upsert = statement.on_conflict_do_update(index_elements=["id"], set_=updates)
+        compiled = upsert.compile(dialect=self._connection.dialect)
+        return str(compiled), compiled.positiontup or ()

@@ -41,7 +41,7 @@ DETR = Disruption(name="vision/detr", owner="ana", team="vision", gpus=8, ends=T
 
 
 class Wreck:
-    """A command that ends what it is told to end: `node wreck`."""
+    """A command that ends what a test sets: `node wreck`."""
 
     def __init__(self) -> None:
         self.ends: tuple[Disruption, ...] = (DETR,)
