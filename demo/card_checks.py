@@ -170,8 +170,6 @@ def _not_raised(message: Shown, messages: Sequence[Shown]) -> Iterator[str]:
     )
     ended = max((number for number, version in enumerate(versions) if version.is_over), default=-1)
     current = [version for version in versions[ended + 1 :] if version.severity]
-    if current and first.at - current[0].at <= SETTLES:  # posted late, together with what happened since
-        current = []
     if current and all(version.severity >= rank for version in current):
         yield f"{_named(message, first)}: its card was never milder"
     before = [

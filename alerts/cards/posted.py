@@ -50,7 +50,7 @@ class PostedCard:
     channel: str  # as in channel_id.py
     parent: CardId | None = None  # the card whose thread contains this one
     thread: str = ""  # or the id of the thread, if none of our cards started it
-    after_event: int = 0  # the last event before the card was created: up to it there are no replies
+    after_event: int = 0  # the last event that its first message showed: up to it there are no replies
     nonce: str = ""
     intent_at: datetime | None = None
     message_id: str = ""  # the message's id in the channel, once known

@@ -53,6 +53,11 @@ class IncidentEvent:
     who_name: str = ""
 
 
+def last_number(events: Sequence[IncidentEvent]) -> int:
+    """Return the number of the last event; 0 without one."""
+    return events[-1].number if events else 0
+
+
 def with_next(
     events: Sequence[IncidentEvent],
     type: IncidentEventType,
@@ -63,7 +68,7 @@ def with_next(
     who_name: str = "",
 ) -> tuple[IncidentEvent, ...]:
     """Return the history with one more event, which gets the next number."""
-    number = events[-1].number + 1 if events else 1
+    number = last_number(events) + 1
     event = IncidentEvent(number=number, at=at, type=type, text=text, who=who, who_name=who_name)
     return (*events[:1], *events[1:][-(MAX_EVENTS - 2) :], event)
 

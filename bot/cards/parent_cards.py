@@ -15,7 +15,7 @@ from alerts.cards.parent_card import (
 from alerts.cards.parent_words import parent_event, parent_headline, parent_reminder
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.cards.text import Span, joined
-from alerts.incidents.events import IncidentEventType
+from alerts.incidents.events import IncidentEventType, last_number
 from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
 from alerts.silences import Silence
@@ -33,6 +33,13 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     parent = await snapshot.rows(ParentIncident).get(card.row_id)
     if parent is None:
         return Composed(message=None, is_final=True)
+    composed = await _composed(parent, card, snapshot, shared, now)
+    return replace(composed, last_event=last_number(parent.events))
+
+
+async def _composed(
+    parent: ParentIncident, card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime
+) -> Composed:
     members = await members_of(parent, snapshot)
     context = await parent_context(parent, members, snapshot, people=shared.people, now=now)
     context = replace(context, blind=_blind_reason(parent, members, shared))
