@@ -193,6 +193,9 @@ def parent_buttons(
             Button(label=label, line=f"silence incident {parent.id}{lasting}") for label, lasting in _SILENCES
         )
         menus.append(Menu(label="Silence", options=tuple(silences)))
+    if parent.acknowledged_by:
+        back = Button(label="Take back the acknowledgement", line=f"alert unack {parent.id}")
+        menus.append(Menu(label="More", options=(back,), is_more=True))
     return Buttons(buttons=tuple(buttons), menus=tuple(menus))
 
 

@@ -83,6 +83,8 @@ def parent_event(parent: ParentIncident, event: IncidentEvent) -> Text:
             return text(
                 sentence("Severity raised to {alert}", alert=listed([severity, parent_headline(parent)], ":"))
             )
+        case IncidentEventType.WORSENED if event.text:  # how it has grown
+            return text(listed([event.text, parent_headline(parent)], ":"))
         case IncidentEventType.WORSENED:
             return text(sentence("It became worse: {alert}", alert=parent_headline(parent)))
         case IncidentEventType.ACKNOWLEDGED:

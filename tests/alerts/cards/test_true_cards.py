@@ -78,13 +78,32 @@ def test_a_rule_that_counts_lines_recovers_when_they_are_few(counting: dict[str,
 
     aged = after(incident_of(XID_ALERT, burst, rules=rules), resolved(burst, NOON + minutes(5)), rules=rules)
 
-    assert "Also: ✓ Many errors" in words(aged)
+    assert "Also: ✓ over: Many errors" in words(aged)
 
 
 def test_a_metric_that_has_recovered_gets_its_tick() -> None:
     well = after(incident_of(XID_ALERT, FELL_ALERT), resolved(XID_ALERT, NOON + minutes(10)))
 
-    assert "Also: ✓ GPU 3 on gpu-a01 reported XID 79" in words(well)
+    assert "Also: ✓ over: GPU 3 on gpu-a01 reported XID 79" in words(well)
+
+
+def test_what_has_recovered_on_an_open_card_is_in_the_past() -> None:
+    said = {"summary": "DNS is failing.", "headline": "DNS is failing.", "resolved_headline": "DNS was failing."}
+    dns = replace(XID_ALERT, annotations=said)
+    both = incident_of(dns, FELL_ALERT)
+
+    assert "Also: DNS is failing" in words(both)
+    assert "Also: ✓ DNS was failing" in words(after(both, resolved(dns, NOON + minutes(10))))
+
+
+@pytest.mark.parametrize(
+    ("line", "has_time"),
+    [("2026-03-02T12:01:07Z NVRM: Xid (PCI:0000:5d:00): 79", True), ("NVRM: Xid 79", False)],
+)
+def test_times_within_quoted_lines_are_said_to_be_their_own(line: str, has_time: bool) -> None:
+    quoting = incident_of(replace(FELL_ALERT, texts=(line,)))
+
+    assert ("Times in these lines are as the program wrote them, often in UTC." in words(quoting)) is has_time
 
 
 def test_actions_of_what_leads_come_first() -> None:
