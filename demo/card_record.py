@@ -100,7 +100,7 @@ class CardRecord:
     async def _shown(self) -> list[Shown]:
         environment = self._environment
         async with environment.yard.store.read() as snapshot:
-            rows = await snapshot.rows(PostedCard).find(kind=CardKind.INCIDENT.value)
+            rows = await snapshot.rows(PostedCard).find(kind=(CardKind.INCIDENT.value, CardKind.PARENT.value))
         cards = {row.message_id: row.row_id for row in rows if row.message_id}
         return [
             _shown(channel, message, cards)

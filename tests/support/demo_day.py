@@ -27,7 +27,7 @@ _QUERIED = re.compile(
 )
 _PROCESSORS = ("0", "1")
 _NOT_PHYSICAL = frozenset(
-    {"prometheus", "volume_format", "kubelet_silent", "error_burst"}
+    {"prometheus", "sent_alerts", "volume_format", "kubelet_silent", "rack_power", "error_burst"}
 )  # no metric shows it
 
 
