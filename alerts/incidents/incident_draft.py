@@ -89,8 +89,8 @@ class IncidentDraft:
 
     def pass_on(self, alert: str, to: str, now: datetime) -> None:
         """Let another incident have an alert. It is over if nothing else holds it open."""
-        before = self._members[alert]
-        if before.moved_to:
+        before = self._members.get(alert)
+        if before is None or before.moved_to:
             return
         reason = sentence("it is a part of incident `{incident}`", incident=to)
         over = AlertState.RESOLVED
