@@ -136,7 +136,11 @@ def _nodes(parent: ParentIncident, members: Sequence[Incident]) -> Text:
         names.append(name)
     is_part = parent.is_open and parent.standing.open_nodes < parent.standing.nodes
     label = bold("Still: ") if is_part else bold("Nodes: ")
-    return text(label, listed(sorted(names), more=len(nodes) - len(names)))
+    said = listed(sorted(names), more=len(nodes) - len(names))
+    gpus = sum({node_of(one): one.gpus for one in newest}.values())
+    if not gpus:
+        return text(label, said)
+    return text(label, counted("{nodes} · {count} GPU", "{nodes} · {count} GPUs", nodes=said, count=gpus))
 
 
 def _where_all_are(parent: ParentIncident, *, is_listed: bool) -> Text:

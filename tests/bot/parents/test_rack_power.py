@@ -68,6 +68,7 @@ async def test_it_is_one_card_within_30_seconds_and_ends_as_one(first: str) -> N
         (card,) = stage.slack.cards
         assert card.text == "CRITICAL: 32 nodes of rack r1 have alerts: NodeNotReady on 16, RackPowerLost on 16"
         assert "64 GPUs" in stage.slack.seen()  # of each of the four trainings
+        assert "n1-32 · 256 GPUs" in stage.slack.seen()
         assert all(node in stage.slack.seen() for node in NODES)
 
         now = stage.clock.now()
