@@ -60,7 +60,9 @@ class AlertSender:
     async def _send(self, session: aiohttp.ClientSession) -> None:
         ended = list(self._ended)
         standing = [
-            one for alert, since in self._standing for one in _bodies(alert, since, self.now() + timedelta(minutes=4))
+            one
+            for alert, since in self._standing
+            for one in _bodies(alert, since, self.now() + timedelta(minutes=4))
         ]
         if not standing and not ended:
             return

@@ -32,7 +32,7 @@ _LOUD = {
     Severity.WARNING: sentence("WARNING"),
     Severity.INFO: sentence("INFO"),
 }
-_TIME = re.compile(r"\b\d{2}:\d{2}:\d{2}\b")
+_TIME = re.compile(r"(?<!\d)\d{2}:\d{2}:\d{2}(?!\d)")  # and no PCI address
 _OWN_TIMES = sentence("Times in these lines are as the program wrote them, often in UTC.")
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 

@@ -13,7 +13,9 @@ class IncidentEventType(StrEnum):
 
     OPENED = "opened"
     SEVERITY_RAISED = "severity_raised"
-    WORSENED = "worsened"  # as critical as it was, and the consequence is graver; `text`: how a parent has grown
+    WORSENED = (
+        "worsened"  # as critical as it was, and the consequence is graver; `text`: how a parent has grown
+    )
     ALERT_ADDED = "alert_added"
     ALERT_RESOLVED = "alert_resolved"
     ACKNOWLEDGED = "acknowledged"

@@ -32,9 +32,7 @@ def with_growth(parent: ParentIncident, now: datetime) -> ParentIncident:
 
 def _heard(parent: ParentIncident, event: int, now: datetime) -> ParentIncident:
     standing = parent.standing
-    return replace(
-        parent, heard=Heard(event=event, at=now, nodes=standing.open_nodes, gpus=standing.gpus)
-    )
+    return replace(parent, heard=Heard(event=event, at=now, nodes=standing.open_nodes, gpus=standing.gpus))
 
 
 def _grown(parent: ParentIncident, heard: Heard) -> str | None:

@@ -8,8 +8,9 @@ import pytest
 from alerts.alert import Alert
 from alerts.cards.desired_cards import desired_cards
 from alerts.cards.headline import headline
+from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
-from alerts.cards.message import Button, Buttons, Message
+from alerts.cards.message import Button, Buttons, Context, Message
 from alerts.cards.posted import ThreadReply
 from alerts.cards.text import code, plain, text
 from alerts.incidents.grouping import hand_over
@@ -88,7 +89,11 @@ def test_a_metric_that_has_recovered_gets_its_tick() -> None:
 
 
 def test_what_has_recovered_on_an_open_card_is_in_the_past() -> None:
-    said = {"summary": "DNS is failing.", "headline": "DNS is failing.", "resolved_headline": "DNS was failing."}
+    said = {
+        "summary": "DNS is failing.",
+        "headline": "DNS is failing.",
+        "resolved_headline": "DNS was failing.",
+    }
     dns = replace(XID_ALERT, annotations=said)
     both = incident_of(dns, FELL_ALERT)
 
@@ -103,7 +108,9 @@ def test_what_has_recovered_on_an_open_card_is_in_the_past() -> None:
 def test_times_within_quoted_lines_are_said_to_be_their_own(line: str, has_time: bool) -> None:
     quoting = incident_of(replace(FELL_ALERT, texts=(line,)))
 
-    assert ("Times in these lines are as the program wrote them, often in UTC." in words(quoting)) is has_time
+    blocks = incident_card(quoting, now=NOON).blocks
+    said = [plain(one.text) for one in blocks if isinstance(one, Context)]
+    assert ("Times in these lines are as the program wrote them, often in UTC." in said) is has_time
 
 
 def test_actions_of_what_leads_come_first() -> None:

@@ -71,5 +71,5 @@ async def test_the_card_of_many_nodes_does_not_say_it_again_either() -> None:
     await stage.fire(OTHERS, ["NodeNotReady"])
     async with stage.delivering():
         await asyncio.sleep(SOON)
-    assert [one.said for one in stage.slack.cards if not one.is_reply][0].startswith("*🔴")
+    assert next(one.said for one in stage.slack.cards if not one.is_reply).startswith("*🔴")
     assert not [said for said in threads(stage) if "raised" in said]

@@ -110,7 +110,9 @@ async def test_a_line_belongs_to_the_channel_of_what_asked_for_it() -> None:
         return None
 
     await stage.put(a_command(1, 5 * SECOND), replace(a_command(2, 9 * SECOND), channel="slack:C_SPEECH"))
-    async with stage.running(Agenda(stage.store, stage.clock, (DueCommands(stage.store, stage.clock, take).work,))):
+    async with stage.running(
+        Agenda(stage.store, stage.clock, (DueCommands(stage.store, stage.clock, take).work,))
+    ):
         await asyncio.sleep(20)
     assert seen == ["", "slack:C_SPEECH"]
 

@@ -18,7 +18,9 @@ def said(stage: StormStage) -> list[str]:
     """Return the first line of each message in the channel's threads that says how it grew."""
     everything = stage.slack.lookalike.everything(stage.slack.channel)
     return [
-        one.text.split("\n")[0] for one in everything if one.is_reply and ("grown" in one.text or "GPUs are" in one.text)
+        one.text.split("\n")[0]
+        for one in everything
+        if one.is_reply and ("grown" in one.text or "GPUs are" in one.text)
     ]
 
 
@@ -59,7 +61,9 @@ async def test_what_comes_within_two_minutes_is_heard_as_one() -> None:
         for _ in range(12):
             await stage.cycle()
             await asyncio.sleep(EVERY.total_seconds())
-    assert said(stage) == ["It has grown from 8 to 64 nodes: 64 nodes of rack r1 have alerts: NodeNotReady on 64"]
+    assert said(stage) == [
+        "It has grown from 8 to 64 nodes: 64 nodes of rack r1 have alerts: NodeNotReady on 64"
+    ]
 
 
 async def test_what_shrank_and_came_back_has_not_grown() -> None:

@@ -66,7 +66,9 @@ async def test_it_is_one_card_within_30_seconds_and_ends_as_one(first: str) -> N
             alerts = await stage.fire(OURS, ["NodeNotReady"])
         await asyncio.sleep(WITHIN - EVERY.total_seconds())
         (card,) = stage.slack.cards
-        assert card.text == "CRITICAL: 32 nodes of rack r1 have alerts: NodeNotReady on 16, RackPowerLost on 16"
+        assert (
+            card.text == "CRITICAL: 32 nodes of rack r1 have alerts: NodeNotReady on 16, RackPowerLost on 16"
+        )
         assert "64 GPUs" in stage.slack.seen()  # of each of the four trainings
         assert "n1-32 · 256 GPUs" in stage.slack.seen()
         assert all(node in stage.slack.seen() for node in NODES)

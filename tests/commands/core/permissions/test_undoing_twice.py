@@ -43,7 +43,9 @@ async def test_an_undone_launch_is_not_partly_restored(tmp_path: Path) -> None:
             reply = await yard.say(f"plan undo {undone.id}")
             assert f"Plan {undone.id} did nothing that can be undone." in reply
             async with yard.store.read() as snapshot:
-                assert not can_undo(undone, await records_of(undone, snapshot))  # so its card has no button for it
+                assert not can_undo(
+                    undone, await records_of(undone, snapshot)
+                )  # so its card has no button for it
             async with yard.store.unit() as unit:
                 (launch,) = await unit.rows(Launch).find()
             assert launch.is_over
