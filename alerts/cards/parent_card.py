@@ -216,7 +216,8 @@ def _foot(parent: ParentIncident, context: ParentContext) -> Text:
         text(sentence("since {at}", at=parent.began_at)),
         text(counted("{count} incident", "{count} incidents", count=parent.standing.incidents)),
     ]
-    if over := parent.standing.incidents - parent.standing.open_incidents:
+    over = parent.standing.incidents - parent.standing.open_incidents
+    if over and parent.is_open:
         parts.append(text(counted("{count} is over", "{count} are over", count=over)))
     if parent.acknowledged_by:
         who = person(parent.acknowledged_by, parent.acknowledged_by_name)
