@@ -110,7 +110,8 @@ class ScenarioRunner:
                         return incident
             return None
 
-        found = await self._until(scenario, f"alerts {', '.join(scenario.alerts)} for {key}", check)
+        what = f"alerts {', '.join(scenario.alerts)} for {key}"
+        found: Incident | ParentIncident = await self._until(scenario, what, check)
         result.alerted = self._elapsed()
         return found
 
