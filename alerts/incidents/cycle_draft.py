@@ -114,8 +114,8 @@ class CycleDraft:
         return self._get(found) if found is not None else None
 
     def _at_home(self, alert: Alert, home: str, at: datetime) -> IncidentDraft:
-        """Return the incident that has the alert. One about a volume is told by the logs of a node once they say what
-        befell it: then that incident takes its alerts, and this one is over.
+        """Return the incident that has the alert. Once the logs of a node say what befell a volume, the node's incident
+        takes the alerts of the volume's own, which is over then.
 
         It waits until the node's incident has its id, which is named.
         """
