@@ -37,8 +37,8 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
-    """How large it was when its channel heard of it last: by event `event`, at `at`."""
+class Announced:
+    """How large its channel was last notified that it is: by event `event`, at `at`."""
 
     event: int
     at: datetime
@@ -71,7 +71,7 @@ class ParentIncident:
     joined_at: datetime  # when the last member joined
     standing: Standing
     listed: int = 0  # members in the list that was attached last
-    heard: Heard | None = None
+    announced: Announced | None = None
     channels: tuple[str, ...] = ()
     events: tuple[IncidentEvent, ...] = ()
     acknowledged_by: str = ""
@@ -142,7 +142,7 @@ class ParentIncident:
             self,
             opened_at=self.opened_at + by,
             joined_at=self.joined_at + by,
-            heard=self.heard and replace(self.heard, at=self.heard.at + by),
+            announced=self.announced and replace(self.announced, at=self.announced.at + by),
             acknowledged_at=self.acknowledged_at and self.acknowledged_at + by,
             resolved_at=self.resolved_at and self.resolved_at + by,
             reopened_at=self.reopened_at and self.reopened_at + by,

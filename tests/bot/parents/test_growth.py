@@ -33,12 +33,12 @@ async def test_one_that_doubles_is_heard_in_the_channel_once() -> None:
         for _ in range(20):
             await stage.cycle()
             await asyncio.sleep(EVERY.total_seconds())
-        heard = [one for one in stage.slack.cards if "grown" in one.text]
+        announced = [one for one in stage.slack.cards if "grown" in one.text]
     assert said(stage) == [
         "It has grown from 16 to 40 nodes: 40 nodes of rack r1 have alerts: NodeNotReady on 40"
     ]
-    assert len(heard) == 1  # broadcast
-    assert "Acknowledge all" in str(heard[0].blocks) + str(heard[0].attachments)
+    assert len(announced) == 1  # broadcast
+    assert "Acknowledge all" in str(announced[0].blocks) + str(announced[0].attachments)
 
 
 async def test_one_that_grows_by_less_is_not() -> None:
