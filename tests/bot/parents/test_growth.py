@@ -24,7 +24,7 @@ def said(stage: StormStage) -> list[str]:
     ]
 
 
-async def test_one_that_doubles_is_heard_in_the_channel_once() -> None:
+async def test_one_that_doubles_is_said_in_the_channel_once() -> None:
     stage = StormStage(topology=a_site(NODES))
     async with stage.delivering():
         await stage.fire(FEW, ["NodeNotReady"])
@@ -51,7 +51,7 @@ async def test_one_that_grows_by_less_is_not() -> None:
     assert said(stage) == []
 
 
-async def test_what_comes_within_two_minutes_is_heard_as_one() -> None:
+async def test_what_comes_within_two_minutes_is_said_as_one() -> None:
     stage = StormStage(topology=a_site(NODES))
     async with stage.delivering():
         for size in (8, 16, 32, 64):
@@ -77,7 +77,7 @@ async def test_what_shrank_and_came_back_has_not_grown() -> None:
     assert said(stage) == []
 
 
-async def test_a_large_training_that_is_affected_is_heard() -> None:
+async def test_a_large_training_that_is_affected_is_said() -> None:
     large = list(NODES)[16:28]
     stage = StormStage(topology=a_site(NODES, trainings={"vision/detr": large}))
     async with stage.delivering():
