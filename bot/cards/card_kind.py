@@ -67,11 +67,13 @@ class CardDefinition:
     """A kind of card.
 
     `depends_on`: each row type that `compose` reads, and which cards of this kind a changed row of it affects.
+    `deleted`: which cards one affects that was deleted, by its id; else the card of this very row.
     """
 
     kind: CardKind
     compose: Callable[[PostedCard, StoreSnapshot, CardContext, datetime], Awaitable[Composed]]
     depends_on: Mapping[type[Any], Callable[[Any], Affected]]
+    deleted: Mapping[type[Any], Callable[[str], Affected]] = field(default_factory=dict)
 
 
 def own(row: Any) -> Affected:

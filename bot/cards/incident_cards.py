@@ -132,6 +132,7 @@ INCIDENT_CARD = CardDefinition(
         ReclaimRequest: lambda reclaim: Everywhere(reclaim.cluster),
         CardImage: lambda image: (image.incident,),
     },
+    deleted={CordonLease: lambda id: Everywhere(id.partition("/")[0])},
 )
 
 
