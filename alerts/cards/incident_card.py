@@ -62,7 +62,7 @@ def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, 
     blocks.append(Context(text=_foot(incident, context)))
     return Message(
         title=card_title(incident),
-        color=_color(incident, context),
+        color=card_color(incident, context),
         blocks=tuple(blocks),
         summary=_summary(incident),
     )
@@ -77,7 +77,7 @@ def first_lines(incident: Incident, context: IncidentContext) -> tuple[Text, ...
     return concerned(incident, context), _next(incident, context)
 
 
-def _color(incident: Incident, context: IncidentContext) -> Color:
+def card_color(incident: Incident, context: IncidentContext) -> Color:
     if not incident.is_open:
         return Color.GOOD
     return Color.QUIET if context.silenced_until else _COLORS[incident.severity]

@@ -65,7 +65,7 @@ def parent_card(
     blocks.append(Context(text=_foot(parent, context)))
     return Message(
         title=parent_title(parent),
-        color=_color(parent, context),
+        color=parent_color(parent, context),
         blocks=tuple(blocks),
         summary=parent_summary(parent),
         attachments=(_list_of(parent, members),) if is_listed else (),
@@ -203,7 +203,7 @@ def parent_buttons(
     return Buttons(buttons=tuple(buttons), menus=tuple(menus))
 
 
-def _color(parent: ParentIncident, context: ParentContext) -> Color:
+def parent_color(parent: ParentIncident, context: ParentContext = NO_PARENT_CONTEXT) -> Color:
     if not parent.is_open:
         return Color.GOOD
     return Color.QUIET if context.silenced_until else _COLORS[parent.severity]

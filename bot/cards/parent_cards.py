@@ -10,6 +10,7 @@ from alerts.cards.parent_card import (
     ParentContext,
     parent_buttons,
     parent_card,
+    parent_color,
     parent_lines,
 )
 from alerts.cards.parent_words import parent_event, parent_headline, parent_reminder
@@ -99,4 +100,6 @@ async def worded_of_parent(
     members = await members_of(parent, snapshot)
     lines = parent_lines(parent, members, ParentContext(people=shared.people))
     buttons = parent_buttons(parent, members).buttons[:REPLY_BUTTONS]
-    return replace(reply, text=joined(Span("\n"), (said, *lines)), buttons=buttons)
+    return replace(
+        reply, text=joined(Span("\n"), (said, *lines)), buttons=buttons, color=parent_color(parent)
+    )

@@ -10,7 +10,7 @@ from alerts.cards.desired_cards import desired_cards
 from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
-from alerts.cards.message import Button, Buttons, Context, Message
+from alerts.cards.message import Button, Buttons, Color, Context, Message
 from alerts.cards.posted import ThreadReply
 from alerts.cards.text import code, plain, text
 from alerts.incidents.grouping import hand_over
@@ -170,6 +170,9 @@ def test_a_broadcast_says_what_the_card_says_also_when_something_else_happened_a
     assert [event.type.value for event in incident.events[-2:]] == ["severity_raised", "alert_added"]
     said = plain(reply.text).split("\n")
     assert said[0] == f"Severity raised to critical: {headline(incident)}"
+    content = reply.content(has_buttons=True)
+    assert isinstance(content, Message)
+    assert content.color is Color.CRITICAL
     assert len(said) == 3
     assert "node cordon gpu-a01" in [button.line for button in reply.buttons]
 
