@@ -6,7 +6,6 @@ from datetime import datetime
 
 from alerts.cards.concerned import impact_text
 from alerts.cards.headline import headline
-from alerts.cards.incident_card import card_title
 from alerts.cards.message import (
     Attachment,
     Block,
@@ -230,11 +229,11 @@ def _foot(parent: ParentIncident, context: ParentContext) -> Text:
 
 
 def member_card(incident: Incident, parent: ParentIncident) -> Message:
-    """Return what the card of an incident shows that was posted before its parent had one."""
+    """Return what the card of an incident shows that was posted before its parent had one: it asks for nobody."""
     show = Button(label="Show the incident", line=f"incident show {incident.id}")
     whole = Button(label="Show all of it", line=f"incident show {parent.id}")
     return Message(
-        title=card_title(incident),
+        title=text("↪ " if incident.is_open else "✅ ", bold(headline(incident))),
         color=Color.QUIET if incident.is_open else Color.GOOD,
         blocks=(Paragraph(text=where_it_belongs(incident, parent)), Buttons(buttons=(show, whole))),
         summary=headline(incident),

@@ -324,8 +324,13 @@ def test_an_alert_that_joined_names_what_the_incident_is_not_about() -> None:
     assert "Also: Tasks in vision-detr could not resolve a name" in words(both)
 
 
-def test_the_training_that_a_log_line_names_is_looked_at_before_its_node() -> None:
+@pytest.mark.parametrize(
+    "usual", [None, TimesUsual(factor=4, season=minutes(1440))], ids=["a line", "a burst"]
+)
+def test_the_training_that_a_log_line_names_is_looked_at_before_its_node(usual: TimesUsual | None) -> None:
     rule = logged("ErrorLogBurst", actions=("node show {node}",))
+    assert isinstance(rule.query, LogQuery)
+    rule = replace(rule, query=replace(rule.query, times_usual=usual))
     alert = an_alert("ErrorLogBurst", summary="Many errors.", on={"node": "gpu-a01"})
     incident = incident_of(alert, rules={rule.id: rule})
     impact = Impact(training="job/reco/embed", name="reco/embed", is_named=True)
