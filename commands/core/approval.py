@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from alerts.cards.message import Button, Buttons
 from collectors.facts.one_line import some_of
 from collectors.facts.sentences import listed, sentence
 from commands.core.command import AnyCommand, DeniedError, UnusableError
@@ -34,10 +35,11 @@ def approved(
     if not hash:
         raise UnusableError(
             sentence(
-                "Confirm plan `{plan}` with its button, or with the `--hash` that `plan show {plan}` "
-                "shows: it says what you have seen.",
+                "To confirm plan `{plan}`, press Confirm on its preview. Typed, it needs the hash of the plan that "
+                "you have seen, which `plan show {plan}` has.",
                 plan=plan.id,
-            )
+            ),
+            blocks=(Buttons(buttons=(Button(label="Show the plan", line=f"plan show {plan.id}"),)),),
         )
     if hash != plan.hash:
         raise UnusableError(
