@@ -21,7 +21,7 @@ from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from commands.core.pipeline import Pipeline
 from commands.execution.executor import PlanExecutor
-from commands.execution.gate import open_gate
+from commands.execution.plan_gate import open_gate
 
 
 def wire_jobs(

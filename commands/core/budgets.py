@@ -13,7 +13,7 @@ from collectors.facts.results import SourceError
 from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.context import Cluster
 from commands.core.cordoned_nodes import BY, annotations_of
-from commands.core.persons import AUTOMATION
+from commands.core.persons import is_automation
 from commands.execution.plan import Plan, PlanState
 from commands.gates.budget import OF_AUTOMATION, Budget, BudgetNode, BudgetUse, budget_uses, nodes_taken_out
 
@@ -61,8 +61,8 @@ class Budgets:
     async def uses(self, plan: Plan, rows: StoreSnapshot) -> tuple[BudgetUse, ...]:
         """Return the budgets that the plan falls under. Raises SourceError while the cluster cannot be seen."""
         taken = nodes_taken_out(plan)
-        is_automation = plan.actor.startswith(f"{AUTOMATION}:")
-        budgets = [*self.budgets, OF_AUTOMATION] if is_automation else self.budgets
+        is_automatic = is_automation(plan.actor)
+        budgets = [*self.budgets, OF_AUTOMATION] if is_automatic else self.budgets
         if not taken or not budgets or plan.cluster not in self.clusters:
             return ()
         now = self.clock.now()
@@ -79,7 +79,7 @@ class Budgets:
             budgets,
             cluster=plan.cluster,
             recent=[node for one in others for node in nodes_taken_out(one)],
-            is_automation=is_automation,
+            is_automation=is_automatic,
         )
 
     async def _began_lately(self, plan: Plan, rows: StoreSnapshot, now: datetime) -> list[Plan]:

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from alerts.cards.channel_id import channel_id
+from alerts.cards.channel_id import channel_id, kind_and_name
 
 TOKEN, AUTOMATION = "token", "automation"  # kinds of ids that no chat has
 
@@ -10,6 +10,11 @@ TOKEN, AUTOMATION = "token", "automation"  # kinds of ids that no chat has
 def automation_id(name: str) -> str:
     """Return how rows name an automation."""
     return channel_id(AUTOMATION, name)
+
+
+def is_automation(id: str) -> bool:
+    """Whether rows name an automation by this id."""
+    return kind_and_name(id)[0] == AUTOMATION
 
 
 class Persons(Protocol):
