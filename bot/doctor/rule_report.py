@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from alerts.silences import Silence
-from alerts.store import EvaluationProgress
+from alerts.store import EvaluationProgress, StoreError
 from bot.store.backends.backend_catalogue import DATABASE_ERRORS, backend_of
 from bot.store.sql_store import SqlStore
 from collectors.facts.findings import Finding, FindingLevel, RuleHealth, ok, warning
@@ -44,7 +44,7 @@ async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
             )
             silences = await snapshot.rows(Silence).find(cluster=cluster)
             progress = await snapshot.rows(EvaluationProgress).get(cluster)
-    except DATABASE_ERRORS:
+    except (StoreError, *DATABASE_ERRORS):
         return RuleHistory()
     finally:
         await store.close()
