@@ -17,6 +17,7 @@ from commands.rule.notifications import NotificationCount, notification_counts
 from commands.rule.verdicts import RuleVerdict, fixes, severity_of, verdicts
 
 _LOOKED_THROUGH = 5_000  # incidents
+_UNREADABLE: tuple[type[Exception], ...] = (StoreError, *DATABASE_ERRORS)
 _RUNS_WITHIN = timedelta(minutes=15)  # a Yardmaster that has not evaluated any rule since does not run
 _WHERE = "yardmaster_rule_evaluation_duration_seconds and yardmaster_rule_evaluation_lag_seconds"
 
@@ -44,7 +45,7 @@ async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
             )
             silences = await snapshot.rows(Silence).find(cluster=cluster)
             progress = await snapshot.rows(EvaluationProgress).get(cluster)
-    except (StoreError, *DATABASE_ERRORS):
+    except _UNREADABLE:
         return RuleHistory()
     finally:
         await store.close()

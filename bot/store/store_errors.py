@@ -26,11 +26,12 @@ def unusable(backend: Backend, what: str, error: BaseException) -> StoreError:
 @contextmanager
 def as_store_errors(backend: Backend, what: str) -> Iterator[None]:
     """Raise StoreError for the database's errors, unless one of our statements is to blame."""
+    theirs: tuple[type[Exception], ...] = (DBAPIError, ConnectionError, *backend.errors)
     try:
         yield
     except _OURS:
         raise
-    except (DBAPIError, ConnectionError, *backend.errors) as error:
+    except theirs as error:
         raise unusable(backend, what, error) from error
 
 

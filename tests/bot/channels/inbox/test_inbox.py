@@ -213,7 +213,7 @@ async def test_what_cannot_be_stored_is_said_so_and_not_done_later() -> None:
         taken.append(request.id)
         return None
 
-    async def goes_down(_: Interaction) -> tuple[Upload, ...]:
+    async def goes_down(interaction: Interaction) -> tuple[Upload, ...]:
         store.is_down = True
         return ()
 

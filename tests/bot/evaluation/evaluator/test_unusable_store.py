@@ -84,7 +84,7 @@ class Cluster:
             await self.evaluator.run_cycle()
             self.clock.move(minutes(1))
 
-    async def lives(self) -> list[tuple[Any, ...]]:
+    async def lives(self) -> list[Any]:
         async with self.store.read() as snapshot:
             incidents = await snapshot.rows(Incident).find()
             alerts = await snapshot.rows(Alert).find()
@@ -143,7 +143,7 @@ async def test_what_became_due_while_the_store_took_long_to_fail_is_evaluated() 
 
     cluster.store.unit = fails_late  # type: ignore[method-assign]
     await cluster.evaluator.run_cycle()
-    del cluster.store.unit  # type: ignore[method-assign]
+    del cluster.store.unit
     await cluster.evaluator.run_cycle()
     cluster.clock.move(minutes(1))
     await cluster.evaluator.run_cycle()
