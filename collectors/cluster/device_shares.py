@@ -53,7 +53,7 @@ def free_shares(node: Node, pods: Iterable[Pod], resource: str) -> Shares | None
     return tuple(max(0.0, one) for one in free)
 
 
-def fitting(shares: Sequence[float], amount: float, units: float) -> int:
+def times_it_fits(shares: Sequence[float], amount: float, units: float) -> int:
     """Return how many requests of this amount fit; a device has so many units."""
     if amount < units:
         return sum(int((free + _EPSILON) // amount) for free in shares)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from collectors.cluster.conditions import is_node_ready
-from collectors.cluster.device_shares import Shares, after, fitting, free_shares
+from collectors.cluster.device_shares import Shares, after, free_shares, times_it_fits
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node, Pod
 from collectors.cluster.resources import gpu_resource, holds_resources, parse_quantity, requested
@@ -69,7 +69,7 @@ class NodeCapacity:
             int((self.free.get(name, 0.0) + _EPSILON) // one) for name, one in requests.items() if one > 0
         ]
         capacities += [
-            fitting(self.shares[name], one, _units(name))
+            times_it_fits(self.shares[name], one, _units(name))
             for name, one in task.amounts.items()
             if one > 0 and name in self.shares
         ]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from collectors.cluster.device_shares import after, fitting, free_shares
+from collectors.cluster.device_shares import after, free_shares, times_it_fits
 from collectors.cluster.objects import Pod
 from tests.support.objects import gpus, node, pod
 
@@ -45,7 +45,7 @@ def test_a_share_on_an_unknown_device_is_where_it_spoils_most(annotations: dict[
     shares = free_shares(NODE, [known, shared(30, **annotations), shared(120)], VCUDA)
     assert shares is not None
     assert sum(shares) == 400 - 200
-    assert fitting(shares, 100, 100) == 0
+    assert times_it_fits(shares, 100, 100) == 0
 
 
 def test_a_resource_of_whole_devices_has_no_shares() -> None:
@@ -59,8 +59,8 @@ def test_a_resource_of_whole_devices_has_no_shares() -> None:
 )
 def test_what_fits_is_counted_on_each_device(amount: float, fits: int) -> None:
     shares = (100.0, 50.0, 60.0, 0.0)
-    assert fitting(shares, amount, 100) == fits
-    assert fitting(after(shares, amount, 100, fits), amount, 100) == 0 or fits == 0
+    assert times_it_fits(shares, amount, 100) == fits
+    assert times_it_fits(after(shares, amount, 100, fits), amount, 100) == 0 or fits == 0
 
 
 def test_a_share_goes_to_the_fullest_device_with_room() -> None:
