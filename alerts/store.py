@@ -28,8 +28,8 @@ Listener = Callable[[Changed], None]
 class StoreError(Exception):
     """The store cannot be used: nothing of the transaction is stored.
 
-    The text is one line with what, where and what to do, for who runs Yardmaster; never a password. `reason` says why
-    to anybody else.
+    The text is one line with what, where and what to do, for people who run Yardmaster; never a password. `reason`
+    says why to anybody else.
     """
 
     def __init__(self, text: str, reason: Sentence | None = None) -> None:

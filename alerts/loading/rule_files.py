@@ -16,7 +16,7 @@ STANDARD_INTERVAL = timedelta(seconds=15)
 _GROUP = ("name", "interval", "query_offset", "limit", "labels", "rules")
 _OBJECT_GROUP = (*_GROUP, "partial_response_strategy")  # Thanos' field, allowed in the operator's objects
 _OBJECT = ("apiVersion", "kind", "metadata", "spec", "status")
-NO_RULES = "0 rules found, so nothing of this file is evaluated"
+NO_RULES = "0 rules found, so there is nothing to evaluate"
 _ENDINGS = (".yard.yaml", ".yard.yml", ".rules.yaml", ".rules.yml", ".yaml", ".yml", ".json", ".rules")
 
 

@@ -24,7 +24,7 @@ class StoreWatch:
     ) -> None:
         self._trouble = trouble
         self._tell = tell
-        self._told: StoreError | None = None
+        self._posted: StoreError | None = None
 
     async def run(self) -> None:
         """Run until cancelled."""
@@ -34,21 +34,21 @@ class StoreWatch:
 
     async def look(self) -> None:
         """Look at the store, and say what changed. What cannot be said is tried again."""
-        found, told = self._trouble(), self._told
-        if (found and found.reason) == (told and told.reason):
+        found, posted = self._trouble(), self._posted
+        if (found and found.reason) == (posted and posted.reason):
             return
         if found is not None:
             _log.error("nothing can be stored", reason=str(found))
             words = _gone() if isinstance(found, StoreGoneError) else _unusable(found.reason)
         else:
             _log.info("the store can be written again")
-            words = _back() if isinstance(told, StoreGoneError) else _usable()
+            words = _back() if isinstance(posted, StoreGoneError) else _usable()
         try:
             await self._tell(words)
         except SendError as error:
             _log.warning("what happened to the store was not posted", reason=str(error))
             return
-        self._told = found
+        self._posted = found
 
 
 def _gone() -> Text:

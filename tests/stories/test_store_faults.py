@@ -54,7 +54,7 @@ async def test_a_store_that_cannot_be_written_misses_no_evaluation_and_loses_not
             async with http.get(f"{stage.yard.server.address}/healthz") as answer:
                 assert answer.status == 200
             if fault.is_whole:
-                await is_told(stage, fault, http)
+                await is_shown(stage, fault, http)
             await judged(stage)
             over = stage.clock.now()
             fault.end()
@@ -78,8 +78,8 @@ async def test_a_store_that_cannot_be_written_misses_no_evaluation_and_loses_not
             assert "Silence `s" in (await stage.asks("dana", SILENCE.format(number=7, reason="test"))).said
 
 
-async def is_told(stage: Light, fault: StoreFault, http: aiohttp.ClientSession) -> None:
-    """Wait until people, probes and metrics say that nothing can be stored; what was found is not told yet."""
+async def is_shown(stage: Light, fault: StoreFault, http: aiohttp.ClientSession) -> None:
+    """Wait until people, probes and metrics say that nothing can be stored; what was found is not shown yet."""
     await stage.card(f"Yardmaster cannot store anything: {fault.reason}.")
     async with http.get(f"{stage.yard.server.address}/readyz") as answer:
         assert answer.status == 503

@@ -1,4 +1,4 @@
-"""What fits into recorded clusters whose GPUs are shared: how many more pods, and whether those that are asked for."""
+"""Recorded clusters whose GPUs are shared: how many more pods fit, and whether those that are asked for do."""
 
 import csv
 import gzip

@@ -56,7 +56,7 @@ def test_a_file_without_rules_is_no_success(text: str) -> None:
     report = check_report("r.yaml", load(text, file="r.yaml", symbols=SYMBOLS, own=False))
     assert report == [
         "Checking r.yaml",
-        "  WARNING: 0 rules found, so nothing of this file is evaluated",
+        "  WARNING: 0 rules found, so there is nothing to evaluate",
     ]
 
 

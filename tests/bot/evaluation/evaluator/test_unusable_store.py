@@ -89,11 +89,11 @@ class Cluster:
             incidents = await snapshot.rows(Incident).find()
             alerts = await snapshot.rows(Alert).find()
             progress = await snapshot.rows(EvaluationProgress).find()
-        told = [
+        shown = [
             (one.group_key, one.opened_at, one.resolved_at, [(event.type, event.at) for event in one.events])
             for one in incidents
         ]
-        return [*sorted(told), *sorted((one.id, one.life) for one in alerts), progress]
+        return [*sorted(shown), *sorted((one.id, one.life) for one in alerts), progress]
 
     def waiting(self) -> float:
         return (
@@ -110,7 +110,7 @@ async def test_what_was_found_meanwhile_is_recorded_as_if_the_store_had_been_the
     assert broken.waiting() == 0
 
 
-async def test_a_metric_counts_what_waits_and_nothing_is_told_meanwhile() -> None:
+async def test_a_metric_counts_what_waits_and_nothing_is_shown_meanwhile() -> None:
     cluster = Cluster()
     await cluster.run(range(10), last=9)
     assert cluster.waiting() > 0
@@ -118,7 +118,7 @@ async def test_a_metric_counts_what_waits_and_nothing_is_told_meanwhile() -> Non
     assert await cluster.lives() == [[]]
 
 
-async def test_a_clock_that_is_set_meanwhile_changes_no_duration() -> None:
+async def test_a_clock_step_meanwhile_changes_no_duration() -> None:
     whole, broken = Cluster(), Cluster()
     for cluster in (whole, broken):
         await cluster.run(range(0), last=2)
