@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from alerts.alert import Alert
 from alerts.incidents.incident import Incident
+from alerts.received import RECEIVED
 from alerts.rules import Rule
 from alerts.silences import Silence
 from alerts.store import EvaluationProgress
@@ -16,7 +18,7 @@ from commands.core.rule_runs import RuleRun
 from commands.rule.notifications import NotificationCount, notification_counts
 from commands.rule.verdicts import RuleVerdict, fixes, severity_of, verdicts
 
-_LOOKED_THROUGH = 5_000  # incidents
+_LOOKED_THROUGH = 5_000  # incidents, and received alerts
 _RUNS_WITHIN = timedelta(minutes=15)  # a Yardmaster that has not evaluated any rule since does not run
 _WHERE = "yardmaster_rule_evaluation_duration_seconds and yardmaster_rule_evaluation_lag_seconds"
 
@@ -27,6 +29,7 @@ class RuleHistory:
 
     runs: Mapping[str, RuleRun] = field(default_factory=dict)
     sent: Mapping[str, NotificationCount] = field(default_factory=dict)
+    received: Sequence[Alert] = ()  # from other programs
 
 
 async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
@@ -44,6 +47,9 @@ async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
             )
             silences = await snapshot.rows(Silence).find(cluster=cluster)
             progress = await snapshot.rows(EvaluationProgress).get(cluster)
+            received = await snapshot.rows(Alert).find(
+                cluster=cluster, rule=RECEIVED, newest=True, limit=_LOOKED_THROUGH
+            )
     except DATABASE_ERRORS:
         return RuleHistory()
     finally:
@@ -53,6 +59,7 @@ async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
     return RuleHistory(
         runs={id: RuleRun(evaluated=at) for id, at in evaluated.items()} if is_running else {},
         sent=notification_counts(incidents, silences, now),
+        received=received,
     )
 
 

@@ -132,7 +132,7 @@ async def test_one_bad_alert_is_refused_by_its_number_and_the_others_are_kept(
         future = moment(stage, -timedelta(days=2))
         bad: list[Any] = [
             {"labels": {}},
-            {"labels": {"a-b": "c"}},
+            {"labels": {"": "c"}},
             {"labels": {"a": 5}},
             {"annotations": {}},
             "text",
@@ -162,7 +162,7 @@ async def test_a_body_that_is_no_list_of_alerts_is_refused(
             address = f"{stage.yard.server.address}{path}"
             async with http.post(address, data=body, headers=BEARER) as answer:
                 assert answer.status == 400
-                assert isinstance(await answer.json(), str)
+                assert (await answer.json())["code"] == 400
             async with http.post(address, data=body) as answer:
                 assert answer.status == 401
 
