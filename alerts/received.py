@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.alert_batch import Update
-from alerts.incidents.twins import PREFIX, is_received
+from alerts.incidents.twins import RECEIVED_PREFIX, is_received
 from alerts.lifecycle import AlertLife, AlertState
 from alerts.rules import Rule, named_rule
 from alerts.store import Between
@@ -19,7 +19,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.sentences import sentence
 from collectors.facts.topology import Topology
 
-RECEIVED = Between(start=PREFIX, end="received0")  # `Alert.rule` of all of them
+RECEIVED = Between(start=RECEIVED_PREFIX, end="received0")  # `Alert.rule` of all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ def alert_id(cluster: str, labels: Labels) -> str:
 
 def rule_of(id: str, rules: Mapping[str, Rule]) -> Rule | None:
     """Return the rule with this id; for a received alert ours of its name, which knows what to do about it."""
-    return named_rule(id.removeprefix(PREFIX), rules) if is_received(id) else rules.get(id)
+    return named_rule(id.removeprefix(RECEIVED_PREFIX), rules) if is_received(id) else rules.get(id)
 
 
 def received(
@@ -87,7 +87,7 @@ def received(
 
 
 def _rule_id(labels: Labels) -> str:
-    return f"{PREFIX}{labels.get('alertname', '')}"
+    return f"{RECEIVED_PREFIX}{labels.get('alertname', '')}"
 
 
 def not_repeated(alert: Alert, ended: datetime) -> Update:

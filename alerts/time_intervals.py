@@ -30,7 +30,7 @@ MONTHS = (
 )
 _CLOCK = re.compile(r"(?:([01]\d|2[0-3]):([0-5]\d)|24:00)")
 
-Span = tuple[int, int]  # the first and the last of a range; of minutes the one after the last
+Extent = tuple[int, int]  # the first and the last of a range; of minutes the one after the last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +40,11 @@ class TimePeriod:
     `weekdays`: Sunday is 0. `days_of_month`: -1 is the last day. `times`: minutes of the day, without the last.
     """
 
-    times: tuple[Span, ...] = ()
-    weekdays: tuple[Span, ...] = ()
-    days_of_month: tuple[Span, ...] = ()
-    months: tuple[Span, ...] = ()
-    years: tuple[Span, ...] = ()
+    times: tuple[Extent, ...] = ()
+    weekdays: tuple[Extent, ...] = ()
+    days_of_month: tuple[Extent, ...] = ()
+    months: tuple[Extent, ...] = ()
+    years: tuple[Extent, ...] = ()
     location: str = "UTC"
 
     def contains(self, moment: datetime) -> bool:
@@ -113,11 +113,11 @@ class TimeInterval:
         return next(edge for edge in sorted(edges) if self.contains(edge) != now)
 
 
-def _fits(spans: Sequence[Span], value: int) -> bool:
+def _fits(spans: Sequence[Extent], value: int) -> bool:
     return not spans or any(first <= value <= last for first, last in spans)
 
 
-def _has_day(span: Span, day: date) -> bool:
+def _has_day(span: Extent, day: date) -> bool:
     """Whether the days of a month have this one, as Alertmanager counts: past its last day is its last."""
     after = date(day.year + day.month // 12, day.month % 12 + 1, 1) if day.year < date.max.year else date.max
     length = (after - date(day.year, day.month, 1)).days
@@ -167,7 +167,7 @@ def read_period(
     )
 
 
-def _times(start: str | int, end: str | int) -> Span:
+def _times(start: str | int, end: str | int) -> Extent:
     first, last = _minute(start), _minute(end)
     if first >= last:
         raise ValueError(
@@ -202,7 +202,7 @@ def _named(names: Sequence[str], first: int) -> Callable[[str], int]:
     return read
 
 
-def _span(written: str | int, kind: str, read: Callable[[str], int]) -> Span:
+def _span(written: str | int, kind: str, read: Callable[[str], int]) -> Extent:
     first, _, last = str(written).strip().lower().partition(":")
     try:
         span = read(first), read(last or first)
@@ -213,7 +213,7 @@ def _span(written: str | int, kind: str, read: Callable[[str], int]) -> Span:
     return span
 
 
-def _days(written: str | int) -> Span:
+def _days(written: str | int) -> Extent:
     first, _, last = str(written).strip().partition(":")
     try:
         span = int(first), int(last or first)

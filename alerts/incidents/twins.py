@@ -12,12 +12,12 @@ from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from collectors.facts.labels import Labels
 
-PREFIX = "received/"  # and the name of the alert, as `Alert.rule`: not of its sender, as several may send one alert
+RECEIVED_PREFIX = "received/"  # and the name of the alert, as `Alert.rule`: not of its sender, as several may send one alert
 
 
 def is_received(rule: str) -> bool:
     """Whether an alert with this `rule` was received."""
-    return rule.startswith(PREFIX)
+    return rule.startswith(RECEIVED_PREFIX)
 
 
 def twin_of(cluster: str, rule: Rule | None, labels: Labels, external: frozenset[str]) -> str:

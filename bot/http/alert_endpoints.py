@@ -12,7 +12,7 @@ import msgspec
 from aiohttp import web
 
 from bot.http.gate import error_answer
-from bot.http.openapi_errors import UNREADABLE, openapi_error
+from bot.http.openapi_errors import REQUIRED, UNREADABLE, openapi_error
 from bot.http.senders import NO_TOKEN, Sender, sender_of
 from bot.metrics import Metrics
 from bot.receiving.posted_alerts import BodyError, PostedAlerts, ReadingOptions, posted_alerts, webhook_alerts
@@ -53,6 +53,8 @@ class AlertEndpoints:
         try:
             posted = read()
         except BodyError as error:
+            if error.is_missing:
+                return openapi_error(REQUIRED, str(error))
             return openapi_error(UNREADABLE, f'parsing alerts body from "" failed, because {error}')
         try:
             await self.receiver.take(posted.alerts)

@@ -21,7 +21,7 @@ from bot.http.alertmanager_view import RECEIVER, alert_view, group_views, silenc
 from bot.http.gate import error_answer
 from bot.http.incident_silences import incident_silences
 from bot.http.line_answer import line_answer
-from bot.http.openapi_errors import TOO_FEW, WRONG_TYPE, code_of, openapi_error
+from bot.http.openapi_errors import TOO_FEW, code_of, openapi_error
 from bot.http.senders import NO_TOKEN, Sender, sender_of
 from bot.receiving.silence_wire import WireSilence
 from collectors.facts.clock import Clock, format_duration
@@ -29,6 +29,8 @@ from collectors.facts.patterns import compile_pattern
 from commands.core.command import CommandOutcome, Handler
 from commands.core.request import Actor, Request
 from commands.execution.plan import Origin
+
+_TRUE = ("true", "1", "t", "yes", "y", "on", "checked", "ok", "selected", "enabled")
 
 Answered = Callable[[web.Request, Actor], Awaitable[Any]]  # what is sent as JSON; None: an empty answer
 
@@ -217,12 +219,8 @@ def _filter(request: web.Request) -> tuple[Matcher, ...]:
 
 
 def _is_wanted(request: web.Request, name: str) -> bool:
-    given = request.query.get(name, "true").lower()
-    if given in ("true", "1", "t", "yes", "y", "on", "checked", "ok", "selected", "enabled"):
-        return True
-    if given in ("false", "0", "f", "no", "n", "off", ""):
-        return False
-    raise _RefusedError(f'{name} in query must be of type boolean: "{given[:80]}"', code=WRONG_TYPE)
+    """Whether the parameter is true; what says neither is false, as for Alertmanager."""
+    return request.query.get(name, "true").lower() in _TRUE
 
 
 def _is_ours(request: web.Request) -> bool:

@@ -7,7 +7,6 @@ import msgspec
 from aiohttp import web
 
 UNREADABLE = 400
-WRONG_TYPE = 601
 REQUIRED = 602
 TOO_FEW = 612
 

@@ -22,7 +22,11 @@ _WEB = ("http://", "https://")
 
 
 class BodyError(Exception):
-    """The body is no list of alerts. The text says why."""
+    """The body is no list of alerts. The text says why. `is_missing`: there is none."""
+
+    def __init__(self, reason: str, *, is_missing: bool = False) -> None:
+        super().__init__(reason)
+        self.is_missing = is_missing
 
 
 class _Posted(msgspec.Struct, rename="camel"):
@@ -57,6 +61,10 @@ class PostedAlerts:
 
 def posted_alerts(body: bytes, options: ReadingOptions, now: datetime) -> PostedAlerts:
     """Read the body of `POST /api/v2/alerts`. Raises BodyError."""
+    if not body.strip():
+        raise BodyError("alerts in body is required", is_missing=True)
+    if body.strip() == b"null":
+        return PostedAlerts()  # as Alertmanager takes it
     return _read(_decoded(body, list[msgspec.Raw]), options, now)
 
 

