@@ -12,7 +12,7 @@ from alerts.silences import Silence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """Whether an alert notifies now: where it goes, and every reason why it is not told there."""
+    """Whether an alert notifies now: where it goes, and every reason why it does not notify there."""
 
     ends: tuple[Routed, ...] = ()
     quiet: tuple[tuple[Routed, Quiet], ...] = ()  # the ends whose channels are quiet at this time
@@ -26,7 +26,7 @@ class Notification:
 
     @property
     def open(self) -> frozenset[str]:
-        """The channels that are told now."""
+        """The channels that are notified now."""
         if self.is_held:
             return frozenset()
         shut = {id(end) for end, _ in self.quiet}
@@ -68,17 +68,17 @@ class HeldBack:
 
 
 def held_channels(notifications: Iterable[Notification], channels: Iterable[str]) -> frozenset[str] | None:
-    """Return which of an incident's channels are not told of its alerts now; None if none at all is.
+    """Return which of an incident's channels are not notified of its alerts now; None if none at all is.
 
-    A channel is told as soon as one alert may notify there. One to which none of them goes keeps what it has.
+    A channel is notified as soon as one alert may notify there. One to which none of them goes keeps what it has.
     """
-    told: set[str] = set()
+    notified: set[str] = set()
     quiet: set[str] = set()
     is_held = True
     for one in notifications:
         if not one.is_held:
             is_held = False
-            told |= one.open
+            notified |= one.open
             quiet |= one.shut
-    held = frozenset(quiet - told)
+    held = frozenset(quiet - notified)
     return None if is_held or (held and held.issuperset(channels)) else held

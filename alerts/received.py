@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.alert_batch import Update
-from alerts.incidents.twins import RECEIVED_PREFIX, is_received
+from alerts.incidents.twin import RECEIVED_PREFIX, is_received
 from alerts.lifecycle import AlertLife, AlertState
 from alerts.rules import Rule, named_rule
 from alerts.store import Between

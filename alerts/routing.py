@@ -14,7 +14,7 @@ from alerts.time_intervals import TimeInterval
 class Route:
     """A node of the routing tree. With `continues`, its later siblings are tried too.
 
-    `to_nobody`: what ends here notifies nobody. `mutes`: nor does it within these times, `active`: nor outside these.
+    `to_nobody`: what ends here notifies nobody. `mutes`: it is quiet within these times, `active`: and outside these.
     Times are of this node alone, as in Alertmanager: its children have their own.
     """
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from alerts.incidents.incident import Incident, Member
-from alerts.incidents.twins import is_received
+from alerts.incidents.twin import is_received
 from alerts.incidents.xid_advice import keeps_node
 from alerts.received import rule_of
 from alerts.rules import Rule

@@ -15,7 +15,7 @@ from alerts.incidents.least_members import LeastMembers, weight_of
 from alerts.incidents.members import member_of
 from alerts.incidents.proofs import carried
 from alerts.incidents.standing_alerts import StandingAlerts
-from alerts.incidents.twins import beside_twin, is_received, with_twin
+from alerts.incidents.twin import beside_twin, is_received, with_twin
 from alerts.incidents.volumes import names_volume, with_volume
 from alerts.rules import ImpactScope, ResolveWhen, Rule, Severity
 from collectors.facts.sentences import listed, word
@@ -47,7 +47,7 @@ class IncidentDraft:
         self._rules = Counter(member.rule for member in incident.members)
         self._names: dict[str, dict[str, None]] = {}  # alert name -> ids
         self._xids: dict[str, None] = {}  # ids of alerts about one
-        self._twins: dict[
+        self._twin_ids: dict[
             str, str
         ] = {}  # the id of an alert of ours -> that of its twin, which is a member instead
         for member in incident.members:
@@ -90,7 +90,7 @@ class IncidentDraft:
         ended = self._header.resolved_at
         if ended is None:
             return True
-        is_known = self._rules[alert.rule] > 0 or alert.twin in self._members or alert.id in self._twins
+        is_known = self._rules[alert.rule] > 0 or alert.twin in self._members or alert.id in self._twin_ids
         return at - ended < self._grouping.reopens_within and is_known
 
     @property
@@ -168,7 +168,7 @@ class IncidentDraft:
 
     def _in_place_of_twin(self, alert: Alert) -> Member | None:
         """Let an alert of ours be the member that its twin is, if that came first. Return it as it was."""
-        twin = self._members.get(self._twins.get(alert.id, ""))
+        twin = self._members.get(self._twin_ids.get(alert.id, ""))
         if twin is None:
             return None
         self._drop(twin)
@@ -203,7 +203,7 @@ class IncidentDraft:
 
     def _index(self, member: Member) -> None:
         if is_received(member.rule) and member.twin:
-            self._twins[member.twin] = member.alert
+            self._twin_ids[member.twin] = member.alert
         self._names.setdefault(member.name, {})[member.alert] = None
         if member.xid:
             self._xids[member.alert] = None
@@ -221,7 +221,7 @@ class IncidentDraft:
 
     def _drop(self, member: Member) -> None:
         del self._members[member.alert], self._names[member.name][member.alert]
-        self._twins.pop(member.twin, None)
+        self._twin_ids.pop(member.twin, None)
         self._xids.pop(member.alert, None)
         self._rules[member.rule] -= 1
         self._standing.remove(member)

@@ -1,4 +1,4 @@
-"""What the doctor says of alerts that other programs send: rules that both sides have, clusters that none names."""
+"""Findings about alerts that other programs send: rules that both sides have, and alerts that name no cluster."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

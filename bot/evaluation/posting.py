@@ -126,10 +126,10 @@ class IncidentPosting:
             if incident.id in held.incidents:
                 continue
             quiet = held.channels.get(incident.id, frozenset())
-            told = [card for card in cards if card.channel not in quiet]
-            for card in told:
+            notified = [card for card in cards if card.channel not in quiet]
+            for card in notified:
                 await unit.rows(PostedCard).put(card)
-            posted = {**self._cards.cards_of(incident.id), **{card.id: card for card in told}}
+            posted = {**self._cards.cards_of(incident.id), **{card.id: card for card in notified}}
             replies += desired_replies(
                 incident, tuple(card for card in posted.values() if card.channel not in quiet)
             )

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.alert_batch import AlertBatch, AlertRecorder, Update
-from alerts.incidents.twins import twin_of
+from alerts.incidents.twin import twin_of
 from alerts.lifecycle import AlertState
 from alerts.received import RECEIVED, ReceivedAlert, alert_id, not_repeated, received
 from alerts.rules import Rule, named_rule
@@ -36,7 +36,7 @@ class BusyError(Exception):
 class Inlet:
     """Where a cluster's received alerts go, and what completes them.
 
-    `lacks_cards`: whether incidents wait to be told, and nothing else looks at them again.
+    `lacks_cards`: whether incidents wait for a card, and nothing else looks at them again.
     """
 
     recorder: AlertRecorder

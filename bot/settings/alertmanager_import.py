@@ -21,7 +21,7 @@ _INSTEAD = {
     "group_by": "alerts about one thing are one incident with one card; nothing is to be done",
     "group_wait": "a card is posted at once and edited while more alerts come; nothing is to be done",
     "group_interval": "a card is edited as soon as something changes; nothing is to be done",
-    "repeat_interval": "a critical incident that nobody acknowledged is told again after incidents.remind_after",
+    "repeat_interval": "a critical incident that nobody acknowledged is repeated after incidents.remind_after",
 }
 _GLOBALS = {
     "global": "credentials and addresses of services: give those of our channels in `slack` and `channels`",

@@ -32,7 +32,7 @@ from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.sentences import Sentence, counted, listed, sentence, word
 from commands.alert.acknowledging import COMMANDS as ACKNOWLEDGING
 from commands.alert.alert_groups import AlertGroup, grouped
-from commands.alert.notifications import notifications
+from commands.alert.alert_notifications import notifications
 from commands.alert.query_text import query_lines
 from commands.core.blindness import nothing_seen
 from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
@@ -126,7 +126,7 @@ async def reason(action: AlertName, context: CommandContext) -> Answer:
         found = [
             a for a in alerts if a.id in wanted or str(a.key).startswith(action.name) or a.name == action.name
         ]
-        told = await notifications(found[:EXPLAINED], alerts, snapshot, context)
+        notified = await notifications(found[:EXPLAINED], alerts, snapshot, context)
     if not found and incident is not None and not incident.is_open:
         return _resolved(incident)
     if not found:
@@ -139,7 +139,7 @@ async def reason(action: AlertName, context: CommandContext) -> Answer:
         )
     blocks: list[Block] = []
     for alert in found[:EXPLAINED]:
-        blocks.extend(_explained(alert, told[alert.id], context))
+        blocks.extend(_explained(alert, notified[alert.id], context))
     if len(found) > EXPLAINED:
         blocks.append(
             Context(
@@ -170,7 +170,7 @@ def _resolved(incident: Incident) -> Answer:
 
 
 def _explained(alert: Alert, notified: Iterable[Sentence], context: CommandContext) -> list[Block]:
-    """Return what holds and who is told, then how it is found, and at the end where that is written."""
+    """Return what holds and who is notified, then how it is found, and at the end where that is written."""
     rule = context.rules.get(alert.rule)
     since = sentence("{state} since {at}", state=word(alert.life.state.value), at=alert.life.since)
     kinds = (

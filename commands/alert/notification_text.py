@@ -1,4 +1,4 @@
-"""Whom an alert notifies now, and every reason why somebody is not told, for people. Pure."""
+"""Whom an alert notifies now, and every reason why somebody is not notified, for people. Pure."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -50,7 +50,7 @@ def notification_text(
             sentence("those who have the card of `{parent}`, which speaks for it", parent=incident.parent)
         ]
     quiet = {id(end): why for end, why in found.quiet}
-    said = [_told(end, quiet.get(id(end)), now) for end in found.ends]
+    said = [_notified(end, quiet.get(id(end)), now) for end in found.ends]
     return said or [sentence("nobody: no route fits it, and there is no default channel")]
 
 
@@ -59,7 +59,7 @@ def _named(alert: Alert) -> str:
     return f"{alert.name} ({about})" if about else alert.name
 
 
-def _told(end: Routed, quiet: Quiet | None, now: datetime) -> Sentence:
+def _notified(end: Routed, quiet: Quiet | None, now: datetime) -> Sentence:
     route = " > ".join(", ".join(map(str, one.matchers)) for one in end.path if one.matchers)
     if not end.channels:
         return sentence("nobody: so says the route `{route}`", route=route or "{}")

@@ -10,7 +10,7 @@ from tests.house.conftest import ROOT
 
 DATA = ROOT.parent / "shared" / "data" / "alertmanager" / "scenarios.json"
 PAGE = ROOT / "docs" / "alerts-of-others.md"
-ROW = re.compile(r"^\| (\w+) \| (yes|partly|no) \| (.+) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| (\w[\w() ]+) \| (yes|partly|no) \| (.+) \|$", re.MULTILINE)
 
 
 def rows() -> list[tuple[str, str, str]]:

@@ -95,8 +95,8 @@ async def test_each_alert_is_kept_and_its_card_is_taken_and_mentions_nobody(
         kept = await snapshot.rows(Alert).find()
     assert {one.labels for one in kept} == {one.labels for one in read.alerts}
     incidents = await stage.incidents()
-    told = {member.alert for incident in incidents for member in incident.members}
-    assert told == {one.id for one in kept if one.severity != "info"}
+    notified = {member.alert for incident in incidents for member in incident.members}
+    assert notified == {one.id for one in kept if one.severity != "info"}
     cards = await stage.cards()
     assert {card.row_id for card in cards} == {incident.id for incident in incidents}
     outcomes = {call.outcome for call in stage.slack.lookalike.workspace.ledger}

@@ -323,7 +323,7 @@ async def test_the_settings_may_say_which_cluster_the_others_are_of() -> None:
         assert clusters == {"gpu-a01": "prod-b", "gpu-a02": CLUSTER}
 
 
-async def test_what_was_held_back_is_told_when_it_may_be_though_nobody_sends() -> None:
+async def test_what_was_held_back_is_notified_when_it_may_be_though_nobody_sends() -> None:
     noon = TimeInterval(name="noon", periods=(read_period(times=[("12:00", "12:10")]),))
     stage = Stage()
     routing = CardRouting(routes=(Route(channels=("C1",), mutes=(noon,)),))

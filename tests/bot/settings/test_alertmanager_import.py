@@ -106,7 +106,7 @@ def test_what_has_no_counterpart_is_named_with_what_to_do_instead() -> None:
         "receiver `unused`: no route uses it",
         "group_by (alertname, cluster)",
         "group_wait (30s)",
-        "repeat_interval (12h, 1h): a critical incident that nobody acknowledged is told again",
+        "repeat_interval (12h, 1h): a critical incident that nobody acknowledged is repeated",
         "global: ",
         "templates: ",
     ):

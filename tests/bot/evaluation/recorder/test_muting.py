@@ -1,4 +1,4 @@
-"""What keeps an incident from notifying: inhibition, time intervals and routes to nobody; and that it is told later."""
+"""Incidents that notify nobody for a while: inhibition, time intervals and routes to nobody."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -116,7 +116,7 @@ async def test_a_muted_route_gets_its_card_when_the_interval_ends_if_it_still_fi
     assert await stage.channels() == ["C1", "C2"]
 
 
-async def test_what_begins_and_ends_while_its_route_is_muted_is_told_to_nobody_and_kept() -> None:
+async def test_what_begins_and_ends_while_its_route_is_muted_notifies_nobody_and_is_kept() -> None:
     stage = Stage(quiet_in("C2", muted="C2"))
     await stage.bring(HOT)
     await stage.bring(over(HOT, NOON + minutes(5)), at=NOON + minutes(5))
@@ -125,7 +125,7 @@ async def test_what_begins_and_ends_while_its_route_is_muted_is_told_to_nobody_a
     assert await stage.incidents() == 1
 
 
-async def test_a_channel_is_told_as_soon_as_one_route_to_it_is_not_muted() -> None:
+async def test_a_channel_is_notified_as_soon_as_one_route_to_it_is_not_muted() -> None:
     stage = Stage(
         CardRouting(routes=(Route(channels=("C1",), continues=True, mutes=(LUNCH,)), Route(channels=("C1",))))
     )

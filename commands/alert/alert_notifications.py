@@ -1,4 +1,4 @@
-"""Whom alerts notify now, and why somebody is not told: read from the store, with the routes of the settings."""
+"""Whom alerts notify now, and why somebody is not notified: read from the store, with the routes of the settings."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Twins: the same alert from our own rule and from a sender is one member of its incident. Pure.
+"""A twin: the same alert from our own rule and from a sender is one member of its incident. Pure.
 
 It fires as long as either of them does. What it says is what our rule says, which knows more; the sender's alert is
 kept as its twin.
@@ -12,7 +12,8 @@ from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from collectors.facts.labels import Labels
 
-RECEIVED_PREFIX = "received/"  # and the name of the alert, as `Alert.rule`: not of its sender, as several may send one alert
+# And the name of the alert, as `Alert.rule`: not of its sender, as several may send one alert.
+RECEIVED_PREFIX = "received/"
 
 
 def is_received(rule: str) -> bool:

@@ -11,7 +11,7 @@ from alerts.alert_batch import AlertBatch
 from alerts.cards.posted import PostedCard
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.incident import Incident
-from alerts.incidents.twins import twin_of
+from alerts.incidents.twin import twin_of
 from alerts.lifecycle import AlertState
 from alerts.routing import CardRouting
 from bot.evaluation.recorder import IncidentRecorder
