@@ -85,7 +85,7 @@ async def _delivered(sent: list[dict[str, Any]]) -> tuple[StormStage, PostedAler
     return stage, read
 
 
-@share(0.2, deadline=None)
+@share(0.5, deadline=None)
 @given(st.lists(alerts, min_size=1, max_size=6))
 async def test_each_alert_is_kept_and_its_card_is_taken_and_mentions_nobody(
     sent: list[dict[str, Any]],
