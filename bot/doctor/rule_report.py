@@ -18,7 +18,7 @@ from commands.core.rule_runs import RuleRun
 from commands.rule.notifications import NotificationCount, notification_counts
 from commands.rule.verdicts import RuleVerdict, fixes, severity_of, verdicts
 
-_LOOKED_THROUGH = 5_000  # incidents, and received alerts
+_LOOKED_THROUGH = 5_000  # incidents
 _RUNS_WITHIN = timedelta(minutes=15)  # a Yardmaster that has not evaluated any rule since does not run
 _WHERE = "yardmaster_rule_evaluation_duration_seconds and yardmaster_rule_evaluation_lag_seconds"
 
@@ -45,11 +45,11 @@ async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
             incidents = await snapshot.rows(Incident).find(
                 cluster=cluster, newest=True, limit=_LOOKED_THROUGH
             )
-            silences = await snapshot.rows(Silence).find(cluster=cluster)
-            progress = await snapshot.rows(EvaluationProgress).get(cluster)
             received = await snapshot.rows(Alert).find(
                 cluster=cluster, rule=RECEIVED, newest=True, limit=_LOOKED_THROUGH
             )
+            silences = await snapshot.rows(Silence).find(cluster=cluster)
+            progress = await snapshot.rows(EvaluationProgress).get(cluster)
     except DATABASE_ERRORS:
         return RuleHistory()
     finally:

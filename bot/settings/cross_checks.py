@@ -16,14 +16,14 @@ WrongSetting = tuple[KeyPath, str]
 def cross_checks(settings: Settings, *, left_out: frozenset[str]) -> Iterator[WrongSetting]:
     """Check what settings say of each other. `left_out`: sections with errors, which other settings may still name."""
     yield from _cluster_names(settings)
+    yield from _default_cluster(settings)
+    if "time_intervals" not in left_out:
+        yield from _intervals(settings.routes, tuple(settings.time_intervals), ("routes",))
     if "clusters" not in left_out:
         yield from _clusters(settings)
     yield from _people(settings, left_out)
     yield from _team_channels(settings, left_out)
     yield from _channels(settings.routes, settings, ("routes",), left_out)
-    if "time_intervals" not in left_out:
-        yield from _intervals(settings.routes, tuple(settings.time_intervals), ("routes",))
-    yield from _default_cluster(settings)
 
 
 def _cluster_names(settings: Settings) -> Iterator[WrongSetting]:
