@@ -13,7 +13,8 @@ from alerts.incidents.member_rows import MemberRow, rows_of, whole_ones
 from alerts.lifecycle import AlertState
 from alerts.parents.parent_incident import ParentIncident
 from alerts.parents.storms import STORM_FROM
-from alerts.routing import CardRouting, channels_of
+from alerts.routing import CardRouting as CardRouting  # it is named by where it is used, too
+from alerts.routing import channels_of
 from alerts.rules import Proof, Rule
 from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Unit
 from bot.cooperative import in_pieces, run_steps
