@@ -16,8 +16,8 @@ from collectors.facts.clock import Clock
 from collectors.facts.sentences import sentence
 from collectors.internal_errors import InternalErrors
 from commands.execution.cluster_writer import ClusterWriter
-from commands.execution.plan_gate import Gate, open_gate
 from commands.execution.plan import Plan, Stage, StepState
+from commands.execution.plan_gate import Gate, open_gate
 from commands.execution.plan_journal import Journal, belongs, recorded_of
 from commands.execution.record_steps import put_record
 from commands.execution.settling import settle_plan

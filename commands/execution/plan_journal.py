@@ -7,10 +7,10 @@ from datetime import datetime
 from alerts.store import Store, StoreSnapshot, Unit
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import counted, sentence
-from commands.execution.plan_gate import HELD_AT_MOST, Gate, open_gate
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import name_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
+from commands.execution.plan_gate import HELD_AT_MOST, Gate, open_gate
 from commands.execution.plan_outcome import record_outcome
 from commands.execution.steps import Record, Step
 

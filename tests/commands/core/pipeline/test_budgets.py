@@ -15,8 +15,8 @@ from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.request import Actor
 from commands.execution.executor import PlanExecutor
-from commands.execution.plan_gate import HELD_AT_MOST
 from commands.execution.plan import Plan, PlanState, Risk
+from commands.execution.plan_gate import HELD_AT_MOST
 from commands.execution.preview import card_of
 from commands.gates.budget import Budget, BudgetScope
 from commands.models import AuditEntry
