@@ -39,7 +39,9 @@ GROUPS = {
     "tests/recorded": "recorded",
 }
 
-SPREAD = frozenset({"tests/house/test_walks.py"})  # long tests that share nothing
+SPREAD = frozenset(
+    {"tests/house/test_walks.py", "tests/bot/delivery/test_kill_points.py"}
+)  # long tests that share nothing
 
 
 class Distribution(LoadScopeScheduling):  # type: ignore[misc]
