@@ -1,6 +1,6 @@
 """The card of a parent incident: how many nodes, whose trainings, the worst of it, and each node by name. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -19,7 +19,14 @@ from alerts.cards.message import (
     Message,
     Paragraph,
 )
-from alerts.cards.parent_words import parent_headline, parent_resolution, parent_summary, where_it_belongs
+from alerts.cards.parent_words import (
+    likely_cause_said,
+    parent_headline,
+    parent_resolution,
+    parent_summary,
+    stake_said,
+    where_it_belongs,
+)
 from alerts.cards.text import Text, bold, code, joined, person, text
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.incident import Impact, Incident
@@ -56,7 +63,8 @@ def parent_card(
 ) -> Message:
     """Return the card as its members are now."""
     is_listed = parent.listed == parent.standing.incidents
-    blocks: list[Block] = [Paragraph(text=line) for line in parent_lines(parent, members, context)]
+    lines = (*parent_lines(parent, members, context), *_cause_and_stake(parent))
+    blocks: list[Block] = [Paragraph(text=line) for line in lines]
     if parent.is_open and context.blind:
         blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), context.blind)))
     blocks.append(Paragraph(text=_nodes(parent, members)))
@@ -88,6 +96,13 @@ def parent_lines(
         else sentence("no known training")
     )
     return text(label, trainings), _worst_or_end(parent, members)
+
+
+def _cause_and_stake(parent: ParentIncident) -> Iterator[Text]:
+    if parent.is_open and (cause := likely_cause_said(parent)):
+        yield text(bold("Likely cause: "), cause)
+    if stake := stake_said(parent):
+        yield text(bold("At stake: ") if parent.is_open else bold("Cost: "), stake)
 
 
 def _trainings(members: Iterable[Incident]) -> list[Impact]:

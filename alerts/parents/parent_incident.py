@@ -5,10 +5,12 @@ from datetime import datetime, timedelta
 
 from alerts.incidents.events import IncidentEvent, IncidentEventType, with_next
 from alerts.incidents.incident import CALLS
+from alerts.parents.likely_cause import LikelyCause
 from alerts.rules import Severity
 from alerts.store import stored
 from collectors.facts.subjects import Subject
 
+HOUR = timedelta(hours=1)
 COUNTED = 4  # alerts that it names with the number of their nodes: the card has the rest
 
 
@@ -33,6 +35,8 @@ class Standing:
     fired: tuple[Fired, ...] = ()  # the gravest first, then what is on most nodes: at most COUNTED
     other_alerts: int = 0  # names that `fired` leaves out
     channels: tuple[str, ...] = ()
+    likely: LikelyCause | None = None  # as long as there are open members
+    at_stake: float = 0  # GPUs: on its nodes, and of trainings that stand still with them
 
 
 @stored(
@@ -60,6 +64,8 @@ class ParentIncident:
     joined_at: datetime  # when the last member joined
     standing: Standing
     listed: int = 0  # members in the list that was attached last
+    gpu_hours: float = 0  # at stake until `counted_at`
+    counted_at: datetime | None = None
     channels: tuple[str, ...] = ()
     events: tuple[IncidentEvent, ...] = ()
     acknowledged_by: str = ""
@@ -91,7 +97,7 @@ class ParentIncident:
 
     @property
     def kind(self) -> str:
-        """Of what it is: rack, zone, component, training, cluster."""
+        """Of what it is: of STORM_KEYS, such as rack."""
         return self.key.partition("/")[0]
 
     @property
@@ -109,6 +115,11 @@ class ParentIncident:
     def lasted(self, now: datetime) -> timedelta:
         """Return how long it has stood since it began, the last time."""
         return (self.resolved_at or now) - self.began_at
+
+    def gpu_hours_until(self, now: datetime) -> float:
+        """Return the GPU-hours at stake since it was opened."""
+        since, until = self.counted_at or self.opened_at, self.resolved_at or now
+        return self.gpu_hours + self.standing.at_stake * max(0.0, (until - since) / HOUR)
 
     @property
     def subject(self) -> Subject:
@@ -130,6 +141,7 @@ class ParentIncident:
             self,
             opened_at=self.opened_at + by,
             joined_at=self.joined_at + by,
+            counted_at=self.counted_at and self.counted_at + by,
             acknowledged_at=self.acknowledged_at and self.acknowledged_at + by,
             resolved_at=self.resolved_at and self.resolved_at + by,
             reopened_at=self.reopened_at and self.reopened_at + by,
