@@ -92,7 +92,7 @@ async def test_a_channel_that_is_archived(tmp_path: Path) -> None:
         stage.slack.archive(CHANNEL)
         one = broken(await findings(stage))
     assert one.text == f"the channel {stage.slack.id(CHANNEL)} is archived"
-    assert "unarchive it" in one.mend
+    assert "unarchive it" in one.fix
 
 
 async def test_a_channel_of_the_fallback_is_tried_and_one_of_slack_alone_is_warned_of(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ async def test_a_channel_of_the_fallback_is_tried_and_one_of_slack_alone_is_warn
     assert wrong.text.startswith("the bot is not in the channel C0NOWHERE")
     (warned,) = [one for one in found if one.level is FindingLevel.WARNING]
     assert "away when Slack is" in warned.text
-    assert warned.mend
+    assert warned.fix
 
 
 async def test_a_channel_of_a_route_and_a_group_of_a_team_are_tried_too(tmp_path: Path) -> None:
