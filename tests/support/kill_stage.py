@@ -85,7 +85,11 @@ class KillStage:
 
     def _acks(self, node: str) -> list[Message]:
         cards = {one.ts for one in self._cards(node)}
-        return [one for one in self._posted if one.is_reply and one.thread_ts in cards and "dana" in one.said]
+        return [
+            one
+            for one in self._posted
+            if one.is_reply and one.thread_ts in cards and "Acknowledged by" in one.said
+        ]
 
     def _is_once(self, node: str) -> bool:
         return len(self._cards(node)) == 1
