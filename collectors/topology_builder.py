@@ -17,7 +17,7 @@ from collectors.cluster.resources import (
     holds_resources,
     whole_gpus,
 )
-from collectors.facts.places import PLACE_LABELS, RACK, ZONE, places_of
+from collectors.facts.places import PLACE_LABELS, RACK_PLACE, ZONE_PLACE, places_of
 from collectors.facts.sentences import listed, sentence
 from collectors.facts.topology import NodeFacts, PodFacts, PodKey, Topology, TrainingFacts
 from collectors.gpu_workloads import GpuWorkloads
@@ -210,8 +210,8 @@ def _node(
     places = dict(places_of(labels, labels_of))
     return NodeFacts(
         name=node.metadata.name,
-        rack=places.pop(RACK, ""),
-        zone=places.pop(ZONE, ""),
+        rack=places.pop(RACK_PLACE, ""),
+        zone=places.pop(ZONE_PLACE, ""),
         places=places,
         addresses=tuple(one.address for one in node.status.addresses or ()),
         gpus=round(_or_none(lambda: whole_gpus(node))) or _whole_devices(name, inventory),

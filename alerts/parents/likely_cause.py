@@ -1,4 +1,4 @@
-"""What is likely the cause of a storm: the first in time, and the highest in the topology; and what it costs. Pure.
+"""Likely causes of storms, the first in time and the highest in the topology, and the GPUs at stake. Pure.
 
 What fails above takes along all that hangs on it, and before that is seen.
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from alerts.incidents.incident import Incident
-from alerts.parents.storm_keys import NODE_GROUPS, node_of, nodes_in, place_of
+from alerts.parents.storm_keys import NODE_GROUPS, node_of, nodes_in, place_of_node
 from alerts.rules import ImpactScope
 from collectors.facts.places import PLACES
 from collectors.facts.topology import Topology
@@ -95,7 +95,7 @@ def _highest_place(members: Sequence[Incident], topology: Topology) -> tuple[str
     """Return the highest place that all members share, if most of its nodes are hit, with how many are and it has."""
     hit = len({node_of(one) for one in members} - {""})
     for kind in reversed(PLACES):
-        names = {place_of(one, topology, kind) for one in members}
+        names = {place_of_node(one, topology, kind) for one in members}
         if len(names) != 1 or not (name := names.pop()):
             continue
         nodes = nodes_in(kind, name, topology)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from alerts.incidents.incident import Incident
 from alerts.rules import ImpactScope
-from collectors.facts.places import RACK, ZONE
+from collectors.facts.places import RACK_PLACE, ZONE_PLACE
 from collectors.facts.topology import Topology
 
 NODE_GROUPS = ("node", "pod")  # kinds of group keys: an incident of another kind is about more than its node
@@ -34,11 +34,11 @@ class StormKey:
     is_lasting: bool = True
 
 
-def place_of(incident: Incident, topology: Topology, kind: str) -> str:
+def place_of_node(incident: Incident, topology: Topology, kind: str) -> str:
     """Return the name of the place of the incident's node; empty if it is not known."""
     facts = topology.nodes.get(node_of(incident))
     if facts is None:
-        return incident.subject.rack if kind == RACK else ""
+        return incident.subject.rack if kind == RACK_PLACE else ""
     return facts.place(kind)
 
 
@@ -51,7 +51,7 @@ def _place(kind: str, *, share: float = 0) -> StormKey:
     """Return the key of a kind of place of collectors/facts/places.py."""
 
     def of(incident: Incident, topology: Topology) -> Iterable[str]:
-        return filter(None, (place_of(incident, topology, kind),))
+        return filter(None, (place_of_node(incident, topology, kind),))
 
     def nodes(name: str, topology: Topology) -> int:
         return nodes_in(kind, name, topology)
@@ -83,12 +83,12 @@ def _cluster(incident: Incident, _topology: Topology) -> Iterable[str]:
 
 HALF = 0.5
 STORM_KEYS = (
-    _place(RACK),
+    _place(RACK_PLACE),
     _place("nvlink_domain"),
     _place("switch"),
     _place("cooling_zone", share=HALF),  # what is large is hit as a whole: a few of its nodes are chance
     _place("power_zone", share=HALF),
-    _place(ZONE, share=HALF),
+    _place(ZONE_PLACE, share=HALF),
     StormKey(kind="component", of=_component),
     StormKey(kind="training", of=_trainings, nodes=_nodes_of_training, shown=_name_of_training, share=HALF),
     StormKey(kind="cluster", of=_cluster, times=3, is_lasting=False),  # what is scattered is seldom one fault

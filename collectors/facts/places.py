@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-RACK = "rack"
-ZONE = "zone"
+RACK_PLACE = "rack"
+ZONE_PLACE = "zone"
 
 # The labels of each kind of place, best first. From the closest to the highest: what fails above takes along what is
 # below. NVIDIA's are those of GPU feature discovery and of Topograph; of power and cooling there is no custom.
 PLACE_LABELS: Mapping[str, tuple[str, ...]] = {
-    RACK: ("yardmaster.io/rack", "topology.kubernetes.io/rack", "topology.rook.io/rack", "rack"),
+    RACK_PLACE: ("yardmaster.io/rack", "topology.kubernetes.io/rack", "topology.rook.io/rack", "rack"),
     "nvlink_domain": (
         "yardmaster.io/nvlink-domain",
         "nvidia.com/gpu.clique",
@@ -17,7 +17,7 @@ PLACE_LABELS: Mapping[str, tuple[str, ...]] = {
     "switch": ("yardmaster.io/switch", "network.topology.nvidia.com/leaf"),
     "cooling_zone": ("yardmaster.io/cooling-zone",),
     "power_zone": ("yardmaster.io/power-zone",),
-    ZONE: ("topology.kubernetes.io/zone",),
+    ZONE_PLACE: ("topology.kubernetes.io/zone",),
 }
 PLACES = tuple(PLACE_LABELS)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from collectors.facts.places import RACK, ZONE
+from collectors.facts.places import RACK_PLACE, ZONE_PLACE
 from collectors.facts.subjects import Subject
 from collectors.facts.workload_keys import is_workload_key, parse_workload
 
@@ -36,7 +36,7 @@ class NodeFacts:
 
     def place(self, kind: str) -> str:
         """Return the name of its place of this kind; empty if it is not known."""
-        return {RACK: self.rack, ZONE: self.zone}.get(kind, "") or self.places.get(kind, "")
+        return {RACK_PLACE: self.rack, ZONE_PLACE: self.zone}.get(kind, "") or self.places.get(kind, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from alerts.cards.message import Message
 from alerts.cards.text import Text
-from bot.channels.apprise.service import AppriseMessage, AppriseService
+from bot.channels.apprise.apprise_service import AppriseMessage, AppriseService
 from bot.channels.plain_text import plain_text
 from bot.delivery.notifier_protocol import (
     Capabilities,

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from alerts.cards.channel_id import channel_id
+from bot.channels.apprise.apprise_service import NOT_INSTALLED, AppriseService
 from bot.channels.apprise.notifier import AppriseNotifier
-from bot.channels.apprise.service import NOT_INSTALLED, AppriseService
 from bot.channels.open_channel import ChannelDependencies, OpenChannel
 from bot.settings.schema import Settings
 from bot.settings.section import secret

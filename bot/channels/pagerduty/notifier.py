@@ -13,7 +13,7 @@ import aiohttp
 from alerts.cards.message import Message
 from alerts.cards.text import Text
 from bot.channels.http_posting import HttpPost, send_post
-from bot.channels.pagerduty.events import actions_of, event_body
+from bot.channels.pagerduty.pagerduty_events import actions_of, event_body
 from bot.delivery.notifier_protocol import Capabilities, Permanent, Picture, Refuses, SearchWindow
 from bot.delivery.rate_limiter import UNLIMITED, RateLimit, RateLimits
 from bot.settings.secrets import SecretError

@@ -1,4 +1,4 @@
-"""What Slack cannot show is in the fallback, and when Slack is back it has one true picture."""
+"""The fallback has what Slack cannot show, and when Slack is back it has one true picture."""
 
 import asyncio
 from collections import Counter

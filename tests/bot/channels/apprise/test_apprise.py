@@ -13,9 +13,9 @@ import pytest
 
 from alerts.cards.message import Color, Paragraph
 from alerts.cards.text import text
+from bot.channels.apprise.apprise_service import NOT_INSTALLED, AppriseMessage, AppriseService
 from bot.channels.apprise.notifier import AppriseNotifier
 from bot.channels.apprise.opening import diagnose_apprise
-from bot.channels.apprise.service import NOT_INSTALLED, AppriseMessage, AppriseService
 from bot.delivery.notifier_protocol import Permanent, Refuses, UnknownOutcome
 from bot.settings.schema import Settings
 from collectors.facts.findings import FindingLevel
@@ -74,7 +74,7 @@ async def test_each_color_is_a_type_of_apprise() -> None:
 
 # What the documentation of each service says that a message is sent as.
 SERVICES = [
-    ("dingtalk://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/", "oapi.dingtalk.com/robot/send"),
+    ("dingtalk://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/", "oapi.dingtalk.com/"),
     ("feishu://aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee/", "open.feishu.cn/open-apis/bot/v2/hook"),
     ("wecombot://aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee/", "qyapi.weixin.qq.com/cgi-bin/webhook/send"),
     ("workflows://host.example:443/workflow1a/signature1a/", "host.example"),

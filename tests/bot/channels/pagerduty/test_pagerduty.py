@@ -11,9 +11,9 @@ import pytest
 
 from alerts.cards.incident_facts import IncidentFacts
 from alerts.cards.message import Message
-from bot.channels.pagerduty.events import MAX_BODY, dedup_key, event_body
 from bot.channels.pagerduty.notifier import PagerDutyNotifier, PagerDutyService
 from bot.channels.pagerduty.opening import diagnose_pagerduty
+from bot.channels.pagerduty.pagerduty_events import MAX_BODY, dedup_key, event_body
 from bot.delivery.notifier_protocol import Permanent, Recoverable, Refuses, UnknownOutcome
 from bot.settings.schema import Settings
 from bot.settings.secrets import Secret

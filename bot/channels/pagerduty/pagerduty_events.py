@@ -20,7 +20,7 @@ LINKS = 20
 _SOURCES = ("node", "pod", "training", "component", "cluster")  # words of a subject, the closest first
 
 
-class Link(msgspec.Struct, frozen=True, kw_only=True):
+class EventLink(msgspec.Struct, frozen=True, kw_only=True):
     href: str
     text: str
 
@@ -36,7 +36,7 @@ class Payload(msgspec.Struct, frozen=True, kw_only=True):
     custom_details: Mapping[str, object]
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
+class PagerDutyEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One event. The three actions of an incident have the same `dedup_key`, by which PagerDuty knows its alert."""
 
     routing_key: str
@@ -44,7 +44,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     dedup_key: str
     client: str = "Yardmaster"
     payload: Payload
-    links: tuple[Link, ...]
+    links: tuple[EventLink, ...]
 
 
 def actions_of(facts: IncidentFacts) -> tuple[str, ...]:
@@ -78,12 +78,12 @@ def event_body(facts: IncidentFacts, action: str, *, routing_key: str) -> bytes:
 
 def _encoded(facts: IncidentFacts, action: str, routing_key: str) -> bytes:
     return msgspec.json.encode(
-        Event(
+        PagerDutyEvent(
             routing_key=routing_key,
             event_action=action,
             dedup_key=dedup_key(facts),
             payload=_payload(facts),
-            links=tuple(Link(href=href, text=name) for name, href in [*facts.links.items()][:LINKS]),
+            links=tuple(EventLink(href=href, text=name) for name, href in [*facts.links.items()][:LINKS]),
         ),
         enc_hook=english,
     )
