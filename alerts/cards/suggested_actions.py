@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from alerts.incidents.incident import Incident, Member
+from alerts.incidents.twin import is_received
 from alerts.incidents.xid_advice import keeps_node
-from alerts.received import is_received, rule_of
+from alerts.received import rule_of
 from alerts.rules import Rule
 from collectors.facts.sentences import sentence
 from collectors.facts.subjects import WORDS, Subject
@@ -73,7 +74,7 @@ def suggestions(incident: Incident, rules: Mapping[str, Rule]) -> tuple[Suggesti
 
 def _named(incident: Incident, others: Iterable[Suggestion]) -> Iterable[Suggestion]:
     """Yield a look at the training that the log line names, where the rule has only a look at the node."""
-    if any(one.command != _LOOK for one in others) or not incident.lead.is_logged:
+    if any(one.command != _LOOK for one in others):
         return
     for impact in incident.impacts:
         if impact.is_named and _PLAIN_WORD.fullmatch(impact.shown):

@@ -46,6 +46,7 @@ class Member:
     resolved_at: datetime | None = None
     unseen_since: datetime | None = None  # this and ended_reason: as in Alert
     ended_reason: str = ""
+    moved_to: str = ""  # id of the incident that has the alert from then on
     headline: str = ""
     resolved_headline: str = ""
     is_logged: bool = False  # found in a log: it has not recovered when its line leaves the window
@@ -59,6 +60,10 @@ class Member:
     proven: Proven | None = None
     xid: int = 0  # the XID that it is about
     recovery: Recovery | None = None  # what that XID calls for
+    # The same alert from a sender is no member of its own: this one fires as long as either does.
+    twin: str = ""  # Alert.id
+    twin_fires: bool = False
+    is_twin_alone: bool = False  # only the sender says so: our own rule does not fire
 
     @property
     def is_firing(self) -> bool:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_book import Effects, IncidentBook
+from alerts.parents.growth import with_growth
 from alerts.parents.parent_changes import as_member, formed, with_list, with_stake, with_standing
 from alerts.parents.parent_incident import ParentIncident
 from alerts.parents.storm_keys import node_of
@@ -165,7 +166,7 @@ class ParentBook:
                 has_joined = id in homes.values()
                 after = with_standing(before, members, now, has_joined=has_joined)
                 after = with_stake(before, after, members[0], book.open, topology, now, has_joined=has_joined)
-            after = with_list(after, now)
+            after = with_list(with_growth(after, now), now)
             if after != self._parents.get(id):
                 changed.append(after)
         return effects, tuple(changed)

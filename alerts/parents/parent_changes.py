@@ -11,7 +11,7 @@ from alerts.parents.likely_cause import gpus_at_stake, likely_cause
 from alerts.parents.parent_incident import COUNTED, Fired, ParentIncident, Standing
 from alerts.parents.storm_keys import node_of
 from alerts.parents.storms import TOGETHER, Storm
-from alerts.rules import Severity
+from alerts.rules import ImpactScope, Severity
 from collectors.facts.topology import Topology
 
 CALM = timedelta(seconds=10)  # without a new member, the whole list is attached again
@@ -65,6 +65,7 @@ def with_standing(
             gravity=max(one.gravity for one in open_ones),
             fired=fired[:COUNTED],
             other_alerts=max(0, len(fired) - COUNTED),
+            gpus=_gpus(open_ones),
         )
     after = replace(before, standing=standing, channels=channels)
     if has_joined:
@@ -107,6 +108,16 @@ def with_stake(
     return replace(
         after, standing=standing, gpu_hours=before.gpu_hours_until(after.resolved_at or now), counted_at=now
     )
+
+
+def _gpus(incidents: Iterable[Incident]) -> int:
+    """Return how many GPUs the trainings have that they affect."""
+    known: dict[str, float] = {}
+    for incident in incidents:
+        for impact in incident.impacts:
+            if impact.scope is not ImpactScope.BYSTANDERS:
+                known[impact.training] = max(impact.gpus, known.get(impact.training, 0))
+    return round(sum(known.values()))
 
 
 def _reopened(parent: ParentIncident, now: datetime) -> ParentIncident:

@@ -37,6 +37,17 @@ class Standing:
     channels: tuple[str, ...] = ()
     likely: LikelyCause | None = None  # as long as there are open members
     at_stake: float = 0  # GPUs: on its nodes, and of trainings that stand still with them
+    gpus: int = 0  # of the trainings on its open nodes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announced:
+    """How large its channel was last notified that it is: by event `event`, at `at`."""
+
+    event: int
+    at: datetime
+    nodes: int
+    gpus: int
 
 
 @stored(
@@ -66,6 +77,7 @@ class ParentIncident:
     listed: int = 0  # members in the list that was attached last
     gpu_hours: float = 0  # at stake until `counted_at`
     counted_at: datetime | None = None
+    announced: Announced | None = None
     channels: tuple[str, ...] = ()
     events: tuple[IncidentEvent, ...] = ()
     acknowledged_by: str = ""
@@ -142,6 +154,7 @@ class ParentIncident:
             opened_at=self.opened_at + by,
             joined_at=self.joined_at + by,
             counted_at=self.counted_at and self.counted_at + by,
+            announced=self.announced and replace(self.announced, at=self.announced.at + by),
             acknowledged_at=self.acknowledged_at and self.acknowledged_at + by,
             resolved_at=self.resolved_at and self.resolved_at + by,
             reopened_at=self.reopened_at and self.reopened_at + by,

@@ -103,7 +103,7 @@ class MessageSender:
         above = card.thread or (parent.card.message_id if parent is not None else job.entry.parent_message_id)
         return above or (card.message_id if job.reply is not None else None) or None
 
-    async def _intend(self, job: DeliveryJob, nonce: str, **content: str) -> bool:
+    async def _intend(self, job: DeliveryJob, nonce: str, **content: object) -> bool:
         """Store the intent to post, if the message could be found by it. Return False when the row is gone."""
         job.attempts.is_surely_unsent = False
         job.attempts.asked_at = asyncio.get_running_loop().time()
@@ -117,7 +117,8 @@ class MessageSender:
         card, thread = job.entry.card, self._thread(job)
         message, digests = _desired(job.entry)
         nonce = uuid4().hex if card.message_id or not card.nonce else card.nonce
-        if not await self._intend(job, nonce, message_id="", **digests):
+        content = {**digests, **_shown_first(job.entry)}
+        if not await self._intend(job, nonce, message_id="", **content):
             return
         try:
             id = await self._send(
@@ -125,9 +126,9 @@ class MessageSender:
             )
         except Incomplete as error:
             log.warning("card posted without its files", card=card.id, reason=str(error))
-            id, digests = error.message_id, {**digests, "digest": ""}  # an edit attaches them
+            id, content = error.message_id, {**content, "digest": ""}  # an edit attaches them
         job.entry.shown_at = asyncio.get_running_loop().time()
-        await self.save(job, message_id=id, **digests, posted_at=self._deps.clock.now(), error="")
+        await self.save(job, message_id=id, **content, posted_at=self._deps.clock.now(), error="")
 
     async def _is_due(self, entry: CardEntry) -> bool:
         """Return whether it is still to be posted. An end that waited long may be out of date: it is composed again."""
@@ -143,10 +144,14 @@ class MessageSender:
         """Post a reply. What waited long is one message: after an outage people read what happened, not a backlog."""
         assert job.reply is not None
         first, thread, now = job.reply.reply, self._thread(job), self._deps.clock.now()
+        if 0 < first.event <= job.entry.card.after_event:
+            await self._deps.journal.drop_reply(job.entry, job.reply)
+            return
         if thread is None:
             await self._refuse(job, sentence("its card was never posted"))
             return
         together = job.entry.together_with(job.reply, now) if self._can.find else [job.reply]
+        together = [one for one in together if not 0 < one.reply.event <= job.entry.card.after_event]
         worded = [await self._deps.journal.worded(one.reply) for one in together]
         said = [(one, reply) for one, reply in zip(together, worded, strict=True) if reply.text]
         if not worded[together.index(job.reply)].text:
@@ -243,6 +248,13 @@ class MessageSender:
                     error=type(error).__name__,
                 )
             ) from error
+
+
+def _shown_first(entry: CardEntry) -> dict[str, int]:
+    """Return up to which event there are no replies, by the field of the card's row: its first message shows them."""
+    if entry.card.message_id or entry.card.posted_at is not None or entry.desired is None:
+        return {}
+    return {"after_event": max(entry.card.after_event, entry.desired.last_event)}
 
 
 def _desired(entry: CardEntry) -> tuple[Message, dict[str, str]]:

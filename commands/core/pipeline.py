@@ -11,6 +11,7 @@ from functools import partial
 
 from alerts.cards.message import Color, Message
 from alerts.cards.text import markup, text
+from alerts.routing import CardRouting
 from alerts.rules import Rule
 from alerts.store import Store
 from collectors.facts.clock import Clock
@@ -32,6 +33,7 @@ from commands.core.command import (
 from commands.core.confirmation import ProposalTimes, check_confirmation, check_open, namespaces_of
 from commands.core.context import Cluster, CommandContext, Defaults, Members
 from commands.core.guidance import absent, denied, form_of, line_from_words, near_names, offered, refused
+from commands.core.last_values import last_words
 from commands.core.matching.interpretation import Absent, Fill, Offer, Run, interpret
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.references import NO_THREAD, ThreadNames
@@ -76,7 +78,9 @@ class Pipeline:
     observe: Callable[[str, str], None] = lambda _command, _outcome: None
     members: Members | None = None
     persons: Persons = field(default_factory=EachTheirOwn)
-    channel: str = ""  # where teams without a channel of their own are asked
+    routing: CardRouting = field(
+        default_factory=CardRouting
+    )  # its default: where teams without a channel are asked
     times: ProposalTimes = field(default_factory=ProposalTimes)
 
     async def handle(self, request: Request) -> Answer | None:
@@ -181,7 +185,12 @@ class Pipeline:
 
     async def _fill(self, request: Request, meaning: Fill, cluster: str) -> Answer | None:
         context = await self._context(request, cluster)
-        self.permissions.check(request.actor, meaning.command, cluster=context.cluster.name)
+        command = meaning.command
+        self.permissions.check(request.actor, command, cluster=context.cluster.name)
+        if command.repeats_last and len(meaning.words) == len(command.name.split()):
+            async with self.store.read() as snapshot:
+                last = await last_words(command, request.actor, self.persons, snapshot)
+            meaning = replace(meaning, words=(*meaning.words, *last))
         return self._with_cluster(form_of(meaning, cluster), cluster)
 
     async def _run(
@@ -283,6 +292,7 @@ class Pipeline:
             rules=self._rules(name),
             unseen=self.unseen(name),
             rule_runs=self.rule_runs(name),
+            routing=self.routing,
             may=rights.may,
             refuse=rights.refusal,
             refuse_automation=rights.automation_refusal,
@@ -293,7 +303,8 @@ class Pipeline:
             persons=self.persons,
             teams=self.permissions.teams,
             undoing=tuple(one.undoing for one in self.catalogue if one.undoing is not None),
-            channels={"": self.channel} | {name: one.channel for name, one in self.permissions.teams.items()},
+            channels={"": self.routing.default}
+            | {name: one.channel for name, one in self.permissions.teams.items()},
         )
 
     def _rules(self, cluster: str) -> Mapping[str, Rule]:
