@@ -33,6 +33,12 @@ class Standing:
     fired: tuple[Fired, ...] = ()  # the gravest first, then what is on most nodes: at most COUNTED
     other_alerts: int = 0  # names that `fired` leaves out
     channels: tuple[str, ...] = ()
+    alerts: int = 0  # of its incidents, over or not
+
+    @property
+    def extent(self) -> int:
+        """What its list has: it grows with each incident and with each alert."""
+        return self.incidents + self.alerts
 
 
 @stored(
@@ -59,7 +65,8 @@ class ParentIncident:
     opened_at: datetime
     joined_at: datetime  # when the last member joined
     standing: Standing
-    listed: int = 0  # members in the list that was attached last
+    listed: int = 0  # `Standing.extent` when the list was attached last
+    listed_at: datetime | None = None
     channels: tuple[str, ...] = ()
     events: tuple[IncidentEvent, ...] = ()
     acknowledged_by: str = ""
@@ -130,6 +137,7 @@ class ParentIncident:
             self,
             opened_at=self.opened_at + by,
             joined_at=self.joined_at + by,
+            listed_at=self.listed_at and self.listed_at + by,
             acknowledged_at=self.acknowledged_at and self.acknowledged_at + by,
             resolved_at=self.resolved_at and self.resolved_at + by,
             reopened_at=self.reopened_at and self.reopened_at + by,

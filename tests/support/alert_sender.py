@@ -1,4 +1,4 @@
-"""Senders of alerts: one that posts until it is told that they are taken, and one that repeats, as Prometheus does."""
+"""Senders of alerts: one that posts until they are taken, and one that repeats, as Prometheus does."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
