@@ -158,16 +158,14 @@ def _file_name(parent: ParentIncident) -> str:
 def _list_of(parent: ParentIncident, members: Iterable[Incident]) -> Attachment:
     """Return the whole list. It has nothing that changes: a file that does is attached again."""
     lines = sorted(
-        f"{node_of(one):40} {one.id:10} {moment_words(one.opened_at)}  {_alerts(one)}"
+        f"{node_of(one):40} {one.id:10} {moment_words(one.opened_at)}  {_names(one)}"
         for one in members
     )
     return Attachment(name=_file_name(parent), content="\n".join(lines))
 
 
-def _alerts(incident: Incident) -> str:
-    """The names of its alerts, each once. One that leaves alerts out may hold others tomorrow: the first stands for all."""
-    if incident.is_crowded:
-        return f"{incident.members[0].name}, …"
+def _names(incident: Incident) -> str:
+    """The names of its alerts, each once. An incident that holds its first alerts only has one of each name."""
     return ", ".join(sorted({member.name for member in incident.members}))
 
 
