@@ -26,7 +26,9 @@ DOCS = HERE.parent / "docs"
     help="file for the figures; benchmarks/out/results.json by default",
 )
 @click.option(
-    "--record", is_flag=True, help="also write docs/benchmarks.json and the tables of docs/benchmarks.md and the README"
+    "--record",
+    is_flag=True,
+    help="also write docs/benchmarks.json and the tables of docs/benchmarks.md and the README",
 )
 @click.option("--strict", is_flag=True, help="exit 1 when a goal is not met")
 def main(ids: tuple[str, ...], file: Path, record: bool, strict: bool) -> None:

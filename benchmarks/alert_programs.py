@@ -74,9 +74,7 @@ def yardmaster(folder: Path, **settings: Any) -> AlertProgram:
     folder.mkdir(parents=True, exist_ok=True)
     file.write_text(yaml.safe_dump(whole), encoding="utf-8")
     run = ("-c", "from bot.cli import main; main()", "run", "--config", str(file))
-    program = Program(
-        name=OURS, argv=(sys.executable, *run), log=folder / "yardmaster.log", folder=ROOT
-    )
+    program = Program(name=OURS, argv=(sys.executable, *run), log=folder / "yardmaster.log", folder=ROOT)
     headers = {"Authorization": f"Bearer {TOKEN}"}
     return AlertProgram(name=OURS, url=f"http://{address}", program=program, ready="/readyz", headers=headers)
 
@@ -94,9 +92,7 @@ def alertmanager(folder: Path, receiver: Mapping[str, Any], **route: Any) -> Ale
         f"--web.listen-address={address}",
         "--cluster.listen-address=",
     )
-    program = Program(
-        name=PEER, argv=(str(find_alertmanager()), *flags), log=folder / "alertmanager.log"
-    )
+    program = Program(name=PEER, argv=(str(find_alertmanager()), *flags), log=folder / "alertmanager.log")
     return AlertProgram(name=PEER, url=f"http://{address}", program=program, ready="/-/ready")
 
 

@@ -33,9 +33,7 @@ def nodes(count: int = NODES) -> list[str]:
 def storm(count: int = NODES) -> list[Posted]:
     """Return the alerts in the order in which rules are evaluated: each on all nodes."""
     return [
-        firing(
-            {"alertname": name, "severity": "critical", "node": node}, summary=f"{name} on {node}."
-        )
+        firing({"alertname": name, "severity": "critical", "node": node}, summary=f"{name} on {node}.")
         for name in NAMES
         for node in nodes(count)
     ]

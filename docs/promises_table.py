@@ -1,4 +1,4 @@
-"""The table of promises: what Yardmaster promises about alerts, the tests that prove it, and the figures that measure it."""
+"""The table of promises: what Yardmaster promises about alerts, which tests prove it, which figures measure it."""
 
 from pathlib import Path
 

@@ -158,8 +158,7 @@ def _file_name(parent: ParentIncident) -> str:
 def _list_of(parent: ParentIncident, members: Iterable[Incident]) -> Attachment:
     """Return the whole list. It has nothing that changes: a file that does is attached again."""
     lines = sorted(
-        f"{node_of(one):40} {one.id:10} {moment_words(one.opened_at)}  {_names(one)}"
-        for one in members
+        f"{node_of(one):40} {one.id:10} {moment_words(one.opened_at)}  {_names(one)}" for one in members
     )
     return Attachment(name=_file_name(parent), content="\n".join(lines))
 

@@ -8,14 +8,15 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import alert_programs as programs
 from benchmarks.alert_programs import CHANNEL, AlertProgram
-from benchmarks.alert_storm import NAMES, nodes, post_within, scattered, sending_to, storm
+from benchmarks.alert_storm import nodes, post_within, scattered, sending_to, storm
 from benchmarks.row import Benchmark, Goal, Outcome, Peer, Row
+from collectors.facts.clock import SystemClock
 from demo.lookalikes.slack import SlackLookalike
 from demo.lookalikes.slack.lookalike import Members
 from tests.support.alert_sender import Posted, over
@@ -48,7 +49,9 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     alerts = storm()
     ours = await _shown(programs.yardmaster_to_slack, alerts)
     by_node, by_rule = await _shown(_peer("node"), alerts), await _shown(_peer("alertname"), alerts)
-    visible_soon = f"{len(alerts):,} alerts on {len(nodes())} nodes in a second: visible after {SOON.seconds} s"
+    visible_soon = (
+        f"{len(alerts):,} alerts on {len(nodes())} nodes in a second: visible after {SOON.seconds} s"
+    )
     return Outcome(
         rows=(
             _share("F1", visible_soon, ours.soon, by_node.soon),
@@ -69,7 +72,10 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
 
 async def run_scattered(_: Mapping[str, Outcome]) -> Outcome:
     alerts = scattered(APPS, name=LONE)
-    ours, peers = await _shown(programs.yardmaster_to_slack, alerts), await _shown(_peer("deployment"), alerts)
+    ours, peers = (
+        await _shown(programs.yardmaster_to_slack, alerts),
+        await _shown(_peer("deployment"), alerts),
+    )
     return Outcome(
         rows=(_share("F2", f"{APPS} alerts with nothing in common, {CLEAR}", ours.ever, peers.ever),)
     )
@@ -103,12 +109,12 @@ async def _shown(to_slack: ToSlack, alerts: Sequence[Posted]) -> Shown:
             names={name for name, _ in pairs},
             subjects={subject for _, subject in pairs},
         )
-        began = datetime.now(UTC)
+        began = SystemClock().now()
         loop = asyncio.get_running_loop()
         ends = loop.time() + OVER_AFTER.total_seconds()
         await post_within(sender, _since(alerts, began))
         await asyncio.sleep(ends - loop.time())
-        ended = datetime.now(UTC)
+        ended = SystemClock().now()
         await post_within(sender, [over(one, ended) for one in _since(alerts, began)])
         await asyncio.sleep(WATCHED.total_seconds())
         calls = list(slack.calls)
@@ -159,9 +165,7 @@ async def running(to_slack: ToSlack) -> AsyncIterator[tuple[AlertProgram, SlackL
                 await program.kill()
 
 
-BENCHMARK = Benchmark(
-    id="F1", title="a storm in a Slack at its limits", run=run, limit=timedelta(minutes=7)
-)
+BENCHMARK = Benchmark(id="F1", title="a storm in a Slack at its limits", run=run, limit=timedelta(minutes=7))
 SCATTERED = Benchmark(
     id="F2", title="alerts that are over before their turn", run=run_scattered, limit=timedelta(minutes=5)
 )

@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,6 +21,7 @@ from benchmarks.alert_programs import CHANNEL, AlertProgram
 from benchmarks.alert_storm import scattered, sending_to
 from benchmarks.row import Benchmark, Goal, Outcome, Peer, Row
 from benchmarks.rows.f1_storm import ToSlack, running
+from collectors.facts.clock import SystemClock
 from demo.lookalikes.slack import SlackLookalike
 from demo.parts.prometheus import PrometheusServer
 from tests.support.alert_sender import AlertSender, RepeatingSender
@@ -147,7 +148,7 @@ async def _killed(
 
 async def _by_people(sender: AlertSender, record: SlackRecord, kept: Kept, number: int) -> None:
     """Add a silence, and acknowledge an alert that has a card, where a program knows acknowledgements."""
-    now = datetime.now(UTC)
+    now = SystemClock().now()
     silence = {
         "matchers": [{"name": "alertname", "value": f"Other{number}", "isRegex": False, "isEqual": True}],
         "startsAt": now.isoformat(),

@@ -88,7 +88,9 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
 
 def _peer(folder: Path, url: str) -> AlertProgram:
     waits = {"group_wait": "0s", "group_interval": "10s", "repeat_interval": "4h"}
-    return programs.alertmanager_to_webhook(folder, url, group_by=["alertname", "deployment", "node"], **waits)
+    return programs.alertmanager_to_webhook(
+        folder, url, group_by=["alertname", "deployment", "node"], **waits
+    )
 
 
 def _row(measure: str, value: float, peer: Peer, *, limit: float | None = None) -> Row:
@@ -107,10 +109,10 @@ async def _measured(to_webhook: ToWebhook) -> tuple[list[float], list[float]]:
                     numbers = count()
                     await _posted(sender, sink, WARM_UPS, numbers)
                     light = await _posted(sender, sink, ALERTS, numbers)
-                    storms = asyncio.create_task(_storms(program))
-                    in_storm = await _posted(sender, sink, ALERTS, numbers)
-                    storms.cancel()
-                    await asyncio.wait((storms,))
+                    async with asyncio.TaskGroup() as tasks:
+                        storms = tasks.create_task(_storms(program))
+                        in_storm = await _posted(sender, sink, ALERTS, numbers)
+                        storms.cancel()
                     return light, in_storm
             finally:
                 await program.kill()
@@ -154,6 +156,4 @@ def _median(figures: list[float]) -> float:
     return figures[len(figures) // 2]
 
 
-BENCHMARK = Benchmark(
-    id="F4", title="from an alert to its message", run=run, limit=timedelta(minutes=8)
-)
+BENCHMARK = Benchmark(id="F4", title="from an alert to its message", run=run, limit=timedelta(minutes=8))

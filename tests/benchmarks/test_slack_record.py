@@ -61,7 +61,9 @@ async def test_an_attachment_counts_and_what_was_edited_away_counts_until_then(
 ) -> None:
     message = post(slack, "", attachments=[{"text": "Down gpu-1"}])
     before = slack.workspace.clock.now()
-    slack.workspace.edit(message, {"text": "", "attachments": [{"text": "Hot gpu-2"}]}, by=slack.workspace.bot)
+    slack.workspace.edit(
+        message, {"text": "", "attachments": [{"text": "Hot gpu-2"}]}, by=slack.workspace.bot
+    )
     assert record.visible(before) == {("Down", "gpu-1")}
     assert record.visible(slack.workspace.clock.now()) == {("Hot", "gpu-2")}
     assert record.visible() == {("Down", "gpu-1"), ("Hot", "gpu-2")}

@@ -73,7 +73,7 @@ async def test_a_damaged_page_is_refused_loudly_and_a_backup_heals_it(
             await stage.begin()
             await stage.until(lambda: stage.yard.server.address)
             assert (await answer_to(stage, http, "gpu-a02"))[0] == 503
-        except Exception as refused:  # noqa: BLE001 - or it does not start
+        except Exception as refused:
             assert "damaged" in str(refused)
         await stage.stop()
         assert "malformed" in capfd.readouterr().out

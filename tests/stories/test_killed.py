@@ -1,4 +1,4 @@
-"""`kill -9`, again and again, while alerts come in, people act on them and Slack fails: nothing is lost or comes twice."""
+"""`kill -9` again and again, while alerts come in, people act on them and Slack fails: nothing is lost or repeated."""
 
 import asyncio
 import signal
@@ -65,7 +65,7 @@ async def _settled(outside: Outside) -> list[str]:
     """Return what is wrong once nothing is, or after a long while."""
     loop = asyncio.get_running_loop()
     end = loop.time() + SETTLED
-    while (faults := await outside.faults()) and loop.time() < end:
+    while (faults := await outside.faults()) and loop.time() < end:  # noqa: ASYNC110 - several records
         await asyncio.sleep(1)
     return faults
 

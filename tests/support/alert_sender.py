@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import aiohttp
+
+from collectors.facts.clock import SystemClock
 
 STANDS = timedelta(minutes=4)  # until a repeat, as Prometheus says of what it sends each minute
 AGAIN = 0.2  # seconds until an alert that was not taken is sent again
@@ -17,7 +19,7 @@ Posted = dict[str, Any]  # an alert as it is sent
 
 def firing(labels: Mapping[str, str], *, since: datetime | None = None, **annotations: str) -> Posted:
     """Return an alert that stands."""
-    now = datetime.now(UTC)
+    now = SystemClock().now()
     return {
         "labels": dict(labels),
         "annotations": annotations,
@@ -28,7 +30,7 @@ def firing(labels: Mapping[str, str], *, since: datetime | None = None, **annota
 
 def over(alert: Posted, at: datetime | None = None) -> Posted:
     """Return the alert at its end."""
-    return {**alert, "endsAt": (at or datetime.now(UTC)).isoformat()}
+    return {**alert, "endsAt": (at or SystemClock().now()).isoformat()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class AlertSender:
 
     async def post_until_taken(self, alerts: Sequence[Posted]) -> None:
         """Post them until they are taken, and never again."""
-        while not await self.post(alerts):
+        while not await self.post(alerts):  # noqa: ASYNC110 - the answer is what it waits for
             await asyncio.sleep(AGAIN)
 
 
@@ -75,7 +77,7 @@ class RepeatingSender:
             await asyncio.sleep(self.every.total_seconds())
 
     async def send(self) -> None:
-        now = datetime.now(UTC)
+        now = SystemClock().now()
         if self.alerts:
             await self.sender.post([_again(alert, now) for alert in self.alerts.values()])
 

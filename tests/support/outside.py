@@ -8,11 +8,11 @@ import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from random import Random
 
 import aiohttp
 
+from collectors.facts.clock import SystemClock
 from demo.lookalikes.slack import SlackLookalike
 from demo.lookalikes.slack.interactions.interaction import NotPossibleError
 from tests.support.alert_sender import AlertSender, firing, over
@@ -151,7 +151,7 @@ class Outside:
     def _burns(self, subjects: set[str]) -> None:
         self._own = subjects
         series = [(_labels(one), 1.0) for one in sorted(subjects)]
-        self.stage.prometheus.truth.say(OWN_EXPR, *series, since=datetime.now(UTC))
+        self.stage.prometheus.truth.say(OWN_EXPR, *series, since=SystemClock().now())
 
     async def _pause(self, longest: float) -> None:
         await asyncio.sleep(self.random.uniform(0, longest))
@@ -170,7 +170,9 @@ class Outside:
             if subject in self.acknowledged and "acknowledged by" not in said:
                 found.append(f"its acknowledgement is lost: {subject}")
         comments = await self.comments()
-        found += [f"silence {one}: {comments.count(one)}" for one in self.silences if comments.count(one) != 1]
+        found += [
+            f"silence {one}: {comments.count(one)}" for one in self.silences if comments.count(one) != 1
+        ]
         return found
 
 

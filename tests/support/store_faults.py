@@ -1,4 +1,4 @@
-"""Faults of the store's disk, as SQLite itself reports them: each transaction that begins has the fault until it is over."""
+"""Faults of the store's disk, as SQLite reports them: each transaction that begins meanwhile has the fault."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

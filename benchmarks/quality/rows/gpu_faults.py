@@ -108,23 +108,23 @@ async def _sent(events: Sequence[Mapping[str, Any]]) -> MemoryStore:
     recorder = IncidentRecorder(CLUSTER, store, CardRouting(default="C1"))
     inlet = Inlet(recorder=recorder, topology=lambda: _TOPOLOGY, rules=dict)
     receiver = Receiver({CLUSTER: inlet}, store, clock, lasts=_DAY)
-    running = asyncio.create_task(receiver.run())
     began: dict[tuple[str, str], datetime] = {}
-    for event in events:
-        clock.at = now = _at(event["t_days"])
-        name, node = event["class"], event["node"]
-        is_start = event["event"] == "fault_start"
-        since = began.setdefault((name, node), now) if is_start else began.pop((name, node))
-        labels = Labels({"alertname": name, "severity": "critical", "node": node})
-        alert = ReceivedAlert(
-            labels=labels,
-            annotations={"summary": f"{node} is broken."},
-            starts_at=since,
-            ends_at=now + 400 * _DAY if is_start else now,
-        )
-        await receiver.take([alert])
-    running.cancel()
-    await asyncio.wait([running])
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(receiver.run())
+        for event in events:
+            clock.at = now = _at(event["t_days"])
+            name, node = event["class"], event["node"]
+            is_start = event["event"] == "fault_start"
+            since = began.setdefault((name, node), now) if is_start else began.pop((name, node))
+            labels = Labels({"alertname": name, "severity": "critical", "node": node})
+            alert = ReceivedAlert(
+                labels=labels,
+                annotations={"summary": f"{node} is broken."},
+                starts_at=since,
+                ends_at=now + 400 * _DAY if is_start else now,
+            )
+            await receiver.take([alert])
+        running.cancel()
     return store
 
 

@@ -18,7 +18,9 @@ def listed(stage: StormStage) -> Counter[tuple[str, str]]:
     workspace = stage.slack.lookalike.workspace
     last = list(workspace.contents.values())[-1].decode()
     words = [set(re.findall(r"[\w-]+", line)) for line in last.splitlines()]
-    return Counter((node, name) for line in words for node in NODES.keys() & line for name in line & set(RULES))
+    return Counter(
+        (node, name) for line in words for node in NODES.keys() & line for name in line & set(RULES)
+    )
 
 
 def files(stage: StormStage) -> int:
