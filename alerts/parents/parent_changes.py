@@ -12,7 +12,7 @@ from alerts.parents.storm_keys import node_of
 from alerts.parents.storms import Storm
 from alerts.rules import Severity
 
-CALM = timedelta(seconds=10)  # without a new member and a new list, the whole list is attached again
+CALM = timedelta(seconds=1)  # without a new alert, the whole list is attached again
 GROWN = 1.25  # and at once if it has grown by so much
 
 
@@ -68,6 +68,8 @@ def with_standing(
     after = replace(before, standing=standing, channels=channels)
     if has_joined:
         after = replace(after, joined_at=now)
+    if standing.extent != before.standing.extent:
+        after = replace(after, grew_at=now)
     if before.is_open and not open_ones:
         ended = max((one.resolved_at for one in members if one.resolved_at), default=now)
         return replace(after, resolved_at=ended).with_event(IncidentEventType.RESOLVED, ended)
@@ -114,7 +116,6 @@ def with_list(parent: ParentIncident, now: datetime) -> ParentIncident:
     extent = parent.standing.extent
     if not parent.is_open or extent == parent.listed:
         return parent
-    pause = max(CALM, (now - parent.opened_at) / 2)
-    last = max(parent.joined_at, parent.listed_at or parent.joined_at)
-    is_due = extent >= GROWN * parent.listed or now - last >= pause
-    return replace(parent, listed=extent, listed_at=now) if is_due else parent
+    pause = max(CALM, (now - parent.opened_at) / 3)
+    is_due = extent >= GROWN * parent.listed or now - (parent.grew_at or parent.joined_at) >= pause
+    return replace(parent, listed=extent) if is_due else parent

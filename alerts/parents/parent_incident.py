@@ -66,7 +66,7 @@ class ParentIncident:
     joined_at: datetime  # when the last member joined
     standing: Standing
     listed: int = 0  # `Standing.extent` when the list was attached last
-    listed_at: datetime | None = None
+    grew_at: datetime | None = None  # when its extent changed last
     channels: tuple[str, ...] = ()
     events: tuple[IncidentEvent, ...] = ()
     acknowledged_by: str = ""
@@ -137,7 +137,7 @@ class ParentIncident:
             self,
             opened_at=self.opened_at + by,
             joined_at=self.joined_at + by,
-            listed_at=self.listed_at and self.listed_at + by,
+            grew_at=self.grew_at and self.grew_at + by,
             acknowledged_at=self.acknowledged_at and self.acknowledged_at + by,
             resolved_at=self.resolved_at and self.resolved_at + by,
             reopened_at=self.reopened_at and self.reopened_at + by,
