@@ -69,12 +69,9 @@ async def test_a_damaged_page_is_refused_loudly_and_a_backup_heals_it(
         shutil.copy(file, backup)
 
         damaged = await asyncio.to_thread(_damage, file, "alerts")
-        try:
-            await stage.begin()
-            await stage.until(lambda: stage.yard.server.address)
-            assert (await answer_to(stage, http, "gpu-a02"))[0] == 503
-        except Exception as refused:
-            assert "damaged" in str(refused)
+        await stage.begin()
+        await stage.until(lambda: stage.yard.server.address)
+        assert (await answer_to(stage, http, "gpu-a02"))[0] == 503
         await stage.stop()
         assert "malformed" in capfd.readouterr().out
         assert file.read_bytes()[: len(damaged)] == damaged, "nothing was written to it"
