@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from benchmarks import alert_programs as programs
 from benchmarks.alert_programs import CHANNEL, AlertProgram
@@ -27,7 +28,7 @@ OVER_AFTER = timedelta(seconds=8)
 WATCHED = timedelta(seconds=60)  # after the end: what waits is posted by then
 APPS = 40  # alerts with nothing in common: as many messages fit into the time that is watched
 LONE = "ReplicasMissing"
-GROUPS = {"group_wait": "1s", "group_interval": "10s", "repeat_interval": "4h"}
+GROUPS: Mapping[str, Any] = {"group_wait": "1s", "group_interval": "10s", "repeat_interval": "4h"}
 CLEAR = f"over after {OVER_AFTER.seconds} s: visible at any time"
 POSTS = ("chat.postMessage", "files.completeUploadExternal")  # calls that give a message
 

@@ -150,7 +150,7 @@ async def _by_people(sender: AlertSender, record: SlackRecord, kept: Kept, numbe
     """Add a silence, and acknowledge an alert that has a card, where a program knows acknowledgements."""
     now = SystemClock().now()
     silence = {
-        "matchers": [{"name": "alertname", "value": f"Other{number}", "isRegex": False, "isEqual": True}],
+        "matchers": [{"name": "deployment", "value": f"other-{number}", "isRegex": False, "isEqual": True}],
         "startsAt": now.isoformat(),
         "endsAt": (now + timedelta(hours=4)).isoformat(),
         "createdBy": "dana",

@@ -24,7 +24,7 @@ from tests.support.light import CHANNEL, light
 COMMANDS = 1_000
 AT_ONCE = 10
 LATER = (3, 57, 240)  # seconds after the delivery before
-LINE = "/yard silence add alertname=Fan{number} --for 24h --reason ordered"
+LINE = "/yard silence add deployment=app-{number} --for 24h --reason ordered"
 
 
 async def run(_: Mapping[str, Outcome]) -> Outcome:
@@ -77,13 +77,13 @@ async def _executed_by_bolt(commands: int) -> int:
             executed += 1
 
         handler = AsyncSocketModeHandler(app, slack.app_token, web_client=client)
-        await handler.connect_async()
+        await handler.connect_async()  # type: ignore[no-untyped-call]
         try:
             await slack.connected(30)
             await _delivered(slack, CHANNEL, commands, lambda _: None)
             await asyncio.sleep(1)
         finally:
-            await handler.close_async()
+            await handler.close_async()  # type: ignore[no-untyped-call]
     return executed
 
 
