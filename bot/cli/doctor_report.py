@@ -58,8 +58,8 @@ def _lines(one: PartFinding) -> Iterator[str]:
     yield _line(one.finding.level, one.finding.text)
     if one.rule and one.finding.cause:
         return  # what fixes it is said once, for all rules of the same cause
-    if one.finding.mend:
-        yield f"{'':10}To fix it: {one.finding.mend}"
+    if one.finding.fix:
+        yield f"{'':10}To fix it: {one.finding.fix}"
     yield from (f"{'':12}{line}" for line in one.finding.lines)
 
 

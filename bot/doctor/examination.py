@@ -43,7 +43,7 @@ class PartFinding:
             "part": self.part,
             "level": one.level.value,
             "finding": one.text,
-            "mend": one.mend,
+            "fix": one.fix,
             "lines": list(one.lines),
             "rules": list(one.rules),
             "health": one.health.value,

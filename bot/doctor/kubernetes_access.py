@@ -105,8 +105,8 @@ async def diagnose_kubernetes(
         needed = needed_rights(settings, commands)
         missing = of_served(await _missing(client, needed), await _served(client))
     except SourceError as error:
-        mend = "check the API server and the kubeconfig: until then everything about the cluster is blind"
-        return [blinding(broken(str(error), mend), rules_without(queries), str(error))]
+        fix = "check the API server and the kubeconfig: until then everything about the cluster is blind"
+        return [blinding(broken(str(error), fix), rules_without(queries), str(error))]
     finally:
         await client.close()
     found = [ok(f"{client.where} answers, and knows the account as {who}")]

@@ -87,7 +87,7 @@ def rule_findings(
             severity=fix.worst.value,
             cause=fix.finding.cause,
         )
-        first = warning(opens, fix.finding.mend, fix.finding.lines)
+        first = warning(opens, fix.finding.fix, fix.finding.lines)
         report.append(replace(first, cause=fix.finding.cause))
     return [*report, *map(_of_rule, found)]
 
@@ -107,17 +107,17 @@ def _of_rule(verdict: RuleVerdict) -> Finding:
     sees = not verdict.health.is_unseeing
     # What is broken is the finding that names its cause.
     level = FindingLevel.OK if sees else FindingLevel.WARNING
-    mend = verdict.finding.mend if verdict.finding is not None and level is not FindingLevel.OK else ""
+    fix = verdict.finding.fix if verdict.finding is not None and level is not FindingLevel.OK else ""
     if verdict.health is RuleHealth.LATE and verdict.finding is None:
-        mend = f"look at {_WHERE}: its source is slow, or Yardmaster does not run"
+        fix = f"look at {_WHERE}: its source is slow, or Yardmaster does not run"
     if sent.is_noisy:
         level = FindingLevel.WARNING
         said += ": noisy"
-        mend = mend or "raise its threshold or its `for` with rules.overrides, or leave it out"
+        fix = fix or "raise its threshold or its `for` with rules.overrides, or leave it out"
     one = Finding(
         level=level,
         text=said,
-        mend=mend,
+        fix=fix,
         rules=(verdict.rule.name,),
         health=verdict.health,
         cause=verdict.finding.cause if verdict.finding is not None and not sent.is_noisy else "",

@@ -33,16 +33,16 @@ class RuleHealth(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One finding. Both texts are whole sentences or clauses for people; `mend` is empty when nothing is to be done.
+    """One finding. Both texts are whole sentences or clauses for people; `fix` is empty when nothing is to be done.
 
-    `lines` are to be copied as they are, such as those of a configuration file that `mend` names. `rules` are the
+    `lines` are to be copied as they are, such as those of a configuration file that `fix` names. `rules` are the
     names of the rules that it is about, `health` what it means for them, and `cause` the reason without their names;
     `own` has the reason of each rule by itself, where they differ.
     """
 
     level: FindingLevel
     text: str
-    mend: str = ""
+    fix: str = ""
     lines: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     health: RuleHealth = RuleHealth.HAS_DATA
@@ -66,12 +66,12 @@ def ok(text: str) -> Finding:
     return Finding(level=FindingLevel.OK, text=text)
 
 
-def warning(text: str, mend: str, lines: tuple[str, ...] = ()) -> Finding:
-    return Finding(level=FindingLevel.WARNING, text=text, mend=mend, lines=lines)
+def warning(text: str, fix: str, lines: tuple[str, ...] = ()) -> Finding:
+    return Finding(level=FindingLevel.WARNING, text=text, fix=fix, lines=lines)
 
 
-def broken(text: str, mend: str) -> Finding:
-    return Finding(level=FindingLevel.BROKEN, text=text, mend=mend)
+def broken(text: str, fix: str) -> Finding:
+    return Finding(level=FindingLevel.BROKEN, text=text, fix=fix)
 
 
 def blinding(finding: Finding, rules: Iterable[str], cause: str) -> Finding:

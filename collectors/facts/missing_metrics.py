@@ -28,6 +28,6 @@ class MissingMetrics:
     always: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
     needs: tuple[tuple[str, tuple[str, ...]], ...] = ()  # each rule with those that it misses itself
-    mend: str = ""
+    fix: str = ""
     lines: tuple[str, ...] = ()
     is_optional: bool = False

@@ -138,8 +138,8 @@ class ClusterSources:
                 blind = await source.health(at=at)
                 if blind is None:
                     return [ok(sentence("it answers"))]
-                mend = sentence("check the server and its address in the settings")
-                return [blinding(broken(blind.reason, mend), own, blind.reason)]
+                fix = sentence("check the server and its address in the settings")
+                return [blinding(broken(blind.reason, fix), own, blind.reason)]
         except TimeoutError:
             reason = sentence(
                 "{source} did not answer within {seconds:.0f} s", source=source.name, seconds=seconds

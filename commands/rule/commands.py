@@ -133,7 +133,7 @@ def _to_do(number: int, fix: Fix) -> list[Block]:
         if critical
         else counted("{number}. {count} rule", "{number}. {count} rules", number=number, count=len(fix.rules))
     )
-    said = text(bold(opens), "\n", fix.finding.cause, "\n", fix.finding.mend)
+    said = text(bold(opens), "\n", fix.finding.cause, "\n", fix.finding.fix)
     lines = fix.finding.lines
     blocks: list[Block] = [Paragraph(text=said)]
     if lines:
@@ -173,8 +173,8 @@ def _explained(verdict: RuleVerdict) -> list[Block]:
     rows: list[tuple[str, Text]] = [("state", text(verdict.health.value))]
     if verdict.reason:
         rows.append(("why", text(verdict.reason)))
-    if verdict.finding is not None and verdict.finding.mend:
-        rows.append(("to fix it", text(verdict.finding.mend)))
+    if verdict.finding is not None and verdict.finding.fix:
+        rows.append(("to fix it", text(verdict.finding.fix)))
     if run.evaluated is not None:
         rows.append(
             (

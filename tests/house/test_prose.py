@@ -130,7 +130,7 @@ def test_wording_that_no_native_writes_is_found(source: str) -> None:
     "source",
     [
         'x = "it mends nothing"  # recommend, amended, renewed',
-        '"""A finding: `mend` says how to fix it, neither more nor less. There is no node, and it is so large."""',
+        '"""A finding: `fix` says how to fix it, neither more nor less. There is no node, and it is so large."""',
         'def f() -> None:\n    """Whether it is due. It is no longer there."""',
     ],
 )

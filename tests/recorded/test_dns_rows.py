@@ -45,13 +45,13 @@ async def test_dns_that_fails(recordings: PrometheusServer, style: str) -> None:
     one = EPISODES[f"dns, {style}"]
     objects = partial(objects_at, one.cluster)
     async with rule_loop(recordings.url, objects, start=one.begins - 2 * MINUTE, rules=OF_DNS) as loop:
-        await loop.run(one.mended)
+        await loop.run(one.fixed)
         incident, card = await the_card(loop)
         assert incident.opened_at <= one.begins + 5 * MINUTE
         assert incident.subject.component == "dns"
         assert "SERVFAIL" in card.splitlines()[0]
         assert "dns scale" in card
-        await loop.run(one.mended + 6 * MINUTE)
+        await loop.run(one.fixed + 6 * MINUTE)
         assert not await loop.incidents(is_open=True)
 
 

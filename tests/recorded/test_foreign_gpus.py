@@ -43,7 +43,7 @@ async def test_a_hot_gpu_that_then_reports_an_xid(
             assert words in card
             assert f"node cordon {node}" in card
             assert (f"train-{node}" in card, OWNER in card) == (True, True)
-        await loop.run(one.mended + 5 * MINUTE)
+        await loop.run(one.fixed + 5 * MINUTE)
         assert {incident.subject.node for incident in await loop.incidents(is_open=True)} <= {xid}
 
 

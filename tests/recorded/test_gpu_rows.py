@@ -49,7 +49,7 @@ async def test_a_hot_gpu(recordings: PrometheusServer, style: str) -> None:
     async with loop_of(recordings, f"hot, {style}") as loop:
         await loop.run(one.begins + 4 * MINUTE)
         assert not await loop.incidents()
-        await loop.run(one.mended - MINUTE / 2)
+        await loop.run(one.fixed - MINUTE / 2)
         for node, (incident, card) in (await by_node(loop)).items():
             assert incident.opened_at <= one.begins + 7 * MINUTE
             title = card.splitlines()[0]
@@ -60,7 +60,7 @@ async def test_a_hot_gpu(recordings: PrometheusServer, style: str) -> None:
             assert OWNER in card
             assert f"next-{node}" not in card, "its GPU is another one"
             assert f"node cordon {node}" in card
-        await loop.run(one.mended + 5 * MINUTE)
+        await loop.run(one.fixed + 5 * MINUTE)
         assert not await loop.incidents(is_open=True)
 
 
@@ -81,9 +81,9 @@ async def test_xid_79_is_over_when_the_gpu_is_offered_again(recordings: Promethe
             assert holder_name(node) in card
             assert OWNER in card
             assert f"node cordon {node}" in card
-        await loop.run(one.mended + 17 * MINUTE)
+        await loop.run(one.fixed + 17 * MINUTE)
         assert len(await loop.incidents(is_open=True)) == len(NODES), "time does not heal it"
-        await loop.run(one.mended + timedelta(minutes=21))
+        await loop.run(one.fixed + timedelta(minutes=21))
         assert not await loop.incidents(is_open=True)
         assert all("allocatable" in card for card in (await loop.shown()).values())
 
@@ -92,14 +92,14 @@ async def test_xid_79_is_over_when_the_gpu_is_offered_again(recordings: Promethe
 async def test_a_gpu_that_is_gone(recordings: PrometheusServer, style: str) -> None:
     one = EPISODES[f"gone, {style}"]
     async with loop_of(recordings, f"gone, {style}") as loop:
-        await loop.run(one.mended - MINUTE / 2)
+        await loop.run(one.fixed - MINUTE / 2)
         for node, (incident, card) in (await by_node(loop)).items():
             assert incident.opened_at <= one.begins + 12 * MINUTE
             assert node in card.splitlines()[0]
             assert "GPU 0" in card
             assert holder_name(node) in card
             assert f"node cordon {node}" in card
-        await loop.run(one.mended + 5 * MINUTE)
+        await loop.run(one.fixed + 5 * MINUTE)
         assert not await loop.incidents(is_open=True)
 
 
@@ -107,7 +107,7 @@ async def test_a_gpu_that_is_gone(recordings: PrometheusServer, style: str) -> N
 async def test_an_idle_gpu(recordings: PrometheusServer, style: str) -> None:
     one = EPISODES[f"idle, {style}"]
     async with loop_of(recordings, f"idle, {style}", after=30 * MINUTE) as loop:
-        await loop.run(one.mended - MINUTE / 2)
+        await loop.run(one.fixed - MINUTE / 2)
         cards = await loop.shown()
         found = {
             incident.subject.training or incident.subject.workload for incident in await loop.incidents()
@@ -120,7 +120,7 @@ async def test_an_idle_gpu(recordings: PrometheusServer, style: str) -> None:
             name = f"{node.holder[0]}/{holder_name(node.name)}"
             assert (f"gpu free {name}" if is_training else "gpu idle") in card
             assert OWNER in card
-        await loop.run(one.mended + 3 * MINUTE)
+        await loop.run(one.fixed + 3 * MINUTE)
         assert not await loop.incidents(is_open=True)
 
 
@@ -128,10 +128,10 @@ async def test_an_idle_gpu(recordings: PrometheusServer, style: str) -> None:
 async def test_gpus_that_are_missing_after_a_reboot(recordings: PrometheusServer, style: str) -> None:
     one = EPISODES[f"capacity, {style}"]
     async with loop_of(recordings, f"capacity, {style}") as loop:
-        await loop.run(one.mended - MINUTE / 2)
+        await loop.run(one.fixed - MINUTE / 2)
         for node, (incident, card) in (await by_node(loop)).items():
             assert incident.opened_at <= one.begins + 7 * MINUTE
             assert node in card.splitlines()[0]
             assert f"node cordon {node}" in card
-        await loop.run(one.mended + 5 * MINUTE)
+        await loop.run(one.fixed + 5 * MINUTE)
         assert not await loop.incidents(is_open=True)

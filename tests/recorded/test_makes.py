@@ -37,7 +37,7 @@ async def test_each_fault_has_its_card(recordings: PrometheusServer, make: GpuMa
     async with rule_loop(recordings.url, objects, start=one.begins - 4 * MINUTE, rules=ABOUT_GPUS) as loop:
         await loop.run(one.begins)
         assert not await loop.shown(), "nothing is wrong yet"
-        await loop.run(one.mended - MINUTE / 2)
+        await loop.run(one.fixed - MINUTE / 2)
         assert loop.most_blind == 0
         incidents = await loop.incidents()
         cards = await loop.shown()
@@ -54,7 +54,7 @@ async def test_each_fault_has_its_card(recordings: PrometheusServer, make: GpuMa
             assert f"train-{node}" in card
             assert OWNER in card
             assert ("GPU 0" in card) or kind not in NAMES_THE_GPU
-        await loop.run(one.mended + 20 * MINUTE)
+        await loop.run(one.fixed + 20 * MINUTE)
         assert not await loop.incidents(is_open=True)
 
 

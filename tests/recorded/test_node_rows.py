@@ -28,7 +28,7 @@ async def test_each_node_has_its_card(recordings: PrometheusServer, host: str) -
             assert incident.opened_at <= one.begins + 7 * MINUTE
             button = "node show" if node == DOWN else "node cordon"
             assert f"{button} {node}" in cards[incident.id]
-        await loop.run(one.mended + 4 * MINUTE)
+        await loop.run(one.fixed + 4 * MINUTE)
         assert not await loop.incidents(is_open=True)
 
 
@@ -38,11 +38,11 @@ async def test_a_kubelet_whose_relists_are_slow(recordings: PrometheusServer, st
     objects = partial(objects_at, one.cluster)
     rules = ("KubeletPlegDurationHigh", "KubeletRuntimeErrors", "KubeletPodStartUpLatencyHigh")
     async with rule_loop(recordings.url, objects, start=one.begins - 2 * MINUTE, rules=rules) as loop:
-        await loop.run(one.mended - MINUTE)
+        await loop.run(one.fixed - MINUTE)
         (incident,) = await loop.incidents()
         ((_, card),) = (await loop.shown()).items()
         assert incident.subject.node == FAULTY
         assert FAULTY in card.splitlines()[0]
         assert f"train-{FAULTY}" in card
-        await loop.run(one.mended + 9 * MINUTE)
+        await loop.run(one.fixed + 9 * MINUTE)
         assert not await loop.incidents(is_open=True)

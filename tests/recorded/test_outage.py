@@ -65,5 +65,5 @@ async def test_what_burns_on_stays_open(recordings: PrometheusServer, style: str
             node: incident.id for node, (incident, _) in before.items()
         }
         assert len(await loop.incidents()) == len(STANDING) + 1
-        await loop.run(one.mended + 5 * MINUTE)
+        await loop.run(one.fixed + 5 * MINUTE)
         assert not await open_cards(loop)

@@ -56,10 +56,10 @@ async def test_a_refused_critical_card_is_posted_within_half_a_minute_of_the_fix
     quicker = partial(RetryPolicy, refused_critical=timedelta(seconds=3))
     monkeypatch.setattr(reconciler, "RetryPolicy", quicker)
     async with light(tmp_path) as stage:
-        mend = breaks(stage)
+        repair = breaks(stage)
         heat(stage, "gpu-a01", "gpu-a02", "gpu-b01")
         await was_refused(stage)
-        mend()
+        repair()
         await stage.slack.until(lambda: len(cards(stage)) == 3, 45)
 
 
@@ -69,10 +69,10 @@ async def test_refused_cards_are_posted_at_once_when_somebody_writes_in_the_chan
 ) -> None:
     async with light(tmp_path) as stage:
         await stage.asks("dana", "help")  # she is known
-        mend = breaks(stage)
+        repair = breaks(stage)
         heat(stage, "gpu-a01", "gpu-a02")
         await was_refused(stage)
-        mend()
+        repair()
         began = time.monotonic()
         await stage.asks("dana", "help")
         await stage.slack.until(lambda: len(cards(stage)) == 2, 20)

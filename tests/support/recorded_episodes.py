@@ -16,11 +16,11 @@ AFTERWARDS = timedelta(minutes=24)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """A recorded cluster whose faults begin at `begins` and are fixed at `mended`."""
+    """A recorded cluster whose faults begin at `begins` and are fixed at `fixed`."""
 
     cluster: RecordedCluster
     begins: datetime
-    mended: datetime
+    fixed: datetime
 
 
 def episode(
@@ -47,15 +47,15 @@ def episode(
     """
     start = _FIRST + number * _APART
     begins = start + healthy
-    mended = begins + lasts
+    fixed = begins + lasts
     faults = tuple(
-        Fault(kind=one, begins=begins, ends=mended)
+        Fault(kind=one, begins=begins, ends=fixed)
         if isinstance(one, FaultKind)
-        else Fault(kind=one[0], nodes=frozenset(one[1]), begins=begins, ends=mended)
+        else Fault(kind=one[0], nodes=frozenset(one[1]), begins=begins, ends=fixed)
         for one in kinds
     )
     if offered_after:
-        later = mended + offered_after
+        later = fixed + offered_after
         faults += (Fault(kind=FaultKind.ALLOCATABLE, begins=begins, ends=later),)
     if unscraped:
         down = begins + unscraped[0]
@@ -63,7 +63,7 @@ def episode(
     cluster = made_by(
         nodes=nodes,
         start=start,
-        end=mended + AFTERWARDS,
+        end=fixed + AFTERWARDS,
         faults=faults,
         style=style,
         node_labels=node_labels,
@@ -73,4 +73,4 @@ def episode(
         also=also,
         metrics=tuple((metrics or {}).items()),
     )
-    return Episode(cluster=cluster, begins=begins, mended=mended)
+    return Episode(cluster=cluster, begins=begins, fixed=fixed)

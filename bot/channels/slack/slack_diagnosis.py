@@ -29,7 +29,7 @@ BOT_SCOPES = (
 
 _REINSTALL = "then install the app into the workspace again"
 _TOKEN_PAGE = "the app's page in Slack, OAuth & Permissions"
-_MENDS = {
+_FIXES = {
     "invalid_auth": f"put the bot token of {_TOKEN_PAGE}, into slack.bot_token: it begins with xoxb-",
     "not_authed": f"put the bot token of {_TOKEN_PAGE}, into slack.bot_token: it begins with xoxb-",
     "token_revoked": f"install the app into the workspace again, and take its new token from {_TOKEN_PAGE}",
@@ -55,7 +55,7 @@ async def diagnose_slack(settings: Settings) -> Sequence[Finding]:
     for text, is_app in zip(texts, (False, True), strict=True):
         if error_text := token_error(text, is_app=is_app):
             name = "app_token" if is_app else "bot_token"
-            return [broken(f"slack.{name} {error_text}", _MENDS["not_allowed_token_type"])]
+            return [broken(f"slack.{name} {error_text}", _FIXES["not_allowed_token_type"])]
     async with SlackClient(texts[0], api_url=slack.api_url) as client:
         found = await _bot(client)
         if client.known_identity:
@@ -70,7 +70,7 @@ async def _bot(client: SlackClient) -> list[Finding]:
     try:
         identity = await client.identity()
     except SendError as error:
-        return [broken(f"Slack does not answer for the bot token: {error}", _mend(error))]
+        return [broken(f"Slack does not answer for the bot token: {error}", _fix(error))]
     found = [ok(f"the bot is @{identity.get('user', '?')} in the workspace {identity.get('team', '?')}")]
     given = client.scopes
     if given and (missing := [scope for scope in BOT_SCOPES if scope not in given]):
@@ -90,7 +90,7 @@ async def _channel(client: SlackClient, id: str) -> Finding:
             return broken(text, f"type `/invite @yardmaster` in {id}; check the id at the end of its details")
         if code == "is_archived":
             return broken(f"the channel {id} is archived", "unarchive it, or use another in the settings")
-        return broken(f"the channel {id} cannot be read: {error}", _mend(error))
+        return broken(f"the channel {id} cannot be read: {error}", _fix(error))
     return ok(f"the bot is in the channel {id}")
 
 
@@ -118,8 +118,8 @@ async def _app(client: SlackClient, token: str) -> Finding:
         call = client.without_token().apps_connections_open(app_token=token)
         await client.call("apps.connections.open", call)
     except SendError as error:
-        mend = "generate an app-level token with the scope connections:write, and turn Socket Mode on"
-        return broken(f"Socket Mode cannot be opened with the app token: {error}", mend)
+        fix = "generate an app-level token with the scope connections:write, and turn Socket Mode on"
+        return broken(f"Socket Mode cannot be opened with the app token: {error}", fix)
     return ok("Socket Mode can be opened with the app token")
 
 
@@ -142,7 +142,7 @@ def _code(error: SendError) -> str:
     return str(error).rpartition(": ")[2]
 
 
-def _mend(error: SendError) -> str:
+def _fix(error: SendError) -> str:
     if not isinstance(error, Permanent):
         return "check the network's way to Slack, and slack.api_url"
-    return _MENDS.get(_code(error), "see the error's meaning in Slack's documentation of the method")
+    return _FIXES.get(_code(error), "see the error's meaning in Slack's documentation of the method")

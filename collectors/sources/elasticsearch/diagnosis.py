@@ -29,26 +29,26 @@ async def diagnose(
     if isinstance(fields, SourceError):
         names = await _indices(client)
         if names is None:
-            mend = sentence(
+            fix = sentence(
                 "check the server and elasticsearch.url: until then every rule on its logs is blind"
             )
-            return [blinding(broken(said_by(fields), mend), queries, said_by(fields))]
+            return [blinding(broken(said_by(fields), fix), queries, said_by(fields))]
         if await _matches(client):
-            mend = sentence("grant `read` and `view_index_metadata` on the index")
-            return [blinding(broken(said_by(fields), mend), queries, said_by(fields))]
+            fix = sentence("grant `read` and `view_index_metadata` on the index")
+            return [blinding(broken(said_by(fields), fix), queries, said_by(fields))]
         near = get_close_matches(index.rstrip("*-"), names, n=1, cutoff=0.3) or names[:1]
         there = (
             sentence("there are {names}", names=some_of(names, _SHOWN))
             if names
             else sentence("it has no index at all: does the log shipper write to it?")
         )
-        mend = (
+        fix = (
             sentence("set elasticsearch.index, such as `{pattern}`", pattern=_pattern(near[0]))
             if near
             else sentence("start the log shipper")
         )
         cause = sentence("no index matches `{index}`; {there}", index=index, there=there)
-        return [blinding(broken(sentence("it answers, but {cause}", cause=cause), mend), queries, cause)]
+        return [blinding(broken(sentence("it answers, but {cause}", cause=cause), fix), queries, cause)]
     found = [ok(sentence("it answers, and has the index `{index}`", index=index))]
     chosen = [
         sentence("{label} from {fields}", label=label, fields=_either(names))
@@ -73,8 +73,8 @@ def unsearchable_text(name: str, queries: Mapping[str, Query]) -> Finding:
         "splits them otherwise",
         name=name,
     )
-    mend = sentence("map `{name}` as text with the standard analyzer, in the index template", name=name)
-    return blinding(broken(sentence("rules on lines miss some: {cause}", cause=cause), mend), queries, cause)
+    fix = sentence("map `{name}` as text with the standard analyzer, in the index template", name=name)
+    return blinding(broken(sentence("rules on lines miss some: {cause}", cause=cause), fix), queries, cause)
 
 
 def _missing_fields(fields: FieldMap, queries: Mapping[str, Query]) -> list[Finding]:

@@ -53,8 +53,8 @@ async def diagnose_prometheus(
 ) -> Sequence[Finding]:
     """Return the findings. `queries` are those of rules, by the rule's name; `health` is the source's own."""
     if health is not None:
-        mend = sentence("check the server and prometheus.url: until then every rule on its metrics is blind")
-        return [blinding(broken(health.reason, mend), queries, health.reason)]
+        fix = sentence("check the server and prometheus.url: until then every rule on its metrics is blind")
+        return [blinding(broken(health.reason, fix), queries, health.reason)]
     found = [
         ok(
             sentence(
@@ -65,17 +65,17 @@ async def diagnose_prometheus(
     expressions, blind = await _expressions(dialects, queries, at)
     for reason in sorted(set(blind.values())):
         rules = sorted(rule for rule, one in blind.items() if one == reason)
-        mend = _NAME_CLUSTER if reason == dialects.scope_problem else _NAME_LABELS
+        fix = _NAME_CLUSTER if reason == dialects.scope_problem else _NAME_LABELS
         lacks = broken(
-            sentence("{rules} can see nothing: {reason}", rules=some_of(rules, _SHOWN), reason=reason), mend
+            sentence("{rules} can see nothing: {reason}", rules=some_of(rules, _SHOWN), reason=reason), fix
         )
         found.append(blinding(lacks, rules, reason))
     found += [ok(line) for line in dialects.described()]
     presence = await presence_of(ask, expressions, at)
     if isinstance(presence, Blind):
         reason = sentence("the series of rules cannot be counted: {reason}", reason=presence.reason)
-        mend = sentence("check the server's limits, and prometheus.timeout")
-        return [*found, blinding(broken(reason, mend), expressions, reason)]
+        fix = sentence("check the server's limits, and prometheus.timeout")
+        return [*found, blinding(broken(reason, fix), expressions, reason)]
     found += _findings(expressions, presence)
     found += await unlabelled(dialects, ask, queries, at)
     found += await _late(ask, expressions, presence.series, at)
@@ -148,7 +148,7 @@ def _waits_for(rule: str, absent: Iterable[MissingMetrics]) -> str:
     needed = [one for one in absent if rule in one.rules]
     names = some_of([one.exporter for one in needed], _SHOWN)
     return sentence(
-        "there are no metrics of {names}: {mend}", names=names, mend=listed((one.mend for one in needed), ";")
+        "there are no metrics of {names}: {fix}", names=names, fix=listed((one.fix for one in needed), ";")
     )
 
 
@@ -171,11 +171,11 @@ def missing_finding(missing: MissingMetrics) -> Finding:
             metrics=metrics,
             exporter=exporter,
         )
-        mend = sentence(
+        fix = sentence(
             "nothing, if these appear only when something happens; else let {exporter} export them",
             exporter=exporter,
         )
-        given = warning("", _ADD_COUNTERS if missing.lines else mend, missing.lines)
+        given = warning("", _ADD_COUNTERS if missing.lines else fix, missing.lines)
     elif exporter:
         cause = sentence(
             "there is no series of {metrics}, nor any other of {exporter}",
@@ -184,7 +184,7 @@ def missing_finding(missing: MissingMetrics) -> Finding:
         )
         given = broken(
             "",
-            sentence("{mend}; or leave its rules out with rules.packs or rules.overrides", mend=missing.mend),
+            sentence("{fix}; or leave its rules out with rules.packs or rules.overrides", fix=missing.fix),
         )
     else:
         cause = sentence("there is no series of {metrics}", metrics=metrics)
@@ -224,11 +224,11 @@ async def _late(
             continue
         rules = sorted(rule for rule, expr in expressions.items() if metric_names(expr) & set(own))
         cause = sentence("the newest sample of {exporter} is {age} old", exporter=exporter.name, age=age)
-        mend = sentence(
+        fix = sentence(
             "scrape it at least once a minute, and look at what delays it on its way, such as remote write"
         )
         text = sentence("{rules} see late: {cause}", rules=some_of(rules, _SHOWN), cause=cause)
-        late = warning(text, mend)
+        late = warning(text, fix)
         found.append(replace(late, rules=tuple(rules), health=RuleHealth.LATE, cause=cause))
     return [*found, *await too_rare(ask, steady, owned, expressions, at)]
 

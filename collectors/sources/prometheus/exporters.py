@@ -20,7 +20,7 @@ class MetricExporter:
 
     name: str
     prefixes: tuple[str, ...]
-    mend: str
+    fix: str
     jobs: str = ""
     steady: tuple[str, ...] = ()
     always: tuple[str, ...] = ()
@@ -35,12 +35,12 @@ class MetricExporter:
         return bool(self.jobs) and re.search(self.jobs, job, re.IGNORECASE) is not None
 
 
-UNKNOWN = MetricExporter(name="", prefixes=(), mend="")
+UNKNOWN = MetricExporter(name="", prefixes=(), fix="")
 EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="dcgm-exporter",
         prefixes=("DCGM_", "dcgm_"),
-        mend=sentence("install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)"),
+        fix=sentence("install dcgm-exporter on the GPU nodes, and let Prometheus scrape it (port 9400)"),
         jobs="dcgm|gpu-metrics|nvidia-gpu",
         steady=("DCGM_FI_", "dcgm_"),
         always=(  # of NVIDIA's own default-counters.csv, without what some cards lack
@@ -51,8 +51,8 @@ EXPORTERS: Sequence[MetricExporter] = (
         ),
     ),
     *(
-        MetricExporter(name=name, prefixes=prefixes, mend=mend, instead_of="dcgm-exporter", is_optional=True)
-        for name, prefixes, mend in (
+        MetricExporter(name=name, prefixes=prefixes, fix=fix, instead_of="dcgm-exporter", is_optional=True)
+        for name, prefixes, fix in (
             (
                 sentence("AMD's device-metrics-exporter"),
                 (
@@ -87,7 +87,7 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="the GPU operator",
         prefixes=("gpu_operator_",),
-        mend=sentence(
+        fix=sentence(
             "enable nodeStatusExporter in the GPU operator, and let Prometheus scrape it (port 8000)"
         ),
         jobs="gpu-operator|node-status-exporter",
@@ -97,7 +97,7 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="node_exporter",
         prefixes=("node_",),
-        mend=sentence("install node_exporter on every node, and let Prometheus scrape it (port 9100)"),
+        fix=sentence("install node_exporter on every node, and let Prometheus scrape it (port 9100)"),
         jobs="^node$|node[-_]?exporter",
         steady=(
             "node_load",
@@ -111,21 +111,21 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="kube-state-metrics",
         prefixes=("kube_",),
-        mend=sentence("install kube-state-metrics, and let Prometheus scrape it (port 8080)"),
+        fix=sentence("install kube-state-metrics, and let Prometheus scrape it (port 8080)"),
         jobs="kube-state|^ksm$",
         steady=("kube_node_info", "kube_node_status_", "kube_pod_info", "kube_pod_status_phase"),
     ),
     MetricExporter(
         name="CoreDNS",
         prefixes=("coredns_",),
-        mend=sentence("let Prometheus scrape CoreDNS: its plugin `prometheus`, port 9153"),
+        fix=sentence("let Prometheus scrape CoreDNS: its plugin `prometheus`, port 9153"),
         jobs="dns",
         steady=("coredns_build_info", "coredns_dns_requests_total", "coredns_dns_request_duration_"),
     ),
     MetricExporter(
         name="KubeDNS",
         prefixes=("skydns_", "kubedns_"),
-        mend=sentence("let Prometheus scrape KubeDNS (port 10055) and its sidecar (port 10054)"),
+        fix=sentence("let Prometheus scrape KubeDNS (port 10055) and its sidecar (port 10054)"),
         jobs="kube-?dns",
         steady=("skydns_skydns_dns_request_count_total",),
         is_optional=True,
@@ -133,7 +133,7 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="cert-manager",
         prefixes=("certmanager_",),
-        mend=sentence("let Prometheus scrape cert-manager's controller (port 9402)"),
+        fix=sentence("let Prometheus scrape cert-manager's controller (port 9402)"),
         jobs="cert-?manager",
         steady=("certmanager_certificate_",),
         is_optional=True,
@@ -141,21 +141,21 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="cAdvisor",
         prefixes=("container_",),
-        mend=sentence("let Prometheus scrape the kubelets' /metrics/cadvisor"),
+        fix=sentence("let Prometheus scrape the kubelets' /metrics/cadvisor"),
         jobs="cadvisor",
         steady=("container_cpu_", "container_memory_"),
     ),
     MetricExporter(
         name="the kubelet",
         prefixes=("kubelet_", "csi_", "storage_"),
-        mend=sentence("let Prometheus scrape the kubelets' /metrics"),
+        fix=sentence("let Prometheus scrape the kubelets' /metrics"),
         jobs="kubelet",
         steady=("kubelet_running_", "kubelet_pleg_"),
     ),
     MetricExporter(
         name="the recording rules of the kubernetes-mixin",
         prefixes=("apiserver_request:",),
-        mend=sentence(
+        fix=sentence(
             "load the recording rules of the kubernetes-mixin into Prometheus; kube-prometheus-stack has them"
         ),
         steady=("apiserver_request:",),
@@ -164,14 +164,14 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="the API server",
         prefixes=("apiserver_",),
-        mend=sentence("let Prometheus scrape the API server's /metrics"),
+        fix=sentence("let Prometheus scrape the API server's /metrics"),
         jobs="apiserver",
         steady=("apiserver_request_",),
     ),
     MetricExporter(
         name="node-problem-detector",
         prefixes=("problem_",),
-        mend=sentence(
+        fix=sentence(
             "install node-problem-detector on every node, and let Prometheus scrape it (port 20257)"
         ),
         jobs="problem-detector",
@@ -181,7 +181,7 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="Calico",
         prefixes=("felix_",),
-        mend=sentence("set prometheusMetricsEnabled for Felix, and let Prometheus scrape it (port 9091)"),
+        fix=sentence("set prometheusMetricsEnabled for Felix, and let Prometheus scrape it (port 9091)"),
         jobs="felix|calico",
         steady=("felix_",),
         is_optional=True,
@@ -189,7 +189,7 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="Calico's controllers",
         prefixes=("ipam_",),
-        mend=sentence("let Prometheus scrape calico-kube-controllers (port 9094)"),
+        fix=sentence("let Prometheus scrape calico-kube-controllers (port 9094)"),
         jobs="calico",
         steady=("ipam_",),
         is_optional=True,
@@ -197,42 +197,42 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="MetalLB",
         prefixes=("metallb_",),
-        mend=sentence("let Prometheus scrape MetalLB's controller and speakers (port 7472)"),
+        fix=sentence("let Prometheus scrape MetalLB's controller and speakers (port 7472)"),
         jobs="metallb",
         is_optional=True,
     ),
     MetricExporter(
         name="etcd",
         prefixes=("etcd_",),
-        mend=sentence("let Prometheus scrape etcd's /metrics; a managed control plane may not give it"),
+        fix=sentence("let Prometheus scrape etcd's /metrics; a managed control plane may not give it"),
         jobs="etcd",
         steady=("etcd_server_has_leader", "etcd_mvcc_db_", "etcd_disk_"),
     ),
     MetricExporter(
         name="the scheduler",
         prefixes=("scheduler_",),
-        mend=sentence("let Prometheus scrape kube-scheduler (port 10259)"),
+        fix=sentence("let Prometheus scrape kube-scheduler (port 10259)"),
         jobs="scheduler",
         steady=("scheduler_pending_pods",),
     ),
     MetricExporter(
         name="the controllers",
         prefixes=("workqueue_",),
-        mend=sentence("let Prometheus scrape kube-controller-manager (port 10257)"),
+        fix=sentence("let Prometheus scrape kube-controller-manager (port 10257)"),
         jobs="controller-manager",
         steady=("workqueue_",),
     ),
     MetricExporter(
         name="Volcano",
         prefixes=("volcano_",),
-        mend=sentence("let Prometheus scrape Volcano's scheduler (port 8080)"),
+        fix=sentence("let Prometheus scrape Volcano's scheduler (port 8080)"),
         jobs="volcano",
         is_optional=True,
     ),
     MetricExporter(
         name="Hadoop's JMX exporter",
         prefixes=("Hadoop_", "hadoop_"),
-        mend=sentence("run the JMX exporter in the NameNode and the DataNodes, and let Prometheus scrape it"),
+        fix=sentence("run the JMX exporter in the NameNode and the DataNodes, and let Prometheus scrape it"),
         jobs="hdfs|hadoop|namenode|datanode",
         steady=("Hadoop_", "hadoop_"),
         is_optional=True,
@@ -240,7 +240,7 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="Ceph's manager",
         prefixes=("ceph_",),
-        mend=sentence("enable the manager's module `prometheus`, and let Prometheus scrape it (port 9283)"),
+        fix=sentence("enable the manager's module `prometheus`, and let Prometheus scrape it (port 9283)"),
         jobs="ceph|rook",
         steady=("ceph_health_status", "ceph_osd_up", "ceph_cluster_", "ceph_mon_quorum_status"),
         is_optional=True,

@@ -115,7 +115,7 @@ def _missing_of(
         lost=tuple(sorted(lost)) if exporter.name else (),
         always=tuple(sorted(set(metrics) & set(exporter.always))),
         jobs=jobs,
-        mend=exporter.mend,
+        fix=exporter.fix,
         lines=counter_lines(metrics) if gives_others else (),
         is_optional=exporter.is_optional or is_replaced,
     )

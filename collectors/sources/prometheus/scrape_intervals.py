@@ -46,8 +46,8 @@ async def too_rare(
             interval=interval,
         )
         text = sentence("{rules} see too little: {cause}", rules=some_of(blind, _SHOWN), cause=cause)
-        mend = sentence("scrape it every {longest} or more often", longest=longest)
-        found.append(replace(warning(text, mend), rules=tuple(blind), health=RuleHealth.LATE, cause=cause))
+        fix = sentence("scrape it every {longest} or more often", longest=longest)
+        found.append(replace(warning(text, fix), rules=tuple(blind), health=RuleHealth.LATE, cause=cause))
     return found
 
 

@@ -46,12 +46,12 @@ async def unlabelled(
             text = sentence(
                 "{rules} can see nothing: {cause}", rules=some_of(sorted(needed.rules), _SHOWN), cause=cause
             )
-            mend = sentence("let the exporter give the label, and relabelling keep it")
+            fix = sentence("let the exporter give the label, and relabelling keep it")
             if needed.role in _OF_POD:
-                mend = sentence(
+                fix = sentence(
                     "nothing, if no pod holds GPUs; else run dcgm-exporter with DCGM_EXPORTER_KUBERNETES=true"
                 )
-            found.append(blinding(warning(text, mend), needed.rules, cause))
+            found.append(blinding(warning(text, fix), needed.rules, cause))
     return found
 
 

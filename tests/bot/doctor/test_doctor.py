@@ -60,7 +60,7 @@ async def test_gpus_of_another_make_that_nothing_measures(tmp_path: Path) -> Non
         (one,) = [one.finding for one in await findings(stage) if "huawei.com" in one.finding.text]
     assert one.text == "no series of the GPUs of huawei.com on 2 nodes: no rule on GPUs can see them"
     assert one.level is FindingLevel.WARNING
-    assert "npu-exporter (8082)" in one.mend
+    assert "npu-exporter (8082)" in one.fix
 
 
 async def test_a_token_that_lacks_a_scope(tmp_path: Path) -> None:
@@ -69,8 +69,8 @@ async def test_a_token_that_lacks_a_scope(tmp_path: Path) -> None:
         del stage.settings["clusters"]
         one = broken(await findings(stage))
     assert one.text == "the bot token lacks the scope chat:write"
-    assert "OAuth & Permissions" in one.mend
-    assert "install the app into the workspace again" in one.mend
+    assert "OAuth & Permissions" in one.fix
+    assert "install the app into the workspace again" in one.fix
 
 
 async def test_a_bot_that_is_not_in_its_channel(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ async def test_a_bot_that_is_not_in_its_channel(tmp_path: Path) -> None:
         found = await findings(stage)
     one = broken(found)
     assert one.text.startswith(f"the bot is not in the channel {channel}")
-    assert f"/invite @yardmaster` in {channel}" in one.mend
+    assert f"/invite @yardmaster` in {channel}" in one.fix
     assert "Socket Mode can be opened with the app token" in [one.finding.text for one in found]
 
 
@@ -107,7 +107,7 @@ async def test_tokens_that_are_swapped_in_their_files(tmp_path: Path) -> None:
         del slack["bot_token"], slack["app_token"]
         one = broken(await findings(stage))
     assert "slack.bot_token is a token that begins with xapp-" in one.text
-    assert "bot_token begins with xoxb-" in one.mend
+    assert "bot_token begins with xoxb-" in one.fix
 
 
 async def test_a_token_that_was_revoked(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ async def test_a_token_that_was_revoked(tmp_path: Path) -> None:
         stage.slack.restore()
     first = next(one.finding for one in found if one.is_broken)
     assert "token_revoked" in first.text
-    assert "install the app into the workspace again" in first.mend
+    assert "install the app into the workspace again" in first.fix
 
 
 def move(kubeconfig: Path, before: str, after: str) -> None:
@@ -140,7 +140,7 @@ async def test_sources_that_cannot_be_reached_are_each_named(tmp_path: Path) -> 
         "prod-a prometheus",
         "prod-a elasticsearch",
     ]
-    assert all(one.finding.mend for one in found if one.is_broken)
+    assert all(one.finding.fix for one in found if one.is_broken)
 
 
 async def test_a_webhook_is_read_and_not_posted_to(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ async def test_a_verb_that_was_removed_is_named_with_the_line_that_fixes_it(
     (one,) = [one for one in found if one.level is FindingLevel.BROKEN]
     who = real_kubernetes.bot_name
     assert one.text == f"{who} may not patch nodes, which is needed for node cordon"
-    assert one.mend == (
+    assert one.fix == (
         f'add to a ClusterRole of {who}: {{apiGroups: [""], resources: [nodes], verbs: [patch]}}; '
         "with the chart: enabledCommands: [node cordon]"
     )

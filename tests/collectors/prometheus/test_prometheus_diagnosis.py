@@ -51,7 +51,7 @@ async def test_a_prometheus_without_dcgm_exporter(start_prometheus: StartPrometh
     assert one.text.startswith("GPU")
     assert "DCGM_FI_DEV_GPU_TEMP" in one.text
     assert one.text.endswith("nor any other of dcgm-exporter")
-    assert one.mend.startswith("install dcgm-exporter on the GPU nodes, and let Prometheus scrape it")
+    assert one.fix.startswith("install dcgm-exporter on the GPU nodes, and let Prometheus scrape it")
     assert of_level(found, FindingLevel.WARNING) == []
 
 
@@ -333,4 +333,4 @@ async def test_rules_whose_windows_are_too_short_for_the_scrapes(
         await source.close()
     assert tuple(rule for one in found for rule in one.rules) == rules
     assert all("node_exporter is scraped every" in one.cause for one in found)
-    assert {one.mend for one in found} <= {"scrape it every 1 min 8 s or more often"}
+    assert {one.fix for one in found} <= {"scrape it every 1 min 8 s or more often"}

@@ -56,4 +56,4 @@ async def test_a_label_that_no_series_has(
     blind = [one for one in found if one.health is RuleHealth.BLIND]
     assert {one.rules: one.cause for one in blind} == causes
     assert {one.level for one in blind} <= {FindingLevel.WARNING}
-    assert all(one.mend for one in blind)
+    assert all(one.fix for one in blind)

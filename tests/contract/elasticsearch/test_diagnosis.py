@@ -31,7 +31,7 @@ async def test_an_index_that_matches_nothing(logs: Logs) -> None:
     assert one.level is FindingLevel.BROKEN
     assert one.text.startswith(f"it answers, but no index matches `{logs.prefix}-lgos-*`; there are ")
     assert f"{logs.prefix}-logs" in one.text
-    assert one.mend.startswith("set elasticsearch.index, such as `")
+    assert one.fix.startswith("set elasticsearch.index, such as `")
 
 
 async def test_a_field_that_a_rule_groups_by(logs: Logs) -> None:
@@ -91,4 +91,4 @@ async def test_an_analyzer_that_splits_lines_otherwise_is_said(logs: Logs, analy
     )
     (one,) = broken(list(await logs.source().diagnose(QUERIES, at=NOW)))
     assert "not found by words that stand in their `message`" in one.text
-    assert one.mend == "map `message` as text with the standard analyzer, in the index template"
+    assert one.fix == "map `message` as text with the standard analyzer, in the index template"

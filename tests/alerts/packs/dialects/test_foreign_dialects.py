@@ -101,6 +101,6 @@ def test_no_two_dialects_of_a_kind_have_the_same_name() -> None:
 def _message(found: list[Difference], tried: int) -> str:
     shown = "\n\n".join(map(str, found[:10]))
     return (
-        f"{len(found)} of {tried} cases differ in a foreign dialect. Mend the look-up, the pack or the mapping; what a "
+        f"{len(found)} of {tried} cases differ in a foreign dialect. Fix the look-up, the pack or the mapping; what a "
         f"dialect cannot say goes to `limits.yaml`, with the reason.\n\n{shown}"
     )

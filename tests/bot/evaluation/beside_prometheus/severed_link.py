@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 
 
 class SeveredLink:
-    """Forwards bytes to a port. `cut` ends every connection and refuses new ones until `mend`."""
+    """Forwards bytes to a port. `cut` ends every connection and refuses new ones until `restore`."""
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -18,13 +18,13 @@ class SeveredLink:
     @asynccontextmanager
     async def to(cls, target: int) -> AsyncIterator["SeveredLink"]:
         link = cls(target)
-        await link.mend()
+        await link.restore()
         try:
             yield link
         finally:
             await link.cut()
 
-    async def mend(self) -> None:
+    async def restore(self) -> None:
         self._server = await asyncio.start_server(self._forward, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 

@@ -86,7 +86,7 @@ async def three_phases(folder: Path, times: PhaseTimes) -> AsyncIterator[PhaseRe
                 yield _result("together", followed)
                 await link.cut()
                 await followed.follow(times.severed)
-                await link.mend()
+                await link.restore()
                 await _caught_up(followed)
                 yield _result("after a time without connection", followed)
                 await asyncio.to_thread(server.stop)

@@ -65,7 +65,7 @@ async def test_an_unclear_dialect_is_blind_and_what_the_settings_name_is_not(
         found = await source.diagnose({name: rule.query for name, rule in RULES.items()}, at=END)
         (broken,) = (one for one in found if one.level is FindingLevel.BROKEN and "names a node" in one.text)
         assert broken.text.startswith("GPU")
-        assert "clusters[].prometheus.labels" in broken.mend
+        assert "clusters[].prometheus.labels" in broken.fix
         assert "kube-state-metrics: node from `exported_node`" in {one.text[:45] for one in found}
     labels = {"dcgm-exporter": {Role.NODE: ("modelName",)}}
     async with source_of(server.url, labels=labels) as source:

@@ -70,6 +70,6 @@ async def test_an_exporter_that_asks_nvidia_smi(start_prometheus: StartPrometheu
         assert f"GPU {SMI.uuid(0)} on gpu-std is hot" in summaries("GPUTemperatureHigh", hot)[0]
         queries = {name: RULES[name].query for name in ("GPUTemperatureHigh", "GPUXIDChanged")}
         found = await source.diagnose(queries, at=END)
-        (lacks,) = (one for one in found if one.mend)
+        (lacks,) = (one for one in found if one.fix)
         assert lacks.rules == ("GPUXIDChanged",)
-        assert "install dcgm-exporter" in lacks.mend
+        assert "install dcgm-exporter" in lacks.fix
