@@ -1,4 +1,4 @@
-"""What goes on around a program that is killed: senders, people who act on cards, and a Slack that fails.
+"""The outside of a program that is killed: senders, people who act on cards, and a Slack that fails.
 
 They keep at it as the real ones do: a sender posts until it is answered with 200, and a person who sees an error tries
 again. What was answered must be in Slack's record once it is calm.

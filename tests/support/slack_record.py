@@ -1,4 +1,4 @@
-"""What a channel of the Slack look-alike shows of alerts, by its own record: what can be read, and what stands twice.
+"""The record of a channel of the Slack look-alike, about alerts: which can be read, and which stand twice.
 
 An alert is *visible* if its name and its subject stand in a message, in its thread or in a file that is attached to
 it: in one line, or in what names no other subject.
