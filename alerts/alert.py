@@ -40,6 +40,7 @@ class Alert:
     is_received: bool = False
     ends_at: datetime | None = None  # of a received alert: when it is over, unless it is sent again
     generator_url: str = ""  # of a received alert: where its sender shows what it is about
+    twin: str = ""  # of a received alert: the id that the alert of our own rule with its name and labels has
 
     @property
     def name(self) -> str:
@@ -48,6 +49,11 @@ class Alert:
     @property
     def key(self) -> AlertKey:
         return self.labels.key
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """What routes and inhibition match: its labels, and the fields of its subject that no label is named like."""
+        return {**self.subject.words(), **self.labels}
 
     @property
     def id(self) -> str:

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from alerts.alert import Alert
 from alerts.incidents.incident import Incident
+from alerts.received import RECEIVED
 from alerts.rules import Rule
 from alerts.silences import Silence
 from alerts.store import EvaluationProgress
@@ -27,6 +29,7 @@ class RuleHistory:
 
     runs: Mapping[str, RuleRun] = field(default_factory=dict)
     sent: Mapping[str, NotificationCount] = field(default_factory=dict)
+    received: Sequence[Alert] = ()  # from other programs
 
 
 async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
@@ -42,6 +45,9 @@ async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
             incidents = await snapshot.rows(Incident).find(
                 cluster=cluster, newest=True, limit=_LOOKED_THROUGH
             )
+            received = await snapshot.rows(Alert).find(
+                cluster=cluster, rule=RECEIVED, newest=True, limit=_LOOKED_THROUGH
+            )
             silences = await snapshot.rows(Silence).find(cluster=cluster)
             progress = await snapshot.rows(EvaluationProgress).get(cluster)
     except DATABASE_ERRORS:
@@ -53,6 +59,7 @@ async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
     return RuleHistory(
         runs={id: RuleRun(evaluated=at) for id, at in evaluated.items()} if is_running else {},
         sent=notification_counts(incidents, silences, now),
+        received=received,
     )
 
 

@@ -11,7 +11,7 @@ from alerts.alert_batch import AlertBatch, Update
 from alerts.engine import AlertChange, AlertRenderer, RuleEvaluation, evaluate
 from alerts.incidents.proofs import ProofFacts
 from alerts.lifecycle import AlertState
-from alerts.rules import Rule
+from alerts.rules import Rule, RuleIndex
 from bot.cooperative import run_steps
 from bot.evaluation.backfill import Backfill
 from bot.evaluation.rule_state import RuleState, missed_since, next_moment
@@ -69,13 +69,13 @@ class RuleScheduler:
         self._errors = errors or InternalErrors()
         self._states: dict[str, RuleState] = {}
         self._failed: frozenset[str] = frozenset()  # kinds with an object that failed
-        self.rules: dict[str, Rule] = {}
+        self.rules = RuleIndex()
         self._proven: frozenset[str] = frozenset()  # ids of alerts whose fault was proven over
         self.swap(rules)
 
     def swap(self, rules: Sequence[Rule]) -> tuple[Alert, ...]:
         """Replace the rules, between cycles. Return the alerts of removed rules, which the caller must resolve."""
-        self.rules = {rule.id: rule for rule in rules}
+        self.rules = RuleIndex({rule.id: rule for rule in rules})
         gone = {id: state for id, state in self._states.items() if id not in self.rules}
         self._states = {id: self._states.get(id, RuleState()) for id in self.rules}
         self._router.forget(gone)

@@ -11,6 +11,7 @@ from functools import partial
 
 from alerts.cards.message import Color, Message
 from alerts.cards.text import markup, text
+from alerts.routing import CardRouting
 from alerts.rules import Rule
 from alerts.store import Store
 from collectors.facts.clock import Clock
@@ -77,7 +78,9 @@ class Pipeline:
     observe: Callable[[str, str], None] = lambda _command, _outcome: None
     members: Members | None = None
     persons: Persons = field(default_factory=EachTheirOwn)
-    channel: str = ""  # where teams without a channel of their own are asked
+    routing: CardRouting = field(
+        default_factory=CardRouting
+    )  # its default: where teams without a channel are asked
     times: ProposalTimes = field(default_factory=ProposalTimes)
 
     async def handle(self, request: Request) -> Answer | None:
@@ -289,6 +292,7 @@ class Pipeline:
             rules=self._rules(name),
             unseen=self.unseen(name),
             rule_runs=self.rule_runs(name),
+            routing=self.routing,
             may=rights.may,
             refuse=rights.refusal,
             refuse_automation=rights.automation_refusal,
@@ -299,7 +303,8 @@ class Pipeline:
             persons=self.persons,
             teams=self.permissions.teams,
             undoing=tuple(one.undoing for one in self.catalogue if one.undoing is not None),
-            channels={"": self.channel} | {name: one.channel for name, one in self.permissions.teams.items()},
+            channels={"": self.routing.default}
+            | {name: one.channel for name, one in self.permissions.teams.items()},
         )
 
     def _rules(self, cluster: str) -> Mapping[str, Rule]:
