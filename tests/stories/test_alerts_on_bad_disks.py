@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.alert_sender import AlertSender, firing
 from tests.support.light import TOKEN, Light, light
-from tests.support.store_faults import FAULTS, fault_of
+from tests.support.disk_faults import FAULTS, fault_of
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 LONG = "It takes pages of its own. " * 1_000

@@ -2,20 +2,46 @@
 
 import asyncio
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import aiohttp
 import pytest
+from sqlalchemy import Connection, Engine, event
 
 from alerts.alert import Alert
 from alerts.silences import Silence
 from alerts.store import TABLES
 from tests.support.light import HOT, Light, light
-from tests.support.store_faults import FAULTS, fault_of
 
 SILENCE = "silence add alertname=GPUTemperatureHigh node=gpu-a0{number} --for 1h --reason {reason}"
 LONG = "x" * 3_000  # it takes pages of its own
+FAULTS = {  # what each connection sets, and what ends it
+    "full": ("PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1073741823"),  # as many pages as it has
+    "read-only": ("PRAGMA query_only = 1", "PRAGMA query_only = 0"),
+}
+
+
+class Fault:
+    """SQLite's own fault: each transaction that begins has it until it is over."""
+
+    def __init__(self, name: str) -> None:
+        self._begins, self._ends = FAULTS[name]
+        self.is_there = False
+
+    def apply(self, connection: Connection) -> None:
+        connection.exec_driver_sql(self._begins if self.is_there else self._ends)
+
+
+@contextmanager
+def fault_of(name: str) -> Iterator[Fault]:
+    fault = Fault(name)
+    event.listen(Engine, "begin", fault.apply)
+    try:
+        yield fault
+    finally:
+        event.remove(Engine, "begin", fault.apply)
 
 
 def heat(stage: Light, node: str) -> None:
