@@ -11,8 +11,8 @@ import aiohttp
 import pytest
 
 from tests.support.alert_sender import AlertSender, firing
-from tests.support.light import TOKEN, Light, light
 from tests.support.disk_faults import FAULTS, fault_of
+from tests.support.light import TOKEN, Light, light
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 LONG = "It takes pages of its own. " * 1_000
