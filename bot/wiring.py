@@ -259,8 +259,8 @@ def _pipeline(
 
 def _why_not_ready(store: SqlStore, evaluators: Mapping[str, Evaluator]) -> str:
     """Return why nothing can be stored, or which clusters are not evaluated; empty if all is well."""
-    if gone := store.why_gone():
-        return gone
+    if (trouble := store.trouble()) is not None:
+        return str(trouble)
     late = [name for name, evaluator in evaluators.items() if not evaluator.has_evaluated]
     if late:
         return f"not evaluated yet: {', '.join(late)}"

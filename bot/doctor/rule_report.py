@@ -9,7 +9,7 @@ from alerts.incidents.incident import Incident
 from alerts.received import RECEIVED
 from alerts.rules import Rule
 from alerts.silences import Silence
-from alerts.store import EvaluationProgress
+from alerts.store import EvaluationProgress, StoreError
 from bot.store.backends.backend_catalogue import DATABASE_ERRORS, backend_of
 from bot.store.sql_store import SqlStore
 from collectors.facts.findings import Finding, FindingLevel, RuleHealth, ok, warning
@@ -19,6 +19,7 @@ from commands.rule.notifications import NotificationCount, notification_counts
 from commands.rule.verdicts import RuleVerdict, fixes, severity_of, verdicts
 
 _LOOKED_THROUGH = 5_000  # incidents
+_UNREADABLE: tuple[type[Exception], ...] = (StoreError, *DATABASE_ERRORS)
 _RUNS_WITHIN = timedelta(minutes=15)  # a Yardmaster that has not evaluated any rule since does not run
 _WHERE = "yardmaster_rule_evaluation_duration_seconds and yardmaster_rule_evaluation_lag_seconds"
 
@@ -50,7 +51,7 @@ async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
             )
             silences = await snapshot.rows(Silence).find(cluster=cluster)
             progress = await snapshot.rows(EvaluationProgress).get(cluster)
-    except DATABASE_ERRORS:
+    except _UNREADABLE:
         return RuleHistory()
     finally:
         await store.close()

@@ -16,7 +16,7 @@ from alerts.parents.storms import STORM_FROM
 from alerts.routing import CardRouting as CardRouting  # it is named by where it is used, too
 from alerts.routing import channels_of
 from alerts.rules import Proof, Rule
-from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Unit
+from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, StoreError, Unit
 from bot.cooperative import in_pieces, run_steps
 from bot.evaluation.live_incidents import LiveIncidents
 from bot.evaluation.storm_watch import parents_since
@@ -53,9 +53,9 @@ class IncidentRecorder:
     async def restore(self) -> tuple[list[Alert], Mapping[str, datetime]]:
         """Return the alerts of the last process's rules that are not resolved, and when it last evaluated each."""
         self._written, self._live = {}, None
-        async with self._store.unit() as unit:
-            progress = await unit.rows(EvaluationProgress).get(self._cluster)
-            standing = await unit.rows(Alert).find(
+        async with self._store.read() as snapshot:
+            progress = await snapshot.rows(EvaluationProgress).get(self._cluster)
+            standing = await snapshot.rows(Alert).find(
                 cluster=self._cluster, state=(AlertState.PENDING, AlertState.FIRING)
             )
         own = [alert for alert in standing if not alert.is_received]
@@ -171,9 +171,12 @@ class IncidentRecorder:
     async def _open(self) -> Sequence[Incident]:
         if self._live is not None:
             return tuple(self._live.book.open)
-        async with self._store.read() as snapshot:
-            found = await snapshot.rows(Incident).find(cluster=self._cluster, state="open")
-            return await whole_ones(found, snapshot)
+        try:
+            async with self._store.read() as snapshot:
+                found = await snapshot.rows(Incident).find(cluster=self._cluster, state="open")
+                return await whole_ones(found, snapshot)
+        except StoreError:  # nothing is proven meanwhile; evaluation goes on
+            return ()
 
     def _follow(self, changed: Changed) -> None:
         if self._live is not None:

@@ -132,6 +132,12 @@ class RuleScheduler:
         found = Counter(alert.life.state for one in self._states.values() for alert in one.alerts.values())
         return {state.value: found[state] for state in (AlertState.PENDING, AlertState.FIRING)}
 
+    def catch_up(self, now: datetime) -> None:
+        """Have evaluated what became due while the last cycle took long; a check sees only what is so now."""
+        for id, rule in self.rules.items():
+            if not isinstance(rule.query, CheckQuery):
+                self._states[id].catch_up(rule.interval, now)
+
     def bring_checks_forward(self, kinds: frozenset[str]) -> None:
         """Have the checks that read these kinds in the next cycle, beside their own times: one of them failed."""
         self._failed |= kinds

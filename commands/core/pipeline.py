@@ -13,7 +13,7 @@ from alerts.cards.message import Color, Message
 from alerts.cards.text import markup, text
 from alerts.routing import CardRouting
 from alerts.rules import Rule
-from alerts.store import Store
+from alerts.store import Store, StoreError
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import listed, said_by, sentence
@@ -32,7 +32,16 @@ from commands.core.command import (
 )
 from commands.core.confirmation import ProposalTimes, check_confirmation, check_open, namespaces_of
 from commands.core.context import Cluster, CommandContext, Defaults, Members
-from commands.core.guidance import absent, denied, form_of, line_from_words, near_names, offered, refused
+from commands.core.guidance import (
+    absent,
+    denied,
+    form_of,
+    line_from_words,
+    near_names,
+    not_stored,
+    offered,
+    refused,
+)
 from commands.core.last_values import last_words
 from commands.core.matching.interpretation import Absent, Fill, Offer, Run, interpret
 from commands.core.matching.lexicon import Lexicon
@@ -88,13 +97,17 @@ class Pipeline:
 
         A request that was handled before returns None, and so does any request from a guest.
         """
-        if request.actor.is_guest or not await self._journal.begin(request):
-            return _DONE_BEFORE if request.is_resumed and not request.actor.is_guest else None
         progress = _Progress(cluster=self._first)
         try:
+            if request.actor.is_guest or not await self._journal.begin(request):
+                progress.outcome = ""
+                return _DONE_BEFORE if request.is_resumed and not request.actor.is_guest else None
             return await self._answer(request, progress)
+        except StoreError as error:  # whatever is done is stored first
+            return not_stored(error)
         finally:
-            self.observe(progress.command.name if progress.command else "unknown", progress.outcome)
+            if progress.outcome:
+                self.observe(progress.command.name if progress.command else "unknown", progress.outcome)
 
     async def _answer(self, request: Request, progress: "_Progress") -> Answer | None:
         try:
