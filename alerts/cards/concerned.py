@@ -7,7 +7,7 @@ from alerts.cards.incident_context import IncidentContext
 from alerts.cards.text import Text, bold, code, joined, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Impact, Incident
-from alerts.received import is_received
+from alerts.incidents.twin import is_received
 from alerts.rules import ImpactScope
 from collectors.facts.sentences import Sentence, counted, listed, sentence
 

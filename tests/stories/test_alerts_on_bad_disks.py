@@ -11,8 +11,8 @@ import aiohttp
 import pytest
 
 from tests.support.alert_sender import AlertSender, firing
-from tests.support.disk_faults import FAULTS, fault_of
 from tests.support.light import TOKEN, Light, light
+from tests.support.store_faults import fault_of
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 LONG = "It takes pages of its own. " * 1_000
@@ -36,18 +36,18 @@ async def answer_to(stage: Light, http: aiohttp.ClientSession, *nodes: str) -> t
         return answer.status, answer.headers.get("Retry-After", "")
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", ["full", "read-only"])
 async def test_a_sender_is_refused_while_nothing_can_be_stored_and_taken_afterwards(
     tmp_path: Path, name: str
 ) -> None:
     nodes = ("gpu-a01", "gpu-a02", "gpu-b01")
-    with fault_of(name) as fault:
+    with fault_of(name, tmp_path / "yard.db") as fault:
         async with light(tmp_path) as stage, aiohttp.ClientSession() as http:
-            fault.is_there = True
+            fault.begin()
             for _ in range(3):  # as a sender does
                 status, again = await answer_to(stage, http, *nodes)
                 assert (status, bool(again)) == (503, True)
-            fault.is_there = False
+            fault.end()
             sender = AlertSender(session=http, url=stage.yard.server.address, headers=BEARER)
             await sender.post_until_taken(alerts(*nodes))
             for node in nodes:
