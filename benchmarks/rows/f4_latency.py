@@ -22,8 +22,8 @@ from benchmarks.alert_storm import post_within, scattered, sending_to, storm
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row
 from tests.support.alert_sender import AlertSender
 
-ALERTS = 300
-EVERY = 0.1  # seconds
+ALERTS = 200
+EVERY = 0.2  # seconds
 STORM_EVERY = 5.0  # seconds: 1,984 alerts each time, new ones at first and then their repeats
 WARM_UPS = 20
 TAIL = 60.0  # seconds for the last messages
