@@ -38,6 +38,12 @@ class Standing:
     likely: LikelyCause | None = None  # as long as there are open members
     at_stake: float = 0  # GPUs: on its nodes, and of trainings that stand still with them
     gpus: int = 0  # of the trainings on its open nodes
+    alerts: int = 0  # of its incidents, over or not
+
+    @property
+    def extent(self) -> int:
+        """What its list has: it grows with each incident and with each alert."""
+        return self.incidents + self.alerts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +80,8 @@ class ParentIncident:
     opened_at: datetime
     joined_at: datetime  # when the last member joined
     standing: Standing
-    listed: int = 0  # members in the list that was attached last
+    listed: int = 0  # `Standing.extent` when the list was attached last
+    grew_at: datetime | None = None  # when its extent changed last
     gpu_hours: float = 0  # at stake until `counted_at`
     counted_at: datetime | None = None
     announced: Announced | None = None
@@ -154,6 +161,7 @@ class ParentIncident:
             opened_at=self.opened_at + by,
             joined_at=self.joined_at + by,
             counted_at=self.counted_at and self.counted_at + by,
+            grew_at=self.grew_at and self.grew_at + by,
             announced=self.announced and replace(self.announced, at=self.announced.at + by),
             acknowledged_at=self.acknowledged_at and self.acknowledged_at + by,
             resolved_at=self.resolved_at and self.resolved_at + by,
