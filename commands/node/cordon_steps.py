@@ -7,7 +7,17 @@ from datetime import timedelta
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import sentence
 from commands.core.context import CommandContext
-from commands.core.cordoned_nodes import AT, BY, CORDON_INCIDENT, REASON, UNTIL, annotations_of
+from commands.core.cordoned_nodes import (
+    AT,
+    BY,
+    CORDON_INCIDENT,
+    CORDON_VOLUME,
+    REASON,
+    UNTIL,
+    annotations_of,
+    our_reason,
+    reason_of,
+)
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import ObjectState
 from commands.execution.preconditions import Precondition
@@ -16,27 +26,28 @@ from commands.execution.steps import Patch, Record
 from commands.models import CordonLease
 
 CLUSTER = "yardmaster.io/cluster"
-OURS = (BY, AT, REASON, UNTIL, CORDON_INCIDENT, CLUSTER)
+OURS = (BY, AT, REASON, UNTIL, CORDON_INCIDENT, CORDON_VOLUME, CLUSTER)
 
 
 def cordon_steps(
-    node: Node, reason: str, context: CommandContext, lasting: timedelta
+    node: Node, reason: str, context: CommandContext, lasting: timedelta, *, volume: str = ""
 ) -> list[Patch | Record]:
-    """Return the steps that cordon the node if it is not cordoned, and record the lease."""
-    name, until = node.metadata.name, context.now + lasting
-    incident = (
-        sentence("incident {incident}", incident=context.origin.incident) if context.origin.incident else ""
-    )
-    reason = reason or incident or sentence("no reason given")
+    """Return the steps that cordon the node, which is not cordoned yet, and record the lease.
+
+    `reason` is what a person gave, if anything; `volume` is the one that is frozen by it.
+    """
+    name, until, incident = node.metadata.name, context.now + lasting, context.origin.incident
+    reason = reason or our_reason(volume=volume, incident=incident)
     annotations = {
         BY: context.actor.name,
         AT: f"{context.now:%Y-%m-%dT%H:%M:%SZ}",
         REASON: str(reason),
         UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}",
-        CORDON_INCIDENT: context.origin.incident or None,
+        CORDON_INCIDENT: incident or None,
+        CORDON_VOLUME: volume or None,
         CLUSTER: context.cluster.name,
     }
-    lease = replace(_new_lease(node, reason, context), until=until, incident=context.origin.incident)
+    lease = replace(_new_lease(node, reason, context), until=until, incident=incident)
     patch = Patch(
         ref=ref_of_node(node),
         description=sentence(
@@ -96,7 +107,7 @@ def extension_steps(
     changed: dict[str, str | None] = {UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}"}
     if reason:
         changed[REASON] = reason
-    kept_for = sentence("cordoned by {who}: {reason}", who=found[BY], reason=reason or found.get(REASON, ""))
+    kept_for = sentence("cordoned by {who}: {reason}", who=found[BY], reason=reason or reason_of(node))
     patch = Patch(
         ref=ref_of_node(node),
         description=sentence(
@@ -110,7 +121,7 @@ def extension_steps(
         undo={"metadata": {"annotations": {key: found.get(key) for key in changed}}},
         undo_text=sentence("give the cordon of {node} the end that it had", node=name),
     )
-    kept = lease or _new_lease(node, found.get(REASON) or sentence("no reason given"), context)
+    kept = lease or _new_lease(node, reason_of(node) or our_reason(), context)
     longer = replace(
         kept,
         until=until,
@@ -173,7 +184,7 @@ def uncordon_step(node: Node) -> Patch:
             "uncordon {node} (cordoned by {who}: {reason})",
             node=name,
             who=found[BY],
-            reason=found.get(REASON, ""),
+            reason=reason_of(node),
         ),
         body={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
         requires=(

@@ -110,12 +110,7 @@ async def _cordons(
                 )
             )
         else:
-            steps += cordon_steps(
-                node,
-                action.reason or sentence("volume {volume} is frozen", volume=_name(use)),
-                context,
-                lasting,
-            )
+            steps += cordon_steps(node, action.reason, context, lasting, volume=_name(use))
     return steps, notes
 
 

@@ -127,6 +127,18 @@ ABOUT = an_open_incident()  # about gpu-a04
             "its hardware: XID 79",
             id="hardware",
         ),
+        pytest.param(
+            {
+                **OURS,
+                "yardmaster.io/cordon-reason": "volume vision/failed-disk is frozen",
+                "yardmaster.io/cordon-volume": "vision/failed-disk",
+            },
+            8,
+            "True",
+            [],
+            "",
+            id="a volume whose name sounds like hardware",
+        ),
     ],
 )
 def test_what_speaks_against_lifting_a_cordon(

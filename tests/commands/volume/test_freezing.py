@@ -2,7 +2,7 @@
 
 import pytest
 
-from commands.core.cordoned_nodes import REASON
+from commands.core.cordoned_nodes import CORDON_VOLUME, REASON
 from commands.execution.plan import Plan, PlanState
 from tests.commands.volume.conftest import SPACE, Volumes, cached
 from tests.support.yard import Yard
@@ -60,7 +60,15 @@ async def test_a_training_is_suspended_with_its_owner_named_and_its_lost_work(
     assert volumes.spec("jobs", "detr")["suspend"]
     node = volumes.kube.get("nodes", "", "gpu-a01")
     assert node is not None
-    assert node["metadata"]["annotations"][REASON] == "volume vision/ckpt is frozen"
+    annotations = node["metadata"]["annotations"]
+    assert annotations[REASON] == "volume vision/ckpt is frozen"
+    assert annotations[CORDON_VOLUME] == "vision/ckpt"
+
+    await yard.do(f"plan undo {plan.id}")
+
+    node = volumes.kube.get("nodes", "", "gpu-a01")
+    assert node is not None
+    assert not {REASON, CORDON_VOLUME} & set(node["metadata"].get("annotations") or {})
 
 
 async def test_what_would_start_a_writer_is_held_though_it_has_no_pod(yard: Yard, volumes: Volumes) -> None:
