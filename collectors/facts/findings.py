@@ -37,7 +37,7 @@ class Finding:
 
     `lines` are to be copied as they are, such as those of a configuration file that `fix` names. `rules` are the
     names of the rules that it is about, `health` what it means for them, and `cause` the reason without their names;
-    `own` has the reason of each rule by itself, where they differ.
+    `own` has the reason of each rule by itself, where they differ, and `needs` the metrics that each lacks.
     """
 
     level: FindingLevel
@@ -48,18 +48,18 @@ class Finding:
     health: RuleHealth = RuleHealth.HAS_DATA
     cause: str = ""
     own: tuple[tuple[str, str], ...] = ()
+    needs: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def cause_of(self, rule: str) -> str:
         """Return the reason of one rule."""
         return dict(self.own).get(rule, self.cause)
 
     def lines_of(self, rule: str) -> tuple[str, ...]:
-        """Return the lines that this rule needs."""
-        own = dict(self.own).get(rule)
-        if own is None:
+        """Return the lines that this rule needs: each begins with its metric."""
+        needed = dict(self.needs).get(rule)
+        if needed is None:
             return self.lines
-        words = own.replace(",", " ").split()
-        return tuple(line for line in self.lines if line.partition(",")[0] in words)
+        return tuple(line for line in self.lines if line.partition(",")[0] in needed)
 
 
 def ok(text: str) -> Finding:

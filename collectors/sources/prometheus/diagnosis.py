@@ -201,7 +201,7 @@ def missing_finding(missing: MissingMetrics) -> Finding:
         (rule, sentence("there is no series of {needed}", needed=listed(needed)))
         for rule, needed in missing.needs
     )
-    return replace(blinding(replace(given, text=text), missing.rules, cause), own=own)
+    return replace(blinding(replace(given, text=text), missing.rules, cause), own=own, needs=missing.needs)
 
 
 async def _late(
