@@ -227,7 +227,7 @@ async def _late(
         fix = sentence(
             "scrape it at least once a minute, and look at what delays it on its way, such as remote write"
         )
-        text = sentence("{rules} see late: {cause}", rules=some_of(rules, _SHOWN), cause=cause)
+        text = sentence("{rules} see data late: {cause}", rules=some_of(rules, _SHOWN), cause=cause)
         late = warning(text, fix)
         found.append(replace(late, rules=tuple(rules), health=RuleHealth.LATE, cause=cause))
     return [*found, *await too_rare(ask, steady, owned, expressions, at)]
