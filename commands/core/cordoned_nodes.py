@@ -85,7 +85,7 @@ def against_uncordoning(node: Node, incidents: Iterable[Incident]) -> str:
     if not is_node_ready(node):
         return sentence("it is not ready")
     if gpus_out_of_service(node):
-        return sentence("GPUs of it are out of service")
+        return sentence("some of its GPUs are out of service")
     if BY not in found:
         return sentence("someone else cordoned it")
     if incident := found.get(CORDON_INCIDENT):

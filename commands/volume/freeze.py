@@ -51,7 +51,7 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
         return PlanDraft(
             title="",
             nothing_to_do=listed(
-                (sentence("Nothing that can be held writes to {volume}.", volume=name), *left), "."
+                (sentence("Nothing that Yardmaster can stop writes to {volume}.", volume=name), *left), "."
             ),
         )
     return PlanDraft(
@@ -65,7 +65,7 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
             *left,
             *_reader_notes(use.readers),
             sentence(
-                "A new pod with this claim on another node is not held: tell the team not to start one."
+                "A new pod with this claim on another node is not stopped: tell the team not to start one."
             ),
             *_ceph_notes(use),
             sentence(

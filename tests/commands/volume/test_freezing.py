@@ -127,7 +127,7 @@ async def test_what_cannot_be_held_is_named(yard: Yard, volumes: Volumes) -> Non
     assert "pytorchjob vision/bert goes on writing: only its own controller can stop it." in said
     assert "daemonset vision/agent goes on writing: it cannot be scaled." in said
     assert "No controller recreates pod vision/notebook: it is gone for good." in said
-    assert "A new pod with this claim on another node is not held" in said
+    assert "A new pod with this claim on another node is not stopped" in said
     assert "evict vision/notebook" in does(plan)
 
 
@@ -169,7 +169,9 @@ async def test_a_volume_that_nothing_writes_to_needs_no_freeze(yard: Yard, volum
     volumes.pod("eval", "gpu-a02", read_only=True, owned_by="Operator/eval")
     await cached(yard, 1)
 
-    assert "Nothing that can be held writes to vision/ckpt." in await yard.say("volume freeze vision/ckpt")
+    assert "Nothing that Yardmaster can stop writes to vision/ckpt." in await yard.say(
+        "volume freeze vision/ckpt"
+    )
 
 
 @pytest.mark.parametrize(
