@@ -114,8 +114,8 @@ COMMANDS = (
             "scaled to 0, and pods without a controller evicted, for good. Nodes are cordoned where a writer is, and "
             "where the image is attached although no pod uses it. Readers keep running, and the preview names them. "
             "A pod with the claim that somebody creates later on another node is not stopped; the preview also names "
-            "what only its own controller can stop. Yardmaster runs nothing in Ceph: the preview shows the commands for a "
-            "storage admin. Undo lifts the cordons and starts the writers again."
+            "what only its own controller can stop. Yardmaster runs nothing in Ceph: the preview shows the commands "
+            "for a storage admin. Undo lifts the cordons and starts the writers again."
         ),
     ),
 )
