@@ -4,6 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from collectors.facts.sentences import listed, sentence
+
+SHOWN = 6  # rules in the text of one finding
+
 
 class FindingLevel(StrEnum):
     """How bad it is."""
@@ -72,6 +76,15 @@ def warning(text: str, fix: str, lines: tuple[str, ...] = ()) -> Finding:
 
 def broken(text: str, fix: str) -> Finding:
     return Finding(level=FindingLevel.BROKEN, text=text, fix=fix)
+
+
+def unseeing(
+    rules: Iterable[str], cause: str, fix: str, level: FindingLevel = FindingLevel.BROKEN
+) -> Finding:
+    """Return that these rules can see nothing, for this cause."""
+    names = sorted(rules)
+    text = sentence("{rules} can see nothing: {cause}", rules=listed(names, most=SHOWN), cause=cause)
+    return blinding(Finding(level=level, text=text, fix=fix), names, cause)
 
 
 def blinding(finding: Finding, rules: Iterable[str], cause: str) -> Finding:
