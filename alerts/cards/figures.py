@@ -18,7 +18,7 @@ _MEASURED = (
 )  # arguments of rules: what their templates print of a sample, and how many alerts
 
 
-def state_of(message: Message) -> object:
+def card_state(message: Message) -> object:
     """Return what two messages have in common that differ in figures only, in the values of JSON.
 
     Without the summary, as the title says the same and an edit notifies nobody, and without files.

@@ -51,7 +51,7 @@ def our_reason(*, volume: str = "", incident: str = "") -> Sentence:
     return sentence("no reason given")
 
 
-def reason_of(node: Node) -> str:
+def cordon_reason(node: Node) -> str:
     """Return why a node is cordoned, as somebody wrote it; in words of ours if ours still stand there."""
     found = annotations_of(node)
     written = found.get(REASON, "")
@@ -67,7 +67,7 @@ def uncordon_button(node: str, *, is_lifted: bool) -> Button:
 
 def describe_cordon(node: Node) -> str:
     """Return a cordoned node with why and by whom: `gpu-a02 (GPU fell off the bus, dana)`."""
-    why = listed(filter(None, (reason_of(node), cordoned_by(node))))
+    why = listed(filter(None, (cordon_reason(node), cordoned_by(node))))
     return sentence("{node} ({why})", node=node.metadata.name, why=why)
 
 
@@ -90,7 +90,7 @@ def against_uncordoning(node: Node, incidents: Iterable[Incident]) -> str:
         return sentence("someone else cordoned it")
     if incident := found.get(CORDON_INCIDENT):
         return sentence("it was cordoned for incident {incident}", incident=incident)
-    reason = reason_of(node)
+    reason = cordon_reason(node)
     if not isinstance(reason, Sentence) and _HARDWARE.search(reason):
         return sentence("it was cordoned because of its hardware: {reason}", reason=reason)
     return ""

@@ -15,8 +15,8 @@ from commands.core.cordoned_nodes import (
     REASON,
     UNTIL,
     annotations_of,
+    cordon_reason,
     our_reason,
-    reason_of,
 )
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import ObjectState
@@ -107,7 +107,7 @@ def extension_steps(
     changed: dict[str, str | None] = {UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}"}
     if reason:
         changed[REASON] = reason
-    kept_for = sentence("cordoned by {who}: {reason}", who=found[BY], reason=reason or reason_of(node))
+    kept_for = sentence("cordoned by {who}: {reason}", who=found[BY], reason=reason or cordon_reason(node))
     patch = Patch(
         ref=ref_of_node(node),
         description=sentence(
@@ -121,7 +121,7 @@ def extension_steps(
         undo={"metadata": {"annotations": {key: found.get(key) for key in changed}}},
         undo_text=sentence("give the cordon of {node} the end that it had", node=name),
     )
-    kept = lease or _new_lease(node, reason_of(node) or our_reason(), context)
+    kept = lease or _new_lease(node, cordon_reason(node) or our_reason(), context)
     longer = replace(
         kept,
         until=until,
@@ -184,7 +184,7 @@ def uncordon_step(node: Node) -> Patch:
             "uncordon {node} (cordoned by {who}: {reason})",
             node=name,
             who=found[BY],
-            reason=reason_of(node),
+            reason=cordon_reason(node),
         ),
         body={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
         requires=(

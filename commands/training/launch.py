@@ -13,7 +13,7 @@ from commands.training.fit import fit_notes
 from commands.training.launch_checks import (
     check_pull_secret,
     check_served,
-    is_our_namespace,
+    is_namespace_ours,
     is_secret_copied,
 )
 from commands.training.launch_steps import launch_steps, note_launch
@@ -61,7 +61,7 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     if refusal := kind.launching.refusal(spec):
         raise UnusableError(refusal)
     await check_served(kind, spec, reader)
-    has_namespace = await is_our_namespace(spec, context, reader)
+    has_namespace = await is_namespace_ours(spec, context, reader)
     has_secret = has_namespace and await is_secret_copied(spec, reader)
     if spec.pull_secret and not has_secret:
         await check_pull_secret(spec, reader)

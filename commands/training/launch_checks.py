@@ -30,7 +30,7 @@ async def check_served(kind: WritingKind, spec: TrainingSpec, reader: ObjectRead
         ) from error
 
 
-async def is_our_namespace(spec: TrainingSpec, context: CommandContext, reader: ObjectReader) -> bool:
+async def is_namespace_ours(spec: TrainingSpec, context: CommandContext, reader: ObjectReader) -> bool:
     """False: to be created. True: ours and empty, from an earlier run. Raises UnusableError otherwise."""
     found = await reader.read(ObjectRef(api="v1", kind="Namespace", name=spec.namespace))
     training = next((one for one in context.cluster.trainings() if one.id == spec.key), None)

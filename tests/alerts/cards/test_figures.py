@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from alerts.annotation_template import annotation_template
-from alerts.cards.figures import state_of
+from alerts.cards.figures import card_state
 from alerts.cards.headline import filled
 from alerts.cards.message import Button, Buttons, Color, Fields, Message, Paragraph, Preformatted, Table
 from alerts.cards.text import bold, code, moment, person, text
@@ -84,7 +84,7 @@ def lost(number: int) -> str:
 )
 def test_a_change_of_figures_leaves_the_state(before: Message, after: Message) -> None:
     assert before != after
-    assert state_of(before) == state_of(after)
+    assert card_state(before) == card_state(after)
 
 
 @pytest.mark.parametrize(
@@ -129,4 +129,4 @@ def test_a_change_of_figures_leaves_the_state(before: Message, after: Message) -
     ],
 )
 def test_other_changes_are_changes_of_the_state(before: Message, after: Message) -> None:
-    assert state_of(before) != state_of(after)
+    assert card_state(before) != card_state(after)
