@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from collectors.facts.hardware_names import gpu_keys
 from collectors.facts.label_mapping import DEFAULT, LabelMapping, subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Sample
-from collectors.facts.topology import PodKey, Topology
+from collectors.facts.topology import PodKey, Topology, gpu_keys
 
 GpuKey = tuple[str, str]
 

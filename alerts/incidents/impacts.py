@@ -8,8 +8,7 @@ from datetime import timedelta
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.incident import Impact, Incident, Member
 from alerts.rules import ImpactScope
-from collectors.facts.hardware_names import gpu_keys
-from collectors.facts.topology import GpuUser, Topology, TrainingFacts
+from collectors.facts.topology import GpuUser, Topology, TrainingFacts, gpu_keys
 
 _NAMESPACED = re.compile(r"[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*")
 JOINS_WITHIN = timedelta(minutes=5)  # a training fails before or after the alert of what killed it

@@ -7,9 +7,8 @@ from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from collectors.facts.clock import Clock
-from collectors.facts.hardware_names import gpu_keys
 from collectors.facts.results import Blind
-from collectors.facts.topology import PodKey, Topology
+from collectors.facts.topology import PodKey, Topology, gpu_keys
 from collectors.gpu_pods import MOST_GPUS, GpuKey, pods_by_gpu, pods_query
 from collectors.sources.cluster_sources import ClusterSources
 

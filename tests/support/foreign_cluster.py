@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from collectors.facts.hardware_names import host_of
-from collectors.facts.topology import NodeFacts, PodFacts, Topology
+from collectors.facts.topology import NodeFacts, PodFacts, Topology, host_of
 from tests.support.foreign_series import (
     WORKLOAD,
     ExporterKind,

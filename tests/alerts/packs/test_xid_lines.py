@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks.quality.measure import DATA
-from collectors.facts.hardware_names import pci_address
+from collectors.facts.topology import pci_address
 from collectors.facts.xid_catalogue import Recovery, recovery_of
 from tests.support.xid_lines import XidLine, xid_line
 

@@ -7,12 +7,11 @@ import pytest
 from alerts.rendering import RuleRenderer
 from alerts.rules import ResolveWhen, Rule, Severity
 from benchmarks.quality.measure import DATA
-from collectors.facts.hardware_names import pci_address
 from collectors.facts.labels import Labels
 from collectors.facts.patterns import compile_pattern
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Sample
-from collectors.facts.topology import Topology
+from collectors.facts.topology import Topology, pci_address
 from collectors.facts.xid_catalogue import XIDS, xid_of
 from tests.alerts.packs.shipped import shipped_rules
 

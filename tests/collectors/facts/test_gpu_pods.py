@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from collectors.facts.hardware_names import pci_address
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample
 from collectors.facts.subjects import Subject
-from collectors.facts.topology import NodeFacts, PodFacts, Topology, WorkloadFacts, shown_name
+from collectors.facts.topology import NodeFacts, PodFacts, Topology, WorkloadFacts, pci_address, shown_name
 from collectors.gpu_pods import MOST_GPUS, pods_by_gpu, pods_query
 
 UUID = "GPU-5f1e"

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime
 
-from collectors.facts.hardware_names import host_of
 from collectors.facts.results import Blind, QueryResult, Sample
-from collectors.facts.topology import PodKey, Topology
+from collectors.facts.topology import PodKey, Topology, host_of
 from collectors.sources.prometheus.dialects.families import INSTANCE
 
 _SAYS = ("nodename", "node")  # of node_uname_info and of kubelet_node_name
