@@ -9,10 +9,8 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from yarl import URL
 
 from alerts.cards.channel_id import kind_and_name
-from bot.settings.addresses import Address
-from bot.settings.names_and_ids import ChannelId
 from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Section, TlsConfig
-from bot.settings.slack_tokens import AppToken, BotToken
+from bot.settings.value_types import Address, AppToken, BotToken, ChannelId
 from collectors.facts.clock import duration
 
 CONSOLE_CHANNEL = "console:log"

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from bot.settings.locations import KeyPath
 from bot.settings.schema import Settings
 from bot.settings.secrets import Secret, SecretError
-from bot.settings.slack_tokens import token_error
+from bot.settings.value_types import token_error
 from bot.store.backends.backend_catalogue import backend_of
 
 CERTIFICATES = frozenset({"ca_file", "cert_file", "key_file"})

@@ -7,39 +7,35 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from bot.settings.addresses import (
+from bot.settings.channels import ChannelSettings, SlackSettings
+from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Matchers, Section, TlsConfig
+from bot.settings.value_types import (
     Address,
     AddressWithoutLogin,
-    Link,
-    ListenAddress,
-    OptionalAddress,
-    SecretAddress,
-    StoreUrl,
-)
-from bot.settings.channels import ChannelSettings, SlackSettings
-from bot.settings.known_words import (
     AutomationName,
-    CommandPattern,
-    ExporterName,
-    LabelRole,
-    LogField,
-    PackName,
-    RedactPattern,
-    TimeZone,
-)
-from bot.settings.names_and_ids import (
     ChannelName,
     ClusterName,
+    CommandPattern,
+    ExporterName,
     GroupId,
     IndexName,
     KubernetesName,
     LabelName,
+    LabelRole,
     LabelValue,
+    Link,
+    ListenAddress,
+    LogField,
+    OptionalAddress,
+    PackName,
     PersonId,
     PullSecret,
     QualifiedId,
+    RedactPattern,
+    SecretAddress,
+    StoreUrl,
+    TimeZone,
 )
-from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Matchers, Section, TlsConfig
 from collectors.facts.clock import duration
 
 

@@ -8,7 +8,7 @@ from bot.delivery.notifier_protocol import Permanent, SendError
 from bot.settings.schema import RouteSettings, Settings
 from bot.settings.secrets import SecretError
 from bot.settings.section import secret
-from bot.settings.slack_tokens import token_error
+from bot.settings.value_types import token_error
 from collectors.facts.findings import Finding, broken, ok, warning
 
 # Those of docs/slack-manifest.yaml, with their reasons in docs/slack.md.

@@ -1,0 +1,315 @@
+"""Types of settings' values: each is checked where a setting is declared, and its error says how to write it."""
+
+import re
+from collections.abc import Callable, Iterable
+from fnmatch import fnmatchcase
+from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from pydantic import AfterValidator, SecretStr, StringConstraints, WithJsonSchema
+from yarl import URL
+
+from alerts.loading.node_reader import did_you_mean
+from bot.store.backends.backend_catalogue import backend_of, engine_of
+from collectors.facts.redaction import Redactor
+from collectors.facts.subjects import WORDS
+from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
+from collectors.sources.prometheus.dialects.families import FAMILIES, Role
+from commands.command_catalogue import CATALOGUE
+from commands.gpu.reclaim_requests import AUTOMATION
+
+AUTOMATIONS = (AUTOMATION,)  # the actors that the settings may permit commands
+PERSON_KINDS = ("slack", "token")  # by what a person may come
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+def _address(value: str) -> str:
+    """Check the address of a server. It may contain a password, which no error shows."""
+    shown = re.sub(r"[^/@]*@", "", value)
+    if not value.strip():
+        raise ValueError("is empty: write an address such as http://server.example:9090")
+    if "://" not in value:
+        raise ValueError(f"`{shown}` has no scheme: write http://{shown} or https://{shown}")
+    try:
+        url = URL(value)
+    except ValueError:
+        raise ValueError(f"`{shown}` is not an address: write it like http://server.example:9090") from None
+    if url.scheme not in ("http", "https"):
+        raise ValueError(f"`{url.scheme}` is not a scheme of a server here: use http or https")
+    if not url.host:
+        raise ValueError(f"`{shown}` names no host: write it like http://server.example:9090")
+    return value
+
+
+def _address_without_login(value: str) -> str:
+    url = URL(_address(value))
+    if url.user is not None or url.password is not None:
+        raise ValueError(f"the address of {url.host} has a user or password: use basic_auth or api_key_file")
+    return value
+
+
+def _secret_address(value: SecretStr) -> SecretStr:
+    _address(value.get_secret_value())
+    return value
+
+
+def _optional_address(value: str) -> str:
+    return _address(value) if value else value
+
+
+def _timezone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        near = did_you_mean(value, available_timezones())
+        raise ValueError(
+            f"`{value}` is not a time zone{near or ': write it like UTC or Asia/Shanghai'}"
+        ) from None
+    return value
+
+
+def _redact_pattern(value: str) -> str:
+    try:
+        Redactor((value,))
+    except ValueError as error:
+        raise ValueError(str(error).removeprefix("redact: ")) from None
+    return value
+
+
+def _store_url(value: str) -> str:
+    try:
+        backend = backend_of(value)
+        engine_of(backend)
+        backend.check()
+    except ValueError as error:
+        raise ValueError(str(error).replace("store.url", "it")) from None
+    return value
+
+
+def _listen(value: str) -> str:
+    host, colon, port = value.rpartition(":")
+    if not colon or not port.isdecimal() or int(port) > 65535:
+        raise ValueError(
+            f"`{value}` is not an address and a port: write it like 127.0.0.1:9099 or 0.0.0.0:9099"
+        )
+    if "/" in host or " " in host:
+        raise ValueError(f"`{value}` has more than an address and a port: write it like 127.0.0.1:9099")
+    return value
+
+
+def _command_pattern(value: str) -> str:
+    names = [command.name for command in CATALOGUE]
+    if any(fnmatchcase(name, value) for name in names):
+        return value
+    known = [*names, *(f"{noun} *" for noun in dict.fromkeys(command.noun for command in CATALOGUE))]
+    near = did_you_mean(value, known) or "; `help` lists the commands, and `node *` stands for all of a noun"
+    raise ValueError(f"`{value}` is no command{near}")
+
+
+def _automation(value: str) -> str:
+    if value not in AUTOMATIONS:
+        raise ValueError(f"`{value}` is no automation{did_you_mean(value, AUTOMATIONS)}")
+    return value
+
+
+def _log_field(value: str) -> str:
+    if value not in DEFAULT_FIELDS:
+        raise ValueError(
+            f"`{value}` is not a word for a field of log lines{did_you_mean(value, DEFAULT_FIELDS)}"
+        )
+    return value
+
+
+def _exporter(value: str) -> str:
+    names = [family.name for family in FAMILIES if family.roles]
+    if value not in names:
+        near = did_you_mean(value, names) or f"; known are {', '.join(names)}"
+        raise ValueError(f"`{value}` is not an exporter whose labels are looked up{near}")
+    return value
+
+
+def _label_role(value: str) -> str:
+    roles = [role.value for role in Role]
+    if value not in roles:
+        near = did_you_mean(value, roles) or f"; known are {', '.join(roles)}"
+        raise ValueError(f"`{value}` is not what a label can mean{near}")
+    return value
+
+
+def _link(value: str) -> str:
+    known = (*WORDS, "query")  # alerts/cards/query_links.py
+    for word in _PLACEHOLDER.findall(value):
+        if word not in known:
+            near = did_you_mean(word, known) or f"; known are {', '.join(known)}"
+            raise ValueError(f"`{{{word}}}` is not a word of a subject{near}")
+    _address(_PLACEHOLDER.sub("x", value))
+    return value
+
+
+def _pull_secret(value: str) -> str:
+    if value and not re.fullmatch(r"[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*", value):
+        raise ValueError(f"`{value}` is not namespace/name: write it like ops/registry")
+    return value
+
+
+def _id(what: str, pattern: str, example: str, where: str) -> Callable[[str], str]:
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(
+                f"`{value}` is not the id of {what}: write an id like {example}, which is {where}"
+            )
+        return value
+
+    return check
+
+
+def _person(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_.:-]+", value):
+        raise ValueError(
+            f"`{value}` is not the id of a person: write an id like U0123456, from their profile"
+        )
+    return value
+
+
+def _qualified_id(value: str) -> str:
+    kind, colon, name = value.partition(":")
+    if kind not in PERSON_KINDS or not colon or not name:
+        near = did_you_mean(kind, PERSON_KINDS) if colon else ""
+        raise ValueError(
+            f"`{value}` is not an id with its kind{near or ''}: write slack:U0123456 for a person in Slack, "
+            "or token:NAME for an actor of http.auth.tokens"
+        )
+    if kind == "slack" and not re.fullmatch(r"[UW][A-Z0-9]+", name):
+        raise ValueError(
+            f"`{name}` is not the id of a person in Slack: write slack:U0123456, from their profile"
+        )
+    return value
+
+
+def _kubernetes_name(value: str) -> str:
+    if not value.strip() or not value.isprintable():
+        raise ValueError(
+            "is not the name of a user or group in Kubernetes: write it as `kubectl auth whoami` does"
+        )
+    return value
+
+
+def token_error(token: str, *, is_app: bool) -> str:
+    """Return why Slack's token is of the wrong type, without the token; empty if it may be right."""
+    kind = token[:5]
+    if is_app and kind in ("xoxb-", "xoxp-"):
+        return f"is a token that begins with {kind}, but app_token begins with xapp-: are the two tokens swapped?"
+    if not is_app and kind == "xapp-":
+        return (
+            "is a token that begins with xapp-, but bot_token begins with xoxb-: are the two tokens swapped?"
+        )
+    if not is_app and kind == "xoxp-":
+        return "is a person's token (xoxp-): use the bot's token, which begins with xoxb-"
+    return ""
+
+
+def _token(*, is_app: bool) -> Callable[[SecretStr], SecretStr]:
+    def check(value: SecretStr) -> SecretStr:
+        if error := token_error(value.get_secret_value(), is_app=is_app):
+            raise ValueError(error)
+        return value
+
+    return check
+
+
+def _named(pattern: str, text: str) -> Callable[[str], str]:
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(f"`{value}` {text}")
+        return value
+
+    return check
+
+
+_NOUNS = tuple(dict.fromkeys(command.noun for command in CATALOGUE))
+# What a schema can refuse of a command's pattern: a verb that does not exist, and a noun that nothing begins with.
+_COMMAND_SHAPE = "^(?:{names}|(?:{nouns}) .*[*?\\\\[].*|[^ ]*[*?\\\\[].*)$".format(
+    names="|".join(command.name for command in CATALOGUE), nouns="|".join(_NOUNS)
+)
+_URL = r"^https?://[^\s/]+"
+_LISTEN_SHAPE = r"^[^/\s]*:[0-9]{1,5}$"
+
+
+def _shaped(pattern: str) -> WithJsonSchema:
+    """Return the JSON schema of a text, from which the chart's values get theirs: it sees no more than one value."""
+    return WithJsonSchema({"type": "string", "pattern": pattern})
+
+
+def _one_of(values: Iterable[str]) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "enum": list(values)})
+
+
+Address = Annotated[str, AfterValidator(_address), _shaped(_URL)]
+OptionalAddress = Annotated[str, AfterValidator(_optional_address), _shaped(f"^$|{_URL}")]
+AddressWithoutLogin = Annotated[str, AfterValidator(_address_without_login), _shaped(_URL)]
+SecretAddress = Annotated[SecretStr, AfterValidator(_secret_address), _shaped(_URL)]
+TimeZone = Annotated[str, AfterValidator(_timezone), WithJsonSchema({"type": "string", "format": "timezone"})]
+PackName = Annotated[str, WithJsonSchema({"type": "string", "format": "pack"})]
+RedactPattern = Annotated[str, AfterValidator(_redact_pattern)]
+StoreUrl = Annotated[str, AfterValidator(_store_url)]
+ListenAddress = Annotated[str, AfterValidator(_listen), _shaped(_LISTEN_SHAPE)]
+CommandPattern = Annotated[str, AfterValidator(_command_pattern), _shaped(_COMMAND_SHAPE)]
+AutomationName = Annotated[str, AfterValidator(_automation)]
+LogField = Annotated[str, AfterValidator(_log_field), _one_of(DEFAULT_FIELDS)]
+ExporterName = Annotated[
+    str, AfterValidator(_exporter), _one_of(family.name for family in FAMILIES if family.roles)
+]
+LabelRole = Annotated[str, AfterValidator(_label_role), _one_of(role.value for role in Role)]
+LabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
+
+
+def _label_value(value: str) -> str:
+    if not value:
+        raise ValueError(
+            "an empty value means series without the label: name a value, or leave the label out"
+        )
+    return value
+
+
+LabelValue = Annotated[str, AfterValidator(_label_value)]
+Link = Annotated[str, AfterValidator(_link)]
+PullSecret = Annotated[str, AfterValidator(_pull_secret)]
+BotToken = Annotated[SecretStr, AfterValidator(_token(is_app=False))]
+AppToken = Annotated[SecretStr, AfterValidator(_token(is_app=True))]
+PersonId = Annotated[str, AfterValidator(_person)]
+KubernetesName = Annotated[str, AfterValidator(_kubernetes_name)]
+QualifiedId = Annotated[str, AfterValidator(_qualified_id)]
+_CLUSTER = r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?"
+_CHANNEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_SLACK_CHANNEL, _SLACK_GROUP = "[CGD][A-Z0-9]+", "S[A-Z0-9_]+"
+ChannelId = Annotated[
+    str,
+    AfterValidator(_id("a Slack channel", _SLACK_CHANNEL, "C0123456", "at the end of the channel's details")),
+    _shaped(f"^{_SLACK_CHANNEL}$"),
+]
+GroupId = Annotated[
+    str,
+    AfterValidator(_id("a Slack user group", _SLACK_GROUP, "S0123456", "in the user group's URL")),
+    _shaped(f"^{_SLACK_GROUP}$"),
+]
+ClusterName = Annotated[
+    str,
+    AfterValidator(
+        _named(_CLUSTER, "is not a cluster's name: use lower-case letters, digits, `-` and `.`, at most 63")
+    ),
+    _shaped(f"^{_CLUSTER}$"),
+]
+IndexName = Annotated[
+    str,
+    AfterValidator(
+        _named(r"\S+", "is not the name of an index or a pattern: write `*` to search all of them")
+    ),
+    _shaped(r"^\S+$"),
+]
+ChannelName = Annotated[
+    str,
+    AfterValidator(
+        _named(_CHANNEL, "is not a channel's name: use lower-case letters, digits and `-`, at most 63")
+    ),
+    _shaped(f"^{_CHANNEL}$"),
+]
