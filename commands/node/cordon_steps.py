@@ -32,22 +32,22 @@ OURS = (BY, AT, REASON, UNTIL, CORDON_INCIDENT, CORDON_VOLUME, CLUSTER)
 def cordon_steps(
     node: Node, reason: str, context: CommandContext, lasting: timedelta, *, volume: str = ""
 ) -> list[Patch | Record]:
-    """Return the steps that cordon the node, which is not cordoned yet, and record the lease.
-
-    `reason` is what a person gave, if anything; `volume` is the one that is frozen by it.
-    """
-    name, until, incident = node.metadata.name, context.now + lasting, context.origin.incident
-    reason = reason or our_reason(volume=volume, incident=incident)
+    """Return the steps that cordon the node if it is not cordoned, and record the lease."""
+    name, until = node.metadata.name, context.now + lasting
+    incident = (
+        sentence("incident {incident}", incident=context.origin.incident) if context.origin.incident else ""
+    )
+    reason = reason or incident or sentence("no reason given")
     annotations = {
         BY: context.actor.name,
         AT: f"{context.now:%Y-%m-%dT%H:%M:%SZ}",
         REASON: str(reason),
         UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}",
-        CORDON_INCIDENT: incident or None,
+        CORDON_INCIDENT: context.origin.incident or None,
         CORDON_VOLUME: volume or None,
         CLUSTER: context.cluster.name,
     }
-    lease = replace(_new_lease(node, reason, context), until=until, incident=incident)
+    lease = replace(_new_lease(node, reason, context), until=until, incident=context.origin.incident)
     patch = Patch(
         ref=ref_of_node(node),
         description=sentence(

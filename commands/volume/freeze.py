@@ -9,7 +9,7 @@ from collectors.facts.sentences import listed, sentence
 from collectors.volume_use import VolumeUse, VolumeUser
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
-from commands.core.cordoned_nodes import cordoned_by
+from commands.core.cordoned_nodes import cordoned_by, our_reason
 from commands.core.lookups import read_node
 from commands.execution.plan import Stage, in_order
 from commands.execution.steps import Patch, Record
@@ -110,7 +110,8 @@ async def _cordons(
                 )
             )
         else:
-            steps += cordon_steps(node, action.reason, context, lasting, volume=_name(use))
+            reason = action.reason or our_reason(volume=_name(use))
+            steps += cordon_steps(node, reason, context, lasting, volume=_name(use))
     return steps, notes
 
 
