@@ -12,7 +12,10 @@ from alerts.annotation_template import RULE_CONTEXT
 from alerts.cards.message import Message, Preformatted, Table
 from collectors.facts.sentences import Listed, Sentence
 
-_MEASURED = ("value", "count")  # arguments of rules: what their templates print of a sample, and how many alerts
+_MEASURED = (
+    "value",
+    "count",
+)  # arguments of rules: what their templates print of a sample, and how many alerts
 
 
 def card_state(message: Message) -> object:

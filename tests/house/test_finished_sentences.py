@@ -1,4 +1,4 @@
-"""Modules that show things and look into a text by pattern: each says which text that is, and none is a sentence of ours."""
+"""Modules that show things and look into a text by pattern: which text that is, and that it is no sentence of ours."""
 
 import ast
 from pathlib import Path

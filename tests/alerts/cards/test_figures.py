@@ -41,7 +41,9 @@ def several(count: int, value: float) -> Message:
 
 
 def lost(number: int) -> str:
-    return counted("{count} GPU of {node} is lost", "{count} GPUs of {node} are lost", count=number, node="a1")
+    return counted(
+        "{count} GPU of {node} is lost", "{count} GPUs of {node} are lost", count=number, node="a1"
+    )
 
 
 @pytest.mark.parametrize(

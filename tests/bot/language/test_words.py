@@ -64,7 +64,7 @@ def test_each_thing_has_its_word() -> None:
     ("english", "chinese", "wrong"),
     [
         ("Incident {incident} is open.", "故障 {incident} 未恢复。", []),
-        ("Incident {incident} is open.", "事件 {incident} 未恢复。", ["incident is not 故障", "事件 is not of the table"]),
+        ("{incident} is an incident.", "{incident} 是事件。", ["incident is not 故障", "事件 is not of the table"]),
         ("{count} events", "{count} 个事件", []),
         ("{node} is cordoned", "{node} 被 cordon", ["cordon is not", "cordon is not of the table"]),
         ("the right `cordon` of {limit}", "权限 `cordon`，{limit}", []),
