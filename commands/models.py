@@ -50,6 +50,7 @@ class DueCommand:
     at: datetime
     line: str
     actor: str  # the automation that runs it, such as automation:reclaim
+    channel: str = ""  # where the card of its plan is posted; empty: in the default channel
 
     @property
     def request(self) -> str:

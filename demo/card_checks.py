@@ -20,7 +20,8 @@ _RANKS = {"critical": 3, "warning": 2, "info": 1}
 _NEXT = re.compile(r"\*Next:\* \*(?P<label>[^*]+)\*")
 # The last is the reason that a person gave.
 _QUOTED = re.compile(r"```.*?```|`[^`]*`|<[^>]*>|(?<=said that it was over: )[^.\n]*", re.DOTALL)
-_STILL = re.compile(r"\bstill\b|^\*?Its record\b|lease is left")  # what an action left behind is so now
+# What an action left behind is so now, and so is a file in the thread.
+_STILL = re.compile(r"\bstill\b|^\*?Its record\b|lease is left|list is attached")
 _PRESENT = re.compile(
     r"\b(is|are|has|have|does|do|cannot|can't|throttles?|fails|runs|waits|wait|needs?|reports|gives up|goes)\b"
 )
@@ -170,8 +171,6 @@ def _not_raised(message: Shown, messages: Sequence[Shown]) -> Iterator[str]:
     )
     ended = max((number for number, version in enumerate(versions) if version.is_over), default=-1)
     current = [version for version in versions[ended + 1 :] if version.severity]
-    if current and first.at - current[0].at <= SETTLES:  # posted late, together with what happened since
-        current = []
     if current and all(version.severity >= rank for version in current):
         yield f"{_named(message, first)}: its card was never milder"
     before = [

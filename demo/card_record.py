@@ -1,7 +1,7 @@
 """The record that the checker of cards reads: every version of every message, and what was so meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -74,7 +74,7 @@ class CardRecord:
         return Moment(
             at=at,
             already=frozenset(already),
-            incidents={one.id: _open(one) for one in incidents if one.is_open},
+            incidents={one.id: known_as(one) for one in incidents if one.is_open},
         )
 
     def _cordons(self, leased: set[str]) -> list[str]:
@@ -100,17 +100,18 @@ class CardRecord:
     async def _shown(self) -> list[Shown]:
         environment = self._environment
         async with environment.yard.store.read() as snapshot:
-            rows = await snapshot.rows(PostedCard).find(kind=CardKind.INCIDENT.value)
+            rows = await snapshot.rows(PostedCard).find(kind=(CardKind.INCIDENT.value, CardKind.PARENT.value))
         cards = {row.message_id: row.row_id for row in rows if row.message_id}
         return [
-            _shown(channel, message, cards)
+            shown_as(channel, message, cards)
             for channel in CHANNELS
             for message in environment.slack.everything(channel)
             if message.by_bot
         ]
 
 
-def _shown(channel: str, message: Message, cards: dict[str, str]) -> Shown:
+def shown_as(channel: str, message: Message, cards: Mapping[str, str]) -> Shown:
+    """Return a message with its versions. `cards`: the incidents by the message of their card."""
     return Shown(
         channel=channel,
         id=message.ts,
@@ -139,7 +140,8 @@ def _lines(part: Any) -> list[str]:
     return [line for one in part.values() for line in _lines(one)]
 
 
-def _open(incident: Incident) -> OpenIncident:
+def known_as(incident: Incident) -> OpenIncident:
+    """Return what is known of an open incident."""
     standing = incident.standing
     said = dict[str, int]()
     for member in standing:

@@ -15,6 +15,7 @@ from alerts.incidents.incident import Incident
 from bot.settings.loading import read_settings
 from bot.wiring import Yardmaster, build
 from collectors.facts.clock import format_duration as written_span
+from demo.alert_sender import AlertSender, SentAlert
 from demo.faster_rules import write_packs
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.lookalikes.kubernetes import KubernetesLookalike, User
@@ -32,6 +33,8 @@ SCRAPE_EVERY = timedelta(seconds=2)
 FACTOR = 1 / 30  # of the rules' durations: a minute becomes two seconds
 NODE_GRACE = timedelta(seconds=16)  # kubelets renew their leases every 10 s
 BOT = "system:serviceaccount:yardmaster:yardmaster"
+STORM_FROM = 4  # nodes: all of a rack
+SENDER_TOKEN = "power-monitoring-of-the-demo"
 
 PEOPLE = (
     Person(name="dana", title="sre, on call"),
@@ -95,11 +98,15 @@ class Environment:
     kubernetes: KubernetesLookalike | None
     elasticsearch: ElasticsearchLookalike | None
     settings_file: Path
+    sender: AlertSender
 
     def start_fault(self, fault: Fault) -> None:
-        """Start a scenario's fault: `prometheus` stops the real server; any other name is a fault of the world."""
+        """Start a scenario's fault: `prometheus` stops the real server, `sent_alerts` are those of another program;
+        any other name is a fault of the world."""
         if fault.fault == "prometheus":
             self.prometheus.stop()
+        elif fault.fault == "sent_alerts":
+            self.sender.start(SentAlert(**fault.parameters))
         else:
             self.world.faults.start(fault.fault, **fault.parameters)
 
@@ -108,6 +115,8 @@ class Environment:
         if name == "prometheus":
             if not self.prometheus.is_running:
                 self.prometheus.start()
+        elif name == "sent_alerts":
+            self.sender.end()
         elif any(running.name == name for running in self.world.faults.running):
             self.world.faults.end(name)
 
@@ -155,6 +164,10 @@ async def start_environment(options: EnvironmentOptions) -> AsyncIterator[Enviro
         yard = await stack.enter_async_context(build(read_settings(file)))
         await stack.enter_async_context(_background(yard.run(), "yardmaster"))
         await slack.connected()
+        sender = AlertSender(
+            address=lambda: yard.server.address, token=SENDER_TOKEN, now=slack.workspace.clock.now
+        )
+        await stack.enter_async_context(_background(sender.run(), "sender of alerts"))
         yield Environment(
             options=options,
             world=world,
@@ -164,6 +177,7 @@ async def start_environment(options: EnvironmentOptions) -> AsyncIterator[Enviro
             kubernetes=kubernetes,
             elasticsearch=elasticsearch,
             settings_file=file,
+            sender=sender,
         )
 
 
@@ -236,7 +250,11 @@ def bot_settings(
             "api_url": slack.url,
             "channel": slack.id("#gpu-alerts"),
         },
-        "http": {"listen": "127.0.0.1:0"},
+        "http": {
+            "listen": "127.0.0.1:0",
+            "auth": {"tokens": [{"actor": "power-monitoring", "token": SENDER_TOKEN}]},
+        },
+        "incidents": {"storm_from": STORM_FROM},
         "routes": [
             {
                 "match": f'team="{team}", alertname=~"GPUIdle|Training.*"',

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from alerts.cards.channel_id import channel_id
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.incident import Incident
+from alerts.parents.parent_incident import ParentIncident
 from bot.channels.slack.listeners import BUSY, NOT_TAKEN, PENDING, TAKEN
 from collectors.cluster.kinds import DEPLOYMENTS
 from collectors.trainings.training import TrainingState
@@ -62,7 +63,7 @@ class ScenarioRunner:
         result = Result(name=scenario.name)
         self._start = monotonic()
         # An open incident belongs to the scenario only if its fault began in the simulated history.
-        self._known = set() if scenario.initial_faults else {one.id for one in await self._incidents()}
+        self._known = set() if scenario.initial_faults else {one.id for one in await self._everything()}
         async with self._record.running():
             try:
                 await self._run(scenario, result)
@@ -77,7 +78,8 @@ class ScenarioRunner:
             await self._act(scenario, act, None)
         for fault in scenario.faults:
             self._environment.start_fault(fault)
-        incident = await self._await_alerts(scenario, result) if scenario.card.group_key else None
+        has_incident = scenario.card.group_key or scenario.card.parent
+        incident = await self._await_alerts(scenario, result) if has_incident else None
         card = await self._await_card(scenario, incident, result)
         if scenario.done.training_gone and not self._holds_gpus(scenario.done.training_gone):
             raise FailedError(f"there is no training {scenario.done.training_gone} that could end")
@@ -90,34 +92,39 @@ class ScenarioRunner:
         for act in scenario.after:
             await self._act(scenario, act, card)
         if incident is not None:
-            await self._await_resolved(scenario, incident, card)
+            await self._await_resolved(scenario, incident)
             result.resolved = self._elapsed()
         for act in scenario.cleanup:
             await self._act(scenario, act, None)
         await asyncio.sleep(SETTLES)
         await self._check_no_other_cards(scenario, incident)
 
-    async def _await_alerts(self, scenario: Scenario, result: Result) -> Incident:
-        async def check() -> Incident | None:
-            for incident in await self._incidents():
-                if incident.group_key == scenario.card.group_key and self._is_new(incident):
+    async def _await_alerts(self, scenario: Scenario, result: Result) -> Incident | ParentIncident:
+        key = scenario.card.group_key or scenario.card.parent
+
+        async def check() -> Incident | ParentIncident | None:
+            for incident in await self._everything():
+                if _key(incident) == key and self._is_new(incident):
                     result.opened = result.opened or self._elapsed()
-                    names = {member.name for member in incident.members}
-                    if set(scenario.alerts) <= names:
+                    if set(scenario.alerts) <= await self._alerts_of(incident):
                         return incident
             return None
 
-        found = await self._until(
-            scenario, f"alerts {', '.join(scenario.alerts)} for {scenario.card.group_key}", check
-        )
+        what = f"alerts {', '.join(scenario.alerts)} for {key}"
+        found: Incident | ParentIncident = await self._until(scenario, what, check)
         result.alerted = self._elapsed()
         return found
 
+    async def _alerts_of(self, incident: Incident | ParentIncident) -> set[str]:
+        """Return the names of its alerts, or of those of all its members."""
+        members = [incident] if isinstance(incident, Incident) else await self._incidents(parent=incident.id)
+        return {member.name for one in members for member in one.members}
+
     async def _await_card(
-        self, scenario: Scenario, incident: Incident | None, result: Result
+        self, scenario: Scenario, incident: Incident | ParentIncident | None, result: Result
     ) -> Message | None:
         kind, of = (
-            (CardKind.INCIDENT, incident.id)
+            (_kind_of(incident), incident.id)
             if incident is not None
             else (CardKind.LAUNCH, scenario.card.launch)
         )
@@ -270,24 +277,26 @@ class ScenarioRunner:
             for one in self._environment.yard.clusters[CLUSTER].trainings()
         )
 
-    async def _await_resolved(self, scenario: Scenario, incident: Incident, card: Message | None) -> None:
+    async def _await_resolved(self, scenario: Scenario, incident: Incident | ParentIncident) -> None:
         async def check() -> bool:
             async with self._environment.yard.store.unit() as unit:
-                now = await unit.rows(Incident).get(incident.id)
+                now = await unit.rows(type(incident)).get(incident.id)
             return now is not None and not now.is_open
 
         await self._until(scenario, "the incident to resolve", check)
 
         async def is_updated() -> bool:
-            found = await self._cards(scenario.card.channels[0], CardKind.INCIDENT, incident.id)
+            found = await self._cards(scenario.card.channels[0], _kind_of(incident), incident.id)
             return bool(found) and scenario.card_text in found[0].said
 
         await self._until(scenario, f"the card to show `{scenario.card_text}`", is_updated)
 
-    async def _check_no_other_cards(self, scenario: Scenario, incident: Incident | None) -> None:
+    async def _check_no_other_cards(
+        self, scenario: Scenario, incident: Incident | ParentIncident | None
+    ) -> None:
         """Check that no other incident opened, and that this one has one card per expected channel and no more."""
         for other in await self._incidents():
-            is_expected = incident is not None and other.id == incident.id
+            is_expected = incident is not None and incident.id in (other.id, other.parent)
             is_allowed = any(other.group_key.startswith(prefix) for prefix in scenario.also)
             if self._is_new(other) and not is_expected and not is_allowed:
                 raise FailedError(
@@ -295,7 +304,7 @@ class ScenarioRunner:
                 )
         if incident is not None:
             for channel in CHANNELS:
-                count = len(await self._cards(channel, CardKind.INCIDENT, incident.id))
+                count = len(await self._cards(channel, _kind_of(incident), incident.id))
                 wanted = 1 if channel in scenario.card.channels else 0
                 if count != wanted:
                     raise FailedError(f"{count} cards in {channel}, expected {wanted}")
@@ -304,11 +313,17 @@ class ScenarioRunner:
         for name in scenario.end_faults:
             self._environment.end_fault(name)
 
-    async def _incidents(self) -> list[Incident]:
+    async def _incidents(self, **wanted: str) -> list[Incident]:
         async with self._environment.yard.store.unit() as unit:
-            return list(await unit.rows(Incident).find(newest=True, limit=200))
+            return list(await unit.rows(Incident).find(newest=True, limit=200, **wanted))
 
-    def _is_new(self, incident: Incident) -> bool:
+    async def _everything(self) -> list[Incident | ParentIncident]:
+        """Return the newest incidents, and the parents of many."""
+        async with self._environment.yard.store.unit() as unit:
+            parents = await unit.rows(ParentIncident).find(newest=True, limit=200)
+        return [*parents, *await self._incidents()]
+
+    def _is_new(self, incident: Incident | ParentIncident) -> bool:
         return incident.id not in self._known
 
     async def _until(self, scenario: Scenario, what: str, check: Callable[[], Awaitable[T | None]]) -> T:
@@ -329,6 +344,14 @@ class ScenarioRunner:
 
     def _elapsed(self) -> float:
         return monotonic() - self._start
+
+
+def _key(incident: Incident | ParentIncident) -> str:
+    return incident.group_key if isinstance(incident, Incident) else incident.key
+
+
+def _kind_of(incident: Incident | ParentIncident) -> CardKind:
+    return CardKind.INCIDENT if isinstance(incident, Incident) else CardKind.PARENT
 
 
 def _asks_again(message: Message) -> bool:

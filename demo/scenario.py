@@ -9,7 +9,8 @@ import yaml
 
 
 class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"parameters": "with"}):
-    """A fault to start. `prometheus` stops the real Prometheus; any other name is one of `demo.world.faults`."""
+    """A fault to start. `prometheus` stops the real Prometheus, `sent_alerts` are those of another program; any other
+    name is one of `demo.world.faults`."""
 
     fault: str
     parameters: dict[str, Any] = {}
@@ -38,10 +39,12 @@ class ExpectedState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ExpectedCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Channels in which exactly one card must be posted: an incident's, by its group key, or a training launch's."""
+    """Channels in which exactly one card must be posted: an incident's, by its group key, that of a parent incident,
+    by its key, or a training launch's."""
 
     channels: list[str]
     group_key: str = ""
+    parent: str = ""
     launch: str = ""
 
 

@@ -81,6 +81,14 @@ async def take_pictures(into: Path) -> list[Path]:
             lost = page.get_by_role("main").get_by_test_id("message").filter(has_text="DATA LOSS").first
             await expect(lost).to_contain_text("Stop vision-detr/detr", timeout=TIMEOUT)
             files.append(await _picture(lost, into / "data-loss.png"))
+            for fault in scenarios["rack-power"].faults:
+                environment.start_fault(fault)
+            many = (
+                page.get_by_role("main").get_by_test_id("message").filter(has_text="4 nodes of rack-d").first
+            )
+            await expect(many).to_contain_text("KubeNodeNotReady on 4", timeout=TIMEOUT)
+            await expect(many).to_contain_text("The whole list is attached", timeout=TIMEOUT)
+            files.append(await _picture(many, into / "storm.png"))
             return files
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from alerts.cards.desired_cards import desired_cards
 from alerts.cards.posted import CardId, CardKind, PostedCard
+from alerts.incidents.events import last_number
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_book import Effects, IncidentBook
 from alerts.silences import Silence
@@ -72,7 +73,7 @@ class CardBook:
         found: list[tuple[Incident, list[PostedCard]]] = []
         for incident in (*effects.incidents, *(one for one in lacking if one is not None)):
             before = self._book.get(incident.id)
-            after = before.events[-1].number if before is not None and before.events else 0
+            after = last_number(before.events) if before is not None else 0
             found.append((incident, desired_cards(incident, self.cards_of(incident.id), after=after)))
         return found
 

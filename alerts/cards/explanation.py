@@ -111,12 +111,13 @@ def _example(incident: Incident, members: list[Member]) -> str:
     alike = [one for one in members if one.is_firing == first.is_firing]
     every = incident.totals
     totals = (every.firing if first.is_firing else every.over).get(first.name) if every is not None else None
-    if (said := group_headline(incident, alike, totals)) is not None:
+    is_over = not incident.is_open or not (first.is_firing or incident.stands(first))
+    if (said := group_headline(incident, alike, totals, is_over=is_over)) is not None:
         return said
     count = len(members) if every is None else _count(every, first.name)
     summary = headline_of(first.summary)
     said = sentence("{alert} (and {count} more)", alert=summary, count=count - 1) if count > 1 else summary
-    return said if incident.is_open or first.is_worse else sentence("over: {alert}", alert=said)
+    return sentence("over: {alert}", alert=said) if is_over and not first.is_worse else said
 
 
 def _count(totals: Totals, name: str) -> int:

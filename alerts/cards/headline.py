@@ -70,14 +70,20 @@ def alike_of(incident: Incident) -> tuple[Member, ...]:
 
 
 def group_headline(
-    incident: Incident, alike: Sequence[Member], totals: GroupTotals | None = None
+    incident: Incident,
+    alike: Sequence[Member],
+    totals: GroupTotals | None = None,
+    *,
+    is_over: bool | None = None,
 ) -> str | None:
     """Return what alerts of one rule say together, in the past tense once it is over; None where their rule does not.
 
     The one with the highest value speaks for all. `totals`: of all that are alike, where these are only the first.
+    `is_over`: whether these alerts are, if not as the incident is.
     """
     worst = max(alike, key=lambda member: member.value if member.value == member.value else float("-inf"))
-    template = worst.headline if incident.is_open else worst.resolved_headline
+    is_past = not incident.is_open if is_over is None else is_over
+    template = worst.resolved_headline if is_past else worst.headline
     said = filled(template, group_words(incident, alike, totals)) if template else None
     return headline_of(said) if said else None
 

@@ -1,5 +1,6 @@
 """The card of an incident: what, where, who is affected and what to do, in the first three lines. Pure."""
 
+import re
 from datetime import datetime
 
 from alerts.cards.concerned import concerned
@@ -31,6 +32,8 @@ _LOUD = {
     Severity.WARNING: sentence("WARNING"),
     Severity.INFO: sentence("INFO"),
 }
+_TIME = re.compile(r"(?<!\d)\d{2}:\d{2}:\d{2}(?!\d)")  # and no PCI address
+_OWN_TIMES = sentence("Times in these lines are as the program wrote them, often in UTC.")
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 
 
@@ -49,15 +52,17 @@ def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, 
         blocks.append(Paragraph(text=waiting))
     if many := many_alerts(incident):
         blocks.append(Paragraph(text=many))
-    if lead.texts:
-        blocks.append(Preformatted(lines=lead.texts[:EVIDENCE_LINES]))
+    if evidence := lead.texts[:EVIDENCE_LINES]:
+        blocks.append(Preformatted(lines=evidence))
+        if any(map(_TIME.search, evidence)):  # the card's own times are the reader's
+            blocks.append(Context(text=text(_OWN_TIMES)))
     blocks += [Paragraph(text=left.text) for left in context.still_open]
     if (buttons := card_buttons(incident, context)).is_needed:
         blocks.append(buttons)
     blocks.append(Context(text=_foot(incident, context)))
     return Message(
         title=card_title(incident),
-        color=_color(incident, context),
+        color=card_color(incident, context),
         blocks=tuple(blocks),
         summary=_summary(incident),
     )
@@ -72,7 +77,7 @@ def first_lines(incident: Incident, context: IncidentContext) -> tuple[Text, ...
     return concerned(incident, context), _next(incident, context)
 
 
-def _color(incident: Incident, context: IncidentContext) -> Color:
+def card_color(incident: Incident, context: IncidentContext) -> Color:
     if not incident.is_open:
         return Color.GOOD
     return Color.QUIET if context.silenced_until else _COLORS[incident.severity]

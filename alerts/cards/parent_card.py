@@ -6,7 +6,6 @@ from datetime import datetime
 
 from alerts.cards.concerned import impact_text
 from alerts.cards.headline import headline
-from alerts.cards.incident_card import card_title
 from alerts.cards.message import (
     Attachment,
     Block,
@@ -65,7 +64,7 @@ def parent_card(
     blocks.append(Context(text=_foot(parent, context)))
     return Message(
         title=parent_title(parent),
-        color=_color(parent, context),
+        color=parent_color(parent, context),
         blocks=tuple(blocks),
         summary=parent_summary(parent),
         attachments=(_list_of(parent, members),) if is_listed else (),
@@ -136,7 +135,11 @@ def _nodes(parent: ParentIncident, members: Sequence[Incident]) -> Text:
         names.append(name)
     is_part = parent.is_open and parent.standing.open_nodes < parent.standing.nodes
     label = bold("Still: ") if is_part else bold("Nodes: ")
-    return text(label, listed(sorted(names), more=len(nodes) - len(names)))
+    said = listed(sorted(names), more=len(nodes) - len(names))
+    gpus = sum({node_of(one): one.gpus for one in newest}.values())
+    if not gpus:
+        return text(label, said)
+    return text(label, counted("{nodes} · {count} GPU", "{nodes} · {count} GPUs", nodes=said, count=gpus))
 
 
 def _where_all_are(parent: ParentIncident, *, is_listed: bool) -> Text:
@@ -193,10 +196,13 @@ def parent_buttons(
             Button(label=label, line=f"silence incident {parent.id}{lasting}") for label, lasting in _SILENCES
         )
         menus.append(Menu(label="Silence", options=tuple(silences)))
+    if parent.acknowledged_by:
+        back = Button(label="Take back the acknowledgement", line=f"alert unack {parent.id}")
+        menus.append(Menu(label="More", options=(back,), is_more=True))
     return Buttons(buttons=tuple(buttons), menus=tuple(menus))
 
 
-def _color(parent: ParentIncident, context: ParentContext) -> Color:
+def parent_color(parent: ParentIncident, context: ParentContext = NO_PARENT_CONTEXT) -> Color:
     if not parent.is_open:
         return Color.GOOD
     return Color.QUIET if context.silenced_until else _COLORS[parent.severity]
@@ -209,7 +215,8 @@ def _foot(parent: ParentIncident, context: ParentContext) -> Text:
         text(sentence("since {at}", at=parent.began_at)),
         text(counted("{count} incident", "{count} incidents", count=parent.standing.incidents)),
     ]
-    if over := parent.standing.incidents - parent.standing.open_incidents:
+    over = parent.standing.incidents - parent.standing.open_incidents
+    if over and parent.is_open:
         parts.append(text(counted("{count} is over", "{count} are over", count=over)))
     if parent.acknowledged_by:
         who = person(parent.acknowledged_by, parent.acknowledged_by_name)
@@ -222,11 +229,11 @@ def _foot(parent: ParentIncident, context: ParentContext) -> Text:
 
 
 def member_card(incident: Incident, parent: ParentIncident) -> Message:
-    """Return what the card of an incident shows that was posted before its parent had one."""
+    """Return what the card of an incident shows that was posted before its parent had one: it asks for nobody."""
     show = Button(label="Show the incident", line=f"incident show {incident.id}")
     whole = Button(label="Show all of it", line=f"incident show {parent.id}")
     return Message(
-        title=card_title(incident),
+        title=text("↪ " if incident.is_open else "✅ ", bold(headline(incident))),
         color=Color.QUIET if incident.is_open else Color.GOOD,
         blocks=(Paragraph(text=where_it_belongs(incident, parent)), Buttons(buttons=(show, whole))),
         summary=headline(incident),

@@ -19,8 +19,9 @@ _PLACES = {  # by the kind of what the nodes have in common
 
 
 def place_shown(parent: ParentIncident) -> Sentence:
-    """Return what its nodes have in common."""
-    return sentence(_PLACES.get(parent.kind, "{name}"), name=parent.name)
+    """Return what its nodes have in common. A name such as `rack-d` says itself what it is."""
+    says_it = parent.name.casefold().startswith(parent.kind)
+    return sentence("{name}" if says_it else _PLACES.get(parent.kind, "{name}"), name=parent.name)
 
 
 def parent_headline(parent: ParentIncident) -> Sentence:
@@ -83,6 +84,8 @@ def parent_event(parent: ParentIncident, event: IncidentEvent) -> Text:
             return text(
                 sentence("Severity raised to {alert}", alert=listed([severity, parent_headline(parent)], ":"))
             )
+        case IncidentEventType.WORSENED if event.text:  # how it has grown
+            return text(listed([event.text, parent_headline(parent)], ":"))
         case IncidentEventType.WORSENED:
             return text(sentence("It became worse: {alert}", alert=parent_headline(parent)))
         case IncidentEventType.ACKNOWLEDGED:

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NewType, Protocol
 
-from alerts.cards.message import Button, Buttons, Message, Paragraph
+from alerts.cards.message import Button, Buttons, Color, Message, Paragraph
 from alerts.cards.text import Span, Text, joined, split_lines
 from alerts.store import stored
 
@@ -50,7 +50,7 @@ class PostedCard:
     channel: str  # as in channel_id.py
     parent: CardId | None = None  # the card whose thread contains this one
     thread: str = ""  # or the id of the thread, if none of our cards started it
-    after_event: int = 0  # the last event before the card was created: up to it there are no replies
+    after_event: int = 0  # the last event that its first message showed: up to it there are no replies
     nonce: str = ""
     intent_at: datetime | None = None
     message_id: str = ""  # the message's id in the channel, once known
@@ -82,6 +82,7 @@ class ThreadReply:
     event: int = 0  # its number within the incident
     broadcast: bool = False
     buttons: tuple[Button, ...] = ()
+    color: Color = Color.INFO  # beside its buttons
     nonce: str = ""
     intent_at: datetime | None = None
     message_id: str = ""
@@ -93,7 +94,7 @@ class ThreadReply:
             return self.text
         lines = split_lines(self.text)
         more = [Paragraph(text=joined(Span("\n"), lines[1:]))] if len(lines) > 1 else []
-        return Message(title=lines[0], blocks=(*more, Buttons(buttons=self.buttons)))
+        return Message(title=lines[0], color=self.color, blocks=(*more, Buttons(buttons=self.buttons)))
 
     @property
     def state(self) -> str:

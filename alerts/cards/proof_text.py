@@ -103,7 +103,7 @@ def _proved(member: Member) -> Text:
         return ()
     if proven.who:
         return _word(proven.who, proven.who_name, proven.reason)
-    said = sentence("{proof} at {at}", proof=_seen(member, proven), at=proven.since or proven.at)
+    said = sentence("{proof} ({at})", proof=_seen(member, proven), at=proven.since or proven.at)
     return text(said)
 
 

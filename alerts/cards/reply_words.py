@@ -6,7 +6,7 @@ from alerts.cards.desired_cards import BROADCAST
 from alerts.cards.event_words import ended_before, event_text, repeated
 from alerts.cards.headline import headline
 from alerts.cards.incident_buttons import card_buttons
-from alerts.cards.incident_card import first_lines
+from alerts.cards.incident_card import card_color, first_lines
 from alerts.cards.incident_context import IncidentContext
 from alerts.cards.posted import ThreadReply
 from alerts.cards.text import Span, Text, joined, text
@@ -31,7 +31,8 @@ def worded(reply: ThreadReply, incident: Incident, context: IncidentContext) -> 
     latest = max(event.number for event in incident.events if event.type in NOTIFYING)
     if event.type in BROADCAST and event.number == latest and incident.is_open:
         buttons = card_buttons(incident, context).buttons[:REPLY_BUTTONS]
-        return replace(reply, text=_broadcast(incident, event, context), buttons=buttons)
+        said, color = _broadcast(incident, event, context), card_color(incident, context)
+        return replace(reply, text=said, buttons=buttons, color=color)
     if event.type is IncidentEventType.RESOLVED and _is_reopened_after(incident, event):
         return replace(reply, text=ended_before(incident, event))
     return replace(reply, text=event_text(incident, event, context=context))
@@ -54,7 +55,7 @@ def _reminder(
     answers = [one for one in buttons if one.line.startswith("alert ack ")]
     others = [one for one in buttons if one not in answers][: REPLY_BUTTONS - len(answers)]
     lines = joined(Span("\n"), (text(said), *first_lines(incident, context)))
-    return replace(reply, text=lines, buttons=(*answers, *others))
+    return replace(reply, text=lines, buttons=(*answers, *others), color=card_color(incident, context))
 
 
 def _is_reopened_after(incident: Incident, event: IncidentEvent) -> bool:

@@ -73,7 +73,7 @@ def suggestions(incident: Incident, rules: Mapping[str, Rule]) -> tuple[Suggesti
 
 def _named(incident: Incident, others: Iterable[Suggestion]) -> Iterable[Suggestion]:
     """Yield a look at the training that the log line names, where the rule has only a look at the node."""
-    if any(one.command != _LOOK for one in others) or not incident.lead.is_logged:
+    if any(one.command != _LOOK for one in others):
         return
     for impact in incident.impacts:
         if impact.is_named and _PLAIN_WORD.fullmatch(impact.shown):

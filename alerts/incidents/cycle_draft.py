@@ -50,7 +50,7 @@ class CycleDraft:
         """Return the incident that has the alert already, else its group's, else a new one; None for none."""
         home = self._homes.get(alert.id) or self._by_alert.get(alert.id)
         of_group = self._of_group(alert) if home is None else []
-        known = self._get(home) if home else self._joined(alert, of_group, at)
+        known = self._at_home(alert, home, at) if home else self._joined(alert, of_group, at)
         if alert.is_firing and known is not None and known.resolve_if_over(at):
             self.touched[known.id] = known  # it ended within this cycle, before the alert fired
             of_group = self._of_group(alert)
@@ -112,6 +112,21 @@ class CycleDraft:
         known = dict.fromkeys((*self._incidents, *self.touched))
         found = next((id for id in known if logs_of_volume(self._seen(id), volume)), None)
         return self._get(found) if found is not None else None
+
+    def _at_home(self, alert: Alert, home: str, at: datetime) -> IncidentDraft:
+        """Return the incident that has the alert. Once the logs of a node say what befell a volume, the node's incident
+        takes the alerts of the volume's own, which is over then.
+
+        It waits until the node's incident has its id, which is named.
+        """
+        known = self._get(home)
+        if not known.is_of_volume or (found := self._of_volume(alert)) is None:
+            return known
+        if found.id == home or found.id not in self._incidents:
+            return known
+        known.pass_on(alert.id, found.id, at)
+        self.touched[home] = known
+        return found
 
     def _seen(self, id: str) -> Incident:
         """Return an incident as it is by now, without making a draft."""

@@ -13,7 +13,9 @@ class IncidentEventType(StrEnum):
 
     OPENED = "opened"
     SEVERITY_RAISED = "severity_raised"
-    WORSENED = "worsened"  # as critical as it was, and the consequence is graver
+    WORSENED = (
+        "worsened"  # as critical as it was, and the consequence is graver; `text`: how a parent has grown
+    )
     ALERT_ADDED = "alert_added"
     ALERT_RESOLVED = "alert_resolved"
     ACKNOWLEDGED = "acknowledged"
@@ -53,6 +55,11 @@ class IncidentEvent:
     who_name: str = ""
 
 
+def last_number(events: Sequence[IncidentEvent]) -> int:
+    """Return the number of the last event; 0 without one."""
+    return events[-1].number if events else 0
+
+
 def with_next(
     events: Sequence[IncidentEvent],
     type: IncidentEventType,
@@ -63,7 +70,7 @@ def with_next(
     who_name: str = "",
 ) -> tuple[IncidentEvent, ...]:
     """Return the history with one more event, which gets the next number."""
-    number = events[-1].number + 1 if events else 1
+    number = last_number(events) + 1
     event = IncidentEvent(number=number, at=at, type=type, text=text, who=who, who_name=who_name)
     return (*events[:1], *events[1:][-(MAX_EVENTS - 2) :], event)
 

@@ -46,6 +46,7 @@ class Member:
     resolved_at: datetime | None = None
     unseen_since: datetime | None = None  # this and ended_reason: as in Alert
     ended_reason: str = ""
+    moved_to: str = ""  # id of the incident that has the alert from then on
     headline: str = ""
     resolved_headline: str = ""
     is_logged: bool = False  # found in a log: it has not recovered when its line leaves the window

@@ -177,7 +177,8 @@ class IncidentBook:
             if self._by_alert.get(member.alert) == incident.id:
                 del self._by_alert[member.alert]
         if incident.is_open:
-            self._by_alert.update(dict.fromkeys([member.alert for member in incident.members], incident.id))
+            own = [member.alert for member in incident.members if not member.moved_to]
+            self._by_alert.update(dict.fromkeys(own, incident.id))
 
     def _drop(self, id: str) -> None:
         incident = self._incidents.pop(id, None)

@@ -16,8 +16,9 @@ from alerts.incidents.members import member_of
 from alerts.incidents.proofs import carried
 from alerts.incidents.standing_alerts import StandingAlerts
 from alerts.incidents.volumes import names_volume, with_volume
+from alerts.lifecycle import AlertState
 from alerts.rules import ImpactScope, ResolveWhen, Rule, Severity
-from collectors.facts.sentences import listed, word
+from collectors.facts.sentences import listed, sentence, word
 
 MAX_MEMBERS = 50_000  # per incident: resolved ones make room for firing ones, less severe for more severe
 
@@ -80,6 +81,25 @@ class IncidentDraft:
     @property
     def is_open(self) -> bool:
         return self._header.is_open
+
+    @property
+    def is_of_volume(self) -> bool:
+        """Whether it is about a volume alone, and not about the node that says what befell it."""
+        return self._header.group_key.startswith("volume/")
+
+    def pass_on(self, alert: str, to: str, now: datetime) -> None:
+        """Let another incident have an alert. It is over if nothing else holds it open."""
+        before = self._members.get(alert)
+        if before is None or before.moved_to:
+            return
+        reason = sentence("it is a part of incident `{incident}`", incident=to)
+        over = AlertState.RESOLVED
+        self._made = None
+        self._put(replace(before, state=over, resolved_at=now, ended_reason=reason, moved_to=to), before)
+        if self.is_open and not self._standing.firing and not self._standing.awaiting:
+            self._record(IncidentEventType.JOINED, now, to)
+            self._change_header(replace(self._header, resolved_at=now))
+            self._record(IncidentEventType.RESOLVED, now)
 
     def takes(self, alert: Alert, at: datetime) -> bool:
         """Whether an alert about its object belongs to it: it is open, or the alert's rule ended it just now."""

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_book import Effects, IncidentBook
+from alerts.parents.growth import with_growth
 from alerts.parents.parent_changes import as_member, formed, with_list, with_standing
 from alerts.parents.parent_incident import ParentIncident
 from alerts.parents.storm_keys import node_of
@@ -156,7 +157,7 @@ class ParentBook:
             if id in touched:
                 members = yield from self._members(id, effects, book)
                 after = with_standing(before, members, now, has_joined=id in homes.values())
-            after = with_list(after, now)
+            after = with_list(with_growth(after, now), now)
             if after != self._parents.get(id):
                 changed.append(after)
         return effects, tuple(changed)

@@ -10,7 +10,7 @@ from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import COUNTED, Fired, ParentIncident, Standing
 from alerts.parents.storm_keys import node_of
 from alerts.parents.storms import Storm
-from alerts.rules import Severity
+from alerts.rules import ImpactScope, Severity
 
 CALM = timedelta(seconds=10)  # without a new member, the whole list is attached again
 GROWN = 1.25  # and at once if it has grown by so much
@@ -63,6 +63,7 @@ def with_standing(
             gravity=max(one.gravity for one in open_ones),
             fired=fired[:COUNTED],
             other_alerts=max(0, len(fired) - COUNTED),
+            gpus=_gpus(open_ones),
         )
     after = replace(before, standing=standing, channels=channels)
     if has_joined:
@@ -77,6 +78,16 @@ def with_standing(
     if before.standing.incidents and standing.gravity > max(before.gravity, before.severity.rank):
         return after.with_event(IncidentEventType.WORSENED, now)
     return after
+
+
+def _gpus(incidents: Iterable[Incident]) -> int:
+    """Return how many GPUs the trainings have that they affect."""
+    known: dict[str, float] = {}
+    for incident in incidents:
+        for impact in incident.impacts:
+            if impact.scope is not ImpactScope.BYSTANDERS:
+                known[impact.training] = max(impact.gpus, known.get(impact.training, 0))
+    return round(sum(known.values()))
 
 
 def _reopened(parent: ParentIncident, now: datetime) -> ParentIncident:

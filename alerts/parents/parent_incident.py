@@ -33,6 +33,17 @@ class Standing:
     fired: tuple[Fired, ...] = ()  # the gravest first, then what is on most nodes: at most COUNTED
     other_alerts: int = 0  # names that `fired` leaves out
     channels: tuple[str, ...] = ()
+    gpus: int = 0  # of the trainings on its open nodes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announced:
+    """How large its channel was last notified that it is: by event `event`, at `at`."""
+
+    event: int
+    at: datetime
+    nodes: int
+    gpus: int
 
 
 @stored(
@@ -60,6 +71,7 @@ class ParentIncident:
     joined_at: datetime  # when the last member joined
     standing: Standing
     listed: int = 0  # members in the list that was attached last
+    announced: Announced | None = None
     channels: tuple[str, ...] = ()
     events: tuple[IncidentEvent, ...] = ()
     acknowledged_by: str = ""
@@ -130,6 +142,7 @@ class ParentIncident:
             self,
             opened_at=self.opened_at + by,
             joined_at=self.joined_at + by,
+            announced=self.announced and replace(self.announced, at=self.announced.at + by),
             acknowledged_at=self.acknowledged_at and self.acknowledged_at + by,
             resolved_at=self.resolved_at and self.resolved_at + by,
             reopened_at=self.reopened_at and self.reopened_at + by,

@@ -67,4 +67,9 @@ class CardCatalogue:
         for definition in self._dependants.get(table, ()):
             for type_, affects in definition.depends_on.items():
                 if table_of(type_).name == table:
-                    yield definition.kind, (id,) if row is None else affects(row)
+                    of_deleted = definition.deleted.get(type_, _own_of_deleted)
+                    yield definition.kind, of_deleted(id) if row is None else affects(row)
+
+
+def _own_of_deleted(id: str) -> Affected:
+    return (id,)

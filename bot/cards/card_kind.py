@@ -20,12 +20,14 @@ class Composed:
     """What a card should show now, None for nothing. `next_due`: when that changes without a change of rows.
 
     `is_only_an_edit`: it is for a card that was posted; one that was not needs no message any more.
+    `last_event`: the number of the last event of the row that it shows.
     """
 
     message: Message | None
     is_final: bool = False  # the card will never change again
     next_due: datetime | None = None
     is_only_an_edit: bool = False
+    last_event: int = 0
 
     def due_after(self, now: datetime) -> datetime | None:
         """Return when to compose again. A past `next_due` is ignored, or the loop would never sleep."""
@@ -65,11 +67,13 @@ class CardDefinition:
     """A kind of card.
 
     `depends_on`: each row type that `compose` reads, and which cards of this kind a changed row of it affects.
+    `deleted`: which cards one affects that was deleted, by its id; else the card of this very row.
     """
 
     kind: CardKind
     compose: Callable[[PostedCard, StoreSnapshot, CardContext, datetime], Awaitable[Composed]]
     depends_on: Mapping[type[Any], Callable[[Any], Affected]]
+    deleted: Mapping[type[Any], Callable[[str], Affected]] = field(default_factory=dict)
 
 
 def own(row: Any) -> Affected:

@@ -14,6 +14,7 @@ from alerts.cards.posted import CardImage, CardKind, PostedCard, ThreadReply
 from alerts.cards.query_links import with_query
 from alerts.cards.reply_words import worded
 from alerts.cards.suggested_actions import suggestions
+from alerts.incidents.events import last_number
 from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
 from alerts.silences import Silence
@@ -35,6 +36,13 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     found = await snapshot.rows(Incident).get(card.row_id)
     if found is None:
         return Composed(message=None, is_final=True)
+    composed = await _composed(found, card, snapshot, shared, now)
+    return replace(composed, last_event=last_number(found.events))
+
+
+async def _composed(
+    found: Incident, card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime
+) -> Composed:
     parent = await snapshot.rows(ParentIncident).get(found.parent) if found.parent else None
     if parent is not None and not shared.wants_facts(card.channel):
         over_at = found.resolved_at and found.resolved_at + shared.reopens_within
@@ -124,6 +132,7 @@ INCIDENT_CARD = CardDefinition(
         ReclaimRequest: lambda reclaim: Everywhere(reclaim.cluster),
         CardImage: lambda image: (image.incident,),
     },
+    deleted={CordonLease: lambda id: Everywhere(id.partition("/")[0])},
 )
 
 

@@ -10,12 +10,13 @@ from alerts.cards.parent_card import (
     ParentContext,
     parent_buttons,
     parent_card,
+    parent_color,
     parent_lines,
 )
 from alerts.cards.parent_words import parent_event, parent_headline, parent_reminder
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.cards.text import Span, joined
-from alerts.incidents.events import IncidentEventType
+from alerts.incidents.events import IncidentEventType, last_number
 from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
 from alerts.silences import Silence
@@ -33,6 +34,13 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
     parent = await snapshot.rows(ParentIncident).get(card.row_id)
     if parent is None:
         return Composed(message=None, is_final=True)
+    composed = await _composed(parent, card, snapshot, shared, now)
+    return replace(composed, last_event=last_number(parent.events))
+
+
+async def _composed(
+    parent: ParentIncident, card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime
+) -> Composed:
     members = await members_of(parent, snapshot)
     context = await parent_context(parent, members, snapshot, people=shared.people, now=now)
     context = replace(context, blind=_blind_reason(parent, members, shared))
@@ -92,4 +100,6 @@ async def worded_of_parent(
     members = await members_of(parent, snapshot)
     lines = parent_lines(parent, members, ParentContext(people=shared.people))
     buttons = parent_buttons(parent, members).buttons[:REPLY_BUTTONS]
-    return replace(reply, text=joined(Span("\n"), (said, *lines)), buttons=buttons)
+    return replace(
+        reply, text=joined(Span("\n"), (said, *lines)), buttons=buttons, color=parent_color(parent)
+    )

@@ -58,6 +58,15 @@ class DeliveryJournal:
             entry.replies = [other for other in entry.replies if other is not one]
         return is_stored
 
+    async def drop_reply(self, entry: CardEntry, one: ReplyEntry) -> None:
+        """Delete a reply that is not needed any more."""
+
+        async def apply(unit: Unit) -> None:
+            await unit.rows(ThreadReply).delete(one.reply.id)
+
+        await self._commit(apply)
+        entry.replies = [other for other in entry.replies if other is not one]
+
     async def worded(self, reply: ThreadReply) -> ThreadReply:
         """Return the reply with its words as of now. Raises UnknownOutcome."""
         if reply.text:

@@ -90,7 +90,7 @@ class MessageSender:
         above = card.thread or (parent.card.message_id if parent is not None else job.entry.parent_message_id)
         return above or (card.message_id if job.reply is not None else None) or None
 
-    async def _intend(self, job: DeliveryJob, nonce: str, **content: str) -> bool:
+    async def _intend(self, job: DeliveryJob, nonce: str, **content: object) -> bool:
         """Store the intent to post, if the message could be found by it. Return False when the row is gone."""
         job.attempts.is_surely_unsent = False
         job.attempts.asked_at = asyncio.get_running_loop().time()
@@ -104,13 +104,14 @@ class MessageSender:
         card, thread = job.entry.card, self._thread(job)
         message, digests = _desired(job.entry)
         nonce = uuid4().hex if card.message_id or not card.nonce else card.nonce
-        if not await self._intend(job, nonce, message_id="", **digests):
+        content = {**digests, **_shown_first(job.entry)}
+        if not await self._intend(job, nonce, message_id="", **content):
             return
         id = await self._send(
             "post", lambda notifier: notifier.post(self._name, message, thread=thread, nonce=nonce)
         )
         job.entry.shown_at = asyncio.get_running_loop().time()
-        await self.save(job, message_id=id, **digests, posted_at=self._deps.clock.now(), error="")
+        await self.save(job, message_id=id, **content, posted_at=self._deps.clock.now(), error="")
 
     async def _is_due(self, entry: CardEntry) -> bool:
         """Return whether it is still to be posted. An end that waited long may be out of date: it is composed again."""
@@ -125,6 +126,9 @@ class MessageSender:
     async def _post_reply(self, job: DeliveryJob) -> None:
         assert job.reply is not None
         reply, thread = job.reply.reply, self._thread(job)
+        if 0 < reply.event <= job.entry.card.after_event:
+            await self._deps.journal.drop_reply(job.entry, job.reply)
+            return
         if thread is None:
             await self._refuse(job, sentence("its card was never posted"))
             return
@@ -210,6 +214,13 @@ class MessageSender:
                     error=type(error).__name__,
                 )
             ) from error
+
+
+def _shown_first(entry: CardEntry) -> dict[str, int]:
+    """Return up to which event there are no replies, by the field of the card's row: its first message shows them."""
+    if entry.card.message_id or entry.card.posted_at is not None or entry.desired is None:
+        return {}
+    return {"after_event": max(entry.card.after_event, entry.desired.last_event)}
 
 
 def _desired(entry: CardEntry) -> tuple[Message, dict[str, str]]:

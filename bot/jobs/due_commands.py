@@ -38,9 +38,8 @@ class DueCommands:
     async def _run(self, due: DueCommand, now: datetime) -> timedelta | None:
         name = kind_and_name(due.actor)[1]
         automation = Actor(id=name, name=name, kind=ActorKind.AUTOMATION, person=due.actor)
-        request = Request(
-            id=due.request, line=due.line, actor=automation, at=now, origin=Origin(via="agenda")
-        )
+        origin = Origin(via="agenda", channel=due.channel)
+        request = Request(id=due.request, line=due.line, actor=automation, at=now, origin=origin)
         try:
             answer = await self._take(request)
         except Exception:  # what follows must know that it was tried

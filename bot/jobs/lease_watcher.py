@@ -7,7 +7,7 @@ from dataclasses import replace
 import structlog
 
 from alerts.cards.text import Text, person, text
-from alerts.store import Changed, Store
+from alerts.store import Changed, Store, StoreSnapshot
 from bot.jobs.card_replies import reply
 from bot.jobs.cluster_changes import check_after_changes
 from bot.jobs.lease_cards import cards_of_lease, plan_of
@@ -20,6 +20,8 @@ from collectors.facts.sentences import listed, sentence
 from collectors.internal_errors import InternalErrors
 from commands.core.cordoned_nodes import stands
 from commands.core.lookups import node_at
+from commands.execution.plan import Plan, PlanState
+from commands.execution.steps import Record
 from commands.models import CordonLease
 from commands.node.cordon_state import is_node_of
 
@@ -49,8 +51,8 @@ class LeaseWatcher:
         self._changed = asyncio.Event()
 
     def wake(self, changed: Changed) -> None:
-        """Listen to the store: wake up when there may be another lease."""
-        if "leases" in changed:
+        """Listen to the store: wake up when there may be another lease, or a plan that changed one has ended."""
+        if "leases" in changed or (self._followed and "plans" in changed):
             self._changed.set()
 
     def _note(self, cluster: str, change: ObjectChange) -> None:
@@ -93,8 +95,9 @@ class LeaseWatcher:
         if lifted_at == lease.lifted_at:
             return
         async with self._store.unit() as unit:
-            if await unit.rows(CordonLease).get(lease.id) == lease:  # else a plan was faster
-                await unit.rows(CordonLease).put(replace(lease, lifted_at=lifted_at))
+            if await unit.rows(CordonLease).get(lease.id) != lease or await _is_in_a_plan(lease, unit):
+                return  # a plan was faster, or is about to end it
+            await unit.rows(CordonLease).put(replace(lease, lifted_at=lifted_at))
 
     async def _end(self, lease: CordonLease, *, is_replaced: bool) -> None:
         now = self._clock.now()
@@ -108,6 +111,14 @@ class LeaseWatcher:
             cards = await cards_of_lease(lease, plan, unit)
             await reply(cards, event, ended_text(lease, is_replaced=is_replaced), unit=unit, now=now)
         _log.info("lease ended, its node is gone", node=lease.node, cluster=lease.cluster)
+
+
+async def _is_in_a_plan(lease: CordonLease, snapshot: StoreSnapshot) -> bool:
+    """Return whether a plan runs that writes the lease: between two of its steps the node is ahead of the row."""
+    live = await snapshot.rows(Plan).find(
+        cluster=lease.cluster, state=(PlanState.CONFIRMED.value, PlanState.RUNNING.value)
+    )
+    return any(isinstance(step, Record) and step.id == lease.id for plan in live for step in plan.steps)
 
 
 def ended_text(lease: CordonLease, *, is_replaced: bool) -> Text:

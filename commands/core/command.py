@@ -133,6 +133,7 @@ class Command(Generic[Action]):
     undoing: Undoing | None = None
     details: str = ""  # extra text for the docs
     synonyms: tuple[str, ...] = ()  # what people say instead of the name; with options: "free gpus --free"
+    repeats_last: bool = False  # its form begins with the options that the person gave it last
     allows_extra: bool = field(default=False)  # words after `--` are for the program: action(extra=…)
 
     def __post_init__(self) -> None:

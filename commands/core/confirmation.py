@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from alerts.cards.message import Button, Buttons
 from alerts.store import Unit
 from collectors.facts.clock import Clock
 from collectors.facts.one_line import some_of
@@ -133,10 +134,11 @@ def check_confirmation(plan: Plan, actor: Actor, hash: str) -> None:
     if not hash and plan.risk is not Risk.READ:
         raise UnusableError(
             sentence(
-                "Confirm plan `{plan}` with its button, or with the `--hash` that `plan show {plan}` "
-                "shows: it says what you have seen.",
+                "To confirm plan `{plan}`, press Confirm on its preview. Typed, it needs the hash of the plan that "
+                "you have seen, which `plan show {plan}` has.",
                 plan=plan.id,
-            )
+            ),
+            blocks=(Buttons(buttons=(Button(label="Show the plan", line=f"plan show {plan.id}"),)),),
         )
     if hash and hash != plan.hash:
         raise UnusableError(

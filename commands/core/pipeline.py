@@ -32,6 +32,7 @@ from commands.core.command import (
 from commands.core.confirmation import ProposalTimes, check_confirmation, check_open, namespaces_of
 from commands.core.context import Cluster, CommandContext, Defaults, Members
 from commands.core.guidance import absent, denied, form_of, line_from_words, near_names, offered, refused
+from commands.core.last_values import last_words
 from commands.core.matching.interpretation import Absent, Fill, Offer, Run, interpret
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.references import NO_THREAD, ThreadNames
@@ -181,7 +182,12 @@ class Pipeline:
 
     async def _fill(self, request: Request, meaning: Fill, cluster: str) -> Answer | None:
         context = await self._context(request, cluster)
-        self.permissions.check(request.actor, meaning.command, cluster=context.cluster.name)
+        command = meaning.command
+        self.permissions.check(request.actor, command, cluster=context.cluster.name)
+        if command.repeats_last and len(meaning.words) == len(command.name.split()):
+            async with self.store.read() as snapshot:
+                last = await last_words(command, request.actor, self.persons, snapshot)
+            meaning = replace(meaning, words=(*meaning.words, *last))
         return self._with_cluster(form_of(meaning, cluster), cluster)
 
     async def _run(

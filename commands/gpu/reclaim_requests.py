@@ -38,6 +38,7 @@ def settlement_of(reclaim: ReclaimRequest) -> DueCommand:
         at=reclaim.grace_until,
         line=f"{SETTLE} {reclaim.id} --cluster {reclaim.cluster}",
         actor=automation_id(AUTOMATION),
+        channel=reclaim.channel,
     )
 
 

@@ -43,6 +43,14 @@ def idle_ones(
                     state=word(training.state.value),
                 )
             )
+        if gpus.activity is Activity.UNKNOWN:
+            raise UnusableError(
+                sentence(
+                    "It is not known whether {training} is idle: {reason}.",
+                    training=training.shown,
+                    reason=gpus.reason,
+                )
+            )
         if gpus.activity is not Activity.IDLE:
             raise UnusableError(
                 sentence(

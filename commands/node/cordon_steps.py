@@ -37,7 +37,8 @@ def cordon_steps(
     incident = (
         sentence("incident {incident}", incident=context.origin.incident) if context.origin.incident else ""
     )
-    reason = reason or incident or sentence("no reason given")
+    given = reason or incident
+    reason = given or sentence("no reason given")
     annotations = {
         BY: context.actor.name,
         AT: f"{context.now:%Y-%m-%dT%H:%M:%SZ}",
@@ -51,8 +52,10 @@ def cordon_steps(
     patch = Patch(
         ref=ref_of_node(node),
         description=sentence(
-            "cordon {node}: no new pods are scheduled there ({reason})", node=name, reason=reason
-        ),
+            "cordon {node}: no new pods are scheduled there ({reason})", node=name, reason=given
+        )
+        if given
+        else sentence("cordon {node}: no new pods are scheduled there", node=name),
         body={"spec": {"unschedulable": True}, "metadata": {"annotations": annotations}},
         requires=(Precondition(path=("spec", "unschedulable")),),
         undo={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},

@@ -172,6 +172,11 @@ async def _training_notes(
     notes: list[str] = [
         listed((training.shown, await lost_work(training, context)), ":") for training in trainings[:NAMED]
     ]
+    if trainings:
+        said = sentence(
+            "A training that loses a rank is started again as a whole, or fails: see its retries."
+        )
+        notes.insert(0, said)
     if (more := len(trainings) - NAMED) > 0:
         notes.append(counted("… and {count} more training.", "… and {count} more trainings.", count=more))
     return notes

@@ -137,4 +137,5 @@ LAUNCH = Command(
     "MASTER_PORT. The words after `--` are passed to the program unchanged, except that `$(NAME)` is replaced by "
     "the environment variable. Prometheus scrapes every task on `--metrics-port`.",
     allows_extra=True,
+    repeats_last=True,
 )

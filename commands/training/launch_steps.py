@@ -110,9 +110,9 @@ def note_launch(
     return record(
         "launches",
         row,
-        text=sentence("report in this thread how the training goes"),
+        text=sentence("report how the training goes"),
         before=over,
-        undo_text=sentence("say in its thread that the launch was undone"),
+        undo_text=sentence("say on its card that the launch was undone"),
         about=(ObjectState(ref=ref) for ref in made),
         about_undone=(ObjectState(ref=ref, is_gone=True) for ref in made),
     )

@@ -84,8 +84,10 @@ def test_a_mark_that_is_milder_than_what_stands_is_found() -> None:
 
 def test_a_severity_that_did_not_rise_is_found() -> None:
     raised = reply(20, "*Severity raised to critical: gpu-a01 is too hot.*")
+    at_once = reply(11, "*Severity raised to critical: gpu-a01 is too hot.*")
 
     (fault,) = faults_in([card((10, HOT)), raised], moments())
+    assert faults_in([card((10, HOT)), at_once], moments()) != []
 
     assert "its card was never milder" in fault
     assert faults_in([card((8, HOT.replace("🔴", "🟠")), (10, HOT)), raised], moments()) == []

@@ -1,5 +1,6 @@
 """A day of the demo's world in moments: its metrics as a file, and a real Prometheus that is asked without waiting."""
 
+import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ _QUERIED = re.compile(
 )
 _PROCESSORS = ("0", "1")
 _NOT_PHYSICAL = frozenset(
-    {"prometheus", "volume_format", "kubelet_silent", "error_burst"}
+    {"prometheus", "sent_alerts", "volume_format", "kubelet_silent", "rack_power", "error_burst"}
 )  # no metric shows it
 
 
@@ -82,6 +83,19 @@ def _lines(
             }
             name = known[key] = series(family.name + suffix, {**moved, "job": job, **target})
         yield f"{name} {number(value)} {when}"
+
+
+@dataclass(slots=True)
+class DayClock:
+    """A clock that follows the loop's time from `start` on."""
+
+    start: datetime
+
+    def now(self) -> datetime:
+        return self.start + self.elapsed()
+
+    def elapsed(self) -> timedelta:
+        return timedelta(seconds=asyncio.get_running_loop().time())
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from demo.world.faults.fault import Fault, UnknownFaultError
 from demo.world.faults.gpus import Cooling, GpuDeviceMissing, Idle, Xid
-from demo.world.faults.hosts import CpuBurn, DiskFill, KubeletSilent, MemoryLeak
+from demo.world.faults.hosts import CpuBurn, DiskFill, KubeletSilent, MemoryLeak, RackPower
 from demo.world.faults.services import DnsErrors, DnsLoad, ErrorBurst, NeverSeenError
 from demo.world.faults.storage import OsdDown, VolumeFormat
 from demo.world.state import State, WorldEvent
@@ -18,6 +18,7 @@ FAULTS: Mapping[str, type[Fault]] = {
     "cooling": Cooling,
     "xid": Xid,
     "kubelet_silent": KubeletSilent,
+    "rack_power": RackPower,
     "memory_leak": MemoryLeak,
     "dns_load": DnsLoad,
     "dns_errors": DnsErrors,

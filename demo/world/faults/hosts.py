@@ -31,6 +31,25 @@ class KubeletSilent(BaseFault):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RackPower(BaseFault):
+    """All servers of a rack that have GPUs are off, with their exporters and logs."""
+
+    rack: str
+
+    def _servers(self, state: State) -> list[KubeletSilent]:
+        found = [one for one in state.hosts.values() if one.spec.rack == self.rack and one.spec.gpus]
+        if not found:
+            raise UnknownFaultError(f"no rack {self.rack!r} with GPUs")
+        return [KubeletSilent(node=one.name) for one in found]
+
+    def begin(self, state: State) -> list[WorldEvent]:
+        return [event for one in self._servers(state) for event in one.begin(state)]
+
+    def end(self, state: State) -> list[WorldEvent]:
+        return [event for one in self._servers(state) for event in one.end(state)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryLeak(BaseFault):
     """A pod of the node leaks memory until the kernel kills it. By default it is the largest pod.
 

@@ -8,8 +8,9 @@ import pytest
 from alerts.alert import Alert
 from alerts.cards.desired_cards import desired_cards
 from alerts.cards.headline import headline
+from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
-from alerts.cards.message import Button, Buttons, Message
+from alerts.cards.message import Button, Buttons, Color, Context, Message
 from alerts.cards.posted import ThreadReply
 from alerts.cards.text import code, plain, text
 from alerts.incidents.grouping import hand_over
@@ -78,13 +79,38 @@ def test_a_rule_that_counts_lines_recovers_when_they_are_few(counting: dict[str,
 
     aged = after(incident_of(XID_ALERT, burst, rules=rules), resolved(burst, NOON + minutes(5)), rules=rules)
 
-    assert "Also: ✓ Many errors" in words(aged)
+    assert "Also: ✓ over: Many errors" in words(aged)
 
 
 def test_a_metric_that_has_recovered_gets_its_tick() -> None:
     well = after(incident_of(XID_ALERT, FELL_ALERT), resolved(XID_ALERT, NOON + minutes(10)))
 
-    assert "Also: ✓ GPU 3 on gpu-a01 reported XID 79" in words(well)
+    assert "Also: ✓ over: GPU 3 on gpu-a01 reported XID 79" in words(well)
+
+
+def test_what_has_recovered_on_an_open_card_is_in_the_past() -> None:
+    said = {
+        "summary": "DNS is failing.",
+        "headline": "DNS is failing.",
+        "resolved_headline": "DNS was failing.",
+    }
+    dns = replace(XID_ALERT, annotations=said)
+    both = incident_of(dns, FELL_ALERT)
+
+    assert "Also: DNS is failing" in words(both)
+    assert "Also: ✓ DNS was failing" in words(after(both, resolved(dns, NOON + minutes(10))))
+
+
+@pytest.mark.parametrize(
+    ("line", "has_time"),
+    [("2026-03-02T12:01:07Z NVRM: Xid (PCI:0000:5d:00): 79", True), ("NVRM: Xid 79", False)],
+)
+def test_times_within_quoted_lines_are_said_to_be_their_own(line: str, has_time: bool) -> None:
+    quoting = incident_of(replace(FELL_ALERT, texts=(line,)))
+
+    blocks = incident_card(quoting, now=NOON).blocks
+    said = [plain(one.text) for one in blocks if isinstance(one, Context)]
+    assert ("Times in these lines are as the program wrote them, often in UTC." in said) is has_time
 
 
 def test_actions_of_what_leads_come_first() -> None:
@@ -144,6 +170,9 @@ def test_a_broadcast_says_what_the_card_says_also_when_something_else_happened_a
     assert [event.type.value for event in incident.events[-2:]] == ["severity_raised", "alert_added"]
     said = plain(reply.text).split("\n")
     assert said[0] == f"Severity raised to critical: {headline(incident)}"
+    content = reply.content(has_buttons=True)
+    assert isinstance(content, Message)
+    assert content.color is Color.CRITICAL
     assert len(said) == 3
     assert "node cordon gpu-a01" in [button.line for button in reply.buttons]
 
@@ -295,8 +324,13 @@ def test_an_alert_that_joined_names_what_the_incident_is_not_about() -> None:
     assert "Also: Tasks in vision-detr could not resolve a name" in words(both)
 
 
-def test_the_training_that_a_log_line_names_is_looked_at_before_its_node() -> None:
+@pytest.mark.parametrize(
+    "usual", [None, TimesUsual(factor=4, season=minutes(1440))], ids=["a line", "a burst"]
+)
+def test_the_training_that_a_log_line_names_is_looked_at_before_its_node(usual: TimesUsual | None) -> None:
     rule = logged("ErrorLogBurst", actions=("node show {node}",))
+    assert isinstance(rule.query, LogQuery)
+    rule = replace(rule, query=replace(rule.query, times_usual=usual))
     alert = an_alert("ErrorLogBurst", summary="Many errors.", on={"node": "gpu-a01"})
     incident = incident_of(alert, rules={rule.id: rule})
     impact = Impact(training="job/reco/embed", name="reco/embed", is_named=True)

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from alerts.alert import Alert
+from alerts.cards.event_words import event_text
 from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import IncidentContext
 from alerts.cards.message import Buttons, ButtonStyle, Paragraph
@@ -19,7 +20,7 @@ from collectors.facts.results import Sample
 from collectors.facts.stepwise import result_of
 from collectors.facts.topology import ClaimFacts, Topology
 from tests.alerts.packs.shipped import shipped_rules
-from tests.support.alerting import NOON, a_renderer, a_topology, an_alert
+from tests.support.alerting import NOON, a_renderer, a_topology, an_alert, minutes, resolved
 from tests.support.grouping import add_alert
 
 RULES = {rule.id: rule for rule in shipped_rules().values()}
@@ -202,8 +203,8 @@ def shrunk(name: str = "vision/ckpt") -> Alert:
     return replace(alert, rule=rule.id)
 
 
-def absorbed(alert: Alert, *incidents: Incident) -> Effects:
-    book = IncidentBook("prod-a", incidents=incidents)
+def absorbed(alert: Alert, *incidents: Incident, book: IncidentBook | None = None) -> Effects:
+    book = book or IncidentBook("prod-a", incidents=incidents)
     grouping = GroupingContext(rules=RULES, topology=claims(**{"pvc-1": DETR}), facts=None)
     return result_of(
         book.absorb([(alert, NOON)], grouping=grouping, channels_of=lambda _alert: ("C1",), now=NOON)
@@ -236,3 +237,53 @@ def test_it_is_an_incident_of_its_own_elsewhere(alert: Alert, *, is_open: bool) 
     (opened,) = absorbed(alert, incident).opened
 
     assert opened.group_key == f"volume/{alert.own_subject.volume}"
+
+
+def of_volume_first() -> tuple[IncidentBook, Incident, Incident]:
+    """Return a book in which the volume's incident was opened before that of the node."""
+    (opened,) = absorbed(shrunk()).opened
+    volume = replace(opened, id="i1")
+    lines = incident_of(claims(**{"pvc-1": DETR}), VolumeUnmapFailed=UNMAP, VolumeMountFailed=MOUNT)
+    node = replace(lines, id="i2")
+    return IncidentBook("prod-a", incidents=(volume, node)), volume, node
+
+
+def test_one_that_was_opened_before_the_node_is_known_is_over_once_it_is_and_its_alert_is_there() -> None:
+    book, volume, node = of_volume_first()
+
+    effects = absorbed(shrunk(), book=book)
+
+    assert effects.opened == ()
+    before, after = effects.changed[volume.id], effects.changed[node.id]
+    assert not before.is_open
+    assert [event.type.value for event in before.events[-2:]] == ["joined", "resolved"]
+    assert "it is a part of incident i2" in plain(event_text(before, before.events[-1]))
+    assert after.lead.name == "VolumeFormatted"
+    assert after.members[-1].name == "VolumeContentCollapsed"
+
+
+def test_its_alert_ends_where_it_is_now_also_after_a_restart() -> None:
+    book, volume, node = of_volume_first()
+    moved = absorbed(shrunk(), book=book).changed
+    again = IncidentBook("prod-a", incidents=(moved[node.id], moved[volume.id]))
+
+    effects = absorbed(resolved(shrunk(), NOON + minutes(5)), book=again)
+
+    assert list(effects.changed) == [node.id]
+    assert not effects.changed[node.id].members[-1].is_firing
+
+
+def test_another_alert_of_the_volume_that_was_not_seen_yet_moves_later() -> None:
+    _, volume, node = of_volume_first()
+    other = replace(shrunk(), rule="site/Other", labels=Labels({**shrunk().labels, "alertname": "Other"}))
+    (twice,) = absorbed(other, volume).changed.values()
+    book = IncidentBook("prod-a", incidents=(twice, node))
+
+    half = absorbed(shrunk(), book=book).changed
+    assert half["i1"].is_open
+    book.apply({"incidents": half})
+    whole = absorbed(other, book=book).changed
+
+    assert not whole["i1"].is_open
+    assert {one.name for one in whole["i2"].firing} >= {"VolumeContentCollapsed", "Other"}
+    assert "VolumeContentCollapsed" not in {one.name for one in whole["i1"].firing}

@@ -19,7 +19,7 @@ from alerts.rules import Severity
 from alerts.silences import Silence
 from alerts.store import Row, RowsRead, StoreSnapshot
 from bot.cards.card_catalogue import CARD_DEFINITIONS, CardCatalogue
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
 from bot.delivery.desired_state import DesiredState
 from collectors.facts.topology import Topology
 from collectors.internal_errors import InternalErrors
@@ -274,3 +274,9 @@ async def test_no_card_has_a_running_clock(definition: CardDefinition, later: ti
     is_announced = first.next_due is not None and NOON + later >= first.next_due
     is_polled = definition.kind is CardKind.LAUNCH  # its training is not a row
     assert then.message == first.message or (is_announced and not is_polled)
+
+
+def test_the_end_of_a_lease_changes_the_cards_of_its_cluster_at_once() -> None:
+    affected = dict(CardCatalogue(CONTEXT).affected("leases", "prod-a/gpu-a01", None))
+
+    assert affected[CardKind.INCIDENT] == Everywhere("prod-a")

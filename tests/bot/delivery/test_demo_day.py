@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -28,7 +28,7 @@ from tests.demo.world.clusters import working_cluster
 from tests.real.fixtures import StartPrometheus
 from tests.support.alerting import a_renderer
 from tests.support.chat import FakeChat
-from tests.support.demo_day import BlockingPrometheus, metrics_of
+from tests.support.demo_day import BlockingPrometheus, DayClock, metrics_of
 from tests.support.examples import by_profile
 from tests.support.memory_store import MemoryStore
 from tests.support.routing import a_router
@@ -37,19 +37,6 @@ pytestmark = pytest.mark.looptime
 
 EVALUATE_EVERY = timedelta(seconds=30)
 CLUSTER = "prod-a"
-
-
-@dataclass(slots=True)
-class DayClock:
-    """A clock that follows the loop's time from `start` on."""
-
-    start: datetime
-
-    def now(self) -> datetime:
-        return self.start + self.elapsed()
-
-    def elapsed(self) -> timedelta:
-        return timedelta(seconds=asyncio.get_running_loop().time())
 
 
 @dataclass(slots=True)

@@ -102,6 +102,21 @@ async def test_each_line_is_run_once_at_its_time() -> None:
     assert stage.ran == [("node list 1", 50), ("node list 3", 70), ("node list 2", 90)]
 
 
+async def test_a_line_belongs_to_the_channel_of_what_asked_for_it() -> None:
+    stage, seen = Stage(), list[str]()
+
+    async def take(request: Request) -> Answer | None:
+        seen.append(request.origin.channel)
+        return None
+
+    await stage.put(a_command(1, 5 * SECOND), replace(a_command(2, 9 * SECOND), channel="slack:C_SPEECH"))
+    async with stage.running(
+        Agenda(stage.store, stage.clock, (DueCommands(stage.store, stage.clock, take).work,))
+    ):
+        await asyncio.sleep(20)
+    assert seen == ["", "slack:C_SPEECH"]
+
+
 async def test_what_is_not_due_is_not_read() -> None:
     stage = Stage()
     await stage.put(*(a_command(number, timedelta(days=1)) for number in range(1000)))

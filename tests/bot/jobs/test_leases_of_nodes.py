@@ -14,7 +14,7 @@ from bot.jobs.lease_reminder import LeaseReminder
 from bot.jobs.lease_watcher import LeaseWatcher
 from collectors.facts.results import Blind
 from commands.core.cordoned_nodes import BY
-from commands.execution.plan import Plan
+from commands.execution.plan import Plan, PlanState
 from commands.models import CordonLease
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import CLUSTER, NOON, Hands, Yard, a_node_tree, yard_before
@@ -180,6 +180,21 @@ async def test_what_somebody_else_lifted_is_said_wherever_the_cordon_is_shown_un
     await by_hand(True)
     assert (await the_lease(yard)).lifted_at is None
     assert "gpu-a01 | Ready, cordoned by dana |" in await yard.say("node list")
+
+
+async def test_while_our_own_plan_lifts_it_nobody_else_is_said_to_have(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    uncordon = await yard.confirmed(await yard.plan(f"node uncordon {NODE}"))
+    kube.patch("nodes", "", NODE, {"spec": {"unschedulable": None}})  # its first step, before the lease ends
+    await yard.seen(lambda: not yard.cluster.inventory().nodes[NODE].spec.unschedulable)
+    await watcher(yard).check()
+    assert (await the_lease(yard)).lifted_at is None
+
+    async with yard.store.unit() as unit:
+        await unit.rows(Plan).put(replace(uncordon, state=PlanState.FAILED))
+    await watcher(yard).check()
+    assert (await the_lease(yard)).lifted_at is not None
 
 
 async def test_a_list_by_a_late_picture_says_what_is_recorded_and_what_is_not_seen(

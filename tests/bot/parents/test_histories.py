@@ -1,4 +1,5 @@
-"""Generated histories of nodes that break, recover, are silenced and acknowledged, over restarts: nobody is lost."""
+"""Generated histories of nodes that break, as we see or others say, recover, are silenced and acknowledged, over
+restarts: nobody is lost."""
 
 import asyncio
 from dataclasses import replace
@@ -63,6 +64,8 @@ async def _fire(
     rules = random.sample(RULES, random.randint(1, 2))
     severity = random.choice(["warning", "critical"])
     new = [one for one in stage.alerts(nodes, rules, severity=severity) if _key(one) not in firing]
+    if random.random() < 0.3:  # another program sends them
+        new = [replace(one, rule=f"received/{one.name}") for one in new]
     firing.update((_key(one), one) for one in new)
     await stage.cycle(new)
 

@@ -52,6 +52,7 @@ async def test_a_card_that_was_posted_points_to_the_parent_that_formed_later(sta
     assert own.text == "CRITICAL: 20 nodes of rack r1 have alerts: NodeNotReady on 20"
     assert all(f"Part of incident `{parent.id}`" in str(card.attachments) for card in pointing)
     assert all(f"incident show {parent.id}" in str(card.attachments) for card in pointing)
+    assert all("↪ " in card.said and "🔴" not in card.said for card in pointing)
 
 
 async def test_a_few_nodes_are_no_storm(stage: StormStage) -> None:

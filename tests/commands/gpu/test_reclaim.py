@@ -75,7 +75,9 @@ async def test_a_request_goes_to_the_owner_and_is_due_after_the_grace(
         at=NOON + 30 * MINUTE,
         line=f"gpu settle {request.id} --cluster prod-a",
         actor="automation:reclaim",
+        channel=request.channel,
     )
+    assert request.channel == "C_GPU"
     assert not await is_suspended(kube)
 
 

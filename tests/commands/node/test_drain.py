@@ -115,6 +115,10 @@ async def test_a_training_on_the_node_is_named_with_its_owner_and_gpus(yard: Yar
     await kube.until_running(NODE, 1)
     await yard.seen(lambda: any(one.gpus for one in yard.cluster.trainings()))
     plan = await yard.plan(f"node drain {NODE}")
+    assert plan.steps[0].description == f"cordon {NODE}: no new pods are scheduled there"
+    assert (
+        "A training that loses a rank is started again as a whole, or fails: see its retries." in plan.notes
+    )
     assert [str(one) for one in plan.disrupts] == ["work/detr of ana: 1 of 1 rank, 4 GPUs"]
     assert any("work/detr: The age of its last checkpoint is not known" in note for note in plan.notes)
 

@@ -4,12 +4,13 @@ import pytest
 
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import UnusableError
+from commands.core.form import fields_of
 from commands.core.grant import Grant
 from commands.core.parsing import parse_line
 from commands.core.permissions import Permissions
 from commands.core.request import Actor, ActorKind
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import ANA, Yard
+from tests.support.yard import ANA, DANA, Yard
 
 LAUNCH = "training launch mnist --image registry.example/mnist:7"
 
@@ -71,3 +72,25 @@ def test_automation_may_settle_only_in_granted_namespaces() -> None:
     )
     assert allowed.refusal(automation, command, cluster="c", namespaces=["vision-detr"]) is None
     assert allowed.refusal(automation, command, cluster="c", namespaces=["speech-tts"])
+
+
+async def test_the_form_begins_with_what_the_same_person_launched_last_but_for_its_name(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    assert kube.url
+    await yard.do(f"{LAUNCH} --gpus 1 --service-per-task -- --epochs '3 4'", ANA)
+
+    async def begins_with(actor: Actor, line: str = "training launch") -> dict[str, tuple[str, ...]]:
+        answer = await yard.answer(line, actor)
+        assert answer is not None
+        assert answer.form is not None
+        return {one.name: one.values for one in fields_of(answer.form) if one.values}
+
+    assert await begins_with(ANA) == {
+        "--image": ("registry.example/mnist:7",),
+        "--gpus": ("1",),
+        "--service-per-task": ("--service-per-task",),
+        "extra": ("--epochs '3 4'",),
+    }
+    assert await begins_with(ANA, "training launch mnist2") == {"name": ("mnist2",)}
+    assert await begins_with(DANA) == {}

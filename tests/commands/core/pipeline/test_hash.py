@@ -27,6 +27,7 @@ async def test_without_a_hash_nothing_is_confirmed_and_the_answer_says_where_to_
 
     reply = await yard.say(f"plan confirm {plan.id}")
 
+    assert f"To confirm plan {plan.id}, press Confirm on its preview." in reply
     assert f"plan show {plan.id}" in reply
     assert plan.hash not in reply
     assert await state(yard, plan.id) is PlanState.PROPOSED
