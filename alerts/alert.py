@@ -1,8 +1,8 @@
 """The alert: identified by its labels, with its subject, life and rendered annotations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
 from alerts.lifecycle import AlertLife, AlertState
 from alerts.rules import Severity
@@ -40,6 +40,13 @@ class Alert:
     is_received: bool = False
     ends_at: datetime | None = None  # of a received alert: when it is over, unless it is sent again
     generator_url: str = ""  # of a received alert: where its sender shows what it is about
+    twin: str = ""  # of a received alert: the id that the alert of our own rule with its name and labels has
+
+    def restated(self, by: timedelta) -> "Alert":
+        """Return the same alert after a clock step of so much."""
+        return replace(
+            self, life=self.life.restated(by), unseen_since=self.unseen_since and self.unseen_since + by
+        )
 
     @property
     def name(self) -> str:
@@ -48,6 +55,11 @@ class Alert:
     @property
     def key(self) -> AlertKey:
         return self.labels.key
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """What routes and inhibition match: its labels, and the fields of its subject that no label is named like."""
+        return {**self.subject.words(), **self.labels}
 
     @property
     def id(self) -> str:

@@ -4,12 +4,12 @@ The evaluation of rules is one producer. Another may have no rules: its alerts h
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from alerts.alert import Alert
-from alerts.incidents.proofs import ProofFacts
+from alerts.incidents.proofs import NO_FACTS, ProofFacts
 from alerts.rules import Rule
 from alerts.store import HasId
 from collectors.facts.topology import Topology
@@ -34,6 +34,29 @@ class AlertBatch:
     facts: ProofFacts | None = None
     progress: Mapping[str, datetime] = field(default_factory=dict)
     states: tuple[HasId, ...] = ()
+
+    def then(self, later: "AlertBatch") -> "AlertBatch":
+        """Return both as one: what was found by now, with every change on the way."""
+        looked_at = later.complete | {alert.rule for alert in later.standing}
+        return AlertBatch(
+            at=later.at,
+            updates=(*self.updates, *later.updates),
+            standing=(*(alert for alert in self.standing if alert.rule not in looked_at), *later.standing),
+            complete=self.complete | later.complete,
+            facts=self.facts if later.facts in (None, NO_FACTS) else later.facts,
+            progress={**self.progress, **later.progress},
+            states=tuple({(type(row), row.id): row for row in (*self.states, *later.states)}.values()),
+        )
+
+    def restated(self, by: timedelta) -> "AlertBatch":
+        """Return the same batch after a clock step of so much."""
+        return replace(
+            self,
+            at=self.at + by,
+            updates=tuple((alert.restated(by), at + by) for alert, at in self.updates),
+            standing=tuple(alert.restated(by) for alert in self.standing),
+            progress={rule: at + by for rule, at in self.progress.items()},
+        )
 
 
 class AlertRecorder(Protocol):

@@ -10,16 +10,16 @@ from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.alert_batch import Update
+from alerts.incidents.twin import RECEIVED_PREFIX, is_received
 from alerts.lifecycle import AlertLife, AlertState
-from alerts.rules import Rule
+from alerts.rules import Rule, named_rule
 from alerts.store import Between
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.sentences import sentence
 from collectors.facts.topology import Topology
 
-_PREFIX = "received/"  # and the name of the alert: not of its sender, as several may send one alert
-RECEIVED = Between(start=_PREFIX, end="received0")  # `Alert.rule` of all of them
+RECEIVED = Between(start=RECEIVED_PREFIX, end="received0")  # `Alert.rule` of all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,17 +38,9 @@ def alert_id(cluster: str, labels: Labels) -> str:
     return f"{cluster}/{_rule_id(labels)}/{labels.key}"
 
 
-def is_received(rule: str) -> bool:
-    """Whether an alert with this `rule` was received."""
-    return rule.startswith(_PREFIX)
-
-
 def rule_of(id: str, rules: Mapping[str, Rule]) -> Rule | None:
     """Return the rule with this id; for a received alert ours of its name, which knows what to do about it."""
-    if not is_received(id):
-        return rules.get(id)
-    name = id.removeprefix(_PREFIX)
-    return next((rule for rule in rules.values() if rule.name == name), None)
+    return named_rule(id.removeprefix(RECEIVED_PREFIX), rules) if is_received(id) else rules.get(id)
 
 
 def received(
@@ -59,16 +51,21 @@ def received(
     topology: Topology,
     now: datetime,
     stored_for: timedelta,
+    twin: str = "",
 ) -> tuple[Update, ...]:
     """Return what the sent alert changes: nothing, or its states since it was sent last, in their order.
 
-    `stored_for`: a later end alone is not worth a row until it is so much later.
+    `stored_for`: a later end alone is not worth a row until it is so much later. `twin`: as in `Alert`.
     """
     is_over = one.ends_at <= now
     if known is None or not known.is_firing:
         if known is not None and is_over and one.ends_at <= _ended(known):
             return ()  # its end is repeated: senders do so for a while, as the first may have been lost
-        began = _alert(one, known, cluster=cluster, topology=topology)
+        if known is not None and is_over and one.starts_at < _ended(known):
+            return (
+                _over(replace(known, annotations=one.annotations), one.ends_at),
+            )  # by another replica, later
+        began = _alert(one, known, cluster=cluster, topology=topology, twin=twin)
         begun = (began, began.life.since)
         return (begun, _over(began, one.ends_at)) if is_over else (begun,)
     if is_over:
@@ -90,7 +87,7 @@ def received(
 
 
 def _rule_id(labels: Labels) -> str:
-    return f"{_PREFIX}{labels.get('alertname', '')}"
+    return f"{RECEIVED_PREFIX}{labels.get('alertname', '')}"
 
 
 def not_repeated(alert: Alert, ended: datetime) -> Update:
@@ -109,7 +106,7 @@ def _ended(alert: Alert) -> datetime:
     return alert.life.resolved_at or alert.life.since
 
 
-def _alert(one: ReceivedAlert, known: Alert | None, *, cluster: str, topology: Topology) -> Alert:
+def _alert(one: ReceivedAlert, known: Alert | None, *, cluster: str, topology: Topology, twin: str) -> Alert:
     """Return the alert at its beginning. One that is back begins when its last life ended at the earliest."""
     own = subject_of(one.labels)
     since = one.starts_at if known is None else max(one.starts_at, _ended(known))
@@ -127,4 +124,5 @@ def _alert(one: ReceivedAlert, known: Alert | None, *, cluster: str, topology: T
         is_received=True,
         ends_at=one.ends_at,
         generator_url=one.generator_url,
+        twin=twin,
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
+from functools import cached_property
 
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.subjects import WORDS
@@ -138,6 +139,21 @@ class Rule:
         """Whether people mean it by this word: its id, with or without the cluster, or its name."""
         short = self.id.removeprefix(f"{self.cluster}:") if self.cluster else self.id
         return word in (self.name, self.id, short)
+
+
+class RuleIndex(dict[str, Rule]):
+    """Rules by id, which are also found by their names. It is not changed once a name was looked up."""
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Rule]:
+        """The first rule of each name."""
+        return {rule.name: rule for rule in reversed(self.values())}
+
+
+def named_rule(name: str, rules: Mapping[str, Rule]) -> Rule | None:
+    """Return the first rule of this name. For many names let the rules be a RuleIndex."""
+    index = rules if isinstance(rules, RuleIndex) else RuleIndex(rules)
+    return index.by_name.get(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

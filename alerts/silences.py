@@ -32,9 +32,15 @@ class Silence:
     gravity: int = 4  # of the incident then: what is graver is not covered
     is_until_over: bool = False
     expired_at: datetime | None = None  # when somebody ended it early
+    there: str = ""  # its id in the Alertmanager that shares its silences, if it is there
+    is_from_there: bool = False  # somebody added it there
 
     def is_active(self, now: datetime) -> bool:
         return self.expired_at is None and self.starts_at <= now < self.ends_at
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether it has ended. One that has not begun is neither active nor over."""
+        return self.expired_at is not None or self.ends_at <= now
 
     def covers(self, labels: Labels, now: datetime) -> bool:
         return not self.incident and self.is_active(now) and matches(self.matchers, labels)

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeVar
 
+from collectors.facts.sentences import Sentence, sentence
+
 
 class HasId(Protocol):
     @property
@@ -21,6 +23,18 @@ Read = TypeVar("Read", bound=HasId, covariant=True)
 
 Changed = Mapping[str, Mapping[str, Any]]  # table -> id -> the row that was put, None if it was deleted
 Listener = Callable[[Changed], None]
+
+
+class StoreError(Exception):
+    """The store cannot be used: nothing of the transaction is stored.
+
+    The text is one line with what, where and what to do, for people who run Yardmaster; never a password. `reason`
+    says why to anybody else.
+    """
+
+    def __init__(self, text: str, reason: Sentence | None = None) -> None:
+        super().__init__(text)
+        self.reason = reason or sentence("its log says why")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,11 +186,11 @@ class Unit(Protocol):
 
 class Store(Protocol):
     def unit(self) -> AbstractAsyncContextManager[Unit]:
-        """Open a transaction. One at a time: keep it short, and do no other I/O in it."""
+        """Open a transaction. One at a time: keep it short, and do no other I/O in it. It raises StoreError."""
         ...
 
     def read(self) -> AbstractAsyncContextManager[StoreSnapshot]:
-        """Open a snapshot. It neither waits for an open transaction nor delays one."""
+        """Open a snapshot. It neither waits for an open transaction nor delays one. It raises StoreError."""
         ...
 
 

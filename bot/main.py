@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import click
 
+from alerts.store import StoreError
 from bot.delivery.notifier_protocol import SendError
 from bot.http.server import ListenError
 from bot.jobs.garbage_collection import collect_in_small_parts
 from bot.settings.schema import Settings
 from bot.settings.secrets import SecretError
-from bot.store.store_error import StoreError
 from bot.wiring import RulesRefusedError, build
 from collectors.facts.results import SourceError
 

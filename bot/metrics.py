@@ -39,6 +39,13 @@ class Metrics:
             ["cluster"],
             registry=self.registry,
         )
+        self.unrecorded_changes = Gauge(
+            "yardmaster_unrecorded_changes",
+            "Changes of alerts that wait until the store can be written. They are lost if Yardmaster ends before; what "
+            "Prometheus and the log store still know is then evaluated again.",
+            ["cluster"],
+            registry=self.registry,
+        )
         self.crowded_incidents = Gauge(
             "yardmaster_crowded_incidents",
             "Open incidents that have as many alerts as one may have: others are left out.",

@@ -118,14 +118,14 @@ def wire_conversation(
 
 
 def wire_store_watch(shared: SharedParts, opened: Mapping[str, OpenChannel], channel: str) -> dict[str, Work]:
-    """Return the part that tells the channel, without the store, when the store's file is gone."""
+    """Return the part that tells the channel, without the store, when nothing can be stored."""
     kind, name = kind_and_name(channel)
 
     async def tell(words: Text) -> None:
         if kind in opened:
             await opened[kind].notifier.post(name, words, nonce=uuid4().hex)
 
-    return {"store": StoreWatch(shared.store.why_gone, tell).run}
+    return {"store": StoreWatch(shared.store.trouble, tell).run}
 
 
 def _card_context(

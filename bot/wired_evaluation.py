@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 from alerts.rendering import RuleRenderer
+from alerts.routing import CardRouting
 from bot.evaluation.cluster_view import ClusterView
 from bot.evaluation.evaluator import Evaluator, RuleSources
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import LiveCluster
 from bot.shared_parts import SharedParts

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from alerts.routing import CardRouting
 from alerts.rules import Rule
-from bot.evaluation.recorder import CardRouting
 from bot.jobs import garbage_collection
 from bot.jobs.agenda import Agenda
 from bot.jobs.due_catalogue import due_works

@@ -4,17 +4,25 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 
-from alerts.alert_batch import AlertRecorder
+from aiohttp import BasicAuth
+
+from alerts.inhibition import InhibitRule
 from alerts.rules import Rule
 from bot.evaluation.cluster_view import ClusterView
+from bot.evaluation.recorder import IncidentRecorder
 from bot.http.alert_endpoints import AlertEndpoints
 from bot.http.alertmanager_api import AlertmanagerApi
 from bot.http.senders import Sender
 from bot.http.server import Routes
 from bot.live_cluster import LiveCluster
+from bot.receiving.alertmanager_client import AlertmanagerClient
 from bot.receiving.posted_alerts import ReadingOptions
 from bot.receiving.receiver import Inlet, Receiver
+from bot.receiving.shared_silences import SharedSilences
+from bot.settings.schema import AlertmanagerSettings
+from bot.settings.section import secret
 from bot.shared_parts import SharedParts
+from bot.supervise import Work
 from commands.core.command import Handler
 
 
@@ -22,7 +30,7 @@ def wire_receiver(
     shared: SharedParts,
     clusters: Mapping[str, LiveCluster],
     views: Mapping[str, ClusterView],
-    recorders: Mapping[str, AlertRecorder],
+    recorders: Mapping[str, IncidentRecorder],
 ) -> Receiver:
     """Return the receiver of the alerts of these clusters."""
 
@@ -30,14 +38,58 @@ def wire_receiver(
         return views[cluster].rules if cluster in views else {}
 
     inlets = {
-        name: Inlet(recorder=recorders[name], topology=cluster.topology, rules=partial(rules, name))
+        name: Inlet(
+            recorder=recorders[name],
+            topology=cluster.topology,
+            rules=partial(rules, name),
+            lacks_cards=recorders[name].lacks_cards if name not in views else lambda: False,
+        )
         for name, cluster in clusters.items()
     }
-    return Receiver(inlets, shared.store, shared.clock, lasts=shared.settings.receive.resolve_timeout)
+    receive = shared.settings.receive
+    return Receiver(
+        inlets,
+        shared.store,
+        shared.clock,
+        lasts=receive.resolve_timeout,
+        default=receive.default_cluster,
+        external=frozenset(receive.external_labels),
+    )
+
+
+def wire_shared_silences(shared: SharedParts, clusters: Sequence[str]) -> dict[str, Work]:
+    """Return what shares silences with an Alertmanager, if the settings have one."""
+    settings = shared.settings.receive.alertmanager
+    if settings is None:
+        return {}
+    silences = SharedSilences(
+        client=AlertmanagerClient(url=settings.url, headers=partial(_authorization, settings)),
+        cluster=settings.cluster or clusters[0],
+        store=shared.store,
+        clock=shared.clock,
+        writes=settings.silences == "write",
+    )
+    shared.store.listen(silences.wake)
+    return {"shared silences": silences.run}
+
+
+def _authorization(settings: AlertmanagerSettings) -> Mapping[str, str]:
+    if (one := settings.authorization) is not None:
+        token = secret(one.credentials, one.credentials_file)
+        return {"Authorization": f"{one.type} {token() if token else ''}"}
+    if (basic := settings.basic_auth) is not None:
+        password = secret(basic.password, basic.password_file)
+        return {"Authorization": BasicAuth(basic.username, password() if password else "").encode()}
+    return {}
 
 
 def wire_alert_routes(
-    shared: SharedParts, receiver: Receiver, take: Handler, senders: Sequence[Sender]
+    shared: SharedParts,
+    receiver: Receiver,
+    take: Handler,
+    senders: Sequence[Sender],
+    *,
+    inhibit_rules: Sequence[InhibitRule],
 ) -> tuple[Routes, ...]:
     """Return the HTTP endpoints that feed the receiver, and those that show alerts and silences."""
     receive = shared.settings.receive
@@ -61,5 +113,6 @@ def wire_alert_routes(
         clock=shared.clock,
         version=version("yardmaster"),
         started=shared.clock.now(),
+        inhibit_rules=inhibit_rules,
     )
     return posts, api

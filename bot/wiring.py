@@ -1,13 +1,14 @@
 """Wiring: every part is made here or in the `wired_` files, once, and passed to the parts that need it."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
 import structlog
 
-from alerts.rules import Rule
+from alerts.routing import CardRouting
+from alerts.rules import Rule, RuleIndex
 from bot.channels.channel_catalogue import default_channel, open_channels
 from bot.channels.form_names import FormNames
 from bot.channels.heartbeats import HeartbeatSender
@@ -16,7 +17,6 @@ from bot.chat_accounts import People
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.cluster_view import ClusterView
 from bot.evaluation.evaluator import STALLED_AFTER, Evaluator
-from bot.evaluation.recorder import CardRouting
 from bot.evaluation.rulebook import read_rulebook
 from bot.http.connections import Connections
 from bot.http.senders import senders_of
@@ -26,7 +26,7 @@ from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.person_book import CHAT, open_person_book
 from bot.receiving.receiver import Receiver
-from bot.settings.mapping import defaults_of, listed_persons, permissions_of, route_of
+from bot.settings.mapping import defaults_of, listed_persons, permissions_of, routing_of
 from bot.settings.schema import Settings
 from bot.shared_parts import SharedParts
 from bot.source_catalogue import SourceParts, not_connected
@@ -41,7 +41,7 @@ from bot.wired_channels import (
 )
 from bot.wired_evaluation import wire_evaluator, wire_recorder, wire_view
 from bot.wired_jobs import wire_jobs
-from bot.wired_receiving import wire_alert_routes, wire_receiver
+from bot.wired_receiving import wire_alert_routes, wire_receiver, wire_shared_silences
 from collectors.facts.clock import Clock, ClockSteps, SystemClock
 from collectors.facts.redaction import Redactor, use_redactor
 from collectors.internal_errors import InternalErrors
@@ -141,15 +141,14 @@ def _assemble(
     channel = default_channel(opened)
     views = {name: wire_view(shared, cluster) for name, cluster in clusters.items()}
 
-    def rules() -> Mapping[str, Rule]:
-        return {id: rule for view in views.values() for id, rule in view.rules.items()}
+    rules = _RulesOfAll(tuple(views.values()))
 
     conversation = conversation_of(opened)
     people = _people(shared, conversation) if conversation else None
     known = clusters or {NO_CLUSTER: LiveCluster(NO_CLUSTER, clock=shared.clock)}
-    pipeline = _pipeline(shared, known, views, people, channel=channel, rules=rules)
+    routing = routing_of(shared.settings, default=channel)
+    pipeline = _pipeline(shared, known, views, people, routing=routing, rules=rules)
     reconciler = wire_delivery(shared, opened, clusters, views, rules)
-    routing = CardRouting(routes=tuple(route_of(one) for one in shared.settings.routes), default=channel)
     recorders = {name: wire_recorder(shared, name, routing) for name in known}
     evaluators = {
         name: wire_evaluator(
@@ -168,7 +167,7 @@ def _assemble(
     )
     parts |= wire_store_watch(shared, opened, channel)
     receiver = wire_receiver(shared, known, views, recorders)
-    parts |= {"received alerts": receiver.run}
+    parts |= {"received alerts": receiver.run, **wire_shared_silences(shared, tuple(known))}
     parts |= {"delivery": reconciler.run, **wire_charts(shared, opened, clusters, rules)}
     parts |= {
         f"heartbeat {one.channel}": HeartbeatSender(one, not_ready).run
@@ -202,6 +201,22 @@ def _assemble(
     )
 
 
+class _RulesOfAll:
+    """The rules in force in any cluster, by id; the same index until some are replaced."""
+
+    def __init__(self, views: Sequence[ClusterView]) -> None:
+        self._views = views
+        self._of: list[Mapping[str, Rule]] = []
+        self._index = RuleIndex()
+
+    def __call__(self) -> RuleIndex:
+        current = [view.rules for view in self._views]
+        if [id(rules) for rules in current] != [id(rules) for rules in self._of]:
+            self._of = current
+            self._index = RuleIndex({id: rule for rules in current for id, rule in rules.items()})
+        return self._index
+
+
 def _people(shared: SharedParts, conversation: Conversation) -> People:
     return People(conversation.directory, shared.settings.teams, shared.persons, chat=CHAT)
 
@@ -212,7 +227,7 @@ def _pipeline(
     views: Mapping[str, ClusterView],
     people: People | None,
     *,
-    channel: str,
+    routing: CardRouting,
     rules: Callable[[], Mapping[str, Rule]],
 ) -> Pipeline:
     missing = {one.name: not_connected(one) for one in shared.settings.clusters}
@@ -237,15 +252,15 @@ def _pipeline(
         current=people.current if people else as_given,
         members=people.members if people else None,
         persons=shared.persons,
-        channel=channel,
+        routing=routing,
         observe=lambda command, outcome: shared.metrics.commands.labels(command, outcome).inc(),
     )
 
 
 def _why_not_ready(store: SqlStore, evaluators: Mapping[str, Evaluator]) -> str:
     """Return why nothing can be stored, or which clusters are not evaluated; empty if all is well."""
-    if gone := store.why_gone():
-        return gone
+    if (trouble := store.trouble()) is not None:
+        return str(trouble)
     late = [name for name, evaluator in evaluators.items() if not evaluator.has_evaluated]
     if late:
         return f"not evaluated yet: {', '.join(late)}"
@@ -268,7 +283,9 @@ def _server(
         metrics=shared.metrics,
         not_ready=not_ready,
         senders=senders,
-        routes=wire_alert_routes(shared, receiver, pipeline.handle, senders),
+        routes=wire_alert_routes(
+            shared, receiver, pipeline.handle, senders, inhibit_rules=pipeline.routing.inhibit_rules
+        ),
         slack=conversation.receive if conversation else None,
     )
     connections = Connections(shared.metrics)

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from alerts.incidents.incident import Incident, Member
+from alerts.incidents.twin import is_received
 from alerts.incidents.xid_advice import keeps_node
-from alerts.received import is_received, rule_of
+from alerts.received import rule_of
 from alerts.rules import Rule
 from collectors.facts.sentences import sentence
 from collectors.facts.subjects import WORDS, Subject

@@ -48,7 +48,7 @@ class CycleDraft:
 
     def _draft_of(self, alert: Alert, channels: tuple[str, ...], at: datetime) -> IncidentDraft | None:
         """Return the incident that has the alert already, else its group's, else a new one; None for none."""
-        home = self._homes.get(alert.id) or self._by_alert.get(alert.id)
+        home = self._home(alert.id) or self._home(alert.twin)
         of_group = self._of_group(alert) if home is None else []
         known = self._at_home(alert, home, at) if home else self._joined(alert, of_group, at)
         if alert.is_firing and known is not None and known.resolve_if_over(at):
@@ -61,6 +61,10 @@ class CycleDraft:
         if not alert.is_firing or alert.severity is Severity.INFO:
             return None
         return self._open(alert, channels, of_group, at)
+
+    def _home(self, alert: str) -> str | None:
+        """Return the id of the incident that has the alert."""
+        return self._homes.get(alert) or self._by_alert.get(alert)
 
     def _open(
         self, alert: Alert, channels: tuple[str, ...], of_group: Iterable[str], at: datetime

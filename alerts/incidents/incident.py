@@ -60,6 +60,10 @@ class Member:
     proven: Proven | None = None
     xid: int = 0  # the XID that it is about
     recovery: Recovery | None = None  # what that XID calls for
+    # The same alert from a sender is no member of its own: this one fires as long as either does.
+    twin: str = ""  # Alert.id
+    twin_fires: bool = False
+    is_twin_alone: bool = False  # only the sender says so: our own rule does not fire
 
     @property
     def is_firing(self) -> bool:

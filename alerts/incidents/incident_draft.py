@@ -15,6 +15,7 @@ from alerts.incidents.least_members import LeastMembers, weight_of
 from alerts.incidents.members import member_of
 from alerts.incidents.proofs import carried
 from alerts.incidents.standing_alerts import StandingAlerts
+from alerts.incidents.twin import beside_twin, is_received, with_twin
 from alerts.incidents.volumes import names_volume, with_volume
 from alerts.lifecycle import AlertState
 from alerts.rules import ImpactScope, ResolveWhen, Rule, Severity
@@ -47,6 +48,9 @@ class IncidentDraft:
         self._rules = Counter(member.rule for member in incident.members)
         self._names: dict[str, dict[str, None]] = {}  # alert name -> ids
         self._xids: dict[str, None] = {}  # ids of alerts about one
+        self._twin_ids: dict[
+            str, str
+        ] = {}  # the id of an alert of ours -> that of its twin, which is a member instead
         for member in incident.members:
             self._index(member)
         self._least: LeastMembers | None = None
@@ -106,7 +110,8 @@ class IncidentDraft:
         ended = self._header.resolved_at
         if ended is None:
             return True
-        return at - ended < self._grouping.reopens_within and self._rules[alert.rule] > 0
+        is_known = self._rules[alert.rule] > 0 or alert.twin in self._members or alert.id in self._twin_ids
+        return at - ended < self._grouping.reopens_within and is_known
 
     @property
     def crash_members(self) -> Iterable[Member]:
@@ -138,8 +143,11 @@ class IncidentDraft:
     def add(self, alert: Alert, now: datetime) -> None:
         """Add one of its alerts that fired, kept firing or resolved."""
         self._made = None
+        if alert.id not in self._members and (ours := self._members.get(alert.twin)) is not None:
+            self._keep(with_twin(ours, alert), ours, now)
+            return
         rule = self._grouping.rules.get(alert.rule)
-        before = self._members.get(alert.id)
+        before = self._members.get(alert.id) or self._in_place_of_twin(alert)
         was_worse = before is not None and before.is_worse and self._header.stands(before)
         concerning = member_of(alert, rule, self._leading_to(rule), is_worse=was_worse)
         member = concerning
@@ -148,22 +156,28 @@ class IncidentDraft:
             member = with_volume(concerning, others, self._grouping.topology)
         if member.is_worse:
             concerning = member
-        member = carried(member, before)
+        member = beside_twin(carried(member, before), before, alert)
         if before is None and len(self._members) >= self._most and not self._makes_room(member):
             self._follow_crash()
             return
+        node = self._grouping.topology.nodes.get(self._subject.node)
+        self._gpus = node.gpus if node else self._gpus
+        self._subject = self._subject.or_else(subject_in_group(alert))
+        if _asks_for_somebody(member, rule):
+            self._resolve_when = ResolveWhen.ACKNOWLEDGED
+        self._keep(member, before, now, concerning)
+
+    def _keep(
+        self, member: Member, before: Member | None, now: datetime, concerning: Member | None = None
+    ) -> None:
+        """Keep the alert as it is now. `concerning`: it as whom it concerns is found with; None: as before."""
         reopens = member.is_firing and not self.is_open
         is_first = not self._members
         gravity = self._standing.gravity
         self._put(member, before)
         if reopens:
             self._reopen(now)
-        node = self._grouping.topology.nodes.get(self._subject.node)
-        self._gpus = node.gpus if node else self._gpus
-        self._subject = self._subject.or_else(subject_in_group(alert))
-        if _asks_for_somebody(member, rule):
-            self._resolve_when = ResolveWhen.ACKNOWLEDGED
-        if member.is_firing:
+        if member.is_firing and concerning is not None:
             self._add_impacts(concerning)
         if reopens:
             self._record(IncidentEventType.REOPENED, now, member.summary)
@@ -171,6 +185,23 @@ class IncidentDraft:
             self._record_change(member, before, gravity, now, is_first=is_first)
         self._severity = self._standing.severity or self._severity
         self._follow_crash()
+
+    def _in_place_of_twin(self, alert: Alert) -> Member | None:
+        """Let an alert of ours be the member that its twin is, if that came first. Return it as it was."""
+        twin = self._members.get(self._twin_ids.get(alert.id, ""))
+        if twin is None:
+            return None
+        self._drop(twin)
+        ours = replace(
+            twin,
+            alert=alert.id,
+            rule=alert.rule,
+            twin=twin.alert,
+            twin_fires=twin.is_firing,
+            is_twin_alone=twin.is_firing,
+        )
+        self._put(ours, None)
+        return ours
 
     def _leading_to(self, rule: Rule | None) -> Iterable[Member]:
         """Return the alerts that stand and that the rule names as what makes its own worse."""
@@ -191,6 +222,8 @@ class IncidentDraft:
             self._least.add(member)
 
     def _index(self, member: Member) -> None:
+        if is_received(member.rule) and member.twin:
+            self._twin_ids[member.twin] = member.alert
         self._names.setdefault(member.name, {})[member.alert] = None
         if member.xid:
             self._xids[member.alert] = None
@@ -203,12 +236,16 @@ class IncidentDraft:
         least = self._least.of(self._members)
         if weight_of(member)[:2] <= weight_of(least)[:2]:
             return False
-        del self._members[least.alert], self._names[least.name][least.alert]
-        self._xids.pop(least.alert, None)
-        self._rules[least.rule] -= 1
-        self._standing.remove(least)
-        self._may_be_crash = self._may_be_crash or bool(least.xid)
+        self._drop(least)
         return True
+
+    def _drop(self, member: Member) -> None:
+        del self._members[member.alert], self._names[member.name][member.alert]
+        self._twin_ids.pop(member.twin, None)
+        self._xids.pop(member.alert, None)
+        self._rules[member.rule] -= 1
+        self._standing.remove(member)
+        self._may_be_crash = self._may_be_crash or bool(member.xid)
 
     def _change_header(self, header: Incident) -> None:
         """Change what decides which alerts stand."""

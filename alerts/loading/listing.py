@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from alerts.loading.rule_files import Loaded
+from alerts.loading.rule_files import NO_RULES, Loaded
 from alerts.rules import RuleGroup
 from collectors.facts.clock import format_duration
 from collectors.facts.log_match import render_match
@@ -88,12 +88,12 @@ def query_summary(query: Query) -> str:
 def check_report(file: str, loaded: Loaded) -> list[str]:
     """Return what `rules check` prints for a file, as promtool does: the number of rules, or every diagnostic.
 
-    Warnings come first: with them a file is as good as without.
+    Warnings come first: with them a file is as good as without. A file without rules is valid, and no success.
     """
     lines = [f"Checking {file}", *(f"  warning: {warning}" for warning in loaded.warnings)]
     if loaded.diagnostics:
         return [*lines, "  FAILED:", *(str(diagnostic) for diagnostic in loaded.diagnostics)]
+    if loaded.is_empty:
+        return [*lines, f"  WARNING: {NO_RULES}"]
     count = sum(len(group.rules) + len(group.recording_rules) for group in loaded.groups)
-    if not count:
-        lines.append("  warning: the file has no rules")
     return [*lines, f"  SUCCESS: {count} rules found"]

@@ -16,6 +16,7 @@ STANDARD_INTERVAL = timedelta(seconds=15)
 _GROUP = ("name", "interval", "query_offset", "limit", "labels", "rules")
 _OBJECT_GROUP = (*_GROUP, "partial_response_strategy")  # Thanos' field, allowed in the operator's objects
 _OBJECT = ("apiVersion", "kind", "metadata", "spec", "status")
+NO_RULES = "0 rules found, so there is nothing to evaluate"
 _ENDINGS = (".yard.yaml", ".yard.yml", ".rules.yaml", ".rules.yml", ".yaml", ".yml", ".json", ".rules")
 
 
@@ -29,6 +30,11 @@ class Loaded:
     groups: tuple[RuleGroup, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no rules, and nothing that would be one."""
+        return not self.diagnostics and not any(one.rules or one.recording_rules for one in self.groups)
 
 
 def load(

@@ -20,11 +20,12 @@ import yaml
 from alerts.incidents.incident import Incident
 from alerts.incidents.proofs import NO_FACTS
 from alerts.rendering import RuleRenderer
+from alerts.routing import CardRouting
 from benchmarks.pods import pages
 from benchmarks.row import CannotRunError, Goal, Peer, Row
 from benchmarks.rows.f14_list import COUNT, decode
 from benchmarks.stalls import longest_decode, ticking
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.jobs.garbage_collection import collect_in_small_parts

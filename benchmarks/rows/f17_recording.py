@@ -23,10 +23,11 @@ from sqlalchemy import Engine, event
 from alerts.incidents.incident import Incident
 from alerts.incidents.proofs import NO_FACTS
 from alerts.rendering import RuleRenderer
+from alerts.routing import CardRouting
 from alerts.store import TABLES, Changed
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row
 from benchmarks.rows import f17_one_incident
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
 from bot.settings.schema import RulesSettings

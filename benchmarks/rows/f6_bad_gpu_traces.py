@@ -20,12 +20,13 @@ from alerts.cards.suggested_actions import suggestions
 from alerts.incidents.incident import Incident
 from alerts.incidents.proofs import ProofFacts
 from alerts.rendering import RuleRenderer
+from alerts.routing import CardRouting
 from alerts.rules import Rule
 from benchmarks.gpu_trace_catalogue import FAMILIES
 from benchmarks.gpu_traces import GPUS, HOLDERS, NODES, RANKS, STARTS, Trace
 from benchmarks.quality.promtool_series import openmetrics
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Row
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.settings.schema import RulesSettings

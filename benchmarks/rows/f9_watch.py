@@ -11,12 +11,13 @@ from datetime import timedelta
 
 from alerts.cards.posted import PostedCard
 from alerts.rendering import RuleRenderer
+from alerts.routing import CardRouting
 from alerts.rules import Rule
 from benchmarks import broken_watches as ways
 from benchmarks.broken_watches import Break, Followed, count, followed
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row
 from bot.evaluation.evaluator import Evaluator, RuleSources
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import LiveCluster

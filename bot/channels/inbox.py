@@ -9,7 +9,7 @@ from typing import Protocol
 
 import structlog
 
-from alerts.store import Changed, Store
+from alerts.store import Changed, Store, StoreError
 from bot.channels.fair_slots import FairSlots, SenderLane
 from bot.channels.interaction import Interaction
 from bot.channels.origin import line_about, origin_of
@@ -18,7 +18,7 @@ from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
 from commands.core.command import Answer, Handler
-from commands.core.guidance import refused
+from commands.core.guidance import not_stored, refused
 from commands.core.request import Actor, Request, Upload
 from commands.models import HandledRequest
 
@@ -70,6 +70,7 @@ class Inbox:
         self._has_arrived = True  # or may have, before this process
         self._slots = FairSlots()
         self._running: set[str] = set()
+        self._left: dict[str, Interaction] = {}  # answered, and could not be deleted
         self._outsiders: dict[str, None] = {}  # who read that they get no answer, oldest first
 
     def wake(self, changed: Changed) -> None:
@@ -77,15 +78,18 @@ class Inbox:
         if changed.get("interactions", {}).keys() - self._running:
             self._has_arrived = True
             self._wake.set()
+        elif self._left:
+            self._wake.set()
 
     async def run(self) -> None:
         """Run until cancelled."""
-        self._running.clear()
+        self._running = set(self._left)
         self._slots, self._has_arrived = FairSlots(), True
         waiting: list[tuple[Interaction, SenderLane]] = []
         async with asyncio.TaskGroup() as group:
             while True:
                 self._wake.clear()
+                await self._delete()
                 if self._has_arrived:
                     self._has_arrived = False
                     waiting = await self._waiting()
@@ -123,17 +127,38 @@ class Inbox:
         except Exception:
             _log.exception("interaction failed", interaction=interaction.id, line=interaction.text[:200])
             await self._respond_with_error(interaction)
+        await self._delete(interaction)
+
+    async def _delete(self, *now: Interaction) -> None:
+        """Delete what was answered. What cannot be deleted is tried again when something is stored: the next process
+        would run it, although its sender read that nothing was done. It stays in `_running` meanwhile."""
+        answered = [*self._left.values(), *now]
+        if not answered:
+            return
         try:
             async with self._deps.store.unit() as unit:
-                await unit.rows(HandledRequest).add(HandledRequest(id=interaction.id, at=interaction.at))
-                await unit.rows(Interaction).delete(interaction.id)
-        except Exception:  # it stays in `_running`, so this process does not handle it again
-            _log.exception("interaction not deleted", interaction=interaction.id)
+                for one in answered:
+                    await unit.rows(HandledRequest).add(HandledRequest(id=one.id, at=one.at))
+                    await unit.rows(Interaction).delete(one.id)
+        except StoreError as error:
+            _log.warning("interactions not deleted yet", count=len(answered), reason=str(error))
+        except Exception:
+            _log.exception("interactions not deleted", interactions=[one.id for one in now])
         else:
-            self._running.discard(interaction.id)
+            for one in answered:
+                self._left.pop(one.id, None)
+                self._running.discard(one.id)
+            return
+        self._left |= {one.id: one for one in now}
 
     async def _answer(self, interaction: Interaction) -> Answer | None:
         """Return the answer; None for people who are not known to be members, and for outsiders who read why."""
+        try:
+            return await self._carried_out(interaction)
+        except StoreError as error:  # whatever is done is stored first
+            return not_stored(error)
+
+    async def _carried_out(self, interaction: Interaction) -> Answer | None:
         try:
             actor = await self._deps.people.actor(interaction.user_id)
         except UnknownPersonError as error:

@@ -7,6 +7,7 @@ import click
 
 from bot.cli.lines import audit, do
 from bot.cli.log_setup import configure_logs
+from bot.cli.route_commands import routes
 from bot.cli.rule_commands import rules
 from bot.cli.service import check, doctor, run
 from bot.cli.store_commands import store
@@ -33,7 +34,7 @@ def _add_demo() -> None:
                 raise
 
 
-for _command in (run, check, doctor, rules, store, do, audit):
+for _command in (run, check, doctor, rules, routes, store, do, audit):
     main.add_command(_command)
 configure_logs()
 _add_demo()

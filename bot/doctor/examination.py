@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from bot.channels.channel_catalogue import DIAGNOSES, Diagnose
 from bot.doctor.kubernetes_access import diagnose_kubernetes
 from bot.doctor.listed_nodes import listed_cluster
+from bot.doctor.received_alerts import received_findings
 from bot.doctor.rule_report import rule_findings, stored_history
 from bot.doctor.unmeasured_gpus import unmeasured_gpus
 from bot.evaluation.rulebook import Rulebook
@@ -69,6 +70,9 @@ async def examine(
         found += of_sources
         part = f"{cluster.name} rules"
         found += [PartFinding(part=part, finding=one, rule="".join(one.rules)) for one in report]
+        rules = {rule.id: rule for rule in rulebook.rules}
+        sent = received_findings(history.received, rules, settings, cluster.name)
+        found += [PartFinding(part=f"{cluster.name} received alerts", finding=one) for one in sent]
     for kind, ask in channels.items():
         try:
             async with asyncio.timeout(LIMIT):

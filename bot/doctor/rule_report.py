@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from alerts.alert import Alert
 from alerts.incidents.incident import Incident
+from alerts.received import RECEIVED
 from alerts.rules import Rule
 from alerts.silences import Silence
-from alerts.store import EvaluationProgress
+from alerts.store import EvaluationProgress, StoreError
 from bot.store.backends.backend_catalogue import DATABASE_ERRORS, backend_of
 from bot.store.sql_store import SqlStore
 from collectors.facts.findings import Finding, FindingLevel, RuleHealth, ok, warning
@@ -17,6 +19,7 @@ from commands.rule.notifications import NotificationCount, notification_counts
 from commands.rule.verdicts import RuleVerdict, fixes, severity_of, verdicts
 
 _LOOKED_THROUGH = 5_000  # incidents
+_UNREADABLE: tuple[type[Exception], ...] = (StoreError, *DATABASE_ERRORS)
 _RUNS_WITHIN = timedelta(minutes=15)  # a Yardmaster that has not evaluated any rule since does not run
 _WHERE = "yardmaster_rule_evaluation_duration_seconds and yardmaster_rule_evaluation_lag_seconds"
 
@@ -27,6 +30,7 @@ class RuleHistory:
 
     runs: Mapping[str, RuleRun] = field(default_factory=dict)
     sent: Mapping[str, NotificationCount] = field(default_factory=dict)
+    received: Sequence[Alert] = ()  # from other programs
 
 
 async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
@@ -42,9 +46,12 @@ async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
             incidents = await snapshot.rows(Incident).find(
                 cluster=cluster, newest=True, limit=_LOOKED_THROUGH
             )
+            received = await snapshot.rows(Alert).find(
+                cluster=cluster, rule=RECEIVED, newest=True, limit=_LOOKED_THROUGH
+            )
             silences = await snapshot.rows(Silence).find(cluster=cluster)
             progress = await snapshot.rows(EvaluationProgress).get(cluster)
-    except DATABASE_ERRORS:
+    except _UNREADABLE:
         return RuleHistory()
     finally:
         await store.close()
@@ -53,6 +60,7 @@ async def stored_history(url: str, cluster: str, now: datetime) -> RuleHistory:
     return RuleHistory(
         runs={id: RuleRun(evaluated=at) for id, at in evaluated.items()} if is_running else {},
         sent=notification_counts(incidents, silences, now),
+        received=received,
     )
 
 

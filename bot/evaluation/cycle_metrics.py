@@ -18,11 +18,12 @@ def export(
     crowded: int,
     parents: int,
     blind_rules: int,
+    unrecorded: int,
     took: float,
 ) -> None:
     """Set them. `alerts`: how many there are in each state. `crowded`: incidents. `parents`: open ones.
 
-    `blind_rules`: of those in force. `took`: seconds.
+    `blind_rules`: of those in force. `unrecorded`: changes that wait for the store. `took`: seconds.
     """
     name = cluster.name
     for one in sources:
@@ -36,6 +37,7 @@ def export(
     metrics.crowded_incidents.labels(name).set(crowded)
     metrics.parent_incidents.labels(name).set(parents)
     metrics.blind_rules.labels(name).set(blind_rules)
+    metrics.unrecorded_changes.labels(name).set(unrecorded)
     metrics.rule_evaluations.labels(name).inc(len(cycle.evaluated | cycle.blind.keys()))
     metrics.rule_evaluation_failures.labels(name).inc(len(cycle.blind))
     metrics.rule_evaluation_duration.labels(name).observe(took)

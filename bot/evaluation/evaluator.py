@@ -13,6 +13,7 @@ from alerts.incidents.proofs import NO_FACTS, ProofFacts
 from alerts.lifecycle import AlertState
 from alerts.rules import Proof, Rule
 from bot.evaluation import cycle_metrics
+from bot.evaluation.backlog import Backlog
 from bot.evaluation.cluster_view import ClusterView
 from bot.evaluation.failure_alarm import FailureAlarm
 from bot.evaluation.gpu_users import GpuUsers
@@ -76,7 +77,7 @@ class Evaluator:
         self._orphans: tuple[Alert, ...] = ()  # their rules may be in objects that are not read yet
         self._evaluated: Mapping[str, datetime] = {}  # rule -> when an earlier process last evaluated it
         self._clock_steps = clock_steps or ClockSteps(clock)
-        self._unrecorded_step = timedelta()  # by which stored incidents are not restated yet
+        self._backlog = Backlog(cluster.name, recorder, clock)
         self._view = view or ClusterView(scheduler, router, clock)
         self._on_view_change = on_view_change
         self.has_evaluated = False
@@ -106,6 +107,8 @@ class Evaluator:
             due += self._follow_clock()
             now = self._clock.now()
             pause = (min(due, self._scheduler.next_due(now)) - now).total_seconds()
+            if (again := self._backlog.due_in) is not None:
+                pause = min(pause, again)
             if failed := self._failure_alarm.rings(self._awake_at):
                 self._scheduler.bring_checks_forward(failed)
                 return
@@ -121,7 +124,7 @@ class Evaluator:
         if by := self._clock_steps.taken():
             self._scheduler.restate(by)
             self._router.restate(by)
-            self._unrecorded_step += by
+            self._backlog.restate(by)
             if abs(by) >= LARGE_STEP:
                 _log.warning("the clock was set", cluster=self._cluster.name, seconds=by.total_seconds())
         return by
@@ -167,11 +170,9 @@ class Evaluator:
         self._orphans = ()
 
     async def _restate(self) -> None:
-        """Follow a clock step, a large one in the store too: a second does not matter to an incident."""
+        """Follow a clock step, a large one in the store too."""
         self._follow_clock()
-        if abs(self._unrecorded_step) >= LARGE_STEP:
-            await self._recorder.restate(self._unrecorded_step, self._clock.now())
-            self._unrecorded_step = timedelta()
+        await self._backlog.record_step(self._clock.now())
 
     async def run_cycle(self) -> None:
         """Read the current rules, and evaluate those that are due."""
@@ -194,6 +195,7 @@ class Evaluator:
                     "cluster snapshot is incomplete", cluster=self._cluster.name, reason=str(error)[:500]
                 )
         self._scheduler.reset()
+        self._backlog.clear()
         alerts, self._evaluated = await self._recorder.restore()
         self._orphans = self._scheduler.restore(alerts, self._evaluated, self._clock.now())
         if not self._has_objects:
@@ -234,6 +236,7 @@ class Evaluator:
             crowded=self._recorder.crowded,
             parents=self._recorder.parents,
             blind_rules=len(self._view.blind_rules),
+            unrecorded=self._backlog.changes,
             took=asyncio.get_running_loop().time() - began,
         )
         self.has_evaluated = True
@@ -241,7 +244,9 @@ class Evaluator:
     async def _record(self, cycle: EvaluationCycle, facts: ProofFacts = NO_FACTS) -> None:
         alerts = [*(change.alert for change in cycle.changes), *cycle.standing]
         topology = await self._gpu_users.added_to(self._cluster.topology(), alerts, at=cycle.at)
-        await self._recorder.record(cycle.batch(facts), rules=self._scheduler.rules, topology=topology)
+        await self._backlog.record(cycle.batch(facts), rules=self._scheduler.rules, topology=topology)
+        if self._backlog.is_waiting:
+            self._scheduler.catch_up(self._clock.now())  # the store may have taken long to fail
 
     async def _proof_facts(self, cycle: EvaluationCycle, blind: Container[str]) -> ProofFacts:
         """Return what may prove now that faults are over which time does not heal."""

@@ -1,12 +1,14 @@
 """The live incidents of a cluster in memory: the incident book, and what follows from it, which follow the store."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from alerts.alert import Alert
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_book import Effects, IncidentBook
 from alerts.incidents.member_rows import whole_ones, write_incident
+from alerts.routing import CardRouting
 from alerts.store import Between, Changed, Unit
 from bot.cooperative import run_steps
 from bot.evaluation.posting import IncidentPosting
@@ -24,7 +26,14 @@ class LiveIncidents:
 
     @classmethod
     async def load(
-        cls, cluster: str, unit: Unit, since: datetime, *, remembered_for: timedelta, storm_from: int
+        cls,
+        cluster: str,
+        unit: Unit,
+        since: datetime,
+        *,
+        routing: CardRouting,
+        remembered_for: timedelta,
+        storm_from: int,
     ) -> "LiveIncidents":
         """Return what is stored of the incidents that are open, or ended not long before `since`."""
         incidents: Sequence[Incident] = [
@@ -43,7 +52,9 @@ class LiveIncidents:
         )
         return cls(
             book=book,
-            posting=await IncidentPosting.load(cluster, book, unit, [one.id for one in incidents]),
+            posting=await IncidentPosting.load(
+                cluster, book, unit, [one.id for one in incidents], routing=routing
+            ),
             watch=await StormWatch.load(
                 cluster, parents, unit, remembered_for=remembered_for, least=storm_from
             ),
@@ -60,18 +71,29 @@ class LiveIncidents:
         self.posting.forget(self.book.forget(now), now)
         self.watch.forget(now)
 
-    async def store(self, unit: Unit, effects: Effects, topology: Topology, now: datetime) -> None:
-        """Store the incidents that changed, with the parents of those that are a part of a storm, and their cards."""
-        silenced = await self.posting.silenced(unit, effects, now)
+    async def store(
+        self,
+        unit: Unit,
+        effects: Effects,
+        topology: Topology,
+        now: datetime,
+        *,
+        newer: Collection[Alert] = (),
+    ) -> None:
+        """Store the incidents that changed, with the parents of those that are a part of a storm, and their cards.
+
+        `newer`: the alerts that changed in this unit.
+        """
+        held = await self.posting.held(unit, effects, now, newer)
         effects, parents = await self.watch.gathered(
             unit,
             effects,
             self.book,
             lacking=self.posting.lacking,
-            silenced=silenced,
+            silenced=held.incidents,
             topology=topology,
             now=now,
         )
         for write in await run_steps(self.book.writes(effects)):
             await write_incident(unit, write)
-        await self.posting.post(unit, effects, now, silenced=silenced, parents=parents)
+        await self.posting.post(unit, effects, now, held=held, parents=parents)

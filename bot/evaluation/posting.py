@@ -1,6 +1,6 @@
 """Posting of incidents: which cards and replies a change calls for, stored in the unit that stores the change."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -10,7 +10,11 @@ from alerts.cards.desired_cards import desired_cards, desired_replies
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_book import Effects, IncidentBook
+from alerts.inhibition import InhibitingAlerts
+from alerts.lifecycle import AlertState
+from alerts.muting import Coverage, HeldBack, held_channels
 from alerts.parents.parent_incident import ParentIncident
+from alerts.routing import CardRouting
 from alerts.silences import Silence
 from alerts.store import Changed, Unit
 from bot.cooperative import in_pieces
@@ -22,23 +26,47 @@ AT_ONCE = 100  # incidents, until others may run
 class IncidentPosting:
     """The cards and replies of one cluster's incidents. It follows the store, after the incident book has."""
 
-    def __init__(self, cluster: str, book: IncidentBook, cards: CardBook) -> None:
+    def __init__(
+        self, cluster: str, cards: CardBook, routing: CardRouting, inhibiting: InhibitingAlerts
+    ) -> None:
         self._cluster = cluster
-        self._book = book
         self._cards = cards
+        self._routing = routing
+        self._inhibiting = inhibiting
 
     @classmethod
     async def load(
-        cls, cluster: str, book: IncidentBook, unit: Unit, incidents: Sequence[str]
+        cls,
+        cluster: str,
+        book: IncidentBook,
+        unit: Unit,
+        incidents: Sequence[str],
+        *,
+        routing: CardRouting,
     ) -> "IncidentPosting":
         """Return the posting for these incidents of the book, with what is stored."""
+        firing = (
+            await unit.rows(Alert).find(cluster=cluster, state=AlertState.FIRING)
+            if routing.inhibit_rules
+            else ()
+        )
         cards = await unit.rows(PostedCard).find(row_id=incidents, kind=CardKind.INCIDENT)
         silences = await unit.rows(Silence).find(cluster=cluster)
-        return cls(cluster, book, CardBook(cluster, book, cards=cards, silences=silences))
+        return cls(
+            cluster,
+            CardBook(cluster, book, cards=cards, silences=silences),
+            routing,
+            InhibitingAlerts(routing.inhibit_rules, firing),
+        )
 
     def follow(self, changed: Changed) -> None:
         """Take over committed rows."""
         self._cards.apply(changed)
+        for id, alert in changed.get("alerts", {}).items() if self._routing.inhibit_rules else ():
+            if alert is None:
+                self._inhibiting.remove(id)
+            elif alert.cluster == self._cluster:
+                self._inhibiting.put(alert)
 
     def forget(self, incidents: Sequence[str], now: datetime) -> None:
         """Drop what belongs to incidents that the book forgot."""
@@ -49,9 +77,37 @@ class IncidentPosting:
         """The ids of the open incidents that lack a card: they were silenced when they began."""
         return self._cards.lacking
 
-    async def silenced(self, unit: Unit, effects: Effects, now: datetime) -> set[str]:
-        """Return the ids of the changed incidents, and of those without a card, that are silenced."""
-        return await self._silenced(unit, [incident for incident, _ in self._cards.wanted(effects)], now)
+    async def held(
+        self, unit: Unit, effects: Effects, now: datetime, newer: Collection[Alert] = ()
+    ) -> HeldBack:
+        """Return what notifies nobody now of the changed incidents, and of those without a card.
+
+        `newer`: alerts as they are in this unit, which may inhibit others.
+        """
+        incidents = [incident for incident, _ in self._cards.wanted(effects)]
+        silenced = await self._silenced(unit, incidents, now)
+        if not self._routing.may_mute:
+            return HeldBack(incidents=frozenset(silenced))
+        rules = self._routing.inhibit_rules
+        coverage = Coverage(
+            routing=self._routing,
+            silences=tuple(active(self._cards.silences.values(), now)),
+            inhibiting=self._inhibiting,
+            newer=InhibitingAlerts(rules, newer if rules else ()),
+        )
+        asked = [one for one in incidents if one.id not in silenced and self._is_asked(one)]
+        members = [member.alert for one in asked for member in one.firing or one.members]
+        alerts = await unit.rows(Alert).get_all(members) if members else {}
+        channels: dict[str, frozenset[str]] = {}
+        async for one in in_pieces(asked, AT_ONCE):
+            found = (alerts.get(member.alert) for member in one.firing or one.members)
+            notifications = [coverage.of(alert, now) for alert in found if alert is not None]
+            held = held_channels(notifications, one.channels) if notifications else frozenset()
+            if held is None:
+                silenced.add(one.id)
+            elif held:
+                channels[one.id] = held
+        return HeldBack(incidents=frozenset(silenced), channels=channels)
 
     async def post(
         self,
@@ -59,20 +115,24 @@ class IncidentPosting:
         effects: Effects,
         now: datetime,
         *,
-        silenced: Container[str],
+        held: HeldBack,
         parents: Sequence[ParentIncident] = (),
     ) -> None:
-        """Store the cards and replies of the changed incidents and parents, but for those that are silenced."""
+        """Store the cards and replies of the changed incidents and parents, but for what is held back."""
         await self._expire_silences(unit, (*effects.incidents, *parents), now)
         wanted = self._cards.wanted(effects)
         replies: list[ThreadReply] = []
         async for incident, cards in in_pieces(wanted, AT_ONCE):
-            if incident.id in silenced:
+            if incident.id in held.incidents:
                 continue
-            for card in cards:
+            quiet = held.channels.get(incident.id, frozenset())
+            notified = [card for card in cards if card.channel not in quiet]
+            for card in notified:
                 await unit.rows(PostedCard).put(card)
-            posted = {**self._cards.cards_of(incident.id), **{card.id: card for card in cards}}
-            replies += desired_replies(incident, tuple(posted.values()))
+            posted = {**self._cards.cards_of(incident.id), **{card.id: card for card in notified}}
+            replies += desired_replies(
+                incident, tuple(card for card in posted.values() if card.channel not in quiet)
+            )
         replies += await self._of_parents(unit, parents, now)
         already = await unit.rows(ThreadReply).get_all(reply.id for reply in replies) if replies else {}
         for reply in replies:
@@ -110,12 +170,14 @@ class IncidentPosting:
     async def _silenced(self, unit: Unit, incidents: Sequence[Incident], now: datetime) -> set[str]:
         """Return the ids of those that are silenced. One with a card shows its end, silenced or not."""
         silences = active(self._cards.silences.values(), now)
-        asked = (
-            [one for one in incidents if _fires(one) or not self._cards.cards_of(one.id)] if silences else []
-        )
+        asked = [one for one in incidents if self._is_asked(one)] if silences else []
         members = [member.alert for incident in asked for member in incident.members]
         alerts = await unit.rows(Alert).get_all(members) if members else {}
         return {one.id for one in asked if silenced_until(one, alerts, silences, now=now) is not None}
+
+    def _is_asked(self, incident: Incident) -> bool:
+        """Whether it may be held back: one with a card shows its end, whatever covers it."""
+        return _fires(incident) or not self._cards.cards_of(incident.id)
 
 
 def _fires(incident: Incident) -> bool:

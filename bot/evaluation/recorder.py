@@ -1,7 +1,7 @@
 """The incident recorder: what producers of alerts bring, and what follows from it, stored in one transaction."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from alerts.alert import Alert
@@ -13,9 +13,10 @@ from alerts.incidents.member_rows import MemberRow, rows_of, whole_ones
 from alerts.lifecycle import AlertState
 from alerts.parents.parent_incident import ParentIncident
 from alerts.parents.storms import STORM_FROM
-from alerts.routing import Route, channels_of
+from alerts.routing import CardRouting as CardRouting  # it is named by where it is used, too
+from alerts.routing import channels_of
 from alerts.rules import Proof, Rule
-from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, Unit
+from alerts.store import Between, Changed, EvaluationProgress, ObservedStore, StoreError, Unit
 from bot.cooperative import in_pieces, run_steps
 from bot.evaluation.live_incidents import LiveIncidents
 from bot.evaluation.storm_watch import parents_since
@@ -23,14 +24,6 @@ from collectors.facts.topology import Topology
 
 REFRESH_EVERY = timedelta(minutes=1)  # how often values on a card are updated; its state is updated at once
 REFRESHED_AT_ONCE = 200  # rows whose value alone is old, in one batch: others wait for the transaction
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CardRouting:
-    """The channels for incidents."""
-
-    routes: tuple[Route, ...] = ()
-    default: str = ""
 
 
 class IncidentRecorder:
@@ -60,9 +53,9 @@ class IncidentRecorder:
     async def restore(self) -> tuple[list[Alert], Mapping[str, datetime]]:
         """Return the alerts of the last process's rules that are not resolved, and when it last evaluated each."""
         self._written, self._live = {}, None
-        async with self._store.unit() as unit:
-            progress = await unit.rows(EvaluationProgress).get(self._cluster)
-            standing = await unit.rows(Alert).find(
+        async with self._store.read() as snapshot:
+            progress = await snapshot.rows(EvaluationProgress).get(self._cluster)
+            standing = await snapshot.rows(Alert).find(
                 cluster=self._cluster, state=(AlertState.PENDING, AlertState.FIRING)
             )
         own = [alert for alert in standing if not alert.is_received]
@@ -88,7 +81,7 @@ class IncidentRecorder:
             await self._forget_pending(unit, batch)
             await self._keep_state(unit, batch)
             live, effects = await self._absorb(unit, updates, grouping, batch.at)
-            await live.store(unit, effects, topology, batch.at)
+            await live.store(unit, effects, topology, batch.at, newer=latest.values())
         live.forget(batch.at)
         async for id, alert in in_pieces(latest.items()):
             self._written[id] = batch.at, alert
@@ -151,6 +144,10 @@ class IncidentRecorder:
         """The number of open incidents that leave alerts out."""
         return sum(one.is_crowded for one in self._live.book.open) if self._live is not None else 0
 
+    def lacks_cards(self) -> bool:
+        """Whether open incidents wait for a card: they were held back when they began."""
+        return self._live is not None and bool(self._live.posting.lacking)
+
     @property
     def parents(self) -> int:
         """The number of open parent incidents."""
@@ -169,9 +166,12 @@ class IncidentRecorder:
     async def _open(self) -> Sequence[Incident]:
         if self._live is not None:
             return tuple(self._live.book.open)
-        async with self._store.read() as snapshot:
-            found = await snapshot.rows(Incident).find(cluster=self._cluster, state="open")
-            return await whole_ones(found, snapshot)
+        try:
+            async with self._store.read() as snapshot:
+                found = await snapshot.rows(Incident).find(cluster=self._cluster, state="open")
+                return await whole_ones(found, snapshot)
+        except StoreError:  # nothing is proven meanwhile; evaluation goes on
+            return ()
 
     def _follow(self, changed: Changed) -> None:
         if self._live is not None:
@@ -207,6 +207,7 @@ class IncidentRecorder:
             self._cluster,
             unit,
             since,
+            routing=self._routing,
             remembered_for=self._remembered_for,
             storm_from=self._storm_from,
         )

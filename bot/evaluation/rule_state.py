@@ -1,7 +1,7 @@
 """The state of one rule in the rule loop: its alerts, when it is due, what it missed, and what it asks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import ceil
 
@@ -48,20 +48,19 @@ class RuleState:
         """Remember an evaluation time at which the query was not answered."""
         self.missed = [*self.missed, at][-MAX_MISSED:]
 
+    def catch_up(self, interval: timedelta, now: datetime) -> None:
+        """Remember the evaluation times that have passed unused, but for the last, at which the rule is due."""
+        while self.due is not None and self.due + interval <= now:
+            self.miss(self.due)
+            self.due += interval
+
     def restate(self, by: timedelta) -> None:
         """Move every moment by a clock step of so much: `for`, intervals and backfills continue."""
         self.due = self.due and self.due + by
         self.evaluated = self.evaluated and self.evaluated + by
         self.missed = [moment + by for moment in self.missed]
         self.hole = self.hole and self.hole + by
-        self.alerts = {
-            key: replace(
-                alert,
-                life=alert.life.restated(by),
-                unseen_since=alert.unseen_since and alert.unseen_since + by,
-            )
-            for key, alert in self.alerts.items()
-        }
+        self.alerts = {key: alert.restated(by) for key, alert in self.alerts.items()}
 
 
 def missed_since(rule: Rule, evaluated: datetime, now: datetime) -> list[datetime]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from alerts.loading import Loaded, load, merge, override
 from alerts.loading.node_reader import did_you_mean
+from alerts.loading.rule_files import NO_RULES
 from alerts.rules import Diagnostic, FileLocation, Rule, RuleGroup, Symbols
 from alerts.runbooks import runbook_names
 from bot.settings.schema import RuleOverride, RulesSettings
@@ -116,7 +117,11 @@ def _from_file(path: Path, known_symbols: Symbols) -> Loaded:
         message = sentence("cannot be read: {reason}", reason=reason)
         diagnostic = Diagnostic(location=FileLocation(file=str(path)), message=message)
         return Loaded(diagnostics=(diagnostic,))
-    return load(text, file=str(path), symbols=known_symbols, own=True)
+    loaded = load(text, file=str(path), symbols=known_symbols, own=True)
+    if not loaded.is_empty:
+        return loaded
+    empty = Diagnostic(location=FileLocation(file=str(path)), message=NO_RULES)
+    return replace(loaded, warnings=(*loaded.warnings, empty))
 
 
 def _with_interval(groups: Iterable[RuleGroup], settings: RulesSettings) -> tuple[RuleGroup, ...]:

@@ -11,7 +11,7 @@ from alerts.alert_batch import AlertBatch, Update
 from alerts.engine import AlertChange, AlertRenderer, RuleEvaluation, evaluate
 from alerts.incidents.proofs import ProofFacts
 from alerts.lifecycle import AlertState
-from alerts.rules import Rule
+from alerts.rules import Rule, RuleIndex
 from bot.cooperative import run_steps
 from bot.evaluation.backfill import Backfill
 from bot.evaluation.rule_state import RuleState, missed_since, next_moment
@@ -69,13 +69,13 @@ class RuleScheduler:
         self._errors = errors or InternalErrors()
         self._states: dict[str, RuleState] = {}
         self._failed: frozenset[str] = frozenset()  # kinds with an object that failed
-        self.rules: dict[str, Rule] = {}
+        self.rules = RuleIndex()
         self._proven: frozenset[str] = frozenset()  # ids of alerts whose fault was proven over
         self.swap(rules)
 
     def swap(self, rules: Sequence[Rule]) -> tuple[Alert, ...]:
         """Replace the rules, between cycles. Return the alerts of removed rules, which the caller must resolve."""
-        self.rules = {rule.id: rule for rule in rules}
+        self.rules = RuleIndex({rule.id: rule for rule in rules})
         gone = {id: state for id, state in self._states.items() if id not in self.rules}
         self._states = {id: self._states.get(id, RuleState()) for id in self.rules}
         self._router.forget(gone)
@@ -131,6 +131,12 @@ class RuleScheduler:
         """Return how many alerts are pending and how many are firing."""
         found = Counter(alert.life.state for one in self._states.values() for alert in one.alerts.values())
         return {state.value: found[state] for state in (AlertState.PENDING, AlertState.FIRING)}
+
+    def catch_up(self, now: datetime) -> None:
+        """Have evaluated what became due while the last cycle took long; a check sees only what is so now."""
+        for id, rule in self.rules.items():
+            if not isinstance(rule.query, CheckQuery):
+                self._states[id].catch_up(rule.interval, now)
 
     def bring_checks_forward(self, kinds: frozenset[str]) -> None:
         """Have the checks that read these kinds in the next cycle, beside their own times: one of them failed."""

@@ -1,7 +1,7 @@
 """HTTP endpoints for alerts of other programs: Alertmanager's API, version 2, and a receiver of its webhook.
 
-Senders are answered as Alertmanager answers: 200 once the alerts are stored, 400 with the reason as JSON string, and
-503 with `Retry-After` when they cannot be stored now.
+Senders are answered as Alertmanager answers: 200 once the alerts are stored, 400 with the reason as JSON, and 503 with
+`Retry-After` when they cannot be stored now.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,6 +12,7 @@ import msgspec
 from aiohttp import web
 
 from bot.http.gate import error_answer
+from bot.http.openapi_errors import REQUIRED, UNREADABLE, openapi_error
 from bot.http.senders import NO_TOKEN, Sender, sender_of
 from bot.metrics import Metrics
 from bot.receiving.posted_alerts import BodyError, PostedAlerts, ReadingOptions, posted_alerts, webhook_alerts
@@ -52,7 +53,9 @@ class AlertEndpoints:
         try:
             posted = read()
         except BodyError as error:
-            return _refusal(400, str(error))
+            if error.is_missing:
+                return openapi_error(REQUIRED, str(error))
+            return openapi_error(UNREADABLE, f'parsing alerts body from "" failed, because {error}')
         try:
             await self.receiver.take(posted.alerts)
         except BusyError as error:

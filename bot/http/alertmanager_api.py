@@ -11,6 +11,7 @@ import msgspec
 from aiohttp import web
 
 from alerts.alert import Alert
+from alerts.inhibition import InhibitingAlerts, InhibitRule
 from alerts.lifecycle import AlertState
 from alerts.matching import Matcher, Operator, matches, parse_matchers
 from alerts.silences import Silence
@@ -18,46 +19,29 @@ from alerts.store import Store
 from bot.cooperative import in_pieces
 from bot.http.alertmanager_view import RECEIVER, alert_view, group_views, silence_view, status_view
 from bot.http.gate import error_answer
+from bot.http.incident_silences import incident_silences
 from bot.http.line_answer import line_answer
+from bot.http.openapi_errors import TOO_FEW, code_of, openapi_error
 from bot.http.senders import NO_TOKEN, Sender, sender_of
+from bot.receiving.silence_wire import WireSilence
 from collectors.facts.clock import Clock, format_duration
+from collectors.facts.patterns import compile_pattern
 from commands.core.command import CommandOutcome, Handler
 from commands.core.request import Actor, Request
 from commands.execution.plan import Origin
 
+_TRUE = ("true", "1", "t", "yes", "y", "on", "checked", "ok", "selected", "enabled")
+
 Answered = Callable[[web.Request, Actor], Awaitable[Any]]  # what is sent as JSON; None: an empty answer
 
 
-class _Matcher(msgspec.Struct, rename="camel"):
-    name: str
-    value: str
-    is_regex: bool = False
-    is_equal: bool = True
-
-    def read(self) -> Matcher:
-        signs = {
-            (False, True): Operator.EQUAL,
-            (False, False): Operator.NOT_EQUAL,
-            (True, True): Operator.MATCHES,
-            (True, False): Operator.NOT_MATCHES,
-        }
-        return Matcher(name=self.name, operator=signs[self.is_regex, self.is_equal], value=self.value)
-
-
-class _Silence(msgspec.Struct, rename="camel"):
-    matchers: list[_Matcher]
-    ends_at: datetime
-    starts_at: datetime | None = None
-    comment: str = ""
-    id: str = ""
-
-
 class _RefusedError(Exception):
-    """The request is refused. The text says why."""
+    """The request is refused. The text says why. `code`: as in openapi_errors.py, where it does not get as far."""
 
-    def __init__(self, reason: str, status: int = 400) -> None:
+    def __init__(self, reason: str, status: int = 400, *, code: int = 0) -> None:
         super().__init__(reason)
         self.status = status
+        self.code = code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +55,7 @@ class AlertmanagerApi:
     clock: Clock
     version: str
     started: datetime
+    inhibit_rules: Sequence[InhibitRule] = ()
 
     def add_to(self, app: web.Application) -> None:
         """Add the routes to the application."""
@@ -95,24 +80,45 @@ class AlertmanagerApi:
             try:
                 found = await answered(request, actor)
             except _RefusedError as error:
+                if error.code:
+                    return openapi_error(error.code, str(error))
                 return _json(str(error), error.status)
             return web.Response() if found is None else _json(found)
 
         return handle
 
     async def _alerts(self, request: web.Request, _: Actor) -> list[dict[str, Any]]:
-        now = self.clock.now()
+        now, matchers = self.clock.now(), _filter(request)
+        wanted = {name: _is_wanted(request, name) for name in ("active", "silenced", "inhibited")}
+        if not _is_ours(request):
+            return []
         async with self.store.read() as snapshot:
             firing = await snapshot.rows(Alert).find(state=AlertState.FIRING)
             silences = [one for one in await snapshot.rows(Silence).find() if one.is_active(now)]
-        states = {"active": _is_wanted(request, "active"), "suppressed": _is_wanted(request, "silenced")}
-        matchers = _filter(request)
-        views = [
-            alert_view(alert, silences, now)
-            async for alert in in_pieces(firing)
-            if matches(matchers, alert.labels)
-        ]
-        return [view for view in views if states[view["status"]["state"]]]
+            whole = await incident_silences(silences, snapshot, now)
+        inhibiting = {
+            cluster: InhibitingAlerts(
+                self.inhibit_rules, (one for one in firing if self.inhibit_rules and one.cluster == cluster)
+            )
+            for cluster in self.clusters
+        }
+        covers = [one for one in silences if not one.incident]
+        views = []
+        async for alert in in_pieces(firing):
+            if not matches(matchers, alert.labels):
+                continue
+            by = [one.id for one in covers if one.cluster == alert.cluster and one.covers(alert.labels, now)]
+            by += whole.get(alert.id, ())
+            theirs = inhibiting.get(alert.cluster)
+            inhibited_by = theirs.inhibiting(alert) if theirs is not None else ()
+            is_hidden = (
+                (by and not wanted["silenced"])
+                or (inhibited_by and not wanted["inhibited"])
+                or (not by and not inhibited_by and not wanted["active"])
+            )
+            if not is_hidden:
+                views.append(alert_view(alert, by, inhibited_by, now))
+        return views
 
     async def _groups(self, request: web.Request, actor: Actor) -> list[dict[str, Any]]:
         return group_views(await self._alerts(request, actor))
@@ -136,30 +142,38 @@ class AlertmanagerApi:
     async def _add(self, request: web.Request, actor: Actor) -> dict[str, str]:
         """Add the silence as the line `silence add` does, with its checks. One with an id replaces that."""
         try:
-            given = msgspec.json.decode(await request.read(), type=_Silence)
+            given = msgspec.json.decode(await request.read(), type=WireSilence)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise _RefusedError(str(error)) from error
+            reason = f'parsing silence body from "" failed, because {error}'
+            raise _RefusedError(reason, code=code_of(error)) from error
+        if not given.matchers:
+            raise _RefusedError("matchers in body should have at least 1 items", code=TOO_FEW)
         now = self.clock.now()
-        if given.ends_at.tzinfo is None or given.ends_at <= now:
-            raise _RefusedError("end time can't be in the past")
-        if given.starts_at is not None and (given.starts_at.tzinfo is None or given.starts_at > now):
-            raise _RefusedError("a silence that begins later is not known here: add it when it begins")
+        starts_at = given.starts_at or now
+        if given.ends_at.tzinfo is None or starts_at.tzinfo is None:
+            raise _RefusedError("start time and end time need a time zone")
+        if starts_at >= given.ends_at:
+            raise _RefusedError("Failed to create silence: start time must be before end time")
+        if given.ends_at <= now:
+            raise _RefusedError("Failed to create silence: end time can't be in the past")
+        starts_at = max(starts_at, now)
         matchers = [one.read() for one in given.matchers]
         cluster = self._cluster_of(matchers)
         words = [
             *map(str, matchers),
             "--for",
-            format_duration(given.ends_at - now),
+            format_duration(given.ends_at - starts_at),
             "--reason",
             given.comment or "none",
+            *(("--in", format_duration(starts_at - now)) if starts_at > now else ()),
+            *(("--instead", (await self._kept(given.id)).id) if given.id else ()),
         ]
         await self._run(["silence", "add", *words, *(["--cluster", cluster] if cluster else [])], actor)
         async with self.store.read() as snapshot:
             kept = await snapshot.rows(Silence).find(cluster=cluster, newest=True)
         later = self.clock.now()
-        added = next(one for one in kept if set(one.matchers) == set(matchers) and one.is_active(later))
-        if given.id and given.id != added.id:
-            await self._run(["silence", "expire", given.id], actor)
+        same = [one for one in kept if set(one.matchers) == set(matchers) and not one.is_over(later)]
+        added = next((one for one in same if one.id == given.id), None) or same[0]
         return {"silenceID": added.id}
 
     async def _expire(self, request: web.Request, actor: Actor) -> None:
@@ -205,7 +219,17 @@ def _filter(request: web.Request) -> tuple[Matcher, ...]:
 
 
 def _is_wanted(request: web.Request, name: str) -> bool:
-    return request.query.get(name, "true").lower() in ("true", "1", "t")
+    """Whether the parameter is true; what says neither is false, as for Alertmanager."""
+    return request.query.get(name, "true").lower() in _TRUE
+
+
+def _is_ours(request: web.Request) -> bool:
+    """Whether the parameter `receiver`, an expression, fits the only receiver that there is."""
+    given = request.query.get("receiver", "")
+    try:
+        return not given or compile_pattern(given).fullmatch(RECEIVER) is not None
+    except ValueError as error:
+        raise _RefusedError(f"failed to parse receiver param: {error}") from error
 
 
 def _has(view: dict[str, Any], matchers: tuple[Matcher, ...]) -> bool:

@@ -1,12 +1,15 @@
 """Alertmanager's view of alerts and silences: the JSON of its API, version 2, as amtool, karma and Grafana read it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from alerts.alert import Alert
 from alerts.matching import Matcher, Operator
 from alerts.silences import Silence
+from bot.receiving.silence_wire import WireMatcher
 from collectors.facts.labels import Labels
 
 RECEIVER = "yardmaster"  # we have routes to channels, and no receivers with names
@@ -25,11 +28,11 @@ def fingerprint(labels: Labels) -> str:
     return f"{state:016x}"
 
 
-def alert_view(alert: Alert, silences: Iterable[Silence], now: datetime) -> dict[str, Any]:
-    """Return an alert as `GET /api/v2/alerts` shows it."""
-    silenced_by = [
-        one.id for one in silences if one.cluster == alert.cluster and one.covers(alert.labels, now)
-    ]
+def alert_view(
+    alert: Alert, silenced_by: Sequence[str], inhibited_by: Iterable[Alert], now: datetime
+) -> dict[str, Any]:
+    """Return an alert as `GET /api/v2/alerts` shows it. `silenced_by`: ids of silences."""
+    inhibitors = [fingerprint(one.labels) for one in inhibited_by]
     began = alert.life.fired_at or alert.life.since
     return {
         "annotations": {name: str(value) for name, value in alert.annotations.items()},
@@ -38,9 +41,9 @@ def alert_view(alert: Alert, silences: Iterable[Silence], now: datetime) -> dict
         "receivers": [{"name": RECEIVER}],
         "startsAt": began,
         "status": {
-            "inhibitedBy": [],
-            "silencedBy": silenced_by,
-            "state": "suppressed" if silenced_by else "active",
+            "inhibitedBy": inhibitors,
+            "silencedBy": list(silenced_by),
+            "state": "suppressed" if silenced_by or inhibitors else "active",
         },
         "updatedAt": now,
         **({"generatorURL": alert.generator_url} if alert.generator_url else {}),
@@ -73,17 +76,8 @@ def silence_view(silence: Silence, now: datetime) -> dict[str, Any]:
         "comment": silence.comment,
         "createdBy": silence.by_name or silence.by,
         "endsAt": ends_at,
-        "startsAt": silence.starts_at,
-        "matchers": [_matcher_view(one) for one in matchers],
-    }
-
-
-def _matcher_view(matcher: Matcher) -> dict[str, Any]:
-    return {
-        "name": matcher.name,
-        "value": matcher.value,
-        "isRegex": matcher.operator in (Operator.MATCHES, Operator.NOT_MATCHES),
-        "isEqual": matcher.operator in (Operator.EQUAL, Operator.MATCHES),
+        "startsAt": min(silence.starts_at, ends_at),
+        "matchers": [msgspec.to_builtins(WireMatcher.of(one)) for one in matchers],
     }
 
 

@@ -33,7 +33,9 @@ def guarded(handle: Handle, connections: Connections, errors: InternalErrors) ->
             return _closing(f"the body cannot be read ({type(error).__name__})")
         with connections.handling(request, always=request.path in PROBES) as is_handled:
             if not is_handled:
-                return error_answer(503, "too many requests are being handled: try again in a moment")
+                answer = error_answer(503, "too many requests are being handled: try again in a moment")
+                answer.headers["Retry-After"] = "1"
+                return answer
             return await _contained(request, handle, errors)
 
     return through

@@ -1,4 +1,4 @@
-"""The watch of the store's file: when it is gone, nothing can be stored, so people hear of it without the store."""
+"""The watch of the store: while nothing can be stored, people hear of it without the store."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,7 +6,10 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from alerts.cards.text import Text, text
+from alerts.store import StoreError
 from bot.delivery.notifier_protocol import SendError
+from bot.store.store_file import StoreGoneError
+from collectors.facts.sentences import Sentence, sentence
 
 LOOK_EVERY = 5.0  # seconds
 
@@ -14,12 +17,14 @@ _log = structlog.get_logger()
 
 
 class StoreWatch:
-    """Says once that the file is gone, and once that it is back. `why_gone` is empty while it is there."""
+    """Says once why nothing can be stored, and once that it is over. `trouble` is None while all is well."""
 
-    def __init__(self, why_gone: Callable[[], str], tell: Callable[[Text], Awaitable[None]]) -> None:
-        self._why_gone = why_gone
+    def __init__(
+        self, trouble: Callable[[], StoreError | None], tell: Callable[[Text], Awaitable[None]]
+    ) -> None:
+        self._trouble = trouble
         self._tell = tell
-        self._is_gone = False
+        self._posted: StoreError | None = None
 
     async def run(self) -> None:
         """Run until cancelled."""
@@ -28,20 +33,22 @@ class StoreWatch:
             await asyncio.sleep(LOOK_EVERY)
 
     async def look(self) -> None:
-        """Look at the file, and say what changed. What cannot be said is tried again."""
-        reason = self._why_gone()
-        if bool(reason) == self._is_gone:
+        """Look at the store, and say what changed. What cannot be said is tried again."""
+        found, posted = self._trouble(), self._posted
+        if (found and found.reason) == (posted and posted.reason):
             return
-        if reason:
-            _log.error("store is gone", reason=reason)
+        if found is not None:
+            _log.error("nothing can be stored", reason=str(found))
+            words = _gone() if isinstance(found, StoreGoneError) else _unusable(found.reason)
         else:
-            _log.info("store is back")
+            _log.info("the store can be written again")
+            words = _back() if isinstance(posted, StoreGoneError) else _usable()
         try:
-            await self._tell(_gone() if reason else _back())
+            await self._tell(words)
         except SendError as error:
             _log.warning("what happened to the store was not posted", reason=str(error))
             return
-        self._is_gone = bool(reason)
+        self._posted = found
 
 
 def _gone() -> Text:
@@ -53,3 +60,17 @@ def _gone() -> Text:
 
 def _back() -> Text:
     return text("The file of Yardmaster's store is back: everything goes on.")
+
+
+def _unusable(reason: Sentence) -> Text:
+    return text(
+        sentence(
+            "Yardmaster cannot store anything: {reason}. Cards stay as they are, and nobody can act through it, until "
+            "its operator repairs that. Its rules are still evaluated, and what they find is shown then.",
+            reason=reason,
+        )
+    )
+
+
+def _usable() -> Text:
+    return text("Yardmaster's store can be written again: everything goes on.")

@@ -4,7 +4,6 @@ A body is refused as a whole only if it is no list of alerts. One bad alert in i
 others are kept.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -15,16 +14,19 @@ import msgspec
 from alerts.received import ReceivedAlert
 from collectors.facts.labels import Labels
 
-MOST_LABELS = 128
+MOST_LABELS = 128  # with any name: Prometheus 3 sends names in UTF-8
 MOST_CHARACTERS = 65_536  # of an alert's labels and annotations
 AHEAD = timedelta(hours=1)  # a beginning later than this is a wrong clock or a wrong unit
 
 _WEB = ("http://", "https://")
-_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
 
 class BodyError(Exception):
-    """The body is no list of alerts. The text says why."""
+    """The body is no list of alerts. The text says why. `is_missing`: there is none."""
+
+    def __init__(self, reason: str, *, is_missing: bool = False) -> None:
+        super().__init__(reason)
+        self.is_missing = is_missing
 
 
 class _Posted(msgspec.Struct, rename="camel"):
@@ -59,6 +61,10 @@ class PostedAlerts:
 
 def posted_alerts(body: bytes, options: ReadingOptions, now: datetime) -> PostedAlerts:
     """Read the body of `POST /api/v2/alerts`. Raises BodyError."""
+    if not body.strip():
+        raise BodyError("alerts in body is required", is_missing=True)
+    if body.strip() == b"null":
+        return PostedAlerts()  # as Alertmanager takes it
     return _read(_decoded(body, list[msgspec.Raw]), options, now)
 
 
@@ -91,7 +97,9 @@ def _read(bodies: Iterable[msgspec.Raw], options: ReadingOptions, now: datetime)
 
 
 def _received(posted: _Posted, options: ReadingOptions, now: datetime) -> ReceivedAlert:
-    labels = {name: value for name, value in posted.labels.items() if value}
+    labels = {
+        name: value for name, value in posted.labels.items() if value and name not in options.drop_labels
+    }
     _check(labels, posted.annotations)
     begin, end = _moment(posted.starts_at), _moment(posted.ends_at)
     starts_at = begin or min(end or now, now)
@@ -100,7 +108,7 @@ def _received(posted: _Posted, options: ReadingOptions, now: datetime) -> Receiv
     if end is not None and end < starts_at:
         raise ValueError("start time must be before end time")
     return ReceivedAlert(
-        labels=Labels({name: value for name, value in labels.items() if name not in options.drop_labels}),
+        labels=Labels(labels),
         annotations={name: options.clean(value) for name, value in posted.annotations.items() if value},
         starts_at=min(starts_at, now),
         ends_at=end or now + options.lasts,
@@ -113,9 +121,8 @@ def _check(labels: dict[str, str], annotations: dict[str, str]) -> None:
         raise ValueError("at least one label pair required")
     if len(labels) > MOST_LABELS:
         raise ValueError(f"{len(labels)} labels are more than {MOST_LABELS}")
-    for name in (*labels, *annotations):
-        if not _NAME.fullmatch(name):
-            raise ValueError(f"invalid label or annotation name {name[:80]!r}")
+    if "" in labels or "" in annotations:
+        raise ValueError('invalid label or annotation name ""')
     size = sum(len(name) + len(value) for pairs in (labels, annotations) for name, value in pairs.items())
     if size > MOST_CHARACTERS:
         raise ValueError(f"{size} characters in labels and annotations are more than {MOST_CHARACTERS}")

@@ -12,9 +12,10 @@ from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.alert_batch import AlertBatch, AlertRecorder, Update
+from alerts.incidents.twin import twin_of
 from alerts.lifecycle import AlertState
 from alerts.received import RECEIVED, ReceivedAlert, alert_id, not_repeated, received
-from alerts.rules import Rule
+from alerts.rules import Rule, named_rule
 from alerts.store import Store
 from bot.cooperative import in_pieces
 from collectors.facts.clock import Clock
@@ -33,11 +34,15 @@ class BusyError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inlet:
-    """Where a cluster's received alerts go, and what completes them."""
+    """Where a cluster's received alerts go, and what completes them.
+
+    `lacks_cards`: whether incidents wait for a card, and nothing else looks at them again.
+    """
 
     recorder: AlertRecorder
     topology: Callable[[], Topology]
     rules: Callable[[], Mapping[str, Rule]]
+    lacks_cards: Callable[[], bool] = lambda: False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,13 +62,23 @@ class _Draft:
 class Receiver:
     """Keeps the received alerts of all clusters. `run` does the work.
 
-    `inlets`: by cluster, the first for alerts without a known `cluster` label. `lasts`: how long an alert stands that
-    has no end of its own.
+    `inlets`: by cluster. `lasts`: how long an alert stands that has no end of its own. `default`: the cluster of alerts
+    without a known `cluster` label, the first if it is empty. `external`: labels that senders add to what rules find.
     """
 
-    def __init__(self, inlets: Mapping[str, Inlet], store: Store, clock: Clock, *, lasts: timedelta) -> None:
+    def __init__(
+        self,
+        inlets: Mapping[str, Inlet],
+        store: Store,
+        clock: Clock,
+        *,
+        lasts: timedelta,
+        default: str = "",
+        external: frozenset[str] = frozenset(),
+    ) -> None:
         self._inlets = inlets
-        self._default = next(iter(inlets))
+        self._default = default or next(iter(inlets))
+        self._external = external
         self._store = store
         self._clock = clock
         self._lasts = lasts
@@ -135,6 +150,7 @@ class Receiver:
         now = self._clock.now()
         draft = _Draft()
         topologies = {name: inlet.topology() for name, inlet in self._inlets.items()}
+        rules = {name: inlet.rules() for name, inlet in self._inlets.items()}
         async for one in in_pieces([one for alerts in taken for one in alerts]):
             cluster = self._cluster_of(one)
             id = alert_id(cluster, one.labels)
@@ -146,6 +162,9 @@ class Receiver:
                 topology=topologies[cluster],
                 now=now,
                 stored_for=self._lasts,
+                twin=self._twin_of(one, cluster, rules[cluster])
+                if known is None or not known.is_firing
+                else "",
             )
             draft.change(changes)
             given = draft.ends.get(id) or self._ends.get(id) or one.ends_at
@@ -153,10 +172,13 @@ class Receiver:
         draft.change(
             not_repeated(alert, end) for alert, end in self._silent(now) if alert.id not in draft.ends
         )
-        for cluster, updates in draft.updates.items():
+        waiting: dict[str, list[Update]] = {
+            name: [] for name, inlet in self._inlets.items() if inlet.lacks_cards()
+        }
+        for cluster, updates in {**waiting, **draft.updates}.items():
             inlet = self._inlets[cluster]
             batch = AlertBatch(at=now, updates=tuple(updates))
-            await inlet.recorder.record(batch, rules=inlet.rules(), topology=topologies[cluster])
+            await inlet.recorder.record(batch, rules=rules[cluster], topology=topologies[cluster])
             self._known |= {id: alert for id, alert in draft.alerts.items() if alert.cluster == cluster}
         self._ends |= draft.ends
         self._forget(now)
@@ -194,6 +216,10 @@ class Receiver:
         for id in over:
             del self._known[id]
             self._ends.pop(id, None)
+
+    def _twin_of(self, one: ReceivedAlert, cluster: str, rules: Mapping[str, Rule]) -> str:
+        rule = named_rule(one.labels.get("alertname", ""), rules)
+        return twin_of(cluster, rule, one.labels, self._external)
 
     def _cluster_of(self, one: ReceivedAlert) -> str:
         cluster = one.labels.get("cluster", "")

@@ -16,6 +16,9 @@ WrongSetting = tuple[KeyPath, str]
 def cross_checks(settings: Settings, *, left_out: frozenset[str]) -> Iterator[WrongSetting]:
     """Check what settings say of each other. `left_out`: sections with errors, which other settings may still name."""
     yield from _cluster_names(settings)
+    yield from _default_cluster(settings)
+    if "time_intervals" not in left_out:
+        yield from _intervals(settings.routes, tuple(settings.time_intervals), ("routes",))
     if "clusters" not in left_out:
         yield from _clusters(settings)
     yield from _people(settings, left_out)
@@ -56,6 +59,28 @@ def _people(settings: Settings, left_out: frozenset[str]) -> Iterator[WrongSetti
             kind, actor = kind_and_name(id)
             if kind == TOKEN and actor not in tokens and "http" not in left_out:
                 yield path, f"`{actor}` is no actor of http.auth.tokens{did_you_mean(actor, tokens)}"
+
+
+def _default_cluster(settings: Settings) -> Iterator[WrongSetting]:
+    names = [cluster.name for cluster in settings.clusters]
+    named: dict[KeyPath, str] = {("receive", "default_cluster"): settings.receive.default_cluster}
+    if settings.receive.alertmanager is not None:
+        named["receive", "alertmanager", "cluster"] = settings.receive.alertmanager.cluster
+    for path, name in named.items():
+        if name and name not in names:
+            yield path, f"`{name}` is none of the clusters{did_you_mean(name, names)}"
+
+
+def _intervals(
+    routes: Iterable[RouteSettings], names: tuple[str, ...], path: KeyPath
+) -> Iterator[WrongSetting]:
+    for number, route in enumerate(routes):
+        for field in ("mute_time_intervals", "active_time_intervals"):
+            for place, name in enumerate(getattr(route, field)):
+                if name not in names:
+                    text = f"`{name}` is none of the time_intervals{did_you_mean(name, names)}"
+                    yield (*path, number, field, place), text
+        yield from _intervals(route.routes, names, (*path, number, "routes"))
 
 
 def _team_channels(settings: Settings, left_out: frozenset[str]) -> Iterator[WrongSetting]:

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from alerts.inhibition import InhibitRule
 from alerts.matching import parse_matchers
-from alerts.routing import Route
+from alerts.routing import CardRouting, Route
+from alerts.time_intervals import TimeInterval
 from bot.person_book import PersonBook
 from bot.settings import schema
 from bot.settings.schema import Settings
@@ -52,11 +54,31 @@ def listed_persons(settings: Settings) -> Mapping[str, Sequence[str]]:
     return {name: person.ids for name, person in settings.people.items() if person.ids}
 
 
-def route_of(one: schema.RouteSettings) -> Route:
-    """Return a node of the routing tree."""
+def routing_of(settings: Settings, *, default: str) -> CardRouting:
+    """Return where alerts notify, and what keeps them from it. `default`: the channel of what no route claims."""
+    intervals = {
+        name: TimeInterval(name=name, periods=tuple(one.period for one in periods))
+        for name, periods in settings.time_intervals.items()
+    }
+    return CardRouting(
+        routes=tuple(_route_of(one, intervals) for one in settings.routes),
+        default=default,
+        inhibit_rules=tuple(
+            InhibitRule(
+                sources=parse_matchers(one.source), targets=parse_matchers(one.target), equal=one.equal
+            )
+            for one in settings.inhibit_rules
+        ),
+    )
+
+
+def _route_of(one: schema.RouteSettings, intervals: Mapping[str, TimeInterval]) -> Route:
     return Route(
         matchers=parse_matchers(one.match),
         channels=one.channels,
+        to_nobody=one.nobody,
         continues=one.continue_,
-        routes=tuple(route_of(inner) for inner in one.routes),
+        mutes=tuple(intervals[name] for name in one.mute_time_intervals),
+        active=tuple(intervals[name] for name in one.active_time_intervals),
+        routes=tuple(_route_of(inner, intervals) for inner in one.routes),
     )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from alerts.time_intervals import TimePeriod, read_period
 from bot.settings.channels import ChannelSettings, SlackSettings
 from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Matchers, Section, TlsConfig
 from bot.settings.value_types import (
@@ -128,8 +129,58 @@ class HttpSettings(Section):
 class RouteSettings(Section):
     match: Matchers = ""
     channels: tuple[str, ...] = ()
+    nobody: bool = Field(default=False, description="what ends here is recorded and notifies nobody")
     continue_: bool = Field(default=False, alias="continue")
+    mute_time_intervals: tuple[str, ...] = ()
+    active_time_intervals: tuple[str, ...] = ()
     routes: tuple["RouteSettings", ...] = ()
+
+    @model_validator(mode="after")
+    def _has_one_end(self) -> "RouteSettings":
+        if self.nobody and self.channels:
+            raise ValueError("notifies `nobody`, and names channels: leave out one of them")
+        return self
+
+
+class TimeRangeSettings(Section):
+    start_time: str | int
+    end_time: str | int
+
+
+class TimePeriodSettings(Section):
+    """The fields of Alertmanager's own time intervals."""
+
+    times: tuple[TimeRangeSettings, ...] = ()
+    weekdays: tuple[str, ...] = ()
+    days_of_month: tuple[str | int, ...] = ()
+    months: tuple[str | int, ...] = ()
+    years: tuple[str | int, ...] = ()
+    location: TimeZone = "UTC"
+
+    @property
+    def period(self) -> TimePeriod:
+        """The times that it describes. Raises ValueError."""
+        return read_period(
+            times=((one.start_time, one.end_time) for one in self.times),
+            weekdays=self.weekdays,
+            days_of_month=self.days_of_month,
+            months=self.months,
+            years=self.years,
+            location=self.location,
+        )
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> "TimePeriodSettings":
+        _ = self.period
+        return self
+
+
+class InhibitRuleSettings(Section):
+    """While an alert fits `source`, those that fit `target` do not notify."""
+
+    source: Matchers
+    target: Matchers
+    equal: tuple[str, ...] = Field(default=(), description="labels or fields that both must share")
 
 
 class TeamSettings(Section):
@@ -190,6 +241,18 @@ class IncidentsSettings(Section):
     remind_after: Duration = Field(default=duration("30m"), description="0 for never")
 
 
+class AlertmanagerSettings(Section):
+    """An Alertmanager that stays beside us, and with which silences are shared."""
+
+    url: AddressWithoutLogin
+    cluster: str = Field(default="", description="whose silences they are; the first cluster if not set")
+    authorization: Authorization | None = None
+    basic_auth: BasicAuth | None = None
+    silences: Literal["read", "write"] = Field(
+        default="read", description="`write`: those that are added here are added there, too"
+    )
+
+
 class ReceiveSettings(Section):
     """Alerts that other programs send."""
 
@@ -197,6 +260,14 @@ class ReceiveSettings(Section):
         default=("prometheus_replica", "replica"),
         description="in which replicas of a sender differ: the alerts of all of them are one",
     )
+    external_labels: tuple[str, ...] = Field(
+        default=("cluster", "prometheus"),
+        description="that senders add, and our rules' alerts lack: without them, equal alerts are one",
+    )
+    default_cluster: str = Field(
+        default="", description="of alerts without a known `cluster` label; the first cluster if not set"
+    )
+    alertmanager: AlertmanagerSettings | None = None
     resolve_timeout: Duration = duration("5m")
     repeated_within: Duration = Field(
         default=duration("5h"), description="by an Alertmanager's webhook: longer than its repeat_interval"
@@ -239,6 +310,8 @@ class Settings(BaseSettings):
     rules: RulesSettings = RulesSettings()
     incidents: IncidentsSettings = IncidentsSettings()
     receive: ReceiveSettings = ReceiveSettings()
+    time_intervals: dict[str, tuple[TimePeriodSettings, ...]] = Field(default={})
+    inhibit_rules: tuple[InhibitRuleSettings, ...] = ()
     commands: CommandsSettings = CommandsSettings()
     language: Literal["en", "zh"] = Field(default="en", description="of cards, answers and help")
     timezone: TimeZone = "UTC"

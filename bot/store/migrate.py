@@ -12,10 +12,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from alerts.store import StoreError
 from bot.store.backends.backend import Backend
 from bot.store.file_copy import copy_store, earlier_copies
 from bot.store.migrations.rewriting import RowError
-from bot.store.store_error import StoreError
 from collectors.facts.clock import Clock, SystemClock
 
 _log = structlog.get_logger()

@@ -8,18 +8,27 @@ from typing import Any
 
 from sqlalchemy import Table as SqlTable
 from sqlalchemy import delete, select
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from alerts.store import TABLES, Changed, Listener, Row, StoreSnapshot, Unit, moment_text, table_of
+from alerts.store import (
+    TABLES,
+    Changed,
+    Listener,
+    Row,
+    StoreError,
+    StoreSnapshot,
+    Unit,
+    moment_text,
+    table_of,
+)
 from bot.store.backends.backend import Backend
 from bot.store.backends.backend_catalogue import DATABASE_ERRORS, backend_of, engine_of
 from bot.store.concurrency import ChangeSignal, WriteLock, uninterrupted
 from bot.store.migrate import migrate
 from bot.store.sql_rows import SqlRows
 from bot.store.sql_schema import NUMBERS, sql_table
-from bot.store.store_error import StoreError
-from bot.store.store_file import StoreFile, hold
+from bot.store.store_errors import WriteFailures, as_store_errors, unusable
+from bot.store.store_file import StoreFile, StoreGoneError, hold
 from collectors.internal_errors import InternalErrors
 
 PRUNED_AT_ONCE = 500  # rows per transaction, because other units wait for it
@@ -45,6 +54,7 @@ class SqlStore:
         self._errors = errors
         self._write_lock = WriteLock()
         self._changes = ChangeSignal()
+        self._failures = WriteFailures()
 
     @classmethod
     async def open(
@@ -76,7 +86,7 @@ class SqlStore:
             if lock is not None:
                 lock.close()
             if isinstance(error, DATABASE_ERRORS):
-                raise _cannot_open(backend, error) from error
+                raise unusable(backend, "cannot be opened", error) from error
             raise
         reads = engine_of(backend, reads=True)
         return cls(backend, engine, reads, on_commit, errors or InternalErrors(), file)
@@ -101,21 +111,28 @@ class SqlStore:
     async def unit(self) -> AsyncGenerator[Unit]:
         """Open a transaction: all of its changes are stored, or none. If cancelled in the commit, either.
 
-        Raises StoreGoneError, at its beginning or before it is committed, if the file is no longer there.
+        Raises StoreError if it cannot be stored: StoreGoneError, at its beginning or before it is committed, if the
+        file is no longer there.
         """
         async with self._write_lock.hold():
             self._check_file()
             changed: Changed = {}
             try:
-                async with _begun(self._engine) as connection:
-                    transaction = _Transaction(self._backend, connection, self._errors)
-                    yield transaction
-                    began = asyncio.get_running_loop().time()
-                    await transaction.flush()
-                    self._check_file()
-                    changed = transaction.changed()  # from here on even a cancellation commits
+                with as_store_errors(self._backend, "cannot be written"):
+                    async with _begun(self._engine) as connection:
+                        transaction = _Transaction(self._backend, connection, self._errors)
+                        yield transaction
+                        began = asyncio.get_running_loop().time()
+                        await transaction.flush()
+                        self._check_file()
+                        changed = transaction.changed()  # from here on even a cancellation commits
                 if changed:
+                    self._failures.end()
                     self._on_commit(asyncio.get_running_loop().time() - began)
+            except StoreError as error:
+                changed = {}
+                self._failures.note(error)
+                raise
             except Exception:
                 changed = {}
                 raise
@@ -125,8 +142,9 @@ class SqlStore:
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[StoreSnapshot]:
         """Open a snapshot of what is committed. It neither waits for an open unit nor delays one."""
-        async with _begun(self._read_engine) as connection:
-            yield _Transaction(self._backend, connection, self._errors)
+        with as_store_errors(self._backend, "cannot be read"):
+            async with _begun(self._read_engine) as connection:
+                yield _Transaction(self._backend, connection, self._errors)
 
     async def prune(self, before: datetime) -> dict[str, int]:
         """Delete the rows that were over before then. Return the number of deleted rows per table."""
@@ -143,10 +161,12 @@ class SqlStore:
         sql = sql_table(name)
         old = select(sql.c.id).where(sql.c.over_at < moment_text(before)).limit(PRUNED_AT_ONCE)
         self._check_file()
-        async with self._write_lock.hold(), _begun(self._engine) as connection:
-            ids = list((await uninterrupted(connection.execute(old))).scalars())
-            if ids:
-                await uninterrupted(self._delete(connection, sql, sql.c.id, ids, deleted))
+        async with self._write_lock.hold():
+            with as_store_errors(self._backend, "cannot be written"):
+                async with _begun(self._engine) as connection:
+                    ids = list((await uninterrupted(connection.execute(old))).scalars())
+                    if ids:
+                        await uninterrupted(self._delete(connection, sql, sql.c.id, ids, deleted))
         return len(ids)
 
     async def _delete(
@@ -160,9 +180,11 @@ class SqlStore:
                 orphans = sql_table(other.name)
                 await self._delete(connection, orphans, orphans.c[other.goes_with[0]], ids, deleted)
 
-    def why_gone(self) -> str:
-        """Return what happened to the store's file, and what to do; empty if it is still there."""
-        return self._file.why_gone() if self._file is not None else ""
+    def trouble(self) -> StoreError | None:
+        """Return why nothing can be stored: the file is gone, or each write of late has failed; None if all is well."""
+        if self._file is not None and (reason := self._file.why_gone()):
+            return StoreGoneError(reason)
+        return self._failures.lasting()
 
     def _check_file(self) -> None:
         if self._file is not None:
@@ -195,12 +217,6 @@ async def _open(connection: AsyncConnection) -> None:
 async def _close(connection: AsyncConnection) -> None:
     if connection.sync_connection is not None:
         await connection.close()  # rolls back what was not committed
-
-
-def _cannot_open(backend: Backend, error: BaseException) -> StoreError:
-    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    reason = str(cause).partition("\n")[0]
-    return StoreError(f"the store {backend.where} cannot be opened: {reason}: {backend.advice(cause)}")
 
 
 class _Transaction:

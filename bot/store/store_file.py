@@ -15,8 +15,9 @@ from typing import IO
 
 import structlog
 
-from bot.store.store_error import StoreError
+from alerts.store import StoreError
 from collectors.facts.clock import SystemClock
+from collectors.facts.sentences import sentence
 
 HELD_FOR = timedelta(seconds=10)  # how long to wait for a process that is stopping
 _LOOK_EVERY = timedelta(milliseconds=50)
@@ -28,6 +29,9 @@ _log = structlog.get_logger()
 
 class StoreGoneError(StoreError):
     """The file of the store is no longer where it was opened. Nothing is written to it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, sentence("the file of its store is gone"))
 
 
 class StoreFile:

@@ -29,9 +29,10 @@ from alerts.rules import Timing
 from alerts.silences import Silence
 from collectors.facts.clock import humanize
 from collectors.facts.queries import PromQLQuery, Query
-from collectors.facts.sentences import counted, listed, sentence, word
+from collectors.facts.sentences import Sentence, counted, listed, sentence, word
 from commands.alert.acknowledging import COMMANDS as ACKNOWLEDGING
 from commands.alert.alert_groups import AlertGroup, grouped
+from commands.alert.alert_notifications import notifications
 from commands.alert.query_text import query_lines
 from commands.core.blindness import nothing_seen
 from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
@@ -40,6 +41,7 @@ from commands.core.parameter_types import ALERT_OR_INCIDENT
 from commands.core.parent_members import all_in_one, members_of, open_parents, parent_named
 
 SHOWN = 25
+EXPLAINED = 3  # alerts of one answer
 _LACKS = re.compile(r"\b(unless|absent|absent_over_time)\b")
 
 
@@ -120,10 +122,11 @@ async def reason(action: AlertName, context: CommandContext) -> Answer:
             for state in ("firing", "pending")
             for a in await snapshot.rows(Alert).find(cluster=context.cluster.name, state=state)
         ]
-    wanted = {member.alert for member in incident.members} if incident else set()
-    found = [
-        a for a in alerts if a.id in wanted or str(a.key).startswith(action.name) or a.name == action.name
-    ]
+        wanted = {member.alert for member in incident.members} if incident else set()
+        found = [
+            a for a in alerts if a.id in wanted or str(a.key).startswith(action.name) or a.name == action.name
+        ]
+        notified = await notifications(found[:EXPLAINED], alerts, snapshot, context)
     if not found and incident is not None and not incident.is_open:
         return _resolved(incident)
     if not found:
@@ -135,12 +138,14 @@ async def reason(action: AlertName, context: CommandContext) -> Answer:
             )
         )
     blocks: list[Block] = []
-    for alert in found[:3]:
-        blocks.extend(_explained(alert, context))
-    if len(found) > 3:
+    for alert in found[:EXPLAINED]:
+        blocks.extend(_explained(alert, notified[alert.id], context))
+    if len(found) > EXPLAINED:
         blocks.append(
             Context(
-                text=text(sentence("… {number} more; `alert list` shows them all", number=len(found) - 3))
+                text=text(
+                    sentence("… {number} more; `alert list` shows them all", number=len(found) - EXPLAINED)
+                )
             )
         )
     return Answer(
@@ -164,8 +169,8 @@ def _resolved(incident: Incident) -> Answer:
     return Answer(message=Message(title=title, color=Color.GOOD, blocks=(Buttons(buttons=(show,)),)))
 
 
-def _explained(alert: Alert, context: CommandContext) -> list[Block]:
-    """Return what holds, then how it is found, and at the end where that is written."""
+def _explained(alert: Alert, notified: Iterable[Sentence], context: CommandContext) -> list[Block]:
+    """Return what holds and who is notified, then how it is found, and at the end where that is written."""
     rule = context.rules.get(alert.rule)
     since = sentence("{state} since {at}", state=word(alert.life.state.value), at=alert.life.since)
     kinds = (
@@ -177,6 +182,7 @@ def _explained(alert: Alert, context: CommandContext) -> list[Block]:
             rows.append(("value", text(f"{alert.value:g}")))
         if waits := _timing(rule.timing):
             rows.append(("timing", text(waits)))
+    rows.extend(("notifies", text(one)) for one in notified)
     if alert.generator_url:
         rows.append(("seen in", text(link(alert.generator_url, alert.generator_url))))
     blocks: list[Block] = [Paragraph(text=text(bold(summary_of(alert)))), Fields(rows=tuple(rows))]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from alerts.routing import CardRouting
 from alerts.rules import Rule
 from alerts.store import Store
 from collectors.cluster.inventory import Inventory
@@ -170,6 +171,7 @@ class CommandContext:
     rules: Mapping[str, Rule] = field(default_factory=dict)  # by id
     persons: Persons = field(default_factory=EachTheirOwn)
     rule_runs: Mapping[str, RuleRun] = field(default_factory=dict)  # by the rule's id
+    routing: CardRouting = field(default_factory=CardRouting)  # where alerts notify
     unseen: Mapping[str, str] = field(default_factory=dict)  # source -> why it cannot be seen now
     channels: Mapping[str, str] = field(default_factory=dict)  # where each team reads; "" is the default
     may: Mapping[str, bool] = field(default_factory=dict)  # command name -> whether this actor may run it

@@ -17,6 +17,7 @@ from alerts.cards.message import (
     Preformatted,
 )
 from alerts.cards.text import markup, text
+from alerts.store import StoreError
 from collectors.facts.one_line import SENTENCE, one_line
 from collectors.facts.sentences import Sentence, as_code, listed, said_by, sentence
 from commands.core.cluster_selection import scoped
@@ -66,6 +67,15 @@ def absent(asked: Absent) -> Answer:
     )
     reason = sentence("No command can `{verb}` yet. Nothing was done.", verb=asked.verb)
     return refused(reason, CommandOutcome.WRONG, blocks=nearest)
+
+
+def not_stored(error: StoreError) -> Answer:
+    """Return that a line was not carried out, as the store cannot be used."""
+    reason = sentence(
+        "Yardmaster could not store this: {reason}. Nothing was done: send it again later.",
+        reason=error.reason,
+    )
+    return refused(reason, CommandOutcome.FAILED)
 
 
 def form_of(fill: Fill, cluster: str) -> Answer:

@@ -11,8 +11,9 @@ from functools import partial
 
 from alerts.cards.message import Color, Message
 from alerts.cards.text import markup, text
+from alerts.routing import CardRouting
 from alerts.rules import Rule
-from alerts.store import Store
+from alerts.store import Store, StoreError
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import listed, said_by, sentence
@@ -31,7 +32,16 @@ from commands.core.command import (
 )
 from commands.core.confirmation import ProposalTimes, check_confirmation, check_open, namespaces_of
 from commands.core.context import Cluster, CommandContext, Defaults, Members
-from commands.core.guidance import absent, denied, form_of, line_from_words, near_names, offered, refused
+from commands.core.guidance import (
+    absent,
+    denied,
+    form_of,
+    line_from_words,
+    near_names,
+    not_stored,
+    offered,
+    refused,
+)
 from commands.core.last_values import last_words
 from commands.core.matching.interpretation import Absent, Fill, Offer, Run, interpret
 from commands.core.matching.lexicon import Lexicon
@@ -77,7 +87,9 @@ class Pipeline:
     observe: Callable[[str, str], None] = lambda _command, _outcome: None
     members: Members | None = None
     persons: Persons = field(default_factory=EachTheirOwn)
-    channel: str = ""  # where teams without a channel of their own are asked
+    routing: CardRouting = field(
+        default_factory=CardRouting
+    )  # its default: where teams without a channel are asked
     times: ProposalTimes = field(default_factory=ProposalTimes)
 
     async def handle(self, request: Request) -> Answer | None:
@@ -85,13 +97,17 @@ class Pipeline:
 
         A request that was handled before returns None, and so does any request from a guest.
         """
-        if request.actor.is_guest or not await self._journal.begin(request):
-            return _DONE_BEFORE if request.is_resumed and not request.actor.is_guest else None
         progress = _Progress(cluster=self._first)
         try:
+            if request.actor.is_guest or not await self._journal.begin(request):
+                progress.outcome = ""
+                return _DONE_BEFORE if request.is_resumed and not request.actor.is_guest else None
             return await self._answer(request, progress)
+        except StoreError as error:  # whatever is done is stored first
+            return not_stored(error)
         finally:
-            self.observe(progress.command.name if progress.command else "unknown", progress.outcome)
+            if progress.outcome:
+                self.observe(progress.command.name if progress.command else "unknown", progress.outcome)
 
     async def _answer(self, request: Request, progress: "_Progress") -> Answer | None:
         try:
@@ -289,6 +305,7 @@ class Pipeline:
             rules=self._rules(name),
             unseen=self.unseen(name),
             rule_runs=self.rule_runs(name),
+            routing=self.routing,
             may=rights.may,
             refuse=rights.refusal,
             refuse_automation=rights.automation_refusal,
@@ -299,7 +316,8 @@ class Pipeline:
             persons=self.persons,
             teams=self.permissions.teams,
             undoing=tuple(one.undoing for one in self.catalogue if one.undoing is not None),
-            channels={"": self.channel} | {name: one.channel for name, one in self.permissions.teams.items()},
+            channels={"": self.routing.default}
+            | {name: one.channel for name, one in self.permissions.teams.items()},
         )
 
     def _rules(self, cluster: str) -> Mapping[str, Rule]:

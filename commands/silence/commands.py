@@ -6,19 +6,14 @@ import click
 
 from alerts.cards.message import Message, Table
 from alerts.cards.text import bold, person, text
-from alerts.incidents.incident import Incident
 from alerts.silences import Silence
-from alerts.store import Unit
 from collectors.facts.clock import humanize
 from collectors.facts.sentences import sentence
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.named_incident import check_namespace
 from commands.core.parameter_types import SILENCE
-from commands.core.parent_members import parent_named
 from commands.silence import making
-from commands.silence.existing import shown_matchers
-from commands.silence.making import check_namespaces
+from commands.silence.existing import check_expiry, shown_matchers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +29,7 @@ class ExpireSilence:
 async def listing(action: ListSilences, context: CommandContext) -> Answer:
     async with context.store.read() as snapshot:
         found = await snapshot.rows(Silence).find(cluster=context.cluster.name, newest=True, limit=200)
-    shown = [one for one in found if action.all or one.is_active(context.now)][:30]
+    shown = [one for one in found if action.all or not one.is_over(context.now)][:30]
     if not shown:
         return Answer(message=Message(title=text("No active silences.")))
     rows = tuple(
@@ -55,10 +50,7 @@ async def expire(action: ExpireSilence, context: CommandContext) -> Answer:
                     silence=action.silence,
                 )
             )
-        if not silence.is_active(context.now):
-            raise UnusableError(sentence("Silence `{silence}` has already ended.", silence=silence.id))
-        if not context.actor.is_one(silence.by):
-            await _check_expiry(silence, unit, context)
+        await check_expiry(silence, unit, context)
         await unit.rows(Silence).put(replace(silence, expired_at=context.now))
     return Answer(
         message=Message(
@@ -73,19 +65,11 @@ async def expire(action: ExpireSilence, context: CommandContext) -> Answer:
     )
 
 
-async def _check_expiry(silence: Silence, unit: Unit, context: CommandContext) -> None:
-    """Raise DeniedError unless the actor may end this silence of somebody else."""
-    found = await unit.rows(Incident).get(silence.incident) if silence.incident else None
-    incident = found or await parent_named(silence.incident, unit)
-    if incident is not None:
-        check_namespace("silence expire", incident, context)
-    else:
-        check_namespaces("silence expire", silence.matchers, context)
-
-
 def _left(silence: Silence, context: CommandContext) -> str:
-    if not silence.is_active(context.now):
+    if silence.is_over(context.now):
         return sentence("ended")
+    if silence.starts_at > context.now:
+        return sentence("begins {at}", at=silence.starts_at)
     return sentence("until it is over") if silence.is_until_over else humanize(silence.ends_at - context.now)
 
 
@@ -94,7 +78,7 @@ COMMANDS = (
     Command(
         noun="silence",
         verb="list",
-        summary="List the active silences.",
+        summary="List the silences that are active or begin later.",
         action=ListSilences,
         parameters=(click.Option(["--all"], is_flag=True, help="also silences that have ended"),),
         read=listing,

@@ -6,13 +6,17 @@ from datetime import datetime
 
 from alerts.alert import Alert
 from alerts.cards.text import Text, code, text
+from alerts.incidents.incident import Incident
 from alerts.matching import Matcher, Operator
 from alerts.silences import Silence
 from alerts.store import Unit
 from collectors.facts.sentences import Sentence, listed, said_by, sentence
-from commands.core.command import UnknownNameError, UnusableError
+from commands.core.command import DeniedError, UnknownNameError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import known_name
+from commands.core.named_incident import check_namespace
+from commands.core.own_namespaces import are_within, matcher_of
+from commands.core.parent_members import parent_named
 
 
 async def check_names(matchers: tuple[Matcher, ...], unit: Unit, context: CommandContext) -> None:
@@ -51,6 +55,34 @@ async def same_silence(
         ),
         None,
     )
+
+
+async def check_expiry(silence: Silence, unit: Unit, context: CommandContext) -> None:
+    """Raise UnusableError if the silence is over, and DeniedError unless the actor may end it."""
+    if silence.is_over(context.now):
+        raise UnusableError(sentence("Silence `{silence}` has already ended.", silence=silence.id))
+    if context.actor.is_one(silence.by):
+        return
+    found = await unit.rows(Incident).get(silence.incident) if silence.incident else None
+    incident = found or await parent_named(silence.incident, unit)
+    if incident is not None:
+        check_namespace("silence expire", incident, context)
+    else:
+        check_namespaces("silence expire", silence.matchers, context)
+
+
+def check_namespaces(name: str, matchers: tuple[Matcher, ...], context: CommandContext) -> None:
+    """Raise DeniedError if the actor has only some namespaces and the silence is not limited to them."""
+    granted = context.granted(name)
+    if not are_within(matchers, granted):
+        raise DeniedError(
+            sentence(
+                "You may run `{command}` only for alerts of your team's namespaces: the silence needs "
+                "the matcher `{matcher}`, or one for some of them.",
+                command=name,
+                matcher=matcher_of(granted),
+            )
+        )
 
 
 async def extended(silence: Silence, ends_at: datetime, unit: Unit) -> Silence:

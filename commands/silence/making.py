@@ -1,7 +1,7 @@
 """The commands `silence add|incident`: what mutes alerts, and for how long."""
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import click
 
@@ -11,14 +11,22 @@ from alerts.cards.text import Text, text
 from alerts.incidents.incident import Incident
 from alerts.matching import Matcher, parse_matchers
 from alerts.silences import Silence
-from collectors.facts.sentences import counted, said_by, sentence
+from alerts.store import Unit
+from collectors.facts.sentences import Argument, counted, said_by, sentence
 from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_incident import check_changeable, incident_named
-from commands.core.own_namespaces import are_within, matcher_of
-from commands.core.parameter_types import DURATION, INCIDENT_OR_ITS_ALERT, MATCHERS
+from commands.core.parameter_types import DURATION, INCIDENT_OR_ITS_ALERT, MATCHERS, SILENCE
 from commands.core.parent_members import parent_named
-from commands.silence.existing import already_text, check_names, extended, same_silence, shown_matchers
+from commands.silence.existing import (
+    already_text,
+    check_expiry,
+    check_names,
+    check_namespaces,
+    extended,
+    same_silence,
+    shown_matchers,
+)
 
 LONGEST = timedelta(days=30)
 
@@ -28,6 +36,8 @@ class AddSilence:
     matchers: tuple[str, ...]
     lasting: timedelta
     reason: str
+    later: timedelta | None = None
+    instead: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,37 +52,83 @@ async def add(action: AddSilence, context: CommandContext) -> Answer:
     matchers = _read(action.matchers)
     _check_duration(action.lasting)
     check_namespaces("silence add", matchers, context)
+    starts_at = context.now + (action.later or timedelta())
+    ends_at = starts_at + action.lasting
     async with context.store.unit() as unit:
         await check_names(matchers, unit, context)
-        if (same := await same_silence(matchers, "", unit, context)) is not None:
-            longer = await extended(same, context.now + action.lasting, unit)
+        kept = await _instead(action.instead, matchers, starts_at, unit, context) if action.instead else None
+        if kept is not None:
+            changed = replace(kept, starts_at=starts_at, ends_at=ends_at, comment=action.reason)
+            if kept.is_active(context.now):
+                changed = replace(changed, starts_at=kept.starts_at)
+            await unit.rows(Silence).put(changed)
+            title = sentence(
+                "Silence `{silence}` lasts until {at} now: {matchers}",
+                silence=changed.id,
+                at=changed.ends_at,
+                matchers=shown_matchers(changed),
+            )
+            return _added(changed, text(title))
+        if (
+            not action.instead
+            and not action.later
+            and (same := await same_silence(matchers, "", unit, context)) is not None
+        ):
+            longer = await extended(same, ends_at, unit)
             return _added(longer, already_text(longer))
         silence = Silence(
             id=f"s{await unit.next_number('silence')}",
             cluster=context.cluster.name,
             matchers=matchers,
-            starts_at=context.now,
-            ends_at=context.now + action.lasting,
+            starts_at=starts_at,
+            ends_at=ends_at,
             by=context.actor.person,
             by_name=context.actor.name,
             comment=action.reason,
         )
         await unit.rows(Silence).put(silence)
         firing = await unit.rows(Alert).find(cluster=context.cluster.name, state="firing")
-    hidden = [alert for alert in firing if silence.covers(alert.labels, context.now)]
+    hidden = [alert for alert in firing if silence.covers(alert.labels, starts_at)]
     matched = (
         counted("{count} firing alert", "{count} firing alerts", count=len(hidden))
         if hidden
         else sentence("no firing alerts")
     )
-    title = sentence(
-        "Silence `{silence}` matches {alerts}, for {lasting}: {matchers}",
-        silence=silence.id,
-        alerts=matched,
-        lasting=action.lasting,
-        matchers=shown_matchers(silence),
+    said: dict[str, Argument] = {
+        "silence": silence.id,
+        "alerts": matched,
+        "lasting": action.lasting,
+        "matchers": shown_matchers(silence),
+    }
+    title = (
+        sentence(
+            "Silence `{silence}` begins {at} and matches {alerts} now, for {lasting}: {matchers}",
+            at=starts_at,
+            **said,
+        )
+        if action.later
+        else sentence("Silence `{silence}` matches {alerts}, for {lasting}: {matchers}", **said)
     )
     return _added(silence, text(title))
+
+
+async def _instead(
+    id: str, matchers: tuple[Matcher, ...], starts_at: datetime, unit: Unit, context: CommandContext
+) -> Silence | None:
+    """Return the silence that is changed, if it may stay the one that it is; else expire it, and return None."""
+    old = await unit.rows(Silence).get(id)
+    if old is None:
+        raise UnusableError(
+            sentence("There is no silence `{silence}`. `silence list` shows the active ones.", silence=id)
+        )
+    if (refused := context.refusal("silence expire")) is not None:
+        raise DeniedError(refused)
+    await check_expiry(old, unit, context)
+    is_same = set(old.matchers) == set(matchers) and old.cluster == context.cluster.name
+    if is_same and (starts_at <= context.now or not old.is_active(context.now)):
+        return old
+    await unit.rows(Silence).put(replace(old, expired_at=context.now))
+    return None
 
 
 async def of_incident(action: SilenceIncident, context: CommandContext) -> Answer:
@@ -142,20 +198,6 @@ def _check_duration(lasting: timedelta) -> None:
         )
 
 
-def check_namespaces(name: str, matchers: tuple[Matcher, ...], context: CommandContext) -> None:
-    """Raise DeniedError if the actor has only some namespaces and the silence is not limited to them."""
-    granted = context.granted(name)
-    if not are_within(matchers, granted):
-        raise DeniedError(
-            sentence(
-                "You may run `{command}` only for alerts of your team's namespaces: the silence needs "
-                "the matcher `{matcher}`, or one for some of them.",
-                command=name,
-                matcher=matcher_of(granted),
-            )
-        )
-
-
 def _read(words: tuple[str, ...]) -> tuple[Matcher, ...]:
     try:
         matchers = tuple(matcher for word in words for matcher in parse_matchers(word))
@@ -184,6 +226,10 @@ COMMANDS = (
                 help="how long, such as 2h or 1d",
             ),
             click.Option(["--reason"], required=True, metavar="TEXT", help="why, shown in `silence list`"),
+            click.Option(
+                ["--in", "later"], type=DURATION, metavar="DURATION", help="when it begins, if not at once"
+            ),
+            click.Option(["--instead"], type=SILENCE, metavar="SILENCE", help="the silence that it replaces"),
         ),
         record=add,
         example='silence add alertname=GPUTemperatureHigh node=gpu-a04 --for 2h --reason "fans ordered"',

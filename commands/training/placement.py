@@ -5,9 +5,10 @@ scheduler's `noderesources/fit.go`, `tainttoleration` and `nodeaffinity` plugins
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from collectors.cluster.conditions import is_node_ready
+from collectors.cluster.device_shares import Shares, after, free_shares, times_it_fits
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node, Pod
 from collectors.cluster.resources import gpu_resource, holds_resources, parse_quantity, requested
@@ -37,13 +38,17 @@ class TaskRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeCapacity:
-    """The free resources of a node. `closed` is the reason why it accepts no new pods at all."""
+    """The free resources of a node. `closed` is the reason why it accepts no new pods at all.
+
+    `shares`: of each resource that may be a part of a device, what is free of each device.
+    """
 
     node: str
     free: Mapping[str, float]
     labels: Mapping[str, str]
     taints: tuple[str, ...] = ()  # keys of taints that repel pods without a toleration
     closed: str = ""
+    shares: Mapping[str, Shares] = field(default_factory=dict)
 
     def bar(self, task: TaskRequest) -> str:
         """Return why these tasks cannot run here regardless of amounts; empty if they can."""
@@ -63,13 +68,22 @@ class NodeCapacity:
         capacities = [
             int((self.free.get(name, 0.0) + _EPSILON) // one) for name, one in requests.items() if one > 0
         ]
+        capacities += [
+            times_it_fits(self.shares[name], one, _units(name))
+            for name, one in task.amounts.items()
+            if one > 0 and name in self.shares
+        ]
         return max(0, min(capacities, default=UNBOUNDED))
 
     def less(self, task: TaskRequest, times: int) -> "NodeCapacity":
         """Return the capacity after placing so many of these tasks."""
         requests = {POD_SLOTS: 1.0, **task.amounts}
         left = {name: amount - times * requests.get(name, 0.0) for name, amount in self.free.items()}
-        return replace(self, free=left)
+        shares = {
+            name: after(free, task.amounts[name], _units(name), times) if task.amounts.get(name) else free
+            for name, free in self.shares.items()
+        }
+        return replace(self, free=left, shares=shares)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +117,7 @@ def _capacity(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> NodeCapa
         taken = len(held) if name == POD_SLOTS else sum(requested(pod.spec, name) for pod in held)
         if allocatable is not None:
             free[name] = parse_quantity(allocatable) - taken
+    shares = {name: found for name in names if (found := free_shares(node, held, name)) is not None}
     closed: str = (
         CORDONED if node.spec.unschedulable else "" if is_node_ready(node) else sentence("not ready")
     )
@@ -118,6 +133,7 @@ def _capacity(node: Node, pods: Sequence[Pod], names: Sequence[str]) -> NodeCapa
             if taint.effect in _REPELLING and taint.key not in _COVERED_BY_CLOSED
         ),
         closed=closed,
+        shares=shares,
     )
 
 
@@ -166,6 +182,11 @@ def _cost(capacity: NodeCapacity, task: TaskRequest, later: Sequence[TaskRequest
         (1 if hosts_others else 0) * UNBOUNDED - min(capacity.holds(task), UNBOUNDED - 1),
         capacity.node,
     )
+
+
+def _units(resource: str) -> float:
+    meaning = gpu_resource(resource)
+    return meaning.units if meaning is not None else 1
 
 
 def main_resource(task: TaskRequest) -> str:

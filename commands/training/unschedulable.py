@@ -130,6 +130,12 @@ def suggestions_for(
 def _lack(capacity: NodeCapacity, task: TaskRequest, main: str) -> str:
     requests: Mapping[str, float] = {POD_SLOTS: 1.0, **task.amounts}
     lacking = [name for name, one in requests.items() if capacity.free.get(name, 0.0) < one]
+    if not lacking and main in capacity.shares:
+        return sentence(
+            "{node} has {amount} free, but in parts of several GPUs",
+            node=capacity.node,
+            amount=amount_text(main, capacity.free[main]),
+        )
     if not lacking or main in lacking:
         return sentence(
             "{node} has {amount} free",

@@ -6,7 +6,13 @@ from typing import Any
 
 from tests.real.servers.kubernetes import KubernetesCluster
 
-GROUPS = ("api/v1", "apis/apps/v1", "apis/networking.k8s.io/v1", "apis/rbac.authorization.k8s.io/v1")
+GROUPS = (
+    "api/v1",
+    "apis/apps/v1",
+    "apis/networking.k8s.io/v1",
+    "apis/rbac.authorization.k8s.io/v1",
+    "apis/admissionregistration.k8s.io/v1",
+)
 LOCATION = "{{ .ResourceKind }}-{{ .Group }}-{{ .ResourceAPIVersion }}.json"  # kubeconform's own template
 
 

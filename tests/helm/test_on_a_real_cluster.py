@@ -205,6 +205,39 @@ def test_the_bot_may_cordon_only_when_the_command_is_enabled(
         real_kubernetes.call("DELETE", node)
 
 
+def test_the_bot_may_delete_only_namespaces_that_it_created(
+    real_kubernetes: KubernetesCluster, allowed: Callable[..., None], render: Render
+) -> None:
+    _, _, home, account = real_kubernetes.bot_name.split(":")
+    flags = ("--set", f"serviceAccount.name={account}", "--set", "enabledCommands={training stop}")
+    policy = yaml.dump_all(
+        thing for thing in render(*flags, namespace=home) if thing["kind"].startswith("ValidatingAdmission")
+    )
+
+    def made(name: str, labels: dict[str, str]) -> str:
+        metadata = {"name": name, "labels": labels}
+        real_kubernetes.call(
+            "POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+        )
+        return f"/api/v1/namespaces/{name}"
+
+    def deleted(path: str) -> int:
+        return _answer(real_kubernetes, "DELETE", f"{path}?dryRun=All")
+
+    foreign = made("policy-foreign", {})
+    ours = made("policy-ours", {"app.kubernetes.io/managed-by": "yardmaster"})
+    try:
+        allowed("training stop")
+        real_kubernetes.wait_for("the right to delete", lambda: deleted(foreign) == 200)
+        real_kubernetes.kubectl("apply", "-f", "-", stdin=policy)
+        real_kubernetes.wait_for("the policy to take effect", lambda: deleted(foreign) == 422)
+        assert deleted(ours) == 200
+    finally:
+        real_kubernetes.kubectl("delete", "--ignore-not-found", "-f", "-", stdin=policy)
+        for path in (foreign, ours):
+            real_kubernetes.call("DELETE", path)
+
+
 def _may(
     cluster: KubernetesCluster,
     group: str,

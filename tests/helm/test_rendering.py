@@ -116,6 +116,43 @@ def test_the_act_role_has_exactly_the_rights_of_the_enabled_commands(one: One) -
     assert role["rules"] == [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "patch"]}]
 
 
+STOP = ("--set", "enabledCommands={training stop}")
+
+
+def test_who_may_stop_trainings_deletes_only_what_it_created(one: One) -> None:
+    policy = one("ValidatingAdmissionPolicy", *STOP)
+    (condition,) = policy["spec"]["matchConditions"]
+    assert condition["expression"] == (
+        "request.userInfo.username == 'system:serviceaccount:ops:yard-yardmaster'"
+    )
+    binding = one("ValidatingAdmissionPolicyBinding", *STOP)
+    assert binding["spec"]["policyName"] == policy["metadata"]["name"]
+    rights = one("ClusterRole", *STOP, name="-act")["rules"]
+    deletable = {
+        name
+        for rule in rights
+        if rule["apiGroups"] == [""] and "delete" in rule["verbs"]
+        for name in rule["resources"]
+    }
+    (guarded,) = policy["spec"]["matchConstraints"]["resourceRules"]
+    assert deletable <= set(guarded["resources"])
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        (),
+        (*STOP, "--set", "rbac.admissionPolicy=false"),
+        (*STOP, "--set", "rbac.create=false"),
+        (*STOP, "--kube-version", "1.29.4"),
+    ],
+    ids=["no right to delete", "switched off", "no roles", "too old"],
+)
+def test_an_admission_policy_is_made_only_where_it_is_of_use(render: Render, flags: tuple[str, ...]) -> None:
+    kinds = {thing["kind"] for thing in render(*flags)}
+    assert not [kind for kind in kinds if kind.startswith("ValidatingAdmission")]
+
+
 def test_the_act_role_is_generated_from_the_table(one: One) -> None:
     table = yaml.safe_load((CHART / "files" / "rights.yaml").read_text())["act"]
     for command, rights in table.items():

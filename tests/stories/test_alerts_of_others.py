@@ -132,7 +132,7 @@ async def test_one_bad_alert_is_refused_by_its_number_and_the_others_are_kept(
         future = moment(stage, -timedelta(days=2))
         bad: list[Any] = [
             {"labels": {}},
-            {"labels": {"a-b": "c"}},
+            {"labels": {"": "c"}},
             {"labels": {"a": 5}},
             {"annotations": {}},
             "text",
@@ -152,7 +152,7 @@ async def test_one_bad_alert_is_refused_by_its_number_and_the_others_are_kept(
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b"{}", b'"text"', b"null", b"[" * 100_000, b"\xff\xfe", b'{"alerts": 5}']
+    "body", [b"", b"{", b"{}", b'"text"', b"5", b"[" * 100_000, b"\xff\xfe", b'{"alerts": 5}']
 )
 async def test_a_body_that_is_no_list_of_alerts_is_refused(
     tmp_path: Path, http: aiohttp.ClientSession, body: bytes
@@ -161,8 +161,9 @@ async def test_a_body_that_is_no_list_of_alerts_is_refused(
         for path in ("/api/v2/alerts", "/hooks/alertmanager"):
             address = f"{stage.yard.server.address}{path}"
             async with http.post(address, data=body, headers=BEARER) as answer:
-                assert answer.status == 400
-                assert isinstance(await answer.json(), str)
+                is_empty = path.startswith("/api") and not body
+                assert answer.status == (422 if is_empty else 400)
+                assert (await answer.json())["code"] == (602 if is_empty else 400)
             async with http.post(address, data=body) as answer:
                 assert answer.status == 401
 

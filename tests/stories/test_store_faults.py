@@ -1,47 +1,30 @@
-"""A store that is full, read-only, or has rows that cannot be read: rules are judged, and what was accepted is kept."""
+"""A store that is full, read-only, locked, removed, half migrated, or has rows that cannot be read: rules are
+evaluated, and what was accepted is kept."""
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import aiohttp
 import pytest
-from sqlalchemy import Connection, Engine, event
+from click.testing import CliRunner
 
 from alerts.alert import Alert
 from alerts.silences import Silence
-from alerts.store import TABLES
-from tests.support.light import HOT, Light, light
+from alerts.store import TABLES, StoreError
+from bot.cli.program import main
+from bot.jobs import store_watch
+from bot.settings.loading import read_settings
+from bot.store import store_errors
+from bot.store.backends import sqlite
+from bot.wiring import build
+from tests.support.light import CLUSTER, HOT, Light, light
+from tests.support.store_faults import FAULTS, StoreFault, fault_of
 
 SILENCE = "silence add alertname=GPUTemperatureHigh node=gpu-a0{number} --for 1h --reason {reason}"
 LONG = "x" * 3_000  # it takes pages of its own
-FAULTS = {  # what each connection sets, and what ends it
-    "full": ("PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1073741823"),  # as many pages as it has
-    "read-only": ("PRAGMA query_only = 1", "PRAGMA query_only = 0"),
-}
-
-
-class Fault:
-    """SQLite's own fault: each transaction that begins has it until it is over."""
-
-    def __init__(self, name: str) -> None:
-        self._begins, self._ends = FAULTS[name]
-        self.is_there = False
-
-    def apply(self, connection: Connection) -> None:
-        connection.exec_driver_sql(self._begins if self.is_there else self._ends)
-
-
-@contextmanager
-def fault_of(name: str) -> Iterator[Fault]:
-    fault = Fault(name)
-    event.listen(Engine, "begin", fault.apply)
-    try:
-        yield fault
-    finally:
-        event.remove(Engine, "begin", fault.apply)
 
 
 def heat(stage: Light, node: str) -> None:
@@ -56,32 +39,81 @@ async def judged(stage: Light, times: int = 3) -> None:
 
 @pytest.mark.parametrize("name", FAULTS)
 async def test_a_store_that_cannot_be_written_misses_no_evaluation_and_loses_nothing_it_accepted(
-    tmp_path: Path, name: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    with fault_of(name) as fault:
+    monkeypatch.setattr(sqlite, "BUSY", timedelta(milliseconds=200))
+    monkeypatch.setattr(store_errors, "LASTING", 0.1)
+    monkeypatch.setattr(store_watch, "LOOK_EVERY", 0.1)
+    with fault_of(name, tmp_path / "yard.db") as fault:
         async with light(tmp_path) as stage, aiohttp.ClientSession() as http:
-            fault.is_there = True
+            fault.begin()
             lines = [SILENCE.format(number=number, reason=LONG) for number in range(3, 7)]
             answers = [await stage.asks("dana", line) for line in lines]
             heat(stage, "gpu-a01")
-            await asyncio.sleep(2)  # a few rounds
+            await judged(stage)
             async with http.get(f"{stage.yard.server.address}/healthz") as answer:
                 assert answer.status == 200
+            if fault.is_whole:
+                await is_shown(stage, fault, http)
+            await judged(stage)
             over = stage.clock.now()
-            fault.is_there = False
+            fault.end()
 
             await stage.card("gpu-a01 is hot")
+            if fault.is_whole:
+                await stage.card("everything goes on.")
             await stage.posts_are_confirmed()
             assert len([one for one in stage.cards() if "gpu-a01 is hot" in one.said]) == 1
             await stage.restart()
             async with stage.yard.store.read() as snapshot:
                 silences = list(await snapshot.rows(Silence).find())
                 (alert,) = await snapshot.rows(Alert).find()
-            assert alert.life.since < over, "the rounds that could not be stored are made up for"
+            assert alert.life.since < over, "what was found meanwhile is recorded as of its own time"
             accepted = ["Silence `s" in one.said for one in answers]
             assert len(silences) == accepted.count(True)
-            assert not all(accepted)
+            refused = [one.said for one, was in zip(answers, accepted, strict=True) if not was]
+            assert refused
+            assert all("could not store" in said for said in refused), "it says so, and that nothing was done"
+            assert all("nothing was done" in said.lower() for said in refused)
             assert "Silence `s" in (await stage.asks("dana", SILENCE.format(number=7, reason="test"))).said
+
+
+async def is_shown(stage: Light, fault: StoreFault, http: aiohttp.ClientSession) -> None:
+    """Wait until people, probes and metrics say that nothing can be stored; what was found is not shown yet."""
+    await stage.card(f"Yardmaster cannot store anything: {fault.reason}.")
+    async with http.get(f"{stage.yard.server.address}/readyz") as answer:
+        assert answer.status == 503
+    async with http.get(f"{stage.yard.server.address}/metrics") as answer:
+        waiting = f'yardmaster_unrecorded_changes{{cluster="{CLUSTER}"}}'
+        assert f"{waiting} 0.0" not in await answer.text()
+    assert [one for one in stage.cards() if "gpu-a01 is hot" in one.said] == []
+
+
+async def test_a_half_migrated_store_is_refused_and_what_was_missed_is_evaluated_once_it_is_restored(
+    tmp_path: Path,
+) -> None:
+    async with light(tmp_path) as stage:
+        await stage.stop()
+        file, backup = tmp_path / "yard.db", tmp_path / "backup.db"
+        with closing(sqlite3.connect(file)) as store, closing(sqlite3.connect(backup)) as copy:
+            store.backup(copy)
+            with store:
+                store.execute("DELETE FROM alembic_version")
+        heat(stage, "gpu-a01")
+        stage.clock.forward(timedelta(seconds=30))
+        with pytest.raises(StoreError, match="`yardmaster store restore BACKUP`"):
+            async with build(read_settings(stage.settings_file)):
+                pass
+        over = stage.clock.now()
+        restored = await asyncio.to_thread(
+            CliRunner().invoke, main, ["store", "restore", "--config", str(stage.settings_file), str(backup)]
+        )
+        assert restored.exit_code == 0, restored.output
+        await stage.start()
+        await stage.card("gpu-a01 is hot")
+        async with stage.yard.store.read() as snapshot:
+            (alert,) = await snapshot.rows(Alert).find()
+        assert alert.life.since < over
 
 
 async def test_one_row_in_each_table_that_cannot_be_read_stops_nothing_and_is_reported(

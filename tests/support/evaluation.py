@@ -8,13 +8,13 @@ from alerts.alert import Alert
 from alerts.cards.posted import PostedCard, ThreadReply
 from alerts.cards.text import plain
 from alerts.incidents.incident import Incident
-from alerts.routing import Route
+from alerts.routing import CardRouting, Route
 from alerts.rules import Proof, Rule
 from alerts.silences import Silence
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.evaluation.proof_queries import proof_facts
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
 from bot.store.sql_store import SqlStore
 from collectors.facts.labels import Labels

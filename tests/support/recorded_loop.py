@@ -10,12 +10,13 @@ from alerts.cards.message import Message
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.incident import Incident
 from alerts.rendering import RuleRenderer
+from alerts.routing import CardRouting
 from alerts.rules import Rule
 from bot.cards.card_kind import CardContext
 from bot.cards.incident_cards import INCIDENT_CARD
 from bot.evaluation.cluster_view import ClusterView
 from bot.evaluation.evaluator import Evaluator, RuleSources
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import LiveCluster

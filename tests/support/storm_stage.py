@@ -13,11 +13,12 @@ from alerts.alert_batch import AlertBatch
 from alerts.cards.channel_id import channel_id
 from alerts.cards.posted import PostedCard
 from alerts.incidents.incident import Incident
+from alerts.routing import CardRouting
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.channels.slack.notifier import SlackNotifier
 from bot.delivery.reconciler import Reconciler
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.store.sql_store import SqlStore
 from collectors.facts.clock import Clock

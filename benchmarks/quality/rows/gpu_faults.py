@@ -19,10 +19,11 @@ from alerts.incidents.incident import Incident
 from alerts.incidents.outages import OFTEN, Outage, median_repairs, outages_of
 from alerts.incidents.proofs import NO_FACTS
 from alerts.rendering import RuleRenderer
+from alerts.routing import CardRouting
 from alerts.rules import AlertTemplate, Rule, Timing
 from benchmarks.quality.measure import Measure
 from benchmarks.row import Goal, Peer, Row
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.scheduler import EvaluationCycle
 from collectors.facts.labels import AlertKey, Labels
 from collectors.facts.queries import PromQLQuery

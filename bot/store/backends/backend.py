@@ -11,6 +11,8 @@ from sqlalchemy import ColumnElement, Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from collectors.facts.sentences import Sentence, sentence
+
 BUSY = timedelta(seconds=10)  # how long to wait for another process's transaction
 READERS = 4  # snapshots at a time
 
@@ -60,4 +62,8 @@ class Backend(ABC):
 
     @abstractmethod
     def advice(self, cause: BaseException) -> str:
-        """Return what to do about an error of opening it."""
+        """Return what to do about an error of it."""
+
+    def reason(self, cause: BaseException) -> Sentence:
+        """Return why it cannot be used, for people who do not run it."""
+        return sentence("its log says why")

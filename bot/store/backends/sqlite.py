@@ -15,6 +15,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.store.backends.backend import BUSY, READERS, Backend
+from collectors.facts.sentences import Sentence, sentence
 
 _BUSY_AGAIN = timedelta(milliseconds=50)
 _OF_ACCESS = (  # of errors: the others are the content's
@@ -25,6 +26,15 @@ _OF_ACCESS = (  # of errors: the others are the content's
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_CANTOPEN,
 )
+_REASONS = {
+    sqlite3.SQLITE_FULL: sentence("the disk of its store is full"),
+    sqlite3.SQLITE_READONLY: sentence("its store is read-only"),
+    sqlite3.SQLITE_BUSY: sentence("another process has locked its store"),
+    sqlite3.SQLITE_LOCKED: sentence("another process has locked its store"),
+    sqlite3.SQLITE_IOERR: sentence("the disk of its store fails"),
+    sqlite3.SQLITE_CORRUPT: sentence("its store is damaged"),
+    sqlite3.SQLITE_NOTADB: sentence("its store is damaged"),
+}
 _DAMAGED = (
     "the file is damaged or half migrated: `yardmaster store check` says what is wrong with it, and "
     "`yardmaster store restore BACKUP` puts a backup in its place"
@@ -60,9 +70,16 @@ class Sqlite(Backend):
         engine = create_async_engine(
             self.driver_url, poolclass=AsyncAdaptedQueuePool, pool_size=size, max_overflow=0
         )
+        if reads:
+            event.listen(engine.sync_engine, "do_connect", self._needs_file)
         event.listen(engine.sync_engine, "connect", _set_up)
         event.listen(engine.sync_engine, "begin", _begin_read if reads else _begin)
         return engine
+
+    def _needs_file(self, *_: object) -> None:
+        """Open no connection to a file that is gone: SQLite would make an empty one in its place."""
+        if self.file is not None and not self.file.exists():
+            raise sqlite3.OperationalError("the file is gone")
 
     async def prepare(self) -> None:
         """Set the write-ahead log. Raises if the file stays locked.
@@ -100,9 +117,19 @@ class Sqlite(Backend):
     def advice(self, cause: BaseException) -> str:
         if "locked" in str(cause):
             return "another process has it open: stop the other Yardmaster, or give each its own store.url"
-        if isinstance(cause, OSError) or getattr(cause, "sqlite_errorcode", 0) & 0xFF in _OF_ACCESS:
+        if _code(cause) == sqlite3.SQLITE_FULL:
+            return "make room on its disk"
+        if isinstance(cause, OSError) or _code(cause) in _OF_ACCESS:
             return "check that its directory exists and is writable, or correct store.url"
         return _DAMAGED
+
+    def reason(self, cause: BaseException) -> Sentence:
+        return _REASONS.get(_code(cause)) or Backend.reason(self, cause)
+
+
+def _code(cause: BaseException) -> int:
+    """Return SQLite's primary error code, 0 for another error."""
+    return int(getattr(cause, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _set_up(connection: Any, _record: object) -> None:

@@ -49,9 +49,15 @@ def test_the_report_has_the_warnings_and_is_a_success() -> None:
         '  warning: r.yaml:1:68: group "g", rule 1, "A": severity: `none` is taken for info',
         "  SUCCESS: 1 rules found",
     ]
-    assert "  warning: the file has no rules" in check_report(
-        "r.yaml", load("", file="r.yaml", symbols=SYMBOLS, own=False)
-    )
+
+
+@pytest.mark.parametrize("text", ["", "groups: []", "groups: [{name: g, rules: []}]"])
+def test_a_file_without_rules_is_no_success(text: str) -> None:
+    report = check_report("r.yaml", load(text, file="r.yaml", symbols=SYMBOLS, own=False))
+    assert report == [
+        "Checking r.yaml",
+        "  WARNING: 0 rules found, so there is nothing to evaluate",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,15 @@ def test_a_label_takes_precedence_over_the_subject_field_of_that_name() -> None:
     assert routed(route('node="shown"', "n"), node="shown") == ("n",)
 
 
+def test_a_route_to_nobody_has_no_channel_and_its_children_may_have_one() -> None:
+    quiet = replace(
+        route("node=gpu-a01", routes=(route("severity=critical", "deep"), route("rack=x"))), to_nobody=True
+    )
+    assert routed(quiet, node="gpu-a01") == ()
+    assert routed(quiet, route("", "b"), node="gpu-a02") == ("b",)
+    assert channels_of(an_alert(severity="critical"), (quiet,), default="home") == ("deep",)
+
+
 @pytest.mark.skipif(not TREES, reason="the shared data set is not next to the checkout")
 @pytest.mark.parametrize("number", range(len(TREES)))
 def test_amtool_finds_the_same_receivers(number: int) -> None:

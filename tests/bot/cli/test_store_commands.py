@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from alerts.store import StoreError
 from bot.cli.program import main
 from bot.store.sql_store import SqlStore
-from bot.store.store_error import StoreError
 from commands.models import HandledRequest
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -13,11 +13,12 @@ import pytest
 from alerts.cards.message import Message
 from alerts.cards.text import Text
 from alerts.incidents.proofs import NO_FACTS
+from alerts.routing import CardRouting
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.delivery.card_entries import REFRESH_EVERY, state_digest_of
 from bot.delivery.reconciler import Reconciler
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.settings.schema import RulesSettings

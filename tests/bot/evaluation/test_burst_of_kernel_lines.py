@@ -13,7 +13,8 @@ from aiohttp import web
 from alerts.cards.posted import PostedCard
 from alerts.incidents.incident import Incident
 from alerts.incidents.proofs import NO_FACTS
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from alerts.routing import CardRouting
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.settings.schema import RulesSettings

@@ -12,11 +12,12 @@ from alerts.cards.message import Buttons, Message
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.incident import Incident
 from alerts.rendering import RuleRenderer
+from alerts.routing import CardRouting
 from alerts.rules import Rule
 from bot.cards.card_kind import CardContext
 from bot.cards.incident_cards import INCIDENT_CARD
 from bot.evaluation.proof_queries import proof_facts
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.settings.schema import RulesSettings

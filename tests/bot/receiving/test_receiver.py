@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,8 +13,10 @@ from alerts.alert import Alert
 from alerts.cards.posted import PostedCard
 from alerts.incidents.incident import Incident
 from alerts.received import ReceivedAlert
+from alerts.routing import CardRouting, Route
 from alerts.store import Unit
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from alerts.time_intervals import TimeInterval, read_period
+from bot.evaluation.recorder import IncidentRecorder
 from bot.receiving.receiver import MOST_WAITING, BusyError, Inlet, Receiver
 from collectors.facts.labels import Labels
 from tests.support.alerting import CLUSTER, NOON, a_topology, minutes
@@ -72,6 +74,9 @@ class Stage:
         self.process()
 
     def process(self) -> None:
+        self.receiver = self.a_receiver()
+
+    def a_receiver(self, *, default: str = "") -> Receiver:
         inlets = {
             name: Inlet(
                 recorder=IncidentRecorder(name, self.store, CardRouting(default="C1")),
@@ -80,7 +85,7 @@ class Stage:
             )
             for name in self.clusters
         }
-        self.receiver = Receiver(inlets, self.store, self.clock, lasts=LASTS)
+        return Receiver(inlets, self.store, self.clock, lasts=LASTS, default=default)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -219,6 +224,54 @@ async def test_an_end_that_is_repeated_opens_nothing_and_a_new_beginning_is_a_ne
         assert [one.is_open for one in await stage.rows(Incident)] == [False, True]
 
 
+async def test_merged_alerts_have_the_earliest_start_and_the_latest_end() -> None:
+    """Alertmanager's TestMergeAlerts: replicas send one alert with other times, and end it at other times."""
+
+    def said(text: str, began: float, ended: float | None = None) -> ReceivedAlert:
+        one = sent(stage.clock.now(), began=start + timedelta(seconds=began))
+        ends_at = one.ends_at if ended is None else start + timedelta(seconds=ended)
+        return replace(one, annotations={"summary": text}, ends_at=ends_at)
+
+    stage = Stage()
+    async with stage.running():
+        start = stage.clock.now()
+        for at, one in (
+            (1.0, ("v0", 1.1)),
+            (1.2, ("v0", 1.0)),
+            (2.1, ("v1", 2.0)),
+            (3.6, ("v2", 1.5)),
+            (4.6, ("v2", 3.0, 4.5)),
+            (4.8, ("v3", 2.9, 4.8)),
+            (4.9, ("v3", 2.9, 4.1)),
+        ):
+            await asyncio.sleep(at - (stage.clock.now() - start).total_seconds())
+            await stage.receiver.take([said(*one)])
+        (alert,) = await stage.rows(Alert)
+        assert (alert.life.since, alert.life.resolved_at, alert.annotations["summary"]) == (
+            start + timedelta(seconds=1.0),
+            start + timedelta(seconds=4.8),
+            "v3",
+        )
+        (incident,) = await stage.rows(Incident)
+        assert incident.times == 1
+        await asyncio.sleep(0.5)
+        await stage.receiver.take([said("v4", 5.0)])
+        (alert,) = await stage.rows(Alert)
+        assert (alert.life.since, alert.is_firing) == (start + timedelta(seconds=5.0), True)
+
+
+async def test_replicas_that_end_an_alert_seconds_apart_end_it_once() -> None:
+    stage = Stage()
+    async with stage.running():
+        began = stage.clock.now()
+        await stage.receiver.take([sent(began)])
+        for seconds in (60, 72):
+            await asyncio.sleep(seconds - (stage.clock.now() - began).total_seconds())
+            await stage.receiver.take([sent(stage.clock.now(), began=began, lasts=timedelta())])
+        (incident,) = await stage.rows(Incident)
+        assert (incident.times, incident.is_open) == (1, False)
+
+
 @pytest.mark.parametrize("failures", [1, 2, 3])
 async def test_what_was_not_stored_is_refused_and_nothing_is_stored_twice(
     looptime: Any, failures: int
@@ -259,6 +312,29 @@ async def test_the_label_says_which_cluster_it_is_of() -> None:
         )
         clusters = {one.labels["node"]: one.cluster for one in await stage.rows(Alert)}
         assert clusters == {"gpu-a01": "prod-b", "gpu-a02": CLUSTER, "gpu-a03": CLUSTER}
+
+
+async def test_the_settings_may_say_which_cluster_the_others_are_of() -> None:
+    stage = Stage(clusters=(CLUSTER, "prod-b"))
+    stage.receiver = stage.a_receiver(default="prod-b")
+    async with stage.running():
+        await stage.receiver.take([sent(NOON), sent(NOON, "gpu-a02", cluster=CLUSTER)])
+        clusters = {one.labels["node"]: one.cluster for one in await stage.rows(Alert)}
+        assert clusters == {"gpu-a01": "prod-b", "gpu-a02": CLUSTER}
+
+
+async def test_what_was_held_back_is_notified_when_it_may_be_though_nobody_sends() -> None:
+    noon = TimeInterval(name="noon", periods=(read_period(times=[("12:00", "12:10")]),))
+    stage = Stage()
+    routing = CardRouting(routes=(Route(channels=("C1",), mutes=(noon,)),))
+    recorder = IncidentRecorder(CLUSTER, stage.store, routing)
+    inlet = Inlet(recorder=recorder, topology=a_topology, rules=dict, lacks_cards=recorder.lacks_cards)
+    stage.receiver = Receiver({CLUSTER: inlet}, stage.store, stage.clock, lasts=minutes(60))
+    async with stage.running():
+        await stage.receiver.take([sent(NOON, lasts=minutes(60))])
+        assert await stage.rows(PostedCard) == []
+        await asyncio.sleep(minutes(11).total_seconds())
+        assert [card.channel for card in await stage.rows(PostedCard)] == ["C1"]
 
 
 class Killed(BaseException):

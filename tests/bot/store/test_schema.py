@@ -8,12 +8,11 @@ import pytest
 from sqlalchemy import Connection, inspect, text
 
 import bot.wiring  # noqa: F401 - imports every module that declares a table
-from alerts.store import TABLES
+from alerts.store import TABLES, StoreError
 from bot.store.backends.backend_catalogue import backend_of
 from bot.store.migrate import NewerSchemaError, migrate
 from bot.store.sql_schema import METADATA, sql_table
 from bot.store.sql_store import SqlStore
-from bot.store.store_error import StoreError
 from commands.models import HandledRequest
 from tests.support.rows import a_handled_request
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from alerts.store import StoreError
 from bot.store import store_file
 from bot.store.sql_store import SqlStore
-from bot.store.store_error import StoreError
 from bot.store.store_file import StoreGoneError
 from commands.models import HandledRequest
 
@@ -92,9 +92,21 @@ async def test_a_deleted_file_is_not_written_to_until_it_is_back(tmp_path: Path)
     with pytest.raises(StoreGoneError):
         await store.prune(datetime(2026, 1, 1, tzinfo=UTC))
     (tmp_path / "away").rename(file)
-    assert store.why_gone() == ""
+    assert store.trouble() is None
     await put(store, "c")
     assert await ids(store) == ["a", "c"]
+    await store.close()
+
+
+async def test_a_reader_puts_no_empty_file_in_the_place_of_one_that_is_gone(tmp_path: Path) -> None:
+    store, file = await SqlStore.open(url_of(tmp_path), alone=True), tmp_path / "yard.db"
+    await put(store, "a")
+    file.rename(tmp_path / "away")
+    with pytest.raises(StoreError):
+        await ids(store)
+    assert not file.exists()
+    (tmp_path / "away").rename(file)
+    assert await ids(store) == ["a"]
     await store.close()
 
 

@@ -57,6 +57,29 @@ async def test_the_same_silence_is_extended_and_never_shortened(yard: Yard) -> N
     assert [one.ends_at for one in await silences(yard)] == [NOON + timedelta(hours=3)]
 
 
+async def test_a_silence_may_begin_later(yard: Yard) -> None:
+    said = await yard.say(f"{ADD} --for 2h --in 30m --reason fan")
+    assert "begins" in said
+    (one,) = await silences(yard)
+    assert (one.starts_at, one.ends_at) == (NOON + timedelta(minutes=30), NOON + timedelta(minutes=150))
+    assert not one.is_active(NOON)
+    assert "s1" in await yard.say("silence list")
+    await yard.say("silence expire s1")
+    assert "No active silences" in await yard.say("silence list")
+
+
+async def test_a_silence_is_replaced_by_another_or_changed(yard: Yard) -> None:
+    await yard.say(f"{ADD} --for 2h --reason fan")
+    await yard.say(f"{ADD} --for 1h --reason fan --instead s1")
+    assert [(one.id, one.ends_at) for one in await silences(yard)] == [("s1", NOON + timedelta(hours=1))]
+    await yard.say("silence add node=gpu-a05 --for 1h --reason fan --instead s1")
+    first, second = await silences(yard)
+    assert (first.expired_at, second.is_active(NOON)) == (NOON, True)
+    assert "already ended" in await yard.say("silence add node=gpu-a06 --for 1h --reason fan --instead s1")
+    assert "no silence" in await yard.say("silence add node=gpu-a06 --for 1h --reason fan --instead s9")
+    assert len(await silences(yard)) == 2
+
+
 async def test_a_silence_that_has_ended_or_differs_is_another_one(yard: Yard) -> None:
     await yard.say(f"{ADD} --for 1h --reason fan")
     await yard.say("silence expire s1")

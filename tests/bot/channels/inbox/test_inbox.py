@@ -5,13 +5,17 @@ from collections.abc import Awaitable, Callable, Sized
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 
+from alerts.store import StoreError
 from bot.channels.fair_slots import SHARE
 from bot.channels.inbox import MAX_INTERRUPTED, Inbox, InboxDependencies
 from bot.channels.interaction import Interaction, InteractionFile
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import sentence
 from commands.core.command import Answer
 from commands.core.request import Actor, Request, Upload
+from commands.models import HandledRequest
 from tests.support.memory_store import MemoryStore
 from tests.support.yard import DANA, text_of
 
@@ -190,6 +194,49 @@ async def test_a_line_that_waits_is_read_again_only_when_another_arrives() -> No
     may_end.set()
     await _run_until(inbox, partial(_has, ended, len(lines)))
     assert sorted(read) == sorted(lines)
+
+
+class UnusableStore(MemoryStore):
+    is_down = False
+
+    def unit(self) -> Any:
+        if self.is_down:
+            raise StoreError("the store is full", sentence("the disk of its store is full"))
+        return super().unit()
+
+
+async def test_what_cannot_be_stored_is_said_so_and_not_done_later() -> None:
+    """Neither by this process nor by the next: its sender read that nothing was done."""
+    store, taken, answers = UnusableStore(), list[str](), Answers()
+
+    async def take(request: Request) -> Answer | None:
+        taken.append(request.id)
+        return None
+
+    async def goes_down(interaction: Interaction) -> tuple[Upload, ...]:
+        store.is_down = True
+        return ()
+
+    answers.files = goes_down  # type: ignore[method-assign]
+    inbox = _inbox(store, take, answers)
+    store.listen(inbox.wake)
+    await _put(store)
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        running = group.create_task(inbox.run())
+        while not answers.texts:  # noqa: ASYNC110 - an answer sends no signal
+            await asyncio.sleep(0.01)
+        assert answers.texts == [
+            "Yardmaster could not store this: the disk of its store is full. Nothing was done: send it again later."
+        ]
+        store.is_down = False
+        async with store.unit() as unit:
+            await unit.rows(HandledRequest).put(HandledRequest(id="another", at=INTERACTION.at))
+        while await _waiting(store):  # noqa: ASYNC110 - a deleted row sends no signal
+            await asyncio.sleep(0.01)
+        running.cancel()
+    assert taken == []
+    async with store.read() as snapshot:
+        assert await snapshot.rows(HandledRequest).get("g1") is not None, "a second delivery is refused"
 
 
 def _inbox(

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from alerts.routing import CardRouting
 from bot.evaluation.cluster_view import BlindView
 from bot.evaluation.evaluator import Evaluator, RuleSources
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
 from collectors.facts.queries import PromQLQuery

@@ -14,9 +14,10 @@ import pytest
 from alerts.alert import Alert
 from alerts.incidents.incident import Incident
 from alerts.lifecycle import AlertState
+from alerts.routing import CardRouting
 from alerts.rules import Rule
 from bot.evaluation.evaluator import Evaluator, RuleSources
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
 from collectors.facts.clock import ClockStep, ClockSteps

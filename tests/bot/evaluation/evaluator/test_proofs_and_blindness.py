@@ -5,8 +5,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from alerts.incidents.incident import Incident
+from alerts.routing import CardRouting
 from bot.evaluation.evaluator import Evaluator, RuleSources
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
 from collectors.check import CheckInput, SourceState

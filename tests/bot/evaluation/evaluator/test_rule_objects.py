@@ -17,10 +17,11 @@ from alerts.alert import Alert
 from alerts.incidents.incident import Incident
 from alerts.loading import Loaded, merge
 from alerts.loading import load as rule_objects_load
+from alerts.routing import CardRouting
 from alerts.rules import Rule
 from bot.evaluation import rule_objects
 from bot.evaluation.evaluator import OBJECTS_EVERY, Evaluator, RuleSources
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
 from collectors.facts.results import SourceError

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from alerts.lifecycle import AlertState
+from alerts.routing import CardRouting
 from bot.evaluation.evaluator import Evaluator, RuleSources
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import LiveCluster

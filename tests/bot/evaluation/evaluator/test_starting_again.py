@@ -11,8 +11,9 @@ import pytest
 
 from alerts.alert import Alert
 from alerts.incidents.incident import Incident
+from alerts.routing import CardRouting
 from bot.evaluation.evaluator import Evaluator, RuleSources
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.metrics import Metrics
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, a_topology, minutes

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from alerts.routing import CardRouting
 from alerts.rules import Rule
 from bot.evaluation.evaluator import Evaluator, RuleSources
 from bot.evaluation.failure_alarm import CHANGE_PACE, SLOWEST_PACE
-from bot.evaluation.recorder import CardRouting, IncidentRecorder
+from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import SNAPSHOT_EVERY
 from bot.metrics import Metrics

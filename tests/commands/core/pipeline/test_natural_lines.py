@@ -10,6 +10,7 @@ from alerts.cards.message import Button, Buttons, Message
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.cards.sentence_spans import expanded
 from alerts.cards.text import Span, Style
+from alerts.routing import CardRouting
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.channels.slack.blocks import render
@@ -109,7 +110,7 @@ async def test_a_refusal_names_the_team_and_asks_it(yard: Yard) -> None:
     assert "Only sre may run node cordon; you are in speech." in text_of(answer.message)
     (button,) = buttons(answer.message)
     assert button.label == "Ask sre to do it"
-    object.__setattr__(yard.pipeline, "channel", "slack:C0SRE")
+    object.__setattr__(yard.pipeline, "routing", CardRouting(default="slack:C0SRE"))
     asked = await yard.say(button.line, BO)
     assert "Asked sre in C0SRE: Cordon gpu-b03" in asked
     (plan,) = await plans(yard)
@@ -136,7 +137,7 @@ async def card_of(yard: Yard, plan: Plan) -> str:
 
 
 async def test_a_plan_that_nobody_confirmed_in_time_says_so(yard: Yard) -> None:
-    object.__setattr__(yard.pipeline, "channel", "slack:C0SRE")
+    object.__setattr__(yard.pipeline, "routing", CardRouting(default="slack:C0SRE"))
     await yard.say("ask -- node cordon gpu-b03", BO)
     (plan,) = await plans(yard)
     yard.clock.move(plan.expires_at - plan.created_at)
@@ -174,7 +175,7 @@ async def test_an_unknown_request_is_named(yard: Yard) -> None:
 
 
 async def test_a_person_who_may_confirm_sees_the_preview_and_nobody_is_asked(yard: Yard) -> None:
-    object.__setattr__(yard.pipeline, "channel", "slack:C0SRE")
+    object.__setattr__(yard.pipeline, "routing", CardRouting(default="slack:C0SRE"))
     said = await yard.say("ask -- node cordon gpu-b03", DANA)
     assert "Cordon gpu-b03?" in said
     assert "You may confirm this yourself, so nobody was asked." in said
@@ -187,7 +188,7 @@ async def test_the_group_of_an_asked_team_is_mentioned(yard: Yard) -> None:
     sre = replace(yard.pipeline.permissions.teams["sre"], groups=("S0SRE",))
     permissions = replace(yard.pipeline.permissions, teams={**yard.pipeline.permissions.teams, "sre": sre})
     object.__setattr__(yard.pipeline, "permissions", permissions)
-    object.__setattr__(yard.pipeline, "channel", "slack:C0SRE")
+    object.__setattr__(yard.pipeline, "routing", CardRouting(default="slack:C0SRE"))
     await yard.say("ask -- node cordon gpu-b03", BO)
     (plan,) = await plans(yard)
     assert plan.asked_groups == ("S0SRE",)

@@ -1,0 +1,137 @@
+"""Silences shared with an Alertmanager that stays: its own hold here, and where the settings say so ours hold there.
+
+Both sides are compared, again and again, so nothing is lost if either is away. A silence of ours says in its comment
+there which one it is: one that was added there, and whose id was not stored any more, is found by that.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from alerts.silences import Silence
+from alerts.store import Changed, Store, Unit
+from bot.receiving.alertmanager_client import AlertmanagerClient, AlertmanagerError
+from bot.receiving.silence_wire import WireSilence
+from collectors.facts.clock import Clock
+
+EVERY = 15.0  # seconds
+_OURS = re.compile(r"\(Yardmaster silence (s\d+)\)$")
+
+_log = structlog.get_logger()
+
+
+@dataclass(slots=True, kw_only=True)
+class SharedSilences:
+    """The silences of one cluster, and those of its Alertmanager. `writes`: ours are added there."""
+
+    client: AlertmanagerClient
+    cluster: str
+    store: Store
+    clock: Clock
+    writes: bool
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def wake(self, changed: Changed) -> None:
+        """Listen to the store: compare at once when a silence changed."""
+        if "silences" in changed:
+            self._changed.set()
+
+    async def run(self) -> None:
+        """Compare until cancelled."""
+        is_away = False
+        while True:
+            self._changed.clear()
+            try:
+                await self.compare()
+                is_away = False
+            except AlertmanagerError as error:
+                if not is_away:
+                    _log.warning("silences are not shared now", reason=str(error), cluster=self.cluster)
+                is_away = True
+            try:
+                async with asyncio.timeout(EVERY):
+                    await self._changed.wait()
+            except TimeoutError:
+                continue
+
+    async def compare(self) -> None:
+        """Take over what changed there, and change there what changed here. Raises AlertmanagerError."""
+        theirs = {one.id: one for one in await self.client.silences() if one.status.state != "expired"}
+        await self._take_over(theirs)
+        if not self.writes:
+            return
+        async with self.store.read() as snapshot:
+            ours = await snapshot.rows(Silence).find(cluster=self.cluster)
+        for silence in ours:
+            await self._change_there(silence, theirs.get(silence.there))
+
+    async def _take_over(self, theirs: Mapping[str, WireSilence]) -> None:
+        async with self.store.read() as snapshot:
+            known = await snapshot.rows(Silence).find(cluster=self.cluster)
+        if not self._changes(known, theirs):
+            return
+        async with self.store.unit() as unit:
+            known = await unit.rows(Silence).find(cluster=self.cluster)
+            for change in self._changes(known, theirs):
+                await unit.rows(Silence).put(await self._numbered(change, unit))
+
+    def _changes(self, known: Sequence[Silence], theirs: Mapping[str, WireSilence]) -> list[Silence]:
+        """Return the rows of ours that what is there changes. A new one has no id yet."""
+        now = self.clock.now()
+        by_id = {one.id: one for one in known}
+        of_there = {one.there: one for one in known if one.there}
+        changes: list[Silence] = []
+        for one in theirs.values():
+            row = of_there.get(one.id)
+            marked = _OURS.search(one.comment)
+            ours = by_id.get(marked[1]) if marked is not None else None
+            if row is None and ours is not None and not ours.is_from_there:
+                changes.append(replace(ours, there=one.id))
+            elif row is None:
+                changes.append(self._from_there(one))
+            elif row.is_from_there and row.expired_at is None:
+                current = replace(self._from_there(one), id=row.id)
+                changes += [current] if current != row else []
+        changes += [
+            replace(row, expired_at=now)
+            for row in of_there.values()
+            if row.there not in theirs and not row.is_over(now)
+        ]
+        return changes
+
+    def _from_there(self, one: WireSilence) -> Silence:
+        return Silence(
+            id="",
+            cluster=self.cluster,
+            matchers=tuple(matcher.read() for matcher in one.matchers),
+            starts_at=one.starts_at or self.clock.now(),
+            ends_at=one.ends_at,
+            by="alertmanager",
+            by_name=one.created_by or "Alertmanager",
+            comment=one.comment,
+            there=one.id,
+            is_from_there=True,
+        )
+
+    async def _numbered(self, silence: Silence, unit: Unit) -> Silence:
+        return silence if silence.id else replace(silence, id=f"s{await unit.next_number('silence')}")
+
+    async def _change_there(self, silence: Silence, there: WireSilence | None) -> None:
+        """Add, change or end the counterpart of a silence. One of an incident has no matchers, and none."""
+        now = self.clock.now()
+        if silence.is_over(now):
+            if there is not None and silence.expired_at is not None:
+                await self.client.expire(silence.there)
+            return
+        if not silence.matchers or silence.is_from_there:
+            return
+        if there is not None and there.ends_at == silence.ends_at:
+            return
+        id = await self.client.put(silence, f"{silence.comment} (Yardmaster silence {silence.id})")
+        async with self.store.unit() as unit:
+            row = await unit.rows(Silence).get(silence.id)
+            if row is not None and row.there != id:
+                await unit.rows(Silence).put(replace(row, there=id))

@@ -1,0 +1,190 @@
+"""Silences shared with an Alertmanager: what is there holds here, ours hold there, and neither is doubled or lost."""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from alerts.matching import parse_matchers
+from alerts.silences import Silence
+from bot.receiving.alertmanager_client import AlertmanagerError
+from bot.receiving.shared_silences import SharedSilences
+from bot.receiving.silence_wire import WireMatcher, WireSilence, WireState
+from tests.support.alerting import CLUSTER, NOON, minutes
+from tests.support.memory_store import MemoryStore
+
+
+@dataclass
+class Now:
+    at: datetime = NOON
+
+    def now(self) -> datetime:
+        return self.at
+
+    def elapsed(self) -> timedelta:
+        return self.at - NOON
+
+
+@dataclass
+class Alertmanager:
+    """What an Alertmanager has, and does with silences."""
+
+    kept: dict[str, WireSilence] = field(default_factory=dict)
+    forgets_answers: bool = False
+
+    async def silences(self) -> list[WireSilence]:
+        return list(self.kept.values())
+
+    async def put(self, silence: Silence, comment: str) -> str:
+        id = silence.there or f"u{len(self.kept)}"
+        self.kept[id] = WireSilence(
+            matchers=[WireMatcher.of(one) for one in silence.matchers],
+            starts_at=silence.starts_at,
+            ends_at=silence.ends_at,
+            comment=comment,
+            created_by=silence.by_name,
+            id=id,
+            status=WireState(state="active"),
+        )
+        if self.forgets_answers:
+            raise AlertmanagerError("it cannot be reached")
+        return id
+
+    async def expire(self, id: str) -> None:
+        self.kept[id].status.state = "expired"
+
+    def active(self) -> list[str]:
+        return [one.comment for one in self.kept.values() if one.status.state == "active"]
+
+
+@dataclass
+class Stage:
+    writes: bool = True
+    there: Any = field(default_factory=Alertmanager)
+    store: MemoryStore = field(default_factory=MemoryStore)
+    clock: Now = field(default_factory=Now)
+
+    async def compare(self) -> None:
+        shared = SharedSilences(
+            client=self.there, cluster=CLUSTER, store=self.store, clock=self.clock, writes=self.writes
+        )
+        await shared.compare()
+
+    async def rows(self) -> list[Silence]:
+        async with self.store.read() as snapshot:
+            return list(await snapshot.rows(Silence).find())
+
+    async def put(self, silence: Silence) -> None:
+        async with self.store.unit() as unit:
+            await unit.rows(Silence).put(silence)
+
+    def add_there(self, id: str = "u9") -> None:
+        self.there.kept[id] = WireSilence(
+            matchers=[WireMatcher(name="node", value="gpu-.*", is_regex=True)],
+            starts_at=NOON,
+            ends_at=NOON + minutes(60),
+            comment="fans",
+            created_by="eve",
+            id=id,
+            status=WireState(state="active"),
+        )
+
+
+OURS = Silence(
+    id="s7",
+    cluster=CLUSTER,
+    matchers=parse_matchers("node=gpu-a01"),
+    starts_at=NOON,
+    ends_at=NOON + minutes(30),
+    by="dana",
+    comment="reboot",
+)
+
+
+async def test_a_silence_of_there_holds_here_until_it_ends_there() -> None:
+    stage = Stage()
+    stage.add_there()
+    for _ in range(2):
+        await stage.compare()
+    (row,) = await stage.rows()
+    assert (row.is_from_there, row.by_name, row.comment, [str(one) for one in row.matchers]) == (
+        True,
+        "eve",
+        "fans",
+        ['node=~"gpu-.*"'],
+    )
+    assert row.is_active(NOON)
+    stage.there.kept["u9"].ends_at = NOON + minutes(90)
+    await stage.compare()
+    assert [one.ends_at for one in await stage.rows()] == [NOON + minutes(90)]
+    await stage.there.expire("u9")
+    await stage.compare()
+    assert [one.expired_at for one in await stage.rows()] == [NOON]
+
+
+async def test_one_of_ours_is_added_there_once_changed_and_ended_there() -> None:
+    stage = Stage()
+    await stage.put(OURS)
+    for _ in range(3):
+        await stage.compare()
+    assert stage.there.active() == ["reboot (Yardmaster silence s7)"]
+    (row,) = await stage.rows()
+    assert not row.is_from_there
+    await stage.put(replace(row, ends_at=NOON + minutes(45)))
+    await stage.compare()
+    assert [one.ends_at for one in stage.there.kept.values()] == [NOON + minutes(45)]
+    (row,) = await stage.rows()
+    await stage.put(replace(row, expired_at=NOON))
+    await stage.compare()
+    assert stage.there.active() == []
+
+
+async def test_a_lost_answer_adds_none_twice() -> None:
+    stage = Stage(there=Alertmanager(forgets_answers=True))
+    await stage.put(OURS)
+    with pytest.raises(AlertmanagerError):
+        await stage.compare()
+    stage.there.forgets_answers = False
+    await stage.compare()
+    assert len(stage.there.kept) == len(await stage.rows()) == 1
+
+
+async def test_what_may_only_be_read_is_not_written_to() -> None:
+    stage = Stage(writes=False)
+    stage.add_there()
+    await stage.put(OURS)
+    await stage.compare()
+    assert len(stage.there.kept) == 1
+    row = next(one for one in await stage.rows() if one.is_from_there)
+    await stage.put(replace(row, expired_at=NOON))
+    await stage.compare()
+    assert stage.there.active() == ["fans"]
+    assert [one.expired_at for one in await stage.rows() if one.is_from_there] == [NOON]
+
+
+async def test_one_of_there_that_is_ended_here_ends_there() -> None:
+    stage = Stage()
+    stage.add_there()
+    await stage.compare()
+    (row,) = await stage.rows()
+    await stage.put(replace(row, expired_at=NOON))
+    await stage.compare()
+    assert stage.there.active() == []
+
+
+async def test_a_silence_of_an_incident_stays_here() -> None:
+    stage = Stage()
+    await stage.put(replace(OURS, matchers=(), incident="i1"))
+    await stage.compare()
+    assert stage.there.kept == {}
+
+
+async def test_one_that_ends_by_itself_is_not_ended_there() -> None:
+    stage = Stage()
+    await stage.put(OURS)
+    await stage.compare()
+    stage.clock.at = NOON + minutes(31)
+    stage.there.kept["u0"].status.state = "expired"
+    await stage.compare()
+    assert [one.expired_at for one in await stage.rows()] == [None]
