@@ -20,6 +20,7 @@ SHOWING = (
 )
 READ = {
     "alerts/cards/headline.py": "the placeholders of a rule's template",
+    "alerts/cards/incident_card.py": "the times at the beginning of a log line",
     "alerts/cards/sentence_spans.py": "the two characters at a joint, for the space between them",
     "alerts/cards/suggested_actions.py": "the words of a command line, and its placeholders",
     "alerts/cards/text.py": "backticks and moments in the words of rules of others",
