@@ -1,19 +1,23 @@
 """One measured process of F16: `python -m benchmarks.scale WHAT URL KUBECONFIG` prints its figures as JSON.
 
-WHAT is `starts`: start the cluster cache a few times; or `cycles`: start it, then run cycles of all shipped rules while
-pods change. Each is a process of its own, so that neither warms the other up.
+WHAT is `objects`: decode every list and keep the objects; `starts`: start the cluster cache a few times; or `cycles`:
+start it, then run cycles of all shipped rules while pods change. Each is a process of its own, because only then its
+memory is its own.
 """
 
 import asyncio
+import gc
 import sys
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import aiohttp
 import msgspec
 
 from alerts.rendering import RuleRenderer
 from benchmarks.large_cluster import PRESENCE
+from benchmarks.large_cluster_objects import PATHS
 from benchmarks.row import CannotRunError
 from benchmarks.rows.f13_cycle import decode
 from benchmarks.stalls import longest_decode, longest_stall
@@ -26,6 +30,8 @@ from bot.settings.schema import RulesSettings
 from collectors.check_catalogue import CHECKS
 from collectors.check_runner import CheckRunner
 from collectors.cluster.cache import ClusterCache
+from collectors.cluster.decoder import KindDecoder
+from collectors.cluster.kinds import DEFAULT_KINDS
 from collectors.facts.clock import SystemClock
 from collectors.facts.queries import LogQuery
 from collectors.facts.redaction import Redactor
@@ -43,11 +49,12 @@ PAUSE = 1.2  # seconds before a cycle: the derived snapshot is old enough to be 
 
 
 class Measured(msgspec.Struct, kw_only=True):
-    """Seconds. `stall` and `decode` are the longest of the loop, and of one answer for all GPUs.
+    """Seconds and bytes. `stall` and `decode` are the longest of the loop, and of one answer for all GPUs.
 
     `cycle`: every rule also queries presence, as at the start. `calm`: no alert is missing, so none does.
     """
 
+    memory: int = 0
     cycle: float = 0
     calm: float = 0
     stall: float = 0
@@ -56,11 +63,31 @@ class Measured(msgspec.Struct, kw_only=True):
     blind: dict[str, str] = {}
 
 
+class _List(msgspec.Struct):
+    metadata: dict[str, str]
+
+
 class _QuietLogs(QuietSource):
     """Logs in which nothing is found: searches do not depend on the size of the cluster."""
 
     name = "elasticsearch"
     query_types = frozenset({LogQuery})
+
+
+async def objects(url: str) -> Measured:
+    """Decode all lists and keep what is decoded."""
+    before = _resident()
+    kept: list[object] = []
+    decoders = {kind.path: KindDecoder(kind) for kind in DEFAULT_KINDS}
+    async with aiohttp.ClientSession() as session:
+        for path in PATHS:
+            token: str | None = ""
+            while token is not None:
+                async with session.get(url + path, params={"continue": token} if token else {}) as response:
+                    body = await response.read()
+                kept += decoders[path].page(body).objects
+                token = msgspec.json.decode(body, type=_List).metadata.get("continue")
+    return Measured(memory=_resident() - before)
 
 
 async def starts(kubeconfig: str) -> Measured:
@@ -88,6 +115,7 @@ async def cycles(url: str, kubeconfig: str) -> Measured:
     rules = tuple(replace(rule, interval=always) for rule in read_rulebook(RulesSettings()).rules)
     client = await KubernetesClient.connect(KubernetesOptions(kubeconfig=kubeconfig))
     prometheus = PrometheusSource(PrometheusOptions(url=url))
+    before = _resident()
     cache = ClusterCache(KubernetesSource(client), clock=clock)
     sources = ClusterSources([prometheus, _QuietLogs()])
     cluster = LiveCluster("prod-a", clock=clock, cache=cache, sources=sources)
@@ -115,6 +143,7 @@ async def cycles(url: str, kubeconfig: str) -> Measured:
         blind.clear()
         times = await take_turns({"cycle": cycle}, rounds=CYCLES, warm_ups=0)
         stall = await longest_stall(cycle, rounds=CYCLES)
+        memory = _resident() - before
         calm_times = await take_turns({"calm": calm}, rounds=CYCLES)
         task.cancel()
     async with (
@@ -127,6 +156,7 @@ async def cycles(url: str, kubeconfig: str) -> Measured:
     await prometheus.close()
     await client.close()
     return Measured(
+        memory=memory,
         cycle=times["cycle"].median,
         calm=calm_times["calm"].median,
         stall=stall.total_seconds(),
@@ -136,8 +166,16 @@ async def cycles(url: str, kubeconfig: str) -> Measured:
     )
 
 
+def _resident() -> int:
+    """Return the resident memory of this process, in bytes."""
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * 4096
+
+
 if __name__ == "__main__":
     collect_in_small_parts()
     what, address, config = sys.argv[1:]
-    found = asyncio.run(starts(config) if what == "starts" else cycles(address, config))
+    work = {"objects": lambda: objects(address), "starts": lambda: starts(config)}
+    found = asyncio.run(work.get(what, lambda: cycles(address, config))())
     print(msgspec.json.encode(found).decode())

@@ -54,7 +54,7 @@ def parent_card(
     parent: ParentIncident, members: Sequence[Incident], *, context: ParentContext = NO_PARENT_CONTEXT
 ) -> Message:
     """Return the card as its members are now."""
-    is_listed = parent.listed == parent.standing.incidents
+    is_listed = parent.listed == parent.standing.extent
     blocks: list[Block] = [Paragraph(text=line) for line in parent_lines(parent, members, context)]
     if parent.is_open and context.blind:
         blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), context.blind)))
@@ -155,16 +155,20 @@ def _where_all_are(parent: ParentIncident, *, is_listed: bool) -> Text:
 
 
 def _file_name(parent: ParentIncident) -> str:
-    return f"{parent.id}-{parent.listed}-incidents.txt"
+    return f"{parent.id}-{parent.standing.alerts}-alerts.txt"
 
 
 def _list_of(parent: ParentIncident, members: Iterable[Incident]) -> Attachment:
     """Return the whole list. It has nothing that changes: a file that does is attached again."""
     lines = sorted(
-        f"{node_of(one):40} {one.id:10} {moment_words(one.opened_at)}  {one.members[0].name}"
-        for one in members
+        f"{node_of(one):40} {one.id:10} {moment_words(one.opened_at)}  {_names(one)}" for one in members
     )
     return Attachment(name=_file_name(parent), content="\n".join(lines))
+
+
+def _names(incident: Incident) -> str:
+    """The names of its alerts, each once. An incident that holds its first alerts only has one of each name."""
+    return ", ".join(sorted({member.name for member in incident.members}))
 
 
 def parent_buttons(

@@ -133,7 +133,7 @@ def where_it_belongs(incident: Incident, parent: ParentIncident) -> Text:
     """Return where an incident's news are, for its own card."""
     template = (
         "Part of incident `{parent}`, many nodes of {place}: what happens is said there."
-        if parent.is_open
+        if parent.is_open and incident.is_open
         else "It was part of incident `{parent}`, many nodes of {place}."
     )
     return text(sentence(template, parent=incident.parent, place=place_shown(parent)))

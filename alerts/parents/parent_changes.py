@@ -12,7 +12,7 @@ from alerts.parents.storm_keys import node_of
 from alerts.parents.storms import Storm
 from alerts.rules import ImpactScope, Severity
 
-CALM = timedelta(seconds=10)  # without a new member, the whole list is attached again
+CALM = timedelta(seconds=1)  # without a new alert, the whole list is attached again
 GROWN = 1.25  # and at once if it has grown by so much
 
 
@@ -51,6 +51,7 @@ def with_standing(
     standing = replace(
         before.standing,
         incidents=incidents,
+        alerts=max(before.standing.alerts, sum(one.alerts for one in members)),
         open_incidents=len(open_ones),
         nodes=nodes,
         open_nodes=len({node_of(one) for one in open_ones}),
@@ -68,6 +69,8 @@ def with_standing(
     after = replace(before, standing=standing, channels=channels)
     if has_joined:
         after = replace(after, joined_at=now)
+    if standing.extent != before.standing.extent:
+        after = replace(after, grew_at=now)
     if before.is_open and not open_ones:
         ended = max((one.resolved_at for one in members if one.resolved_at), default=now)
         return replace(after, resolved_at=ended).with_event(IncidentEventType.RESOLVED, ended)
@@ -121,9 +124,9 @@ def with_list(parent: ParentIncident, now: datetime) -> ParentIncident:
 
     One that grows for hours gets fewer and fewer.
     """
-    members = parent.standing.incidents
-    if not parent.is_open or members == parent.listed:
+    extent = parent.standing.extent
+    if not parent.is_open or extent == parent.listed:
         return parent
-    pause = max(CALM, (now - parent.opened_at) / 2)
-    is_due = members >= GROWN * parent.listed or now - parent.joined_at >= pause
-    return replace(parent, listed=members) if is_due else parent
+    pause = max(CALM, (now - parent.opened_at) / 3)
+    is_due = extent >= GROWN * parent.listed or now - (parent.grew_at or parent.joined_at) >= pause
+    return replace(parent, listed=extent) if is_due else parent

@@ -34,6 +34,12 @@ class Standing:
     other_alerts: int = 0  # names that `fired` leaves out
     channels: tuple[str, ...] = ()
     gpus: int = 0  # of the trainings on its open nodes
+    alerts: int = 0  # of its incidents, over or not
+
+    @property
+    def extent(self) -> int:
+        """What its list has: it grows with each incident and with each alert."""
+        return self.incidents + self.alerts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +76,8 @@ class ParentIncident:
     opened_at: datetime
     joined_at: datetime  # when the last member joined
     standing: Standing
-    listed: int = 0  # members in the list that was attached last
+    listed: int = 0  # `Standing.extent` when the list was attached last
+    grew_at: datetime | None = None  # when its extent changed last
     announced: Announced | None = None
     channels: tuple[str, ...] = ()
     events: tuple[IncidentEvent, ...] = ()
@@ -142,6 +149,7 @@ class ParentIncident:
             self,
             opened_at=self.opened_at + by,
             joined_at=self.joined_at + by,
+            grew_at=self.grew_at and self.grew_at + by,
             announced=self.announced and replace(self.announced, at=self.announced.at + by),
             acknowledged_at=self.acknowledged_at and self.acknowledged_at + by,
             resolved_at=self.resolved_at and self.resolved_at + by,

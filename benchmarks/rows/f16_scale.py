@@ -29,10 +29,11 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
     async with _served(FEWER) as few:
         small = await _measured("cycles", *few)
     async with _served(NODES) as many:
+        alone = await _measured("objects", *many)
         start = await _measured("starts", *many)
         large = await _measured("cycles", *many)
         with TemporaryDirectory(prefix="bench-") as folder:
-            memory = await peak_memory(*many, Path(folder))
+            whole = await peak_memory(*many, Path(folder))
     judged = large.rules - len(large.blind)
     decode = Peer(name=f"decode of one answer of {NODES * GPUS:,} series", value=large.decode * 1e3)
     rows = (
@@ -54,8 +55,16 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
         ),
         Row(
             id="F16",
-            measure="… memory of the whole process, at most",
-            value=memory / 1e6,
+            measure="… memory that the cluster takes in the process",
+            value=large.memory / 1e6,
+            unit="MB",
+            peer=Peer(name="the decoded objects alone", value=alone.memory / 1e6),
+            goal=Goal(limit=2.0),
+        ),
+        Row(
+            id="F16",
+            measure="… memory of the whole process, at most; the goal is the chart's limit",
+            value=whole / 1e6,
             unit="MB",
             goal=Goal(limit=CHARTS_LIMIT / 1e6, of_value=True),
         ),
@@ -132,4 +141,4 @@ async def _measured(what: str, url: str, config: Path) -> Measured:
     return msgspec.json.decode(out.rstrip().rpartition(b"\n")[2], type=Measured)  # after what it logged
 
 
-BENCHMARK = Benchmark(id="F16", title="5,000 nodes and 50,000 pods", run=run, limit=timedelta(seconds=600))
+BENCHMARK = Benchmark(id="F16", title="5,000 nodes and 50,000 pods", run=run, limit=timedelta(seconds=660))

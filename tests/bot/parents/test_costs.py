@@ -2,39 +2,17 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event
 
 from bot.store.sql_store import SqlStore
 from collectors.facts.clock import SystemClock
+from tests.support.store_counts import counted
 from tests.support.storm_stage import StormStage, a_site, racks
 
 NODES = racks(5, 20)
 NEVER = 10_000
-
-
-@contextmanager
-def counted() -> Iterator[Counter[str]]:
-    counts: Counter[str] = Counter()
-
-    def statement(*_: Any) -> None:
-        counts["statements"] += 1
-
-    def commit(*_: Any) -> None:
-        counts["commits"] += 1
-
-    event.listen(Engine, "before_cursor_execute", statement)
-    event.listen(Engine, "commit", commit)
-    try:
-        yield counts
-    finally:
-        event.remove(Engine, "before_cursor_execute", statement)
-        event.remove(Engine, "commit", commit)
 
 
 async def _cycles(folder: Path, storm_from: int) -> list[Counter[str]]:
