@@ -9,7 +9,7 @@ from itertools import islice
 
 import msgspec
 
-from alerts.cards.figures import without_figures
+from alerts.cards.figures import card_state
 from alerts.cards.message import Color, Message
 from alerts.cards.posted import PostedCard, ThreadReply
 from bot.cards.card_kind import Composed
@@ -32,7 +32,7 @@ def digest_of(message: Message) -> str:
 
 def state_digest_of(message: Message) -> str:
     """Return 16 hex digits over what the message says besides its figures."""
-    return _digest(without_figures(message) if message.facts is None else message.facts.state)
+    return _digest(card_state(message) if message.facts is None else message.facts.state)
 
 
 def _digest(shown: object) -> str:
