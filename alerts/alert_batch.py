@@ -62,6 +62,11 @@ class AlertBatch:
 class AlertRecorder(Protocol):
     """Where producers of alerts of one cluster bring them."""
 
+    @property
+    def unlisted(self) -> bool:
+        """Whether an open parent has grown since its list was attached: a batch soon attaches it, even an empty one."""
+        ...
+
     async def record(self, batch: AlertBatch, *, rules: Mapping[str, Rule], topology: Topology) -> None:
         """Store the batch with what follows from it, in one transaction. It may be brought again after a failure."""
         ...

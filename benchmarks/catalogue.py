@@ -2,7 +2,12 @@
 
 from benchmarks.row import Benchmark
 from benchmarks.rows import (
+    f1_storm,
+    f3_kills,
+    f4_latency,
+    f5_intake,
     f6_bad_gpu_traces,
+    f8_redelivery,
     f9_watch,
     f11_first_incident,
     f11_install,
@@ -14,7 +19,13 @@ from benchmarks.rows import (
 )
 
 BENCHMARKS: tuple[Benchmark, ...] = (
+    f1_storm.BENCHMARK,
+    f1_storm.SCATTERED,
+    f3_kills.BENCHMARK,
+    f4_latency.BENCHMARK,
+    f5_intake.BENCHMARK,
     f6_bad_gpu_traces.BENCHMARK,
+    f8_redelivery.BENCHMARK,
     f9_watch.BENCHMARK,
     f11_install.BENCHMARK,
     f11_first_incident.BENCHMARK,

@@ -1,19 +1,18 @@
 """The resident memory of the whole bot: `yardmaster run` as a process, with its children, at its largest."""
 
 import asyncio
-import re
 import sys
 from datetime import timedelta
 from pathlib import Path
 
 import yaml
 
+from benchmarks.process_memory import peak
 from demo.parts.processes import Program, answers, free_port, running
 
 ROOT = Path(__file__).parents[1]
 READY_WITHIN = timedelta(seconds=240)
 WATCHED = timedelta(seconds=60)  # after it is ready: a few cycles of all rules
-_PEAK = re.compile(r"VmHWM:\s*(\d+) kB")
 
 
 async def peak_memory(url: str, kubeconfig: Path, folder: Path) -> int:
@@ -38,19 +37,4 @@ async def peak_memory(url: str, kubeconfig: Path, folder: Path) -> int:
         program, lambda: answers(f"http://{address}/readyz"), limit=READY_WITHIN, grace=grace
     ) as child:
         await asyncio.sleep(WATCHED.total_seconds())
-        return sum(map(_peak, _family(child.pid)))
-
-
-def _family(pid: int) -> list[int]:
-    """Return the process and all that it started and that still run."""
-    children = [
-        int(child)
-        for task in Path(f"/proc/{pid}/task").iterdir()
-        for child in (task / "children").read_text(encoding="ascii").split()
-    ]
-    return [pid, *(one for child in children for one in _family(child))]
-
-
-def _peak(pid: int) -> int:
-    found = _PEAK.search(Path(f"/proc/{pid}/status").read_text(encoding="ascii"))
-    return int(found[1]) * 1024 if found else 0
+        return peak(child.pid)

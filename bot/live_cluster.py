@@ -19,6 +19,7 @@ from collectors.cluster.inventory import Inventory, inventory_of
 from collectors.cluster.kinds import DNS_AUTOSCALERS, NODES, PODS
 from collectors.facts.clock import Clock, ClockSteps
 from collectors.facts.findings import Finding
+from collectors.facts.places import PLACE_LABELS
 from collectors.facts.queries import Query
 from collectors.facts.results import Blind, QueryResult, SourceError
 from collectors.facts.sentences import listed, sentence
@@ -56,6 +57,7 @@ class LiveCluster:
     """One cluster, shared by all parts, as it was at most `snapshot_every` seconds ago.
 
     `clock_steps`: the clock steps that its checks report; None in all clusters but one, whose card is enough.
+    `places`: the labels of nodes that say what they are a part of.
     """
 
     def __init__(
@@ -70,8 +72,10 @@ class LiveCluster:
         errors: InternalErrors | None = None,
         snapshot_every: float = SNAPSHOT_EVERY,
         clock_steps: ClockSteps | None = None,
+        places: Mapping[str, tuple[str, ...]] = PLACE_LABELS,
     ) -> None:
         self.name = name
+        self._places = places
         self.cache = cache
         self.sources = sources or ClusterSources()
         self.logs: LogReader | None = self.sources.logs
@@ -155,7 +159,7 @@ class LiveCluster:
         derived = partial(_Derived, made_at=now, version=self.cache.version, blind=blind)
         try:
             trainings = read_trainings(found)
-            topology = build_topology(found, trainings, cluster=self.name)
+            topology = build_topology(found, trainings, cluster=self.name, places=self._places)
             self._derived = derived(inventory=found, trainings=trainings, topology=topology)
         except Exception as error:  # an odd object must not end what reads the others
             reason = self._errors.contain(error, "kubernetes", cluster=self.name)
@@ -268,6 +272,7 @@ async def open_cluster(
         writer=writer,
         errors=parts.errors,
         clock_steps=clock_steps,
+        places={kind: (*settings.places.get(kind, ()), *labels) for kind, labels in PLACE_LABELS.items()},
     )
     if cache is not None:
         cluster.sources.follow(cluster.topology)

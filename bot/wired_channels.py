@@ -16,6 +16,7 @@ from bot.channels.open_channel import Conversation, OpenChannel
 from bot.charts.chart_maker import ChartMaker
 from bot.charts.chart_renderer import ChartRenderer, can_render
 from bot.chat_accounts import People
+from bot.delivery.fallback import FallbackOptions
 from bot.delivery.measured_notifier import MeasuredNotifier
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.cluster_view import ClusterView
@@ -55,6 +56,9 @@ def wire_delivery(
         notifiers,
         CardCatalogue(_card_context(shared, opened, clusters, views, rules)),
         clock=shared.clock,
+        fallback=FallbackOptions(
+            channels=shared.settings.fallback.channels, after=shared.settings.fallback.after
+        ),
         errors=shared.errors,
     )
     shared.store.listen(reconciler.mark_changed)

@@ -5,14 +5,12 @@ from collections.abc import Mapping, Sequence
 from collectors.check_catalogue import CHECKS
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NODES, PODS
-from collectors.facts.findings import Finding, blinding, broken
-from collectors.facts.one_line import some_of
+from collectors.facts.findings import Finding, unseeing
 from collectors.facts.queries import CheckQuery, Query
 from collectors.facts.results import Blind
 from collectors.facts.sentences import sentence
 
 _RIGHTS = sentence("`yardmaster doctor` says which right is missing, with the line of the role")
-_SHOWN = 6
 _OF_CLUSTER = frozenset({"inventory", "trainings", "configs"})
 _EVERYWHERE = (NODES.name, PODS.name)  # without these there is no inventory
 
@@ -21,13 +19,12 @@ def blind_checks(queries: Mapping[str, Query], inventory: Inventory | Blind) -> 
     """Return why checks of these queries, which are by their rules' names, cannot run."""
     if isinstance(inventory, Blind):
         rules = rules_without(queries)
-        return [_finding(rules, inventory.reason)] if rules else []
+        return [unseeing(rules, inventory.reason, _RIGHTS)] if rules else []
     found = []
     for kind, reason in sorted(inventory.missing.items()):
         if rules := rules_without(queries, kind):
-            found.append(
-                _finding(rules, sentence("{kind} cannot be seen: {reason}", kind=kind, reason=reason))
-            )
+            cause = sentence("{kind} cannot be seen: {reason}", kind=kind, reason=reason)
+            found.append(unseeing(rules, cause, _RIGHTS))
     return found
 
 
@@ -41,9 +38,3 @@ def rules_without(queries: Mapping[str, Query], kind: str = "") -> Sequence[str]
     if not kind or kind in _EVERYWHERE:
         return sorted(name for name, check in own.items() if check.needs & _OF_CLUSTER)
     return sorted(name for name, check in own.items() if kind in check.kinds)
-
-
-def _finding(rules: Sequence[str], cause: str) -> Finding:
-    names = sorted(rules)
-    text = sentence("{names} can see nothing: {cause}", names=some_of(names, _SHOWN), cause=cause)
-    return blinding(broken(text, _RIGHTS), names, cause)

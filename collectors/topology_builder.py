@@ -17,6 +17,7 @@ from collectors.cluster.resources import (
     holds_resources,
     whole_gpus,
 )
+from collectors.facts.places import PLACE_LABELS, RACK_PLACE, ZONE_PLACE, places_of
 from collectors.facts.sentences import listed, sentence
 from collectors.facts.topology import NodeFacts, PodFacts, PodKey, Topology, TrainingFacts
 from collectors.gpu_workloads import GpuWorkloads
@@ -26,8 +27,6 @@ from collectors.trainings.training import Rank, Training, TrainingState
 K = TypeVar("K")
 V = TypeVar("V")
 
-ZONE_KEY = "topology.kubernetes.io/zone"
-RACK_KEYS = ("yardmaster.io/rack", "topology.kubernetes.io/rack", "topology.rook.io/rack", "rack")
 PRODUCT_KEYS = ("nvidia.com/gpu.product", "amd.com/gpu.product-name", "nvidia-gpu-type")
 
 
@@ -36,15 +35,15 @@ def build_topology(
     trainings: Sequence[Training],
     *,
     cluster: str,
-    racks: Sequence[str] = RACK_KEYS,
+    places: Mapping[str, tuple[str, ...]] = PLACE_LABELS,
     products: Sequence[str] = PRODUCT_KEYS,
 ) -> Topology:
-    """Return the topology of one cluster. `racks` and `products` are the node labels to read, best first."""
+    """Return the topology of one cluster. `places` and `products` are the node labels to read, best first."""
     pods = _Pods(inventory, trainings)
     return Topology(
         cluster=cluster,
         as_of=inventory.as_of,
-        nodes=_OnDemand(inventory.nodes, lambda name: _node(name, inventory, racks, products)),
+        nodes=_OnDemand(inventory.nodes, lambda name: _node(name, inventory, places, products)),
         pods=_OnDemand(_PodKeys(inventory.pods), pods.facts),
         trainings={
             training.id: inventory.memo.get(("facts", training.id), (training,), partial(_training, training))
@@ -203,13 +202,17 @@ class _Addresses(Mapping[str, str]):
         return sum(1 for _ in self)
 
 
-def _node(name: str, inventory: Inventory, racks: Sequence[str], products: Sequence[str]) -> NodeFacts:
+def _node(
+    name: str, inventory: Inventory, labels_of: Mapping[str, tuple[str, ...]], products: Sequence[str]
+) -> NodeFacts:
     node = inventory.nodes[name]
     labels = node.metadata.labels or {}
+    places = dict(places_of(labels, labels_of))
     return NodeFacts(
         name=node.metadata.name,
-        rack=next((labels[key] for key in racks if labels.get(key)), ""),
-        zone=labels.get(ZONE_KEY, ""),
+        rack=places.pop(RACK_PLACE, ""),
+        zone=places.pop(ZONE_PLACE, ""),
+        places=places,
         addresses=tuple(one.address for one in node.status.addresses or ()),
         gpus=round(_or_none(lambda: whole_gpus(node))) or _whole_devices(name, inventory),
         gpu_product=next((labels[key] for key in products if labels.get(key)), ""),

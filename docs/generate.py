@@ -12,7 +12,9 @@ from pathlib import Path
 
 from docs.catalogue_tables import checks_part, commands_part, metrics_part, rules_part, trainings_part
 from docs.coverage_table import coverage_part
+from docs.measured_table import measured_part
 from docs.neighbours import twice_part, without_logs_part
+from docs.promises_table import promises_part
 from docs.settings_table import settings_table
 
 DOCS = Path(__file__).parent
@@ -26,6 +28,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "trainings": trainings_part,
     "twice": twice_part,
     "without_logs": without_logs_part,
+    "promises": promises_part,
+    "measured": measured_part,
 }
 _PART = re.compile(r"(<!-- generated: (?P<name>\w+) -->\n).*?(<!-- /generated -->)", re.DOTALL)
 
@@ -36,9 +40,9 @@ def fresh(text: str) -> str:
 
 
 def pages(folder: Path = DOCS) -> dict[Path, str]:
-    """Every page with a generated part, and its text as it should be."""
+    """Every page with a generated part, the README too, and its text as it should be."""
     found = {}
-    for page in sorted(folder.glob("*.md")):
+    for page in (*sorted(folder.glob("*.md")), *folder.parent.glob("README.md")):
         text = page.read_text(encoding="utf-8")
         if _PART.search(text):
             found[page] = fresh(text)
@@ -61,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for page in stale_pages:
         if not is_check:
             page.write_text(texts[page], encoding="utf-8")
-        sys.stdout.write(f"{'stale' if is_check else 'generated'}: docs/{page.name}\n")
+        sys.stdout.write(f"{'stale' if is_check else 'generated'}: {page.relative_to(DOCS.parent)}\n")
     return 1 if is_check and stale_pages else 0
 
 

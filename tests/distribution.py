@@ -39,7 +39,7 @@ GROUPS = {
     "tests/recorded": "recorded",
 }
 
-SPREAD = frozenset({"tests/house/test_walks.py"})  # long tests that share nothing
+SPREAD = ("tests/house/test_walks.py", "tests/bot/delivery/test_kill_points.py")
 
 
 class Distribution(LoadScopeScheduling):  # type: ignore[misc]

@@ -7,22 +7,38 @@ from alerts.cards.incident_context import IncidentContext
 from alerts.cards.text import Text, bold, code, joined, person, text
 from alerts.incidents.grouping import place_of, shared_subject
 from alerts.incidents.incident import Impact, Incident
+from alerts.incidents.twin import is_received
 from alerts.rules import ImpactScope
 from collectors.facts.sentences import Sentence, counted, listed, sentence
 
 SHOWN = 2  # trainings: a line on a phone
+NAMED = 8  # names of alerts that others sent
+_OBJECTS = ("volume", "training", "workload", "service")  # what an alert without a node may be about
 
 
 def concerned(incident: Incident, context: IncidentContext) -> Text:
     """Return the place, if the title does not name it, and the trainings with their owners, largest first."""
     subject = shared_subject(incident)
     place = place_of(subject) or incident.cluster
-    where = text(bold("Where: "), code(place))
     who = _who(incident, context)
+    if names := received_names(incident):  # their sentences may name nothing
+        object_ = next(filter(None, map(subject.words().get, _OBJECTS)), "")
+        about = place if subject.node or subject.pod or not object_ else object_
+        label = bold("Alert: ") if len(names) == 1 else bold("Alerts: ")
+        shown = joined(", ", [*map(code, names[:NAMED]), *([text("…")] if len(names) > NAMED else [])])
+        return joined(
+            " · ", [text(bold("Where: "), code(about)), text(label, shown), *([who] if who else [])]
+        )
+    where = text(bold("Where: "), code(place))
     if not who:
         return where
     is_in_title = all(word.casefold() in headline(incident).casefold() for word in place.split())
     return who if is_in_title else text(where, " · ", who)
+
+
+def received_names(incident: Incident) -> Sequence[str]:
+    """Return the names of its alerts that other programs sent, each once."""
+    return sorted({member.name for member in incident.members if is_received(member.rule)})
 
 
 def _who(incident: Incident, context: IncidentContext) -> Text:

@@ -33,7 +33,7 @@ _LOUD = {
     Severity.INFO: sentence("INFO"),
 }
 _TIME = re.compile(r"(?<!\d)\d{2}:\d{2}:\d{2}(?!\d)")  # and no PCI address
-_OWN_TIMES = sentence("Times in these lines are as the program wrote them, often in UTC.")
+_OWN_TIMES = sentence("The program itself wrote the times in these lines, often in UTC.")
 _MARKS = {Severity.CRITICAL: "🔴", Severity.WARNING: "🟠", Severity.INFO: "🔵"}
 
 

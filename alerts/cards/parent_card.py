@@ -1,6 +1,6 @@
 """The card of a parent incident: how many nodes, whose trainings, the worst of it, and each node by name. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -18,7 +18,14 @@ from alerts.cards.message import (
     Message,
     Paragraph,
 )
-from alerts.cards.parent_words import parent_headline, parent_resolution, parent_summary, where_it_belongs
+from alerts.cards.parent_words import (
+    likely_cause_said,
+    parent_headline,
+    parent_resolution,
+    parent_summary,
+    stake_said,
+    where_it_belongs,
+)
 from alerts.cards.text import Text, bold, code, joined, person, text
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.incident import Impact, Incident
@@ -54,8 +61,9 @@ def parent_card(
     parent: ParentIncident, members: Sequence[Incident], *, context: ParentContext = NO_PARENT_CONTEXT
 ) -> Message:
     """Return the card as its members are now."""
-    is_listed = parent.listed == parent.standing.incidents
-    blocks: list[Block] = [Paragraph(text=line) for line in parent_lines(parent, members, context)]
+    is_listed = parent.listed == parent.standing.extent
+    lines = (*parent_lines(parent, members, context), *_cause_and_stake(parent))
+    blocks: list[Block] = [Paragraph(text=line) for line in lines]
     if parent.is_open and context.blind:
         blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), context.blind)))
     blocks.append(Paragraph(text=_nodes(parent, members)))
@@ -87,6 +95,13 @@ def parent_lines(
         else sentence("no known training")
     )
     return text(label, trainings), _worst_or_end(parent, members)
+
+
+def _cause_and_stake(parent: ParentIncident) -> Iterator[Text]:
+    if parent.is_open and (cause := likely_cause_said(parent)):
+        yield text(bold("Likely cause: "), cause)
+    if stake := stake_said(parent):
+        yield text(bold("At stake: ") if parent.is_open else bold("Cost: "), stake)
 
 
 def _trainings(members: Iterable[Incident]) -> list[Impact]:
@@ -155,16 +170,20 @@ def _where_all_are(parent: ParentIncident, *, is_listed: bool) -> Text:
 
 
 def _file_name(parent: ParentIncident) -> str:
-    return f"{parent.id}-{parent.listed}-incidents.txt"
+    return f"{parent.id}-{parent.standing.alerts}-alerts.txt"
 
 
 def _list_of(parent: ParentIncident, members: Iterable[Incident]) -> Attachment:
     """Return the whole list. It has nothing that changes: a file that does is attached again."""
     lines = sorted(
-        f"{node_of(one):40} {one.id:10} {moment_words(one.opened_at)}  {one.members[0].name}"
-        for one in members
+        f"{node_of(one):40} {one.id:10} {moment_words(one.opened_at)}  {_names(one)}" for one in members
     )
     return Attachment(name=_file_name(parent), content="\n".join(lines))
+
+
+def _names(incident: Incident) -> str:
+    """The names of its alerts, each once. An incident that holds its first alerts only has one of each name."""
+    return ", ".join(sorted({member.name for member in incident.members}))
 
 
 def parent_buttons(

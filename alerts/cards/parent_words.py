@@ -11,6 +11,10 @@ from collectors.facts.sentences import Sentence, counted, listed, sentence, word
 
 _PLACES = {  # by the kind of what the nodes have in common
     "rack": "rack {name}",
+    "nvlink_domain": "NVLink domain {name}",
+    "switch": "switch {name}",
+    "cooling_zone": "cooling zone {name}",
+    "power_zone": "power zone {name}",
     "zone": "zone {name}",
     "component": "component {name}",
     "training": "training {name}",
@@ -22,6 +26,55 @@ def place_shown(parent: ParentIncident) -> Sentence:
     """Return what its nodes have in common. A name such as `rack-d` says itself what it is."""
     says_it = parent.name.casefold().startswith(parent.kind)
     return sentence("{name}" if says_it else _PLACES.get(parent.kind, "{name}"), name=parent.name)
+
+
+def likely_cause_said(parent: ParentIncident) -> Text:
+    """Return what is likely its cause: the highest place that is hit as a whole, and what broke first."""
+    likely = parent.standing.likely
+    if likely is None:
+        return ()
+    first = (
+        sentence(
+            "first {alert} on {node}, {at} (`{incident}`)",
+            alert=likely.alert,
+            node=likely.node,
+            at=likely.at,
+            incident=likely.incident,
+        )
+        if likely.node
+        else sentence(
+            "before the nodes {alert}, {at} (`{incident}`)",
+            alert=likely.alert,
+            at=likely.at,
+            incident=likely.incident,
+        )
+    )
+    if not likely.kind:
+        return text(first)
+    place = sentence(_PLACES[likely.kind], name=likely.name)
+    where = counted(
+        "{place}, {hit} of its {count} node",
+        "{place}, {hit} of its {count} nodes",
+        place=place,
+        hit=likely.hit,
+        count=likely.nodes,
+    )
+    return text(listed((where, first), ";"))
+
+
+def stake_said(parent: ParentIncident) -> Text:
+    """Return what it costs; once it is over, what it cost."""
+    if not parent.is_open:
+        hours = round(parent.gpu_hours_until(parent.resolved_at or parent.opened_at))
+        said = counted("{count} GPU-hour was at stake", "{count} GPU-hours were at stake", count=hours)
+        return text(said) if hours else ()
+    gpus = round(parent.standing.at_stake)
+    said = counted(
+        "{count} GPU stands still: a GPU-hour each hour",
+        "{count} GPUs stand still: {count} GPU-hours each hour",
+        count=gpus,
+    )
+    return text(said) if gpus else ()
 
 
 def parent_headline(parent: ParentIncident) -> Sentence:
@@ -133,7 +186,7 @@ def where_it_belongs(incident: Incident, parent: ParentIncident) -> Text:
     """Return where an incident's news are, for its own card."""
     template = (
         "Part of incident `{parent}`, many nodes of {place}: what happens is said there."
-        if parent.is_open
+        if parent.is_open and incident.is_open
         else "It was part of incident `{parent}`, many nodes of {place}."
     )
     return text(sentence(template, parent=incident.parent, place=place_shown(parent)))

@@ -59,6 +59,7 @@ class PostedCard:
     posted_at: datetime | None = None
     is_final: bool = False  # no more updates follow, unless it is reopened
     error: str = ""  # why the channel refused it, if so
+    instead_of: str = ""  # the channel that could not show it, if this is a card of the fallback
 
     @property
     def state(self) -> str:

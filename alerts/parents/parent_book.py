@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_book import Effects, IncidentBook
 from alerts.parents.growth import with_growth
-from alerts.parents.parent_changes import as_member, formed, with_list, with_standing
+from alerts.parents.parent_changes import as_member, formed, with_list, with_stake, with_standing
 from alerts.parents.parent_incident import ParentIncident
 from alerts.parents.storm_keys import node_of
 from alerts.parents.storms import (
@@ -133,7 +133,14 @@ class ParentBook:
         return FoundStorms(joins=joins, storms=storms)
 
     def follow(
-        self, effects: Effects, book: IncidentBook, found: FoundStorms, ids: Sequence[str], now: datetime
+        self,
+        effects: Effects,
+        book: IncidentBook,
+        found: FoundStorms,
+        ids: Sequence[str],
+        *,
+        topology: Topology,
+        now: datetime,
     ) -> Stepwise[tuple[Effects, tuple[ParentIncident, ...]]]:
         """Return the effects with the members of the parents, and the parents to store. `ids`: of the new storms."""
         parents = dict(
@@ -156,7 +163,9 @@ class ParentBook:
             after = before
             if id in touched:
                 members = yield from self._members(id, effects, book)
-                after = with_standing(before, members, now, has_joined=id in homes.values())
+                has_joined = id in homes.values()
+                after = with_standing(before, members, now, has_joined=has_joined)
+                after = with_stake(before, after, members[0], book.open, topology, now, has_joined=has_joined)
             after = with_list(with_growth(after, now), now)
             if after != self._parents.get(id):
                 changed.append(after)

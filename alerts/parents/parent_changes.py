@@ -1,18 +1,20 @@
 """Changes of a parent incident: it forms, gets members, is what they are now, and has its list attached. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.grouping import acknowledge
 from alerts.incidents.incident import Incident
+from alerts.parents.likely_cause import gpus_at_stake, likely_cause
 from alerts.parents.parent_incident import COUNTED, Fired, ParentIncident, Standing
 from alerts.parents.storm_keys import node_of
-from alerts.parents.storms import Storm
+from alerts.parents.storms import TOGETHER, Storm
 from alerts.rules import ImpactScope, Severity
+from collectors.facts.topology import Topology
 
-CALM = timedelta(seconds=10)  # without a new member, the whole list is attached again
+CALM = timedelta(seconds=1)  # without a new alert, the whole list is attached again
 GROWN = 1.25  # and at once if it has grown by so much
 
 
@@ -51,6 +53,7 @@ def with_standing(
     standing = replace(
         before.standing,
         incidents=incidents,
+        alerts=max(before.standing.alerts, sum(one.alerts for one in members)),
         open_incidents=len(open_ones),
         nodes=nodes,
         open_nodes=len({node_of(one) for one in open_ones}),
@@ -68,6 +71,8 @@ def with_standing(
     after = replace(before, standing=standing, channels=channels)
     if has_joined:
         after = replace(after, joined_at=now)
+    if standing.extent != before.standing.extent:
+        after = replace(after, grew_at=now)
     if before.is_open and not open_ones:
         ended = max((one.resolved_at for one in members if one.resolved_at), default=now)
         return replace(after, resolved_at=ended).with_event(IncidentEventType.RESOLVED, ended)
@@ -78,6 +83,34 @@ def with_standing(
     if before.standing.incidents and standing.gravity > max(before.gravity, before.severity.rank):
         return after.with_event(IncidentEventType.WORSENED, now)
     return after
+
+
+def with_stake(
+    before: ParentIncident,
+    after: ParentIncident,
+    members: Sequence[Incident],
+    others: Iterable[Incident],
+    topology: Topology,
+    now: datetime,
+    *,
+    has_joined: bool,
+) -> ParentIncident:
+    """Return the parent with its likely cause and the GPUs at stake; until now it were those of before.
+
+    The cause is of those that broke together at its beginning. What joins later may have another.
+    """
+    if not has_joined and after.standing.open_incidents == before.standing.open_incidents:
+        return after
+    open_ones = [one for one in members if one.is_open]
+    gpus, likely = gpus_at_stake(open_ones, topology), before.standing.likely
+    if open_ones and (likely is None or (has_joined and now - before.opened_at <= TOGETHER)):
+        likely = likely_cause(open_ones, others, topology)
+    standing = replace(after.standing, likely=likely, at_stake=gpus)
+    if gpus == before.standing.at_stake and before.is_open == after.is_open:
+        return replace(after, standing=standing)
+    return replace(
+        after, standing=standing, gpu_hours=before.gpu_hours_until(after.resolved_at or now), counted_at=now
+    )
 
 
 def _gpus(incidents: Iterable[Incident]) -> int:
@@ -121,9 +154,9 @@ def with_list(parent: ParentIncident, now: datetime) -> ParentIncident:
 
     One that grows for hours gets fewer and fewer.
     """
-    members = parent.standing.incidents
-    if not parent.is_open or members == parent.listed:
+    extent = parent.standing.extent
+    if not parent.is_open or extent == parent.listed:
         return parent
-    pause = max(CALM, (now - parent.opened_at) / 2)
-    is_due = members >= GROWN * parent.listed or now - parent.joined_at >= pause
-    return replace(parent, listed=members) if is_due else parent
+    pause = max(CALM, (now - parent.opened_at) / 3)
+    is_due = extent >= GROWN * parent.listed or now - (parent.grew_at or parent.joined_at) >= pause
+    return replace(parent, listed=extent) if is_due else parent

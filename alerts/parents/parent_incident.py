@@ -5,10 +5,12 @@ from datetime import datetime, timedelta
 
 from alerts.incidents.events import IncidentEvent, IncidentEventType, with_next
 from alerts.incidents.incident import CALLS
+from alerts.parents.likely_cause import LikelyCause
 from alerts.rules import Severity
 from alerts.store import stored
 from collectors.facts.subjects import Subject
 
+HOUR = timedelta(hours=1)
 COUNTED = 4  # alerts that it names with the number of their nodes: the card has the rest
 
 
@@ -33,7 +35,15 @@ class Standing:
     fired: tuple[Fired, ...] = ()  # the gravest first, then what is on most nodes: at most COUNTED
     other_alerts: int = 0  # names that `fired` leaves out
     channels: tuple[str, ...] = ()
+    likely: LikelyCause | None = None  # as long as there are open members
+    at_stake: float = 0  # GPUs: on its nodes, and of trainings that stand still with them
     gpus: int = 0  # of the trainings on its open nodes
+    alerts: int = 0  # of its incidents, over or not
+
+    @property
+    def extent(self) -> int:
+        """What its list has: it grows with each incident and with each alert."""
+        return self.incidents + self.alerts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +80,10 @@ class ParentIncident:
     opened_at: datetime
     joined_at: datetime  # when the last member joined
     standing: Standing
-    listed: int = 0  # members in the list that was attached last
+    listed: int = 0  # `Standing.extent` when the list was attached last
+    grew_at: datetime | None = None  # when its extent changed last
+    gpu_hours: float = 0  # at stake until `counted_at`
+    counted_at: datetime | None = None
     announced: Announced | None = None
     channels: tuple[str, ...] = ()
     events: tuple[IncidentEvent, ...] = ()
@@ -103,7 +116,7 @@ class ParentIncident:
 
     @property
     def kind(self) -> str:
-        """Of what it is: rack, zone, component, training, cluster."""
+        """Of what it is: of STORM_KEYS, such as rack."""
         return self.key.partition("/")[0]
 
     @property
@@ -121,6 +134,11 @@ class ParentIncident:
     def lasted(self, now: datetime) -> timedelta:
         """Return how long it has stood since it began, the last time."""
         return (self.resolved_at or now) - self.began_at
+
+    def gpu_hours_until(self, now: datetime) -> float:
+        """Return the GPU-hours at stake since it was opened."""
+        since, until = self.counted_at or self.opened_at, self.resolved_at or now
+        return self.gpu_hours + self.standing.at_stake * max(0.0, (until - since) / HOUR)
 
     @property
     def subject(self) -> Subject:
@@ -142,6 +160,8 @@ class ParentIncident:
             self,
             opened_at=self.opened_at + by,
             joined_at=self.joined_at + by,
+            counted_at=self.counted_at and self.counted_at + by,
+            grew_at=self.grew_at and self.grew_at + by,
             announced=self.announced and replace(self.announced, at=self.announced.at + by),
             acknowledged_at=self.acknowledged_at and self.acknowledged_at + by,
             resolved_at=self.resolved_at and self.resolved_at + by,

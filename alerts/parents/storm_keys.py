@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from alerts.incidents.incident import Incident
 from alerts.rules import ImpactScope
+from collectors.facts.places import RACK_PLACE, ZONE_PLACE
 from collectors.facts.topology import Topology
 
 NODE_GROUPS = ("node", "pod")  # kinds of group keys: an incident of another kind is about more than its node
@@ -33,18 +34,29 @@ class StormKey:
     is_lasting: bool = True
 
 
-def _rack(incident: Incident, topology: Topology) -> Iterable[str]:
+def place_of_node(incident: Incident, topology: Topology, kind: str) -> str:
+    """Return the name of the place of the incident's node; empty if it is not known."""
     facts = topology.nodes.get(node_of(incident))
-    return filter(None, (facts.rack if facts is not None else incident.subject.rack,))
+    if facts is None:
+        return incident.subject.rack if kind == RACK_PLACE else ""
+    return facts.place(kind)
 
 
-def _zone(incident: Incident, topology: Topology) -> Iterable[str]:
-    facts = topology.nodes.get(node_of(incident))
-    return filter(None, (facts.zone if facts is not None else "",))
+def nodes_in(kind: str, name: str, topology: Topology) -> int:
+    """Return how many nodes a place has."""
+    return sum(1 for node in topology.nodes.values() if node.place(kind) == name)
 
 
-def _nodes_of_zone(zone: str, topology: Topology) -> int:
-    return sum(1 for node in topology.nodes.values() if node.zone == zone)
+def _place(kind: str, *, share: float = 0) -> StormKey:
+    """Return the key of a kind of place of collectors/facts/places.py."""
+
+    def of(incident: Incident, topology: Topology) -> Iterable[str]:
+        return filter(None, (place_of_node(incident, topology, kind),))
+
+    def nodes(name: str, topology: Topology) -> int:
+        return nodes_in(kind, name, topology)
+
+    return StormKey(kind=kind, of=of, nodes=nodes, share=share)
 
 
 def _component(incident: Incident, _topology: Topology) -> Iterable[str]:
@@ -71,8 +83,12 @@ def _cluster(incident: Incident, _topology: Topology) -> Iterable[str]:
 
 HALF = 0.5
 STORM_KEYS = (
-    StormKey(kind="rack", of=_rack),
-    StormKey(kind="zone", of=_zone, nodes=_nodes_of_zone, share=HALF),
+    _place(RACK_PLACE),
+    _place("nvlink_domain"),
+    _place("switch"),
+    _place("cooling_zone", share=HALF),  # what is large is hit as a whole: a few of its nodes are chance
+    _place("power_zone", share=HALF),
+    _place(ZONE_PLACE, share=HALF),
     StormKey(kind="component", of=_component),
     StormKey(kind="training", of=_trainings, nodes=_nodes_of_training, shown=_name_of_training, share=HALF),
     StormKey(kind="cluster", of=_cluster, times=3, is_lasting=False),  # what is scattered is seldom one fault

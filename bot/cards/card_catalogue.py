@@ -5,7 +5,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from alerts.cards.message import Context, Message
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
+from alerts.cards.text import markup
 from alerts.store import StoreSnapshot, table_of
 from bot.cards.card_kind import Affected, CardContext, CardDefinition, Composed
 from bot.cards.incident_cards import INCIDENT_CARD, worded_of_incident
@@ -14,6 +16,7 @@ from bot.cards.notice_cards import NOTICE_CARD
 from bot.cards.parent_cards import PARENT_CARD, worded_of_parent
 from bot.cards.plan_cards import PLAN_CARD
 from bot.cards.reclaim_cards import RECLAIM_CARD
+from collectors.facts.sentences import sentence
 from commands.core.cluster_selection import with_cluster
 
 CARD_DEFINITIONS: tuple[CardDefinition, ...] = (
@@ -47,6 +50,8 @@ class CardCatalogue:
             return composed
         if self._context.many_clusters:
             message = with_cluster(message, card.cluster)
+        if card.instead_of:
+            message = _instead_of(message, card.instead_of)
         if not self._context.has_buttons(card.channel):
             message = message.without_buttons
         if not self._context.has_menus(card.channel):
@@ -73,3 +78,9 @@ class CardCatalogue:
 
 def _own_of_deleted(id: str) -> Affected:
     return (id,)
+
+
+def _instead_of(message: Message, channel: str) -> Message:
+    """Return the message of a card of the fallback, which says why it is there."""
+    words = sentence("Posted here because `{channel}` could not show it.", channel=channel)
+    return replace(message, blocks=(*message.blocks, Context(text=markup(words))))

@@ -3,8 +3,10 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from alerts.cards.channel_id import channel_id
+from bot.channels.apprise.opening import diagnose_apprise, open_apprise
 from bot.channels.console.opening import diagnose_console, open_console
 from bot.channels.open_channel import ChannelDependencies, OpenChannel
+from bot.channels.pagerduty.opening import diagnose_pagerduty, open_pagerduty
 from bot.channels.slack.opening import open_slack_channel
 from bot.channels.slack.slack_diagnosis import diagnose_slack
 from bot.channels.webhook.opening import diagnose_webhooks, open_webhooks
@@ -17,6 +19,8 @@ Opener = Callable[[Settings, ChannelDependencies], Awaitable[OpenChannel | None]
 CHANNEL_KINDS: Mapping[str, Opener] = {
     "slack": open_slack_channel,
     "webhook": open_webhooks,
+    "pagerduty": open_pagerduty,
+    "apprise": open_apprise,
     "console": open_console,
 }
 
@@ -26,6 +30,8 @@ Diagnose = Callable[[Settings], Awaitable[Sequence[Finding]]]
 DIAGNOSES: Mapping[str, Diagnose] = {
     "slack": diagnose_slack,
     "webhook": diagnose_webhooks,
+    "pagerduty": diagnose_pagerduty,
+    "apprise": diagnose_apprise,
     "console": diagnose_console,
 }
 

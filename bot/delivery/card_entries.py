@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum
 from hashlib import blake2b
+from itertools import islice
 
 import msgspec
 
-from alerts.cards.figures import without_figures
+from alerts.cards.figures import card_state
 from alerts.cards.message import Color, Message
 from alerts.cards.posted import PostedCard, ThreadReply
 from bot.cards.card_kind import Composed
@@ -18,6 +19,10 @@ from collectors.facts.sentences import english
 
 REFRESH_EVERY = timedelta(minutes=1)  # how often a card is edited for nothing but its figures
 EDIT_EVERY = timedelta(seconds=1)  # and at all: the steps of a plan may take milliseconds
+LATE = timedelta(
+    minutes=1
+)  # a reply that waited so long is posted with those that wait after it, as one message
+MOST_TOGETHER = 20
 
 
 def digest_of(message: Message) -> str:
@@ -27,7 +32,7 @@ def digest_of(message: Message) -> str:
 
 def state_digest_of(message: Message) -> str:
     """Return 16 hex digits over what the message says besides its figures."""
-    return _digest(without_figures(message) if message.facts is None else message.facts.state)
+    return _digest(card_state(message) if message.facts is None else message.facts.state)
 
 
 def _digest(shown: object) -> str:
@@ -35,6 +40,14 @@ def _digest(shown: object) -> str:
 
 
 _URGENCY = {Color.CRITICAL: 0, Color.WARNING: 1, Color.BUSY: 2, Color.INFO: 3, Color.GOOD: 4, Color.QUIET: 5}
+
+
+class Urgency(IntEnum):
+    """What goes first: what is critical, and last what nobody has to act on, such as ends and figures."""
+
+    CRITICAL = 0
+    NORMAL = 1
+    HOUSEKEEPING = 2
 
 
 class DeliveryStep(IntEnum):
@@ -66,6 +79,12 @@ class ReplyEntry:
     known_at: float  # loop time
     attempts: Attempts = field(default_factory=Attempts)
 
+    @property
+    def may_be_joined(self) -> bool:
+        """Whether it may be said in one message with others: nothing of it was posted, or refused for its content."""
+        is_refused = self.attempts.refused and self.attempts.failed > 0
+        return not (is_refused or self.reply.nonce or self.reply.buttons)
+
 
 @dataclass(slots=True, kw_only=True)
 class CardEntry:
@@ -89,6 +108,15 @@ class CardEntry:
     def is_over(self) -> bool:
         return self.card.is_final and not self.replies
 
+    @property
+    def is_news(self) -> bool:
+        """Whether its channel does not show the state that it should show."""
+        return (
+            self.desired is not None
+            and self.desired.message is not None
+            and not self.is_shown(self.card, by_edits=False)
+        )
+
     def show(self, composed: Composed, now: datetime) -> None:
         """Take what the card should show from now on."""
         self.due = composed.due_after(now)
@@ -106,6 +134,17 @@ class CardEntry:
             return True
         same = card.digest == self.digest if by_edits else card.state_digest == self.state_digest
         return bool(card.message_id) and same
+
+    def together_with(self, first: ReplyEntry, now: datetime) -> list[ReplyEntry]:
+        """Return the replies that one message says: this one, and what waits with it if it is late.
+
+        Those of a message that may have been posted already stay together.
+        """
+        if first.reply.nonce:
+            return [one for one in self.replies if one.reply.nonce == first.reply.nonce]
+        if now - first.reply.at < LATE or not first.may_be_joined:
+            return [first]
+        return list(islice((one for one in self.replies if one.may_be_joined), MOST_TOGETHER))
 
     def next_reply(self) -> ReplyEntry | None:
         """Return the next reply to post. A refused one lets the others pass."""
@@ -141,17 +180,28 @@ class DeliveryJob:
         return self.step is DeliveryStep.REFRESH
 
     @property
-    def rank(self) -> tuple[int, int, str, int]:
+    def urgency(self) -> Urgency:
+        """That of the card; what calls nothing waits for nobody."""
+        message = self.entry.desired.message if self.entry.desired else None
+        if not self.method or (
+            message is not None and message.color is Color.CRITICAL and not self.is_refresh
+        ):
+            return Urgency.CRITICAL
+        is_over = message is not None and message.color in (Color.GOOD, Color.QUIET)
+        return Urgency.HOUSEKEEPING if is_over or self.is_refresh else Urgency.NORMAL
+
+    @property
+    def rank(self) -> tuple[int, int, int, str, int]:
         """Smaller ranks go first; of equal edits, the card that waited longest."""
         entry = self.entry
         message = entry.desired.message if entry.desired else None
-        urgency = _URGENCY[message.color] if message is not None else len(_URGENCY)
+        color = _URGENCY[message.color] if message is not None else len(_URGENCY)
         waited = (
             entry.card.posted_at.isoformat()
             if self.step >= DeliveryStep.EDIT and entry.card.posted_at
             else ""
         )
-        return (self.step, urgency, waited, entry.order)
+        return (self.urgency, self.step, color, waited, entry.order)
 
 
 def pending_jobs(

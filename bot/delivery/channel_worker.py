@@ -42,6 +42,8 @@ class ChannelWorker:
         self.channel = channel
         self.refused_by = Refuses.MESSAGE  # CHANNEL or CHAT since `_refused_at`, until something works again
         self._refused_at = 0.0  # loop time
+        self._failing_since: float | None = None  # loop time, until a call is answered as we wanted
+        self._covered: dict[str, str] = {}  # cards that the fallback got meanwhile, in which state
         self._awake = asyncio.Event()
         self._entries = entries  # the live entries of all channels, owned by the reconciler
         self._deps = dependencies
@@ -74,6 +76,7 @@ class ChannelWorker:
         """Deliver and wait until no entry is left. Each job is a task that `start` begins."""
         while len(self._queue):
             self._awake.clear()
+            await self._cover()
             job, ready = self._queue.next(self._ready_at)
             now = asyncio.get_running_loop().time()
             if job is None or self._queue.in_progress >= self._can.at_once:
@@ -89,6 +92,22 @@ class ChannelWorker:
                 if job.method == "post":
                     self._rate_limiter.take()
                 start(self._do(job))
+
+    async def _cover(self) -> None:
+        """Give what this channel cannot show to the fallback."""
+        away = self._failing_since is not None and self._deps.fallback.is_away(
+            self.refused_by, asyncio.get_running_loop().time() - self._failing_since
+        )
+        if not away or self.channel in self._deps.fallback.channels:
+            return
+        lacking = [
+            entry
+            for entry in self._queue.entries
+            if not entry.is_over and self._covered.get(entry.card.id) != entry.state_digest
+        ]
+        for entry in lacking:
+            self._covered[entry.card.id] = entry.state_digest
+        await self._deps.fallback.cover([entry for entry in lacking if entry.is_news])
 
     async def _rest(self, until: float | None) -> None:
         try:
@@ -144,7 +163,8 @@ class ChannelWorker:
         else:
             job.attempts.failed, job.attempts.refused = 0, False
             if job.method:
-                self.refused_by = Refuses.MESSAGE
+                self.refused_by, self._failing_since = Refuses.MESSAGE, None
+                self._covered.clear()
                 self._on_success()
         self._queue.done(job.entry)
         self.put(job.entry)
@@ -153,18 +173,24 @@ class ChannelWorker:
         now = asyncio.get_running_loop().time()
         is_post = job.method == "post"
         self._deps.counts[type(error).__name__.lower()] += 1
+        if job.method and _is_answer(error):
+            self._failing_since = None
+        elif job.method and self._failing_since is None:
+            self._failing_since = now
         log.warning("delivery failed", step=job.step.name, card=job.entry.card.id, reason=str(error))
         job.attempts.failed += 1
         match error:
             case Gone():
                 await self._lost(job)
             case Permanent():
-                job.attempts.refused = True
                 if error.refuses is Refuses.MESSAGE:
+                    job.attempts.refused = True
                     job.attempts.not_before = now + self._deps.retry.refused.total_seconds()
                 else:  # the messages wait with their channel
                     self._refused_at, self.refused_by = now, error.refuses
-                if is_post:
+                if is_post and job.reply is not None:  # of several in one message, others may be taken
+                    await self._sender.save(job, error=said_by(error), intent_at=None, nonce="")
+                elif is_post:
                     await self._sender.save(job, error=said_by(error), intent_at=None)
                 else:
                     await self._sender.save(job, error=said_by(error))
@@ -191,3 +217,14 @@ class ChannelWorker:
         await self._deps.journal.save_card(
             job.entry, message_id="", nonce="", intent_at=None, digest="", state_digest=""
         )
+
+
+def _is_answer(error: SendError) -> bool:
+    """Return whether the chat is there, and the channel as well: only this message was not taken, or not now."""
+    match error:
+        case Gone() | Recoverable(retry_after=timedelta()):
+            return True
+        case Permanent(refuses=Refuses.MESSAGE):
+            return True
+        case _:
+            return False

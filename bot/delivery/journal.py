@@ -5,7 +5,7 @@ are read again in the unit, because others may have changed them; the entry foll
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -41,22 +41,25 @@ class DeliveryJournal:
 
         return await self._with_row(entry, change)
 
-    async def save_reply(self, entry: CardEntry, one: ReplyEntry, **changes: Any) -> bool:
-        """Change a reply's row; a posted reply leaves the entry. Return False when the row is gone."""
-        is_stored = False
+    async def save_replies(self, entry: CardEntry, several: Sequence[ReplyEntry], **changes: Any) -> bool:
+        """Change the rows of replies that one message says; posted ones leave the entry.
+
+        Return False when a row is gone: then nothing must be posted.
+        """
+        lost: list[ReplyEntry] = []
 
         async def apply(unit: Unit) -> None:
-            nonlocal is_stored
-            row = await unit.rows(ThreadReply).get(one.reply.id)
-            is_stored = row is not None
-            if row is not None:
-                one.reply = replace(row, **changes)
-                await unit.rows(ThreadReply).put(one.reply)
+            rows = await unit.rows(ThreadReply).get_all(one.reply.id for one in several)
+            lost[:] = [one for one in several if one.reply.id not in rows]
+            for one in several:
+                if one not in lost:
+                    one.reply = replace(rows[one.reply.id], **changes)
+                    await unit.rows(ThreadReply).put(one.reply)
 
         await self._commit(apply)
-        if not is_stored or one.reply.message_id:
-            entry.replies = [other for other in entry.replies if other is not one]
-        return is_stored
+        gone = [one for one in several if one in lost or one.reply.message_id]
+        entry.replies = [other for other in entry.replies if other not in gone]
+        return not lost
 
     async def drop_reply(self, entry: CardEntry, one: ReplyEntry) -> None:
         """Delete a reply that is not needed any more."""

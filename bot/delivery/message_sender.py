@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
@@ -12,11 +12,15 @@ import structlog
 
 from alerts.cards.channel_id import kind_and_name
 from alerts.cards.message import Message
-from bot.delivery.card_entries import CardEntry, DeliveryJob, DeliveryStep
+from alerts.cards.posted import ThreadReply
+from alerts.cards.text import Span, Text, joined, moment, text
+from bot.delivery.card_entries import CardEntry, DeliveryJob, DeliveryStep, ReplyEntry
+from bot.delivery.fallback import Fallback
 from bot.delivery.journal import DeliveryJournal
 from bot.delivery.notifier_protocol import (
     Duplicates,
     Gone,
+    Incomplete,
     Notifier,
     Recoverable,
     SearchWindow,
@@ -38,6 +42,7 @@ class DeliveryDependencies:
 
     notifiers: NotifierRegistry
     journal: DeliveryJournal
+    fallback: Fallback
     clock: Clock
     retry: RetryPolicy
     may_send: Callable[[], bool]  # whether we still lead, with time to spare
@@ -76,10 +81,18 @@ class MessageSender:
 
     async def save(self, job: DeliveryJob, **changes: object) -> bool:
         """Change the row that the job is about. Return False when it is gone."""
-        journal = self._deps.journal
         if job.reply is None:
-            return await journal.save_card(job.entry, **changes)
-        return await journal.save_reply(job.entry, job.reply, **changes)
+            return await self._deps.journal.save_card(job.entry, **changes)
+        return await self._save_replies(job, self._together(job), **changes)
+
+    async def _save_replies(self, job: DeliveryJob, several: Sequence[ReplyEntry], **changes: object) -> bool:
+        return await self._deps.journal.save_replies(job.entry, several, **changes)
+
+    def _together(self, job: DeliveryJob) -> list[ReplyEntry]:
+        """Return the replies of the job's message, which have its nonce."""
+        assert job.reply is not None
+        nonce = job.reply.reply.nonce
+        return [one for one in job.entry.replies if one is job.reply or (nonce and one.reply.nonce == nonce)]
 
     def _thread(self, job: DeliveryJob) -> str | None:
         """Return the thread that a card or a reply belongs to."""
@@ -107,9 +120,13 @@ class MessageSender:
         content = {**digests, **_shown_first(job.entry)}
         if not await self._intend(job, nonce, message_id="", **content):
             return
-        id = await self._send(
-            "post", lambda notifier: notifier.post(self._name, message, thread=thread, nonce=nonce)
-        )
+        try:
+            id = await self._send(
+                "post", lambda notifier: notifier.post(self._name, message, thread=thread, nonce=nonce)
+            )
+        except Incomplete as error:
+            log.warning("card posted without its files", card=card.id, reason=str(error))
+            id, content = error.message_id, {**content, "digest": ""}  # an edit attaches them
         job.entry.shown_at = asyncio.get_running_loop().time()
         await self.save(job, message_id=id, **content, posted_at=self._deps.clock.now(), error="")
 
@@ -124,32 +141,47 @@ class MessageSender:
         return entry.desired is not None and entry.desired.message is not None and not is_shown
 
     async def _post_reply(self, job: DeliveryJob) -> None:
+        """Post a reply. What waited long is one message: after an outage people read what happened, not a backlog."""
         assert job.reply is not None
-        reply, thread = job.reply.reply, self._thread(job)
-        if 0 < reply.event <= job.entry.card.after_event:
+        first, thread, now = job.reply.reply, self._thread(job), self._deps.clock.now()
+        if 0 < first.event <= job.entry.card.after_event:
             await self._deps.journal.drop_reply(job.entry, job.reply)
             return
         if thread is None:
             await self._refuse(job, sentence("its card was never posted"))
             return
-        reply = await self._deps.journal.worded(reply)
-        if not reply.text:
+        together = job.entry.together_with(job.reply, now) if self._can.find else [job.reply]
+        together = [one for one in together if not 0 < one.reply.event <= job.entry.card.after_event]
+        worded = [await self._deps.journal.worded(one.reply) for one in together]
+        said = [(one, reply) for one, reply in zip(together, worded, strict=True) if reply.text]
+        if not worded[together.index(job.reply)].text:
             await self._refuse(job, sentence("what it says is no longer stored"))
             return
-        nonce = reply.nonce or uuid4().hex
-        if not await self._intend(job, nonce):
+        nonce = first.nonce or uuid4().hex
+        job.attempts.is_surely_unsent = False
+        job.attempts.asked_at = asyncio.get_running_loop().time()
+        several = [one for one, _ in said]
+        if self._can.find and not await self._save_replies(job, several, nonce=nonce, intent_at=now):
             return
-        id = await self._send(
-            "post",
-            lambda notifier: notifier.post(
-                self._name,
-                reply.content(has_buttons=self._can.buttons),
-                thread=thread,
-                nonce=nonce,
-                broadcast=reply.broadcast,
-            ),
-        )
-        await self.save(job, message_id=id, error="")
+        content = self._content([reply for _, reply in said])
+        broadcast = any(reply.broadcast for _, reply in said)
+        try:
+            id = await self._send(
+                "post",
+                lambda notifier: notifier.post(
+                    self._name, content, thread=thread, nonce=nonce, broadcast=broadcast
+                ),
+            )
+        except Incomplete as error:
+            log.warning("reply posted without its file", reply=first.id, reason=str(error))
+            id = error.message_id
+        await self._save_replies(job, several, message_id=id, error="")
+
+    def _content(self, replies: Sequence[ThreadReply]) -> Message | Text:
+        """Return what one message says of the replies, each with its time if they are several."""
+        if len(replies) == 1:
+            return replies[0].content(has_buttons=self._can.buttons)
+        return joined(Span("\n"), (text(moment(one.at), ": ", one.text) for one in replies))
 
     async def _refuse(self, job: DeliveryJob, error: str) -> None:
         """Give a reply up that can never be posted."""
@@ -182,7 +214,9 @@ class MessageSender:
                 await self._remove(younger)
             found = found.oldest
         self._deps.counts["adopted"] += 1
-        await self.save(job, message_id=found, error="")
+        # What posted a card may have died before it attached its files: an edit attaches what is missing.
+        unattached = {"digest": ""} if job.reply is None and self._can.edit else {}
+        await self.save(job, message_id=found, error="", **unattached)
 
     async def _remove(self, message_id: str) -> None:
         self._deps.counts["duplicates"] += 1

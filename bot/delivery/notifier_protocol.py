@@ -22,6 +22,14 @@ class Recoverable(SendError):  # noqa: N818  a kind of SendError
         self.retry_after = retry_after
 
 
+class Incomplete(Recoverable):
+    """The message was posted, and its files were not attached: an edit attaches what is missing."""
+
+    def __init__(self, reason: str, *, message_id: str) -> None:
+        super().__init__(reason)
+        self.message_id = message_id
+
+
 class UnknownOutcome(SendError):  # noqa: N818
     """There was no answer, so it is unknown whether it was sent."""
 
@@ -117,7 +125,10 @@ class Notifier(Protocol):
         nonce: str,
         broadcast: bool = False,
     ) -> str:
-        """Post a card or a reply and return the message's id. `nonce` is stored with it, for `find`."""
+        """Post a card or a reply and return the message's id. `nonce` is stored with it, for `find`.
+
+        Raises Incomplete where it was posted without its files.
+        """
         ...
 
     async def edit(self, channel: str, message_id: str, message: Message) -> None: ...

@@ -15,6 +15,7 @@ from bot.cards.card_catalogue import CardCatalogue
 from bot.delivery.card_entries import CardEntry
 from bot.delivery.channel_worker import ChannelWorker
 from bot.delivery.desired_state import DesiredState
+from bot.delivery.fallback import Fallback, FallbackOptions
 from bot.delivery.journal import DeliveryJournal
 from bot.delivery.message_sender import DeliveryDependencies
 from bot.delivery.notifier_protocol import Notifier, Refuses
@@ -42,6 +43,7 @@ class Reconciler:
         *,
         clock: Clock,
         retry: RetryPolicy | None = None,
+        fallback: FallbackOptions | None = None,
         may_send: Callable[[], bool] = lambda: True,
         random: Random | None = None,
         errors: InternalErrors | None = None,
@@ -57,6 +59,7 @@ class Reconciler:
         self._dependencies = DeliveryDependencies(
             notifiers=NotifierRegistry(notifiers),
             journal=DeliveryJournal(store, catalogue),
+            fallback=Fallback(fallback or FallbackOptions(), store, self._notice),
             clock=clock,
             retry=retry or RetryPolicy(),
             may_send=may_send,
@@ -68,6 +71,10 @@ class Reconciler:
         """Take note of changed rows, after each commit. Our own workers' changes are ignored: they know them."""
         if asyncio.current_task() not in self._tasks:
             self._desired.mark_changed(changed)
+
+    def _notice(self, changed: Changed) -> None:
+        """Take note of what the workers stored for each other."""
+        self._desired.mark_changed(changed)
 
     def mark_view_change(self, cluster: str) -> None:
         """Take note that what is blind in a cluster changed, or its rules in force: incident cards show it."""

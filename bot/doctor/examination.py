@@ -125,4 +125,4 @@ async def _cluster(
 
 
 def _late(what: str) -> Finding:
-    return broken(f"{what} did not answer within {LIMIT:.0f} s", "check that it is up, and the way to it")
+    return broken(f"{what} did not answer within {LIMIT:.0f} s", "check that it is up and can be reached")

@@ -153,6 +153,11 @@ class IncidentRecorder:
         """The number of open parent incidents."""
         return len(self._live.watch.open) if self._live is not None else 0
 
+    @property
+    def unlisted(self) -> bool:
+        open_ones = self._live.watch.open if self._live is not None else ()
+        return any(parent.listed != parent.standing.extent for parent in open_ones)
+
     async def proven_alerts(self) -> frozenset[str]:
         """Return the ids of alerts that fire without data, and whose fault was proven over."""
         incidents = await self._open()

@@ -87,7 +87,9 @@ class StormWatch:
             found = replace(found, storms=())  # another process changed them: the next cycle looks again
         first = await unit.next_number("incident", len(found.storms)) if found.storms else 0
         ids = [f"i{first + number}" for number in range(len(found.storms))]
-        effects, parents = await run_steps(self._book.follow(effects, book, found, ids, now))
+        effects, parents = await run_steps(
+            self._book.follow(effects, book, found, ids, topology=topology, now=now)
+        )
         for parent in parents:
             await unit.rows(ParentIncident).put(parent)
         return effects, parents

@@ -3,7 +3,7 @@
 import msgspec
 
 from alerts.cards.message import Table
-from bot.channels.console.plain_text import plain_text
+from bot.channels.plain_text import plain_text
 from bot.language.message_catalogue import ENGLISH, Catalogue
 from commands.core.command import Answer, CommandOutcome
 

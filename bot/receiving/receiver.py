@@ -24,6 +24,7 @@ from collectors.facts.topology import Topology
 MOST_WAITING = 20_000  # alerts that wait for a transaction: a sender has to come back
 TAKEN_WITHIN = 20.0  # seconds, or a sender has to come back
 LOOKS_EVERY = timedelta(seconds=5)  # for alerts that are over, as nobody has sent them again
+LISTED_WITHIN = timedelta(seconds=1)  # of the last alert of a storm: the list of all is attached
 REMEMBERED = timedelta(hours=1)  # what ended: senders repeat the end for a while
 RESTORED = 5_000  # of those that ended, after a start
 
@@ -129,7 +130,9 @@ class Receiver:
     async def _next(self) -> None:
         """Wait for a sender, or for the next look at what is over."""
         try:
-            async with asyncio.timeout(LOOKS_EVERY.total_seconds()):
+            unlisted = any(inlet.recorder.unlisted for inlet in self._inlets.values())
+            pause = LISTED_WITHIN if unlisted else LOOKS_EVERY
+            async with asyncio.timeout(pause.total_seconds()):
                 await self._wake.wait()
         except TimeoutError:
             return
@@ -180,6 +183,10 @@ class Receiver:
             batch = AlertBatch(at=now, updates=tuple(updates))
             await inlet.recorder.record(batch, rules=rules[cluster], topology=topologies[cluster])
             self._known |= {id: alert for id, alert in draft.alerts.items() if alert.cluster == cluster}
+        for cluster, inlet in self._inlets.items() if not taken else ():
+            if cluster not in draft.updates and inlet.recorder.unlisted:
+                batch = AlertBatch(at=now)
+                await inlet.recorder.record(batch, rules=inlet.rules(), topology=topologies[cluster])
         self._ends |= draft.ends
         self._forget(now)
 

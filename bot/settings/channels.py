@@ -47,6 +47,8 @@ class WebhookSettings(Section):
     basic_auth: BasicAuth | None = None
     tls_config: TlsConfig = TlsConfig()
     http_headers: HttpHeaders = Field(default={})
+    signing_secret: SecretStr | None = None
+    signing_secret_file: Path | None = None
     timeout: Duration = Field(
         default=duration("7s"), gt=timedelta(), le=duration("10s"), description="of one request"
     )
@@ -65,6 +67,8 @@ class WebhookSettings(Section):
             raise ValueError("set url or url_file")
         if self.authorization is not None and self.basic_auth is not None:
             raise ValueError("set authorization or basic_auth")
+        if self.signing_secret is not None and not self.signing_secret.get_secret_value():
+            raise ValueError("signing_secret is empty: leave it out, and bodies are not signed")
         return self
 
 
@@ -79,10 +83,39 @@ def address_error(address: str) -> str:
     return "has a user name: use basic_auth" if url.user is not None or url.password is not None else ""
 
 
+class PagerDutySettings(Section):
+    """The integration of one service of PagerDuty, by Alertmanager's names in its `pagerduty_config`."""
+
+    routing_key: SecretStr | None = None
+    routing_key_file: Path | None = None
+    url: Address = "https://events.pagerduty.com/v2/enqueue"
+
+    @model_validator(mode="after")
+    def _has_a_key(self) -> "PagerDutySettings":
+        if (self.routing_key is None) == (self.routing_key_file is None):
+            raise ValueError("set routing_key or routing_key_file: it is the integration's key")
+        return self
+
+
+class AppriseSettings(Section):
+    """Addresses of apprise, which have the credentials in them."""
+
+    url: SecretStr | None = None
+    url_file: Path | None = None
+
+    @model_validator(mode="after")
+    def _has_an_address(self) -> "AppriseSettings":
+        if (self.url is None) == (self.url_file is None):
+            raise ValueError("set url or url_file")
+        return self
+
+
 class ChannelSettings(Section):
     """One channel beside Slack's, of the kind that is set: each field is a kind."""
 
     webhook: WebhookSettings | None = None
+    pagerduty: PagerDutySettings | None = None
+    apprise: AppriseSettings | None = None
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -24,6 +24,8 @@ def cross_checks(settings: Settings, *, left_out: frozenset[str]) -> Iterator[Wr
     yield from _people(settings, left_out)
     yield from _team_channels(settings, left_out)
     yield from _channels(settings.routes, settings, ("routes",), left_out)
+    for place, channel in enumerate(settings.fallback.channels):
+        yield from _channel(channel, settings, ("fallback", "channels", place), left_out)
 
 
 def _cluster_names(settings: Settings) -> Iterator[WrongSetting]:
@@ -96,11 +98,17 @@ def _channels(
 ) -> Iterator[WrongSetting]:
     for number, route in enumerate(routes):
         for place, channel in enumerate(route.channels):
-            kind, _ = kind_and_name(channel)
-            is_unsure = (kind == "slack" and "slack" in left_out) or (
-                kind in ChannelSettings.model_fields and "channels" in left_out
-            )
-            error = channel_error(channel, slack=settings.slack, channels=settings.channels)
-            if error and not is_unsure:
-                yield (*path, number, "channels", place), error
+            yield from _channel(channel, settings, (*path, number, "channels", place), left_out)
         yield from _channels(route.routes, settings, (*path, number, "routes"), left_out)
+
+
+def _channel(
+    channel: str, settings: Settings, path: KeyPath, left_out: frozenset[str]
+) -> Iterator[WrongSetting]:
+    kind, _ = kind_and_name(channel)
+    is_unsure = (kind == "slack" and "slack" in left_out) or (
+        kind in ChannelSettings.model_fields and "channels" in left_out
+    )
+    error = channel_error(channel, slack=settings.slack, channels=settings.channels)
+    if error and not is_unsure:
+        yield path, error

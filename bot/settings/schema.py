@@ -28,9 +28,11 @@ from bot.settings.value_types import (
     Link,
     ListenAddress,
     LogField,
+    NodeLabel,
     OptionalAddress,
     PackName,
     PersonId,
+    PlaceKind,
     PullSecret,
     QualifiedId,
     RedactPattern,
@@ -88,6 +90,7 @@ class ClusterSettings(Section):
     prometheus: PrometheusSettings | None = None
     elasticsearch: ElasticsearchSettings | None = None
     links: dict[str, Link] = Field(default={})
+    places: dict[PlaceKind, tuple[NodeLabel, ...]] = Field(default={})
 
 
 class StoreSettings(Section):
@@ -235,10 +238,19 @@ class RulesSettings(Section):
     interval: Duration = duration("15s")
 
 
+class FallbackSettings(Section):
+    """Where incidents are shown whose channel cannot show them."""
+
+    channels: tuple[str, ...] = ()
+    after: Duration = Field(
+        default=duration("5m"), description="without an answer; a channel that refuses is not waited for"
+    )
+
+
 class IncidentsSettings(Section):
     reopens_within: Duration = duration("10m")
     storm_from: int = Field(
-        default=8, ge=2, description="nodes of one rack, zone, component or training with one card for all"
+        default=8, ge=2, description="nodes of one place, component or training with one card for all"
     )
     remind_after: Duration = Field(default=duration("30m"), description="0 for never")
 
@@ -306,6 +318,7 @@ class Settings(BaseSettings):
     channels: dict[ChannelName, ChannelSettings] = Field(default={})
     http: HttpSettings = HttpSettings()
     routes: tuple[RouteSettings, ...] = ()
+    fallback: FallbackSettings = FallbackSettings()
     teams: dict[str, TeamSettings] = Field(default={})
     people: dict[str, PersonSettings] = Field(default={})
     automation: dict[AutomationName, AutomationSettings] = Field(default={})

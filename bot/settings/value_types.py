@@ -11,6 +11,7 @@ from yarl import URL
 
 from alerts.loading.node_reader import did_you_mean
 from bot.store.backends.backend_catalogue import backend_of, engine_of
+from collectors.facts.places import PLACES
 from collectors.facts.redaction import Redactor
 from collectors.facts.subjects import WORDS
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
@@ -20,6 +21,7 @@ from commands.gpu.reclaim_requests import AUTOMATION
 
 AUTOMATIONS = (AUTOMATION,)  # the actors that the settings may permit commands
 PERSON_KINDS = ("slack", "token")  # by what a person may come
+_NODE_LABEL = r"([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
@@ -125,6 +127,19 @@ def _exporter(value: str) -> str:
     if value not in names:
         near = did_you_mean(value, names) or f"; known are {', '.join(names)}"
         raise ValueError(f"`{value}` is not an exporter whose labels are looked up{near}")
+    return value
+
+
+def _place_kind(value: str) -> str:
+    if value not in PLACES:
+        near = did_you_mean(value, PLACES) or f"; known are {', '.join(PLACES)}"
+        raise ValueError(f"`{value}` is no kind of place{near}")
+    return value
+
+
+def _node_label(value: str) -> str:
+    if not re.fullmatch(_NODE_LABEL, value):
+        raise ValueError(f"`{value}` is not the name of a node's label: write it like example.com/power-zone")
     return value
 
 
@@ -259,6 +274,8 @@ LogField = Annotated[str, AfterValidator(_log_field), _one_of(DEFAULT_FIELDS)]
 ExporterName = Annotated[
     str, AfterValidator(_exporter), _one_of(family.name for family in FAMILIES if family.roles)
 ]
+PlaceKind = Annotated[str, AfterValidator(_place_kind), _one_of(PLACES)]
+NodeLabel = Annotated[str, AfterValidator(_node_label), _shaped(f"^{_NODE_LABEL}$")]
 LabelRole = Annotated[str, AfterValidator(_label_role), _one_of(role.value for role in Role)]
 LabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
 

@@ -27,7 +27,7 @@ def by_node_pressure(inputs: CheckInput, parameters: Mapping[str, Any]) -> Seque
 
 
 def by_own_limit(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[Sample]:
-    """Return a sample for each pod that was evicted lately because it wrote more to local disk than it may."""
+    """Return a sample for each pod that was evicted lately for writing more to local disk than its limit allows."""
     return [
         Sample(
             labels=Labels({"namespace": pod.metadata.namespace, "pod": pod.metadata.name}),

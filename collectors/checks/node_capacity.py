@@ -176,7 +176,7 @@ def _of(quantities: Quantities | None, resource: str) -> float:
 CHECKS = (
     ClusterCheck(
         name="pods-near-limit",
-        summary="a node has nearly as many pods as its kubelet takes",
+        summary="a node has nearly as many pods as its kubelet allows",
         run=pods_near_limit,
         parameters={"share": 0.95},
     ),

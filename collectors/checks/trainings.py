@@ -138,7 +138,7 @@ def _waiting_text(pods: Sequence[Pod]) -> str:
 CHECKS = (
     ClusterCheck(
         name="gpu-workload-pending",
-        summary="pods of a workload with GPUs that is no training have no node",
+        summary="pods of a workload with GPUs that is not a training have no node",
         needs=frozenset({"inventory", "trainings"}),
         run=workloads_pending,
     ),

@@ -4,6 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from collectors.facts.sentences import listed, sentence
+
+SHOWN = 6  # rules in the text of one finding
+
 
 class FindingLevel(StrEnum):
     """How bad it is."""
@@ -37,7 +41,7 @@ class Finding:
 
     `lines` are to be copied as they are, such as those of a configuration file that `fix` names. `rules` are the
     names of the rules that it is about, `health` what it means for them, and `cause` the reason without their names;
-    `own` has the reason of each rule by itself, where they differ.
+    `own` has the reason of each rule by itself, where they differ, and `needs` the metrics that each lacks.
     """
 
     level: FindingLevel
@@ -48,18 +52,18 @@ class Finding:
     health: RuleHealth = RuleHealth.HAS_DATA
     cause: str = ""
     own: tuple[tuple[str, str], ...] = ()
+    needs: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def cause_of(self, rule: str) -> str:
         """Return the reason of one rule."""
         return dict(self.own).get(rule, self.cause)
 
     def lines_of(self, rule: str) -> tuple[str, ...]:
-        """Return the lines that this rule needs."""
-        own = dict(self.own).get(rule)
-        if own is None:
+        """Return the lines that this rule needs: each begins with its metric."""
+        needed = dict(self.needs).get(rule)
+        if needed is None:
             return self.lines
-        words = own.replace(",", " ").split()
-        return tuple(line for line in self.lines if line.partition(",")[0] in words)
+        return tuple(line for line in self.lines if line.partition(",")[0] in needed)
 
 
 def ok(text: str) -> Finding:
@@ -72,6 +76,15 @@ def warning(text: str, fix: str, lines: tuple[str, ...] = ()) -> Finding:
 
 def broken(text: str, fix: str) -> Finding:
     return Finding(level=FindingLevel.BROKEN, text=text, fix=fix)
+
+
+def unseeing(
+    rules: Iterable[str], cause: str, fix: str, level: FindingLevel = FindingLevel.BROKEN
+) -> Finding:
+    """Return that these rules can see nothing, for this cause."""
+    names = sorted(rules)
+    text = sentence("{rules} can see nothing: {cause}", rules=listed(names, most=SHOWN), cause=cause)
+    return blinding(Finding(level=level, text=text, fix=fix), names, cause)
 
 
 def blinding(finding: Finding, rules: Iterable[str], cause: str) -> Finding:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from collectors.facts.places import RACK_PLACE, ZONE_PLACE
 from collectors.facts.subjects import Subject
 from collectors.facts.workload_keys import is_workload_key, parse_workload
 
@@ -16,11 +17,15 @@ _PCI = re.compile(r"([0-9A-Fa-f]{1,8}):([0-9A-Fa-f]{1,2}):([0-9A-Fa-f]{1,2})(?:\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFacts:
-    """A node. `gpus` counts whole devices in its capacity; `is_ready` is None when unknown."""
+    """A node. `gpus` counts whole devices in its capacity; `is_ready` is None when unknown.
+
+    `places`: what else it is a part of, by kind, such as its switch; places.py has the kinds.
+    """
 
     name: str
     rack: str = ""
     zone: str = ""
+    places: Mapping[str, str] = field(default_factory=dict)
     addresses: tuple[str, ...] = ()
     gpus: int = 0
     gpu_product: str = ""
@@ -28,6 +33,10 @@ class NodeFacts:
     is_cordoned: bool = False
     boot_id: str = ""  # another one after each boot
     gpus_out: float = 0  # devices and slices that are in its capacity and not allocatable
+
+    def place(self, kind: str) -> str:
+        """Return the name of its place of this kind; empty if it is not known."""
+        return {RACK_PLACE: self.rack, ZONE_PLACE: self.zone}.get(kind, "") or self.places.get(kind, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ def position_of(text: str) -> PagePosition:
         found = None
     if found is None or found.shown < 1:
         raise SourceError(
-            sentence("`{text}` is no continuation of a page of lines", text=text[:80]), temporary=False
+            sentence("`{text}` does not continue a page of lines", text=text[:80]), temporary=False
         )
     if found.shown > _MOST_AT_ONCE:
         raise SourceError(

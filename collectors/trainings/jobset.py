@@ -10,6 +10,7 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import JOBS, JOBSETS
 from collectors.cluster.objects import Job, JobSet, Pod
 from collectors.cluster.workloads import ReplicatedJob
+from collectors.facts.sentences import sentence
 from collectors.trainings.job import job_end
 from collectors.trainings.ranks import pods_by_index
 from collectors.trainings.reading_kind import (
@@ -89,7 +90,9 @@ def _end(jobset: JobSet, jobs: tuple[Job, ...]) -> tuple[TrainingState | None, s
         ends = [job_end(job) for job in jobs]
         for state in (TrainingState.STOPPED, TrainingState.FAILED):
             if reason := next((reason for ended, reason in ends if ended is state), ""):
-                return state, f"{reason} ({condition.reason})"
+                return state, sentence(
+                    "{reason} ({condition})", reason=reason, condition=condition.reason or ""
+                )
         return TrainingState.FAILED, condition_text(condition)
     return TrainingState.SUCCEEDED, condition_text(condition)
 

@@ -10,10 +10,11 @@ from collectors.checks.nodes import CORDONED_BY
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Node
 from collectors.cluster.resources import gpus_out_of_service
-from collectors.facts.sentences import counted, headline_of, listed, sentence
+from collectors.facts.sentences import Sentence, counted, headline_of, listed, sentence
 
 BY, AT, REASON = CORDONED_BY, "yardmaster.io/cordoned-at", "yardmaster.io/cordon-reason"
 UNTIL, CORDON_INCIDENT = "yardmaster.io/cordon-until", "yardmaster.io/cordon-incident"
+CORDON_VOLUME = "yardmaster.io/cordon-volume"
 
 # Alerts of these names say that a GPU is lost: what runs on it fails.
 GPU_LOST = frozenset(
@@ -41,6 +42,23 @@ def cordoned_by(node: Node) -> str:
     return annotations_of(node).get(BY, sentence("someone else"))
 
 
+def our_reason(*, volume: str = "", incident: str = "") -> Sentence:
+    """Return the reason of a cordon for which nobody gave one: what it was made for."""
+    if volume:
+        return sentence("volume {volume} is frozen", volume=volume)
+    if incident:
+        return sentence("incident {incident}", incident=incident)
+    return sentence("no reason given")
+
+
+def cordon_reason(node: Node) -> str:
+    """Return why a node is cordoned, as somebody wrote it; in words of ours if ours still stand there."""
+    found = annotations_of(node)
+    written = found.get(REASON, "")
+    ours = our_reason(volume=found.get(CORDON_VOLUME, ""), incident=found.get(CORDON_INCIDENT, ""))
+    return ours if written == ours else written
+
+
 def uncordon_button(node: str, *, is_lifted: bool) -> Button:
     """Return the button that ends a lease: with its cordon, unless somebody else has lifted that."""
     label = "Remove its record" if is_lifted else sentence("Uncordon {node}", node=node)
@@ -49,8 +67,7 @@ def uncordon_button(node: str, *, is_lifted: bool) -> Button:
 
 def describe_cordon(node: Node) -> str:
     """Return a cordoned node with why and by whom: `gpu-a02 (GPU fell off the bus, dana)`."""
-    reason = annotations_of(node).get(REASON, "")
-    why = listed(filter(None, (reason, cordoned_by(node))))
+    why = listed(filter(None, (cordon_reason(node), cordoned_by(node))))
     return sentence("{node} ({why})", node=node.metadata.name, why=why)
 
 
@@ -68,13 +85,14 @@ def against_uncordoning(node: Node, incidents: Iterable[Incident]) -> str:
     if not is_node_ready(node):
         return sentence("it is not ready")
     if gpus_out_of_service(node):
-        return sentence("GPUs of it are out of service")
+        return sentence("some of its GPUs are out of service")
     if BY not in found:
         return sentence("someone else cordoned it")
     if incident := found.get(CORDON_INCIDENT):
         return sentence("it was cordoned for incident {incident}", incident=incident)
-    if _HARDWARE.search(found.get(REASON, "")):
-        return sentence("it was cordoned because of its hardware: {reason}", reason=found[REASON])
+    reason = cordon_reason(node)
+    if not isinstance(reason, Sentence) and _HARDWARE.search(reason):
+        return sentence("it was cordoned because of its hardware: {reason}", reason=reason)
     return ""
 
 

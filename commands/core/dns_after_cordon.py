@@ -34,9 +34,9 @@ def notes_on_cordon(nodes: Collection[str], context: CommandContext) -> list[str
     return [
         counted(
             "The autoscaler of {deployment} does not count cordoned nodes: it lowers DNS from "
-            "{now} to {count} replica, but the pods there ask on. `dns scale {enough}` keeps them.",
+            "{now} to {count} replica, but the pods there still send queries. `dns scale {enough}` keeps them.",
             "The autoscaler of {deployment} does not count cordoned nodes: it lowers DNS from "
-            "{now} to {count} replicas, but the pods there ask on. `dns scale {enough}` keeps them.",
+            "{now} to {count} replicas, but the pods there still send queries. `dns scale {enough}` keeps them.",
             deployment=deployment.metadata.name,
             now=now,
             count=then,

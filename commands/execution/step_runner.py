@@ -94,7 +94,7 @@ class StepRunner:
             case Refused(reason=reason):
                 return Refused(
                     reason=sentence(
-                        "{error}. Looked at again, {reason}. What else the step wrote may stand.",
+                        "{error}. Checked again: {reason}. Other changes of this step may remain.",
                         error=said_by(error),
                         reason=reason,
                     )

@@ -174,15 +174,15 @@ def ways_to_free(found: Sequence[TrainingGpus]) -> list[str]:
     """Return a line for each workload that is not a training: what its owner can do, a few of them by name."""
     others = [one for one in found if one.training is None]
     lines: list[str] = [
-        sentence("{workload} is no training: {way}", workload=one.name, way=way_to_free(one))
+        sentence("{workload} is not a training: {way}", workload=one.name, way=way_to_free(one))
         for one in others[:NAMED]
     ]
     return (
         [
             *lines,
             counted(
-                "{count} more workload is no training",
-                "{count} more workloads are no trainings",
+                "{count} more workload is not a training",
+                "{count} more workloads are not trainings",
                 count=len(others) - NAMED,
             ),
         ]

@@ -22,7 +22,7 @@ def idle_ones(
         if (other := _workload_named(name, found)) is not None:
             raise UnusableError(
                 sentence(
-                    "{workload} is no training, so its GPUs cannot be requested: {way}.",
+                    "{workload} is not a training, so its GPUs cannot be requested: {way}.",
                     workload=other.name,
                     way=way_to_free(other),
                 )

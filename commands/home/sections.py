@@ -26,7 +26,7 @@ def open_incident_blocks(incidents: Sequence[Incident | ParentIncident], me: Act
     if not incidents:
         return [
             _heading("Open incidents"),
-            Context(text=text("None. Nothing fires that calls for somebody.")),
+            Context(text=text("None. No alert needs anybody.")),
         ]
     ordered = sorted(
         incidents, key=lambda one: (bool(one.acknowledged_by), -one.severity.rank, one.opened_at)

@@ -7,7 +7,17 @@ from datetime import timedelta
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import sentence
 from commands.core.context import CommandContext
-from commands.core.cordoned_nodes import AT, BY, CORDON_INCIDENT, REASON, UNTIL, annotations_of
+from commands.core.cordoned_nodes import (
+    AT,
+    BY,
+    CORDON_INCIDENT,
+    CORDON_VOLUME,
+    REASON,
+    UNTIL,
+    annotations_of,
+    cordon_reason,
+    our_reason,
+)
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import ObjectState
 from commands.execution.preconditions import Precondition
@@ -16,11 +26,11 @@ from commands.execution.steps import Patch, Record
 from commands.models import CordonLease
 
 CLUSTER = "yardmaster.io/cluster"
-OURS = (BY, AT, REASON, UNTIL, CORDON_INCIDENT, CLUSTER)
+OURS = (BY, AT, REASON, UNTIL, CORDON_INCIDENT, CORDON_VOLUME, CLUSTER)
 
 
 def cordon_steps(
-    node: Node, reason: str, context: CommandContext, lasting: timedelta
+    node: Node, reason: str, context: CommandContext, lasting: timedelta, *, volume: str = ""
 ) -> list[Patch | Record]:
     """Return the steps that cordon the node if it is not cordoned, and record the lease."""
     name, until = node.metadata.name, context.now + lasting
@@ -35,6 +45,7 @@ def cordon_steps(
         REASON: str(reason),
         UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}",
         CORDON_INCIDENT: context.origin.incident or None,
+        CORDON_VOLUME: volume or None,
         CLUSTER: context.cluster.name,
     }
     lease = replace(_new_lease(node, reason, context), until=until, incident=context.origin.incident)
@@ -99,7 +110,7 @@ def extension_steps(
     changed: dict[str, str | None] = {UNTIL: f"{until:%Y-%m-%dT%H:%M:%SZ}"}
     if reason:
         changed[REASON] = reason
-    kept_for = sentence("cordoned by {who}: {reason}", who=found[BY], reason=reason or found.get(REASON, ""))
+    kept_for = sentence("cordoned by {who}: {reason}", who=found[BY], reason=reason or cordon_reason(node))
     patch = Patch(
         ref=ref_of_node(node),
         description=sentence(
@@ -113,7 +124,7 @@ def extension_steps(
         undo={"metadata": {"annotations": {key: found.get(key) for key in changed}}},
         undo_text=sentence("give the cordon of {node} the end that it had", node=name),
     )
-    kept = lease or _new_lease(node, found.get(REASON) or sentence("no reason given"), context)
+    kept = lease or _new_lease(node, cordon_reason(node) or our_reason(), context)
     longer = replace(
         kept,
         until=until,
@@ -176,7 +187,7 @@ def uncordon_step(node: Node) -> Patch:
             "uncordon {node} (cordoned by {who}: {reason})",
             node=name,
             who=found[BY],
-            reason=found.get(REASON, ""),
+            reason=cordon_reason(node),
         ),
         body={"spec": {"unschedulable": None}, "metadata": {"annotations": dict.fromkeys(OURS)}},
         requires=(

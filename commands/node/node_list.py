@@ -155,7 +155,9 @@ LIST: Command[ListNodes] = Command(
             help="only nodes of this rack",
         ),
         click.Option(["--cordoned"], is_flag=True, help="only cordoned nodes"),
-        click.Option(["--all"], is_flag=True, help="also the nodes that are fine, which else are counted"),
+        click.Option(
+            ["--all"], is_flag=True, help="also the nodes that are fine, which are otherwise only counted"
+        ),
     ),
     read=listing,
     example="node list --rack rack-a",

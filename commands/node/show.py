@@ -15,7 +15,7 @@ from collectors.facts.subjects import Subject
 from collectors.facts.topology import TrainingFacts
 from commands.core.command import Answer
 from commands.core.context import CommandContext
-from commands.core.cordoned_nodes import BY, REASON, UNTIL, against_uncordoning, annotations_of
+from commands.core.cordoned_nodes import BY, UNTIL, against_uncordoning, annotations_of, cordon_reason
 from commands.core.lookups import node_named, read_node
 from commands.core.named_incident import open_incidents
 from commands.node.cordon_commands import lease_of
@@ -171,7 +171,7 @@ def _lease_rows(node: Node) -> list[tuple[str, Text]]:
     said = sentence(
         "by {who}: {reason}, until {until}",
         who=found[BY],
-        reason=found.get(REASON, ""),
+        reason=cordon_reason(node),
         until=_until(found.get(UNTIL, "")),
     )
     return [("cordoned", text(said))]

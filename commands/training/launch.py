@@ -1,24 +1,27 @@
-"""Planning of a launch: the spec from the command line, checks, placement, and the steps."""
+"""Planning of a launch: the spec from the command line, its checks, and the steps."""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import PurePosixPath
 
-from collectors.facts.results import SourceError
-from collectors.facts.sentences import counted, listed, sentence, word
+from collectors.facts.sentences import counted, listed, sentence
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import reader_of
-from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.execution.plan import in_order
 from commands.training.fit import fit_notes
+from commands.training.launch_checks import (
+    check_pull_secret,
+    check_served,
+    is_namespace_ours,
+    is_secret_copied,
+)
 from commands.training.launch_steps import launch_steps, note_launch
-from commands.training.manifests import MANAGED_BY, OURS, SCRIPT_FOLDER, SCRIPT_NAME, TRAINING_LABEL
+from commands.training.manifests import SCRIPT_FOLDER, SCRIPT_NAME
 from commands.training.priority import preemption_note
 from commands.training.spec import TrainingRole, TrainingSpec
 from commands.training.spec_checks import check_spec, script_of
-from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND
-from commands.training.writing_kind import WritingKind
+from commands.training.training_kinds import BY_OPTION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +60,11 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     assert kind.launching is not None  # there are no others by their options
     if refusal := kind.launching.refusal(spec):
         raise UnusableError(refusal)
-    await _check_served(kind, spec, reader)
-    has_namespace = await _has_namespace(spec, context, reader)
-    has_secret = has_namespace and await _has_secret(spec, reader)
+    await check_served(kind, spec, reader)
+    has_namespace = await is_namespace_ours(spec, context, reader)
+    has_secret = has_namespace and await is_secret_copied(spec, reader)
     if spec.pull_secret and not has_secret:
-        await _check_source(spec, reader)
+        await check_pull_secret(spec, reader)
     notes = await fit_notes(spec, context, may_wait=action.wait)
     if spec.priority_class:
         notes.append(await preemption_note(spec.priority_class, reader))
@@ -162,99 +165,3 @@ def _script(path: str, context: CommandContext) -> str:
             )
         )
     return script_of(upload.content)
-
-
-async def _check_served(kind: WritingKind, spec: TrainingSpec, reader: ObjectReader) -> None:
-    """Raise UnusableError if the cluster does not serve the kind: its CustomResourceDefinition is not installed."""
-    objects = kind.objects
-    try:
-        await reader.listing(ObjectRef(api=objects.api, kind=objects.kind, namespace=spec.namespace, name=""))
-    except SourceError as error:
-        if error.status != 404:
-            raise
-        raise UnusableError(
-            sentence(
-                "This cluster has no {kind}s: it does not serve {api}. Ask its administrators to "
-                "install the controller, or launch with `--kind {option}`.",
-                kind=objects.kind,
-                api=objects.api,
-                option=DEFAULT_KIND.option,
-            )
-        ) from error
-
-
-async def _has_namespace(spec: TrainingSpec, context: CommandContext, reader: ObjectReader) -> bool:
-    """False: to be created. True: ours and empty, from an earlier run. Raises UnusableError otherwise."""
-    found = await reader.read(ObjectRef(api="v1", kind="Namespace", name=spec.namespace))
-    training = next((one for one in context.cluster.trainings() if one.id == spec.key), None)
-    if training is not None and training.workloads:
-        raise UnusableError(
-            sentence(
-                "Training `{training}` already exists ({state}): see `training show {typed}`; "
-                "`training stop {typed}` deletes it.",
-                training=training.shown,
-                state=word(training.state.value),
-                typed=training.typed,
-            )
-        )
-    if found is None:
-        return False
-    labels = found["metadata"].get("labels") or {}
-    if found["metadata"].get("deletionTimestamp"):
-        raise UnusableError(
-            sentence(
-                "Namespace `{namespace}` is still being deleted: try again in a moment.",
-                namespace=spec.namespace,
-            )
-        )
-    if labels.get(MANAGED_BY) != OURS or labels.get(TRAINING_LABEL) != spec.name:
-        raise UnusableError(
-            sentence(
-                "Namespace `{namespace}` exists and was not created for this training: choose "
-                "another `--namespace`.",
-                namespace=spec.namespace,
-            )
-        )
-    return True
-
-
-async def _has_secret(spec: TrainingSpec, reader: ObjectReader) -> bool:
-    """Whether the copy from an earlier run is visible. Often we may not read it: creating it then finds it."""
-    name = spec.pull_secret.partition("/")[2]
-    if not name:
-        return False
-    secret = ObjectRef(api="v1", kind="Secret", namespace=spec.namespace, name=name)
-    try:
-        return await reader.read(secret) is not None
-    except SourceError as error:
-        if error.status == 403:
-            return False
-        raise
-
-
-async def _check_source(spec: TrainingSpec, reader: ObjectReader) -> None:
-    place, _, name = spec.pull_secret.partition("/")
-    if not place or not name:
-        raise UnusableError(
-            sentence(
-                "The pull secret `{pull_secret}` in the settings must be written as namespace/name: "
-                "ask an administrator of Yardmaster.",
-                pull_secret=spec.pull_secret,
-            )
-        )
-    found = await reader.read(ObjectRef(api="v1", kind="Secret", namespace=place, name=name))
-    if found is None:
-        raise UnusableError(
-            sentence(
-                "The pull secret `{pull_secret}` for new trainings does not exist.",
-                pull_secret=spec.pull_secret,
-            )
-        )
-    if found.get("type") != "kubernetes.io/dockerconfigjson":
-        raise UnusableError(
-            sentence(
-                "`{pull_secret}` is not a pull secret: its type is {type}.",
-                pull_secret=spec.pull_secret,
-                type=str(found.get("type")),
-            )
-        )

@@ -31,8 +31,8 @@ async def show_logs(training: Training, action: ShowLogs, context: CommandContex
     if action.previous and not rank.restarts:
         raise UnusableError(
             sentence(
-                "{pod} has not restarted, so there is no log of a run before. `training logs "
-                "{training} --rank {role}-{index}` shows the run that there is.",
+                "{pod} has not restarted, so there is no log of an earlier run. `training logs "
+                "{training} --rank {role}-{index}` shows its current run.",
                 pod=rank.pod,
                 training=training.typed,
                 role=rank.role,

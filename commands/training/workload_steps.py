@@ -145,7 +145,7 @@ def _suspension(kind: Suspending, ref: ObjectRef, found: KubernetesObject, inven
     step = kind.step(ref, back)
     if by := kind.managed_by(found):
         doubt = sentence(
-            "suspend {ref}, which {manager} manages: whether its pods end, and undo restarts them, is up to that",
+            "suspend {ref}, which {manager} manages: whether its pods end, and undo restarts them, is up to {manager}",
             ref=str(ref),
             manager=by,
         )

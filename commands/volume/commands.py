@@ -110,10 +110,10 @@ COMMANDS = (
             "The volume is named by a claim, by its PersistentVolume, or as pool/image; other claims of the same image "
             "are frozen with it. CronJobs and trainings that may write are suspended, Deployments and StatefulSets "
             "scaled to 0, and pods without a controller evicted, for good. Nodes are cordoned where a writer is, and "
-            "where the image is attached although no pod uses it. Readers go on, and the preview names them. "
-            "A pod with the claim that somebody creates later on another node is not held; the preview also names what "
-            "only its own controller can stop. Yardmaster runs nothing in Ceph: the preview shows the commands for a "
-            "storage admin. Undo lifts the cordons and starts the writers again."
+            "where the image is attached although no pod uses it. Readers keep running, and the preview names them. "
+            "A pod with the claim that somebody creates later on another node is not stopped; the preview also names "
+            "what only its own controller can stop. Yardmaster runs nothing in Ceph: the preview shows the commands "
+            "for a storage admin. Undo lifts the cordons and starts the writers again."
         ),
     ),
 )

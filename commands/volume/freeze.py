@@ -9,7 +9,7 @@ from collectors.facts.sentences import listed, sentence
 from collectors.volume_use import VolumeUse, VolumeUser
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
-from commands.core.cordoned_nodes import cordoned_by
+from commands.core.cordoned_nodes import cordoned_by, our_reason
 from commands.core.lookups import read_node
 from commands.execution.plan import Stage, in_order
 from commands.execution.steps import Patch, Record
@@ -51,7 +51,7 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
         return PlanDraft(
             title="",
             nothing_to_do=listed(
-                (sentence("Nothing that can be held writes to {volume}.", volume=name), *left), "."
+                (sentence("Nothing that Yardmaster can stop writes to {volume}.", volume=name), *left), "."
             ),
         )
     return PlanDraft(
@@ -65,7 +65,7 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
             *left,
             *_reader_notes(use.readers),
             sentence(
-                "A new pod with this claim on another node is not held: tell the team not to start one."
+                "A new pod with this claim on another node is not stopped: tell the team not to start one."
             ),
             *_ceph_notes(use),
             sentence(
@@ -110,12 +110,8 @@ async def _cordons(
                 )
             )
         else:
-            steps += cordon_steps(
-                node,
-                action.reason or sentence("volume {volume} is frozen", volume=_name(use)),
-                context,
-                lasting,
-            )
+            reason = action.reason or our_reason(volume=_name(use))
+            steps += cordon_steps(node, reason, context, lasting, volume=_name(use))
     return steps, notes
 
 

@@ -17,6 +17,8 @@ from alerts.routing import CardRouting
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.channels.slack.notifier import SlackNotifier
+from bot.delivery.fallback import FallbackOptions
+from bot.delivery.notifier_protocol import Notifier
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.recorder import IncidentRecorder
 from bot.language.message_catalogue import ENGLISH, Catalogue
@@ -33,9 +35,13 @@ EVERY = timedelta(seconds=15)
 
 
 def a_site(
-    nodes: Mapping[str, str], *, zone: str = "", trainings: Mapping[str, Sequence[str]] | None = None
+    nodes: Mapping[str, str],
+    *,
+    zone: str = "",
+    trainings: Mapping[str, Sequence[str]] | None = None,
+    places: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Topology:
-    """Return a cluster with these nodes and their racks, and trainings on some of them."""
+    """Return a cluster with these nodes and their racks, and trainings on some of them. `places`: by rack."""
     running = trainings or {}
     pods = [
         PodFacts(
@@ -50,7 +56,10 @@ def a_site(
     ]
     return Topology(
         cluster=CLUSTER,
-        nodes={name: NodeFacts(name=name, rack=rack, zone=zone, gpus=8) for name, rack in nodes.items()},
+        nodes={
+            name: NodeFacts(name=name, rack=rack, zone=zone, gpus=8, places=(places or {}).get(rack, {}))
+            for name, rack in nodes.items()
+        },
         pods={(pod.namespace, pod.name): pod for pod in pods},
         pods_on={node: tuple(pod for pod in pods if pod.node == node) for node in nodes},
         trainings={
@@ -79,6 +88,8 @@ class StormStage:
     recorder: IncidentRecorder = field(init=False)
     rules: Mapping[str, Any] = field(default_factory=lambda: {rule.id: rule for rule in map(a_rule, RULES)})
     blind: dict[str, str] = field(default_factory=dict)
+    others: dict[str, Notifier] = field(default_factory=dict)  # beside Slack, by kind
+    fallback: FallbackOptions = field(default_factory=FallbackOptions)
 
     def __post_init__(self) -> None:
         self.slack = SlackInProcess(self.clock)
@@ -103,7 +114,12 @@ class StormStage:
         """Deliver while the block lasts."""
         notifier = SlackNotifier(self.slack.client, self.language)
         reconciler = Reconciler(
-            self.store, {"slack": notifier}, self.catalogue, clock=self.clock, random=Random(7)
+            self.store,
+            {"slack": notifier, **self.others},
+            self.catalogue,
+            clock=self.clock,
+            fallback=self.fallback,
+            random=Random(7),
         )
         stop = self.store.listen(reconciler.mark_changed)
         try:

@@ -23,6 +23,7 @@ class WebhookReceiver:
 
     url: str = ""
     bodies: list[dict[str, Any]] = field(default_factory=list)
+    raw: list[bytes] = field(default_factory=list)  # what arrived, taken or not
     headers: list[Mapping[str, str]] = field(default_factory=list)
     answers: deque[tuple[int, Mapping[str, str]]] = field(default_factory=deque)
     latency: float = 0.0
@@ -41,7 +42,8 @@ class WebhookReceiver:
         self._open += 1
         self.at_once = max(self.at_once, self._open)
         try:
-            body = json.loads(await request.text())
+            self.raw.append(await request.read())
+            body = json.loads(self.raw[-1])
             self.headers.append(dict(request.headers))
             status, headers = self.answers.popleft() if self.answers else (200, {})
             if status == 200:

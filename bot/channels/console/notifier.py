@@ -6,7 +6,7 @@ import structlog
 
 from alerts.cards.message import Message
 from alerts.cards.text import Text, plain
-from bot.channels.console.plain_text import plain_text
+from bot.channels.plain_text import plain_text
 from bot.delivery.notifier_protocol import Capabilities, Permanent, Picture, SearchWindow
 from bot.delivery.rate_limiter import UNLIMITED
 from bot.language.message_catalogue import ENGLISH, Catalogue

@@ -16,7 +16,12 @@ class ErrorMeaning(Enum):
     GONE = "the message cannot be changed"
     CHANNEL_REFUSED = "the channel refuses every message until somebody fixes it"
     CHAT_REFUSED = "every call is refused until somebody fixes our access"
-    MESSAGE_REFUSED = "this message is refused"
+    MESSAGE_REFUSED = "this message is refused, whatever its content"
+    CONTENT_REFUSED = "this message is refused for its content"
+
+
+class RefusedContent(Permanent):
+    """Slack refuses the message for what is in it: a plainer one may be taken."""
 
 
 # https://docs.slack.dev/reference/methods/chat.postMessage, chat.update, chat.delete, conversations.history
@@ -72,16 +77,30 @@ MEANINGS: dict[str, ErrorMeaning] = {
         ),
         ErrorMeaning.CHAT_REFUSED,
     ),
+    **dict.fromkeys(
+        (
+            "restricted_action_thread_locked",
+            "user_not_found",
+            "user_not_visible",
+            "cant_delete_message",
+            "invalid_ts_latest",
+            "invalid_ts_oldest",
+            "unknown_method",
+        ),
+        ErrorMeaning.MESSAGE_REFUSED,
+    ),
 }
 
 
 def meaning_of(error: str, status: int = 200) -> ErrorMeaning:
-    """Return the meaning of an error code; an unknown code refuses this one message."""
+    """Return the meaning of an error code. An unknown code is taken for one about the content, such as
+    `invalid_blocks` and `msg_too_long`: then a plainer message is tried at once.
+    """
     if status == 429:
         return ErrorMeaning.RETRY
     if status >= 500:
         return ErrorMeaning.UNKNOWN_OUTCOME
-    return MEANINGS.get(error, ErrorMeaning.MESSAGE_REFUSED)
+    return MEANINGS.get(error, ErrorMeaning.CONTENT_REFUSED)
 
 
 def send_error(error: BaseException, method: str) -> SendError:
@@ -116,6 +135,8 @@ def _refusal(error: SlackApiError, method: str) -> SendError:
             return Permanent(reason, refuses=Refuses.CHAT)
         case ErrorMeaning.MESSAGE_REFUSED:
             return Permanent(reason)
+        case ErrorMeaning.CONTENT_REFUSED:
+            return RefusedContent(reason)
 
 
 def _retry_after(response: object) -> timedelta | None:

@@ -24,6 +24,7 @@ TABLE_COLUMNS = 20
 TABLE_CHARACTERS = 8_000  # of all its cells, our own limit: the rest of the message needs room
 CELL = 200  # characters, our own limit
 TEXT = 3500  # the text of a message; an edit allows 4,000
+LINE = 300  # our own limit, for a message that is refused in every other form
 MAX_FILE_SIZE = 1_000_000  # bytes of a file that we attach
 VIEW_TITLE = 24
 VIEW_BLOCKS = 100

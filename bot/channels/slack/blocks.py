@@ -21,7 +21,9 @@ from bot.channels.slack.elements import SlackJson, action_elements
 from bot.channels.slack.fitting import fitting
 from bot.channels.slack.markup import cut, cut_spans, escaped, escaped_within, fenced, mrkdwn
 from bot.channels.slack.native_tables import largest_table, native_table
+from bot.channels.slack.slack_message import SlackMessage
 from bot.channels.slack.table_layout import aligned, layout
+from bot.channels.slack.whole_text import whole_text
 from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.language.translation import translated, translated_text
 from collectors.facts.sentences import counted, sentence
@@ -36,33 +38,6 @@ COLOURS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlackMessage:
-    """The arguments of chat.postMessage and similar calls; `files` are uploaded to the message's thread."""
-
-    text: str
-    blocks: tuple[SlackJson, ...] = ()
-    attachments: tuple[SlackJson, ...] = ()
-    files: tuple[Attachment, ...] = ()
-
-    @property
-    def has_images(self) -> bool:
-        return self.without_images != self
-
-    @property
-    def without_images(self) -> "SlackMessage":
-        """The same without its pictures."""
-        attachments = (
-            {**one, "blocks": [block for block in one["blocks"] if block["type"] != "image"]}
-            for one in self.attachments
-        )
-        return replace(self, attachments=tuple(attachments))
-
-    def arguments(self) -> SlackJson:
-        """Return the Web API arguments. Empty parts are sent too: an edit without them would leave the old ones."""
-        return {"text": self.text, "blocks": list(self.blocks), "attachments": list(self.attachments)}
-
-
 @dataclass(slots=True)
 class _Page:
     """The blocks so far, and the files with what was left out of them."""
@@ -72,11 +47,21 @@ class _Page:
     files: list[Attachment] = field(default_factory=list)
     elements: int = 0  # buttons and menus
     own_table: Table | None = None  # the one that is a table of Slack's own
+    is_cut: bool = False  # words are shorter than they are
+
+    def fitting(self, words: Text, most: int) -> str:
+        """Return the words within Slack's limit."""
+        shown = cut_spans(words, most)
+        self.is_cut = self.is_cut or shown != words
+        return mrkdwn(shown)
 
 
 def render_line(content: Text, catalogue: Catalogue = ENGLISH) -> SlackMessage:
-    """Render a reply in a thread: text only."""
-    return SlackMessage(text=mrkdwn(cut_spans(translated_text(content, catalogue), block_limits.TEXT)))
+    """Render a reply in a thread: text only. What is cut is attached in full."""
+    words = translated_text(content, catalogue)
+    shown = cut_spans(words, block_limits.TEXT)
+    whole = (Attachment(name="reply.txt", content=plain(words)),) if shown != words else ()
+    return SlackMessage(text=mrkdwn(shown), files=whole)
 
 
 def render(message: Message, catalogue: Catalogue = ENGLISH) -> SlackMessage:
@@ -85,7 +70,10 @@ def render(message: Message, catalogue: Catalogue = ENGLISH) -> SlackMessage:
     page = _Page(catalogue, own_table=largest_table(message.blocks))
     for block in message.blocks:
         page.blocks += _rendered(block, page)
+    title = _section(f"*{page.fitting(_not_bold(message.title), 1000)}*")
     shown, left_out = fitting(page.blocks)
+    whole = Attachment(name="card.txt", content=whole_text(message))
+    is_cut = left_out > 0 or page.is_cut
     if left_out:
         shown.append(
             _note(
@@ -97,16 +85,15 @@ def render(message: Message, catalogue: Catalogue = ENGLISH) -> SlackMessage:
                 page,
             )
         )
-        page.files.append(
-            Attachment(name="card.txt", content="\n\n".join(_plain_block(b) for b in message.blocks))
-        )
-    title = _section(f"*{mrkdwn(cut_spans(_not_bold(message.title), 1000))}*")
+    elif page.is_cut:
+        shown.append(_note(sentence("… shortened: see the attached card.txt"), page))
     body = {"color": COLOURS[message.color], "fallback": cut(message.notification, 1000), "blocks": shown}
     return SlackMessage(
         text=escaped_within(message.notification, block_limits.TEXT) or "…",
         blocks=(title,) if message.title else (),
         attachments=(body,) if shown else (),
-        files=(*message.attachments, *page.files),
+        files=(*message.attachments, *page.files, *((whole,) if is_cut else ())),
+        whole=whole,
     )
 
 
@@ -141,11 +128,11 @@ def _not_bold(title: Text) -> Text:
 def _rendered(block: Block, page: _Page) -> list[SlackJson]:
     match block:
         case Paragraph(text=words):
-            return [_section(mrkdwn(cut_spans(words, block_limits.SECTION)))] if plain(words).strip() else []
+            return [_section(page.fitting(words, block_limits.SECTION))] if plain(words).strip() else []
         case Context(text=words):
-            return [_context(mrkdwn(cut_spans(words, block_limits.CONTEXT)))] if plain(words).strip() else []
+            return [_context(page.fitting(words, block_limits.CONTEXT))] if plain(words).strip() else []
         case Fields():
-            return _fields(block)
+            return _fields(block, page)
         case Preformatted(lines=lines):
             return _fixed(list(lines), page, "quote.txt", "\n".join(lines) + "\n")
         case Table():
@@ -157,11 +144,11 @@ def _rendered(block: Block, page: _Page) -> list[SlackJson]:
             return [{"type": "image", "slack_file": {"id": block.file}, "alt_text": alt}]
 
 
-def _fields(block: Fields) -> list[SlackJson]:
+def _fields(block: Fields, page: _Page) -> list[SlackJson]:
     fields = []
     for name, value in block.rows:
         head = f"*{escaped_within(name, 200)}*\n"
-        words = mrkdwn(cut_spans(value, block_limits.FIELD - len(head)))
+        words = page.fitting(value, block_limits.FIELD - len(head))
         fields.append({"type": "mrkdwn", "text": head + (words if words.strip() else "–")})
     rows = [
         fields[start : start + block_limits.FIELDS] for start in range(0, len(fields), block_limits.FIELDS)
@@ -243,19 +230,3 @@ def _note(words: str, page: _Page) -> SlackJson:
 
 def _context(words: str) -> SlackJson:
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": words}]}
-
-
-def _plain_block(block: Block) -> str:
-    match block:
-        case Paragraph(text=words) | Context(text=words):
-            return plain(words)
-        case Fields(rows=rows):
-            return "\n".join(f"{name}: {plain(value)}" for name, value in rows)
-        case Preformatted(lines=lines):
-            return "\n".join(lines)
-        case Table():
-            return aligned(block)
-        case Buttons():
-            return "\n".join(f"{one.label}: {one.line or one.address}" for one in block.flat.buttons)
-        case Image():
-            return block.alt

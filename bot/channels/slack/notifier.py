@@ -8,20 +8,24 @@ import structlog
 
 from alerts.cards.message import Attachment, Message
 from alerts.cards.text import Text
-from bot.channels.slack.blocks import SlackMessage, render, render_line
+from bot.channels.slack.api_errors import RefusedContent
+from bot.channels.slack.blocks import render, render_line
 from bot.channels.slack.files import upload_picture, upload_text
 from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
+from bot.channels.slack.slack_message import SlackMessage
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import (
     Capabilities,
     Duplicates,
+    Incomplete,
     Permanent,
     Picture,
-    Refuses,
+    Recoverable,
     SearchWindow,
     SendError,
 )
 from bot.language.message_catalogue import ENGLISH, Catalogue
+from collectors.facts.sentences import said_by
 
 log = structlog.get_logger(__name__)
 
@@ -30,13 +34,11 @@ PAGE = 200
 MAX_PAGES = 10
 MAX_FILES = 10
 _PERSON = ("U", "W")  # what the ids of people start with; those of channels start with C, D or G
-KNOWN_MESSAGES = 5_000  # messages whose uploaded files are cached
+KNOWN_MESSAGES = 5_000  # whose uploaded files are cached, and that were refused
 
 
 class SlackNotifier:
-    """A Notifier of `bot/delivery/notifier_protocol.py`. A card's files go to its thread; a failed upload is only
-    logged.
-    """
+    """A Notifier of `bot/delivery/notifier_protocol.py`. A card's files go to its thread."""
 
     capabilities = Capabilities(
         edit=True,
@@ -53,6 +55,9 @@ class SlackNotifier:
         self._client = client
         self._catalogue = catalogue
         self._files: dict[str, set[str]] = {}  # channel/ts -> names of the files in its thread
+        self._refused: dict[
+            bytes, None
+        ] = {}  # digests of messages that are refused for their content, oldest first
         self._conversations: dict[str, str] = {}  # person -> the channel of their direct messages
 
     async def post(
@@ -66,7 +71,7 @@ class SlackNotifier:
     ) -> str:
         rendered = self._rendered(content)
         channel = await self._conversation(channel)
-        answer = await self._with_or_without_images(
+        answer, rendered = await self._in_a_form_that_is_taken(
             rendered,
             lambda shown: self._client.call(
                 "chat.postMessage",
@@ -83,13 +88,16 @@ class SlackNotifier:
         )
         ts = str(answer["ts"])
         self._remember(channel, ts)
-        await self._attach(rendered, channel, ts, thread or ts)
+        try:
+            await self._attach(rendered, channel, ts, thread or ts)
+        except Recoverable as error:
+            raise Incomplete(said_by(error), message_id=ts) from error
         return ts
 
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
         rendered = render(message, self._catalogue)
         channel = await self._conversation(channel)
-        await self._with_or_without_images(
+        _, rendered = await self._in_a_form_that_is_taken(
             rendered,
             lambda shown: self._client.call(
                 "chat.update",
@@ -118,17 +126,26 @@ class SlackNotifier:
         channel = await self._conversation(channel)
         return await upload_picture(self._client, picture, channel=channel, thread=thread)
 
-    async def _with_or_without_images(
+    async def _in_a_form_that_is_taken(
         self, rendered: SlackMessage, call: Callable[[SlackMessage], Awaitable[Any]]
-    ) -> Any:
-        """Make a call, again without pictures if the message is refused: somebody may have deleted a file."""
-        try:
-            return await call(rendered)
-        except Permanent as error:
-            if error.refuses is not Refuses.MESSAGE or not rendered.has_images:
-                raise
-            log.warning("message refused with its pictures", reason=str(error))
-            return await call(rendered.without_images)
+    ) -> tuple[Any, SlackMessage]:
+        """Make a call with the richest form of the message that Slack does not refuse for its content.
+
+        What it refused is remembered: the refusal counts against the rate of the channel, so the next form may have
+        to wait for another call.
+        """
+        *richer, plainest = rendered.forms
+        for form in richer:
+            if form.digest in self._refused:
+                continue
+            try:
+                return await call(form), form
+            except RefusedContent as error:
+                log.warning("message refused for its content, so a plainer one is tried", reason=str(error))
+                self._refused[form.digest] = None
+                if len(self._refused) > KNOWN_MESSAGES:
+                    del self._refused[next(iter(self._refused))]
+        return await call(plainest), plainest
 
     async def find(
         self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None
@@ -189,12 +206,15 @@ class SlackNotifier:
         return self._files.setdefault(f"{channel}/{ts}", set())
 
     async def _attach(self, rendered: SlackMessage, channel: str, ts: str, thread: str) -> None:
-        """Upload the files that are not in the thread yet. A failed upload must not fail the card."""
+        """Upload the files that are not in the thread yet. Raises Recoverable if that is worth another try.
+
+        A refused upload, for want of a scope, must not fail the card.
+        """
         if not rendered.files:
             return
         try:
             known = self._files.get(f"{channel}/{ts}")
-            if known is None:  # posted by an earlier process
+            if known is None:  # posted by an earlier process, or nobody knows what became of an upload
                 known = self._remember(channel, ts)
                 known |= await self._names_in(channel, thread)
             for file in rendered.files[:MAX_FILES]:
@@ -202,8 +222,11 @@ class SlackNotifier:
                 if name not in known:
                     await upload_text(self._client, file, name, channel=channel, thread=thread)
                     known.add(name)
+        except Permanent as error:
+            log.warning("file upload refused", channel=channel, ts=ts, reason=str(error))
         except SendError as error:
-            log.warning("file upload failed", channel=channel, ts=ts, reason=str(error))
+            self._files.pop(f"{channel}/{ts}", None)
+            raise Recoverable(said_by(error)) from error
 
     async def _names_in(self, channel: str, thread: str) -> set[str]:
         answer = await self._client.call(

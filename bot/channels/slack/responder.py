@@ -9,9 +9,10 @@ from alerts.cards.channel_id import kind_and_name
 from alerts.cards.message import Context
 from alerts.cards.text import text
 from bot.channels.interaction import Interaction
-from bot.channels.slack.blocks import SlackMessage, render
+from bot.channels.slack.blocks import render
 from bot.channels.slack.files import download, upload_text
 from bot.channels.slack.forms import SlackForms
+from bot.channels.slack.slack_message import SlackMessage
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Permanent, SendError
 from bot.language.message_catalogue import ENGLISH, Catalogue

@@ -10,6 +10,7 @@ from bot.settings.secrets import SecretError
 from bot.settings.section import secret
 from bot.settings.value_types import token_error
 from collectors.facts.findings import Finding, broken, ok, warning
+from collectors.facts.sentences import sentence
 
 # Those of docs/slack-manifest.yaml, with their reasons in docs/slack.md.
 BOT_SCOPES = (
@@ -39,7 +40,7 @@ _FIXES = {
 
 
 async def diagnose_slack(settings: Settings) -> Sequence[Finding]:
-    """Return what is missing in Slack; nothing if the settings have no Slack. It posts nothing."""
+    """Return what is missing in Slack; nothing if the settings have no Slack. It posts nothing that people see."""
     slack = settings.slack
     if slack is None:
         return ()
@@ -60,6 +61,7 @@ async def diagnose_slack(settings: Settings) -> Sequence[Finding]:
         found = await _bot(client)
         if client.known_identity:
             found += [await _channel(client, one) for one in _channels(settings)]
+            found += _fallback(settings)
             found += await _groups(client, settings)
         if texts[1]:
             found.append(await _app(client, texts[1]))
@@ -80,9 +82,10 @@ async def _bot(client: SlackClient) -> list[Finding]:
 
 
 async def _channel(client: SlackClient, id: str) -> Finding:
-    """Return whether the bot is in a channel. Its history needs no more than the scopes that it has."""
+    """Return whether the bot is in a channel and may post there. It needs no more than the scopes that it has."""
     try:
         await client.call("conversations.history", client.web.conversations_history(channel=id, limit=1))
+        await _check_open(client, id)
     except SendError as error:
         code = _code(error)
         if code in ("not_in_channel", "channel_not_found"):
@@ -92,6 +95,26 @@ async def _channel(client: SlackClient, id: str) -> Finding:
             return broken(f"the channel {id} is archived", "unarchive it, or use another in the settings")
         return broken(f"the channel {id} cannot be read: {error}", _fix(error))
     return ok(f"the bot is in the channel {id}")
+
+
+async def _check_open(client: SlackClient, id: str) -> None:
+    """Raise SendError if the channel is archived: it can still be read then. Only the bot could see the message."""
+    bot = str(client.known_identity.get("user_id", ""))
+    try:
+        call = client.web.chat_postEphemeral(channel=id, user=bot, text="Can this channel be posted to?")
+        await client.call("chat.postEphemeral", call)
+    except SendError as error:
+        if _code(error) == "is_archived":
+            raise
+
+
+def _fallback(settings: Settings) -> list[Finding]:
+    """Return whether the fallback is away together with Slack."""
+    kinds = {kind_and_name(channel)[0] for channel in settings.fallback.channels}
+    if kinds != {"slack"}:
+        return []
+    text = sentence("the fallback has channels of Slack only, which are away when Slack is")
+    return [warning(text, sentence("add a channel of another kind to fallback.channels"))]
 
 
 async def _groups(client: SlackClient, settings: Settings) -> list[Finding]:
@@ -135,6 +158,8 @@ def _channels(settings: Settings) -> list[str]:
             visit(route.routes)
 
     visit(settings.routes)
+    others = (*settings.fallback.channels, *(team.channel for team in settings.teams.values()))
+    found.extend(name for kind, name in map(kind_and_name, others) if kind == "slack")
     return list(dict.fromkeys(found))
 
 

@@ -5,10 +5,9 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-import aiohttp
-
 from alerts.cards.channel_id import channel_id
 from bot.channels.heartbeats import Heartbeat
+from bot.channels.http_posting import a_session
 from bot.channels.open_channel import ChannelDependencies, OpenChannel
 from bot.channels.webhook.notifier import WebhookEndpoint, WebhookNotifier
 from bot.settings.channels import WebhookSettings
@@ -28,15 +27,7 @@ async def open_webhooks(settings: Settings, dependencies: ChannelDependencies) -
     }
     if not endpoints:
         return None
-    session = await dependencies.stack.enter_async_context(
-        aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                limit=0
-            ),  # each channel has its own: they must not wait for each other
-            cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=False,  # ~/.netrc and the proxy variables must not apply
-        )
-    )
+    session = await dependencies.stack.enter_async_context(a_session())
     notifier = WebhookNotifier(session, endpoints, clock=dependencies.clock)
     heartbeats = [
         Heartbeat(
@@ -60,6 +51,7 @@ async def diagnose_webhooks(settings: Settings) -> Sequence[Finding]:
             endpoint = endpoint_of(name, one.webhook)
             endpoint.url()
             endpoint.headers()
+            endpoint.signing_key()
         except (ValueError, SourceError) as error:
             found.append(
                 broken(
@@ -91,8 +83,13 @@ def endpoint_of(name: str, settings: WebhookSettings) -> WebhookEndpoint:
         tls = _context(settings.tls_config)
     except (OSError, ssl.SSLError) as error:
         raise ValueError(f"channels.{name}.webhook.tls_config: {error}") from error
+    key = secret(settings.signing_secret, settings.signing_secret_file)
     return WebhookEndpoint(
-        url=url, headers=lambda: {**more, **credentials()}, tls=tls, timeout=settings.timeout
+        url=url,
+        headers=lambda: {**more, **credentials()},
+        signing_key=key or str,
+        tls=tls,
+        timeout=settings.timeout,
     )
 
 

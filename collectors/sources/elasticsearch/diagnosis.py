@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from collectors.facts.findings import Finding, blinding, broken, ok, warning
+from collectors.facts.findings import Finding, blinding, broken, ok, unseeing, warning
 from collectors.facts.one_line import some_of
 from collectors.facts.queries import LogQuery, Query
 from collectors.facts.results import Blind, SourceError
@@ -91,16 +91,7 @@ def _missing_fields(fields: FieldMap, queries: Mapping[str, Query]) -> list[Find
     found = [blinding(broken(cause, _FIELDS), queries, cause) for cause in essential.values()]
     for label, names in sorted(rules.items()):
         cause = fields.unusable.get(label, label)
-        found.append(
-            blinding(
-                broken(
-                    sentence("{names} can see nothing: {cause}", names=some_of(names, _SHOWN), cause=cause),
-                    _FIELDS,
-                ),
-                names,
-                cause,
-            )
-        )
+        found.append(unseeing(names, cause, _FIELDS))
     others = [label for label in fields.unusable if label not in (*_ESSENTIAL, *rules)]
     if others:
         what = sentence(

@@ -22,7 +22,7 @@ from collectors.sources.kubernetes.api_status import KubernetesError, error_of, 
 
 _BROKEN = (aiohttp.ClientError, asyncio.TimeoutError, OSError, ssl.SSLError)
 _NO_ACCOUNT = sentence(
-    "this is no pod with a service account: set kubernetes.kubeconfig, "
+    "this is not a pod with a service account: set kubernetes.kubeconfig, "
     "or write `kubernetes: null` to leave the cluster's API out"
 )
 

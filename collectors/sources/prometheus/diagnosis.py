@@ -6,7 +6,16 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from collectors.facts.findings import Finding, RuleHealth, blinding, broken, ok, warning
+from collectors.facts.findings import (
+    Finding,
+    FindingLevel,
+    RuleHealth,
+    blinding,
+    broken,
+    ok,
+    unseeing,
+    warning,
+)
 from collectors.facts.missing_metrics import MissingCause, MissingMetrics
 from collectors.facts.one_line import some_of
 from collectors.facts.promql.selectors import metric_names
@@ -64,12 +73,8 @@ async def diagnose_prometheus(
     ]
     expressions, blind = await _expressions(dialects, queries, at)
     for reason in sorted(set(blind.values())):
-        rules = sorted(rule for rule, one in blind.items() if one == reason)
         fix = _NAME_CLUSTER if reason == dialects.scope_problem else _NAME_LABELS
-        lacks = broken(
-            sentence("{rules} can see nothing: {reason}", rules=some_of(rules, _SHOWN), reason=reason), fix
-        )
-        found.append(blinding(lacks, rules, reason))
+        found.append(unseeing((rule for rule, one in blind.items() if one == reason), reason, fix))
     found += [ok(line) for line in dialects.described()]
     presence = await presence_of(ask, expressions, at)
     if isinstance(presence, Blind):
@@ -154,7 +159,8 @@ def _waits_for(rule: str, absent: Iterable[MissingMetrics]) -> str:
 
 def missing_finding(missing: MissingMetrics) -> Finding:
     """Return what follows from these missing metrics, and how to fix it."""
-    metrics, exporter = some_of(missing.metrics, _SHOWN), missing.exporter
+    metrics, exporter, level = some_of(missing.metrics, _SHOWN), missing.exporter, FindingLevel.BROKEN
+    lines: tuple[str, ...] = ()
     if missing.cause is MissingCause.TARGET_DOWN:
         jobs = listed(missing.jobs)
         cause = sentence(
@@ -162,33 +168,32 @@ def missing_finding(missing: MissingMetrics) -> Finding:
             metrics=metrics,
             jobs=jobs,
         )
-        given = broken(
-            "", sentence("look at its pods, and at what Prometheus says of it under Status > Target health")
-        )
+        fix = sentence("look at its pods, and at what Prometheus says of it under Status > Target health")
     elif missing.cause is MissingCause.NOT_EXPORTED and exporter:
         cause = sentence(
             "there is no series of {metrics}, though there are others of {exporter}",
             metrics=metrics,
             exporter=exporter,
         )
-        fix = sentence(
-            "nothing, if these appear only when something happens; else let {exporter} export them",
-            exporter=exporter,
+        level, lines = FindingLevel.WARNING, missing.lines
+        fix = (
+            _ADD_COUNTERS
+            if lines
+            else sentence(
+                "nothing, if these appear only when something happens; else let {exporter} export them",
+                exporter=exporter,
+            )
         )
-        given = warning("", _ADD_COUNTERS if missing.lines else fix, missing.lines)
     elif exporter:
         cause = sentence(
             "there is no series of {metrics}, nor any other of {exporter}",
             metrics=metrics,
             exporter=exporter,
         )
-        given = broken(
-            "",
-            sentence("{fix}; or leave its rules out with rules.packs or rules.overrides", fix=missing.fix),
-        )
+        fix = sentence("{fix}; or leave its rules out with rules.packs or rules.overrides", fix=missing.fix)
     else:
         cause = sentence("there is no series of {metrics}", metrics=metrics)
-        given = warning("", sentence("check the rule's metric names, or leave the rule out"))
+        level, fix = FindingLevel.WARNING, sentence("check the rule's metric names, or leave the rule out")
     if missing.lost:
         cause = sentence(
             "{cause}; {lost} had series within the last {days} days",
@@ -196,12 +201,12 @@ def missing_finding(missing: MissingMetrics) -> Finding:
             lost=some_of(missing.lost, _SHOWN),
             days=LONGEST_BEFORE.days,
         )
-    text = sentence("{rules} can see nothing: {cause}", rules=some_of(missing.rules, _SHOWN), cause=cause)
     own = tuple(
         (rule, sentence("there is no series of {needed}", needed=listed(needed)))
         for rule, needed in missing.needs
     )
-    return replace(blinding(replace(given, text=text), missing.rules, cause), own=own)
+    found = unseeing(missing.rules, cause, fix, level)
+    return replace(found, lines=lines, own=own, needs=missing.needs)
 
 
 async def _late(
@@ -227,7 +232,7 @@ async def _late(
         fix = sentence(
             "scrape it at least once a minute, and look at what delays it on its way, such as remote write"
         )
-        text = sentence("{rules} see late: {cause}", rules=some_of(rules, _SHOWN), cause=cause)
+        text = sentence("{rules} see data late: {cause}", rules=some_of(rules, _SHOWN), cause=cause)
         late = warning(text, fix)
         found.append(replace(late, rules=tuple(rules), health=RuleHealth.LATE, cause=cause))
     return [*found, *await too_rare(ask, steady, owned, expressions, at)]

@@ -9,9 +9,7 @@ from prometheus_api_client.prometheus_connect import PrometheusConnect
 from urllib3.exceptions import HTTPError, IncompleteRead, ProtocolError, ReadTimeoutError
 from urllib3.util.retry import Retry
 
-from collectors.facts.results import SourceError, TooLargeError
-from collectors.facts.sentences import sentence
-from collectors.sources.prometheus.errors import Failure, check_response, too_large
+from collectors.sources.prometheus.errors import Failure
 from collectors.sources.prometheus.range_messages import RangeReply, RangeRequest
 
 _CHUNK = 1 << 16
@@ -30,8 +28,8 @@ class RangeConnection(PrometheusConnect):
             session.proxies = {"http": request.proxy_url, "https": request.proxy_url}
         super().__init__(url=request.url, headers=request.headers, retry=Retry(0), session=session)
 
-    def fetch(self, request: RangeRequest) -> bytes:
-        """Return the body of the response. Raises SourceError, and what requests and urllib3 raise."""
+    def fetch(self, request: RangeRequest) -> tuple[RangeReply, bytes]:
+        """Return the response, as far as the byte cap. Raises what requests and urllib3 raise."""
         response = self._session.post(
             self.url,
             data=request.form,
@@ -45,42 +43,21 @@ class RangeConnection(PrometheusConnect):
             while part := response.raw.read1(_CHUNK, decode_content=True):
                 body += part
                 if len(body) > request.byte_cap:
-                    raise too_large(request.where, request.byte_cap)
-        check_response(
-            request.where, response.status_code, response.headers.get("Content-Type", ""), bytes(body)
-        )
-        return bytes(body)
+                    return RangeReply(is_too_large=True), b""
+        kind = response.headers.get("Content-Type", "")
+        return RangeReply(size=len(body), status=response.status_code, content_type=kind), bytes(body)
 
 
 def range_reply(request: RangeRequest) -> tuple[RangeReply, bytes]:
     """Return the reply to one request, and the body that follows it."""
     connection = RangeConnection(request)
     try:
-        body = connection.fetch(request)
-    except SourceError as error:
-        return _refusal(error), b""
+        return connection.fetch(request)
     except (requests.RequestException, HTTPError, OSError) as failure:
-        return _refusal(_error(request, failure)), b""
+        kind = _kind(failure)
+        return RangeReply(failure=kind.name if kind else "", raised=type(failure).__name__), b""
     finally:
         connection.close()
-    return RangeReply(size=len(body)), body
-
-
-def _refusal(error: SourceError) -> RangeReply:
-    return RangeReply(
-        error=str(error),
-        is_temporary=error.temporary,
-        is_too_large=isinstance(error, TooLargeError),
-        status=error.status,
-    )
-
-
-def _error(request: RangeRequest, failure: Exception) -> SourceError:
-    if kind := _kind(failure):
-        return kind.error(request.where, limit=request.timeout)
-    return SourceError(
-        sentence("the request to {where} failed: {name}", where=request.where, name=type(failure).__name__)
-    )
 
 
 def _kind(failure: Exception) -> Failure | None:

@@ -9,7 +9,6 @@ class RangeRequest(msgspec.Struct, frozen=True, kw_only=True):
     `url` has no user and password, `headers` have the credentials. Times are in seconds.
     """
 
-    where: str
     url: str
     headers: dict[str, str]
     form: dict[str, str]
@@ -23,10 +22,14 @@ class RangeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RangeReply(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of JSON on its standard output, followed by `size` bytes: the body of the response."""
+    """A line of JSON on its standard output, followed by `size` bytes: the body of the response.
+
+    Without a response: it has more bytes than the cap, or `raised` is the exception and `failure` the name of its kind.
+    """
 
     size: int = 0
-    error: str = ""  # if not empty, there is no body
-    is_temporary: bool = True
+    status: int = 0
+    content_type: str = ""
     is_too_large: bool = False
-    status: int | None = None
+    failure: str = ""
+    raised: str = ""

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from collectors.facts.results import Series, SourceError, TooLargeError
-from collectors.facts.sentences import sentence
+from collectors.facts.results import Series, SourceError
+from collectors.facts.sentences import listed, said_by, sentence
 from collectors.sources.prometheus import wire
-from collectors.sources.prometheus.errors import Failure, without_secrets
+from collectors.sources.prometheus.errors import Failure, check_response, too_large, without_secrets
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.range_messages import RangeReply, RangeRequest
 
@@ -56,7 +56,8 @@ class RangeReader:
         try:
             return await self._series(body)
         except SourceError as error:
-            raise type(error)(f"{self.where}: {error}", temporary=error.temporary) from error
+            said = listed((self.where, said_by(error)), ":")
+            raise type(error)(said, temporary=error.temporary) from error
 
     async def close(self) -> None:
         """Kill the child."""
@@ -82,10 +83,7 @@ class RangeReader:
             child.stdin.write(msgspec.json.encode(request) + b"\n")
             await child.stdin.drain()
             reply = _reply.decode(await child.stdout.readline())
-            if reply.error:
-                kind = TooLargeError if reply.is_too_large else SourceError
-                raise kind(reply.error, temporary=reply.is_temporary, status=reply.status)
-            return await child.stdout.readexactly(reply.size)
+            body = await child.stdout.readexactly(reply.size)
         except (OSError, EOFError, msgspec.DecodeError) as failure:
             await self.close()
             raise SourceError(
@@ -95,6 +93,20 @@ class RangeReader:
                     status=str(child.returncode),
                 )
             ) from failure
+        self._check(reply, body)
+        return body
+
+    def _check(self, reply: RangeReply, body: bytes) -> None:
+        """Raise SourceError unless it is the response that was asked for."""
+        if reply.is_too_large:
+            raise too_large(self.where, self.options.byte_cap)
+        if reply.failure:
+            raise Failure[reply.failure].error(self.where, limit=self.options.timeout.total_seconds())
+        if reply.raised:
+            raise SourceError(
+                sentence("the request to {where} failed: {name}", where=self.where, name=reply.raised)
+            )
+        check_response(self.where, reply.status, reply.content_type, body)
 
     def _request(self, form: dict[str, str]) -> RangeRequest:
         options = self.options
@@ -110,7 +122,6 @@ class RangeReader:
                 )
             ) from failure
         return RangeRequest(
-            where=self.where,
             url=str(options.endpoint("api/v1/query_range")),
             headers={**options.headers, **credentials},
             form=form,

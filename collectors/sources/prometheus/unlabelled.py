@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from collectors.facts.findings import Finding, blinding, warning
-from collectors.facts.one_line import some_of
+from collectors.facts.findings import Finding, FindingLevel, unseeing
 from collectors.facts.promql.selectors import selectors
 from collectors.facts.queries import PromQLQuery, Query
 from collectors.facts.results import Blind
@@ -14,7 +13,6 @@ from collectors.sources.prometheus.dialects.families import FAMILIES, Role
 from collectors.sources.prometheus.dialects.watching import Dialects
 from collectors.sources.prometheus.missing import InstantQuery
 
-_SHOWN = 6  # rules in one finding
 _OF_POD = frozenset({Role.NAMESPACE, Role.POD, Role.CONTAINER})
 
 
@@ -43,15 +41,12 @@ async def unlabelled(
             cause = sentence(
                 "no series of {exporter} says its {role}", exporter=needed.exporter, role=needed.role.value
             )
-            text = sentence(
-                "{rules} can see nothing: {cause}", rules=some_of(sorted(needed.rules), _SHOWN), cause=cause
-            )
             fix = sentence("let the exporter give the label, and relabelling keep it")
             if needed.role in _OF_POD:
                 fix = sentence(
                     "nothing, if no pod holds GPUs; else run dcgm-exporter with DCGM_EXPORTER_KUBERNETES=true"
                 )
-            found.append(blinding(warning(text, fix), needed.rules, cause))
+            found.append(unseeing(needed.rules, cause, fix, FindingLevel.WARNING))
     return found
 
 

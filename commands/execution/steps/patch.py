@@ -97,7 +97,7 @@ class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patc
                 return (
                     Done(text=sentence("already done"))
                     if attempt.was_sent
-                    else Done(text=sentence("already so: nothing was changed"), is_ours=False)
+                    else Done(text=sentence("already in this state: nothing was changed"), is_ours=False)
                 )
             if reason := difference(found, self.requires, self.ref):
                 return Refused(reason=reason)

@@ -2,7 +2,7 @@
 
 from alerts.cards.message import Button, Buttons, Menu, Message
 from alerts.cards.text import text
-from bot.channels.console.plain_text import plain_text
+from bot.channels.plain_text import plain_text
 from commands.core.cluster_selection import with_cluster
 
 MENUS = Buttons(

@@ -110,7 +110,7 @@ def test_times_within_quoted_lines_are_said_to_be_their_own(line: str, has_time:
 
     blocks = incident_card(quoting, now=NOON).blocks
     said = [plain(one.text) for one in blocks if isinstance(one, Context)]
-    assert ("Times in these lines are as the program wrote them, often in UTC." in said) is has_time
+    assert ("The program itself wrote the times in these lines, often in UTC." in said) is has_time
 
 
 def test_actions_of_what_leads_come_first() -> None:

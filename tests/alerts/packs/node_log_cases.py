@@ -198,7 +198,7 @@ NODE_LOG_CASES: Sequence[LogCase] = (
         fired=(
             _fired(
                 "warning",
-                "The kernel of gpu-a01 cannot remove a network device; pods there start and end no more.",
+                "The kernel of gpu-a01 cannot remove a network device; pods there no longer start or end.",
             ),
         ),
     ),

@@ -11,8 +11,8 @@ from alerts.cards.message import Color
 from alerts.cards.posted import ThreadReply
 from bot.delivery.notifier_protocol import Capabilities
 from bot.delivery.rate_limiter import UNLIMITED
-from tests.bot.delivery.test_crashes import Killer
 from tests.support.chat import CHAT, Fault
+from tests.support.kill_points import Killer
 
 pytestmark = pytest.mark.looptime
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Generator
 from functools import partial
 from typing import Any
 
@@ -10,61 +9,9 @@ import pytest
 
 from alerts.cards.message import Color
 from tests.support.chat import Fault
+from tests.support.kill_points import Killer
 
 pytestmark = pytest.mark.looptime
-
-
-class Killer:
-    """Counts the suspension points of all tasks of `run`, and cancels `run` at the chosen one."""
-
-    def __init__(self, at: int) -> None:
-        self.count = 0
-        self._at = at
-        self._run: asyncio.Task[None] | None = None
-
-    async def execute(self, run: Coroutine[Any, Any, None], after: Callable[[], Awaitable[object]]) -> bool:
-        """Run it until `after` returns or it is killed. Return whether it was killed."""
-        loop = asyncio.get_running_loop()
-        loop.set_task_factory(lambda _loop, work, **more: asyncio.Task(_Steps(work, self), loop=loop, **more))
-        try:
-            self._run = loop.create_task(run)
-            await after()
-            self._run.cancel()
-            await asyncio.wait([self._run])
-        finally:
-            loop.set_task_factory(None)
-        return self.count >= self._at
-
-    def strikes(self) -> bool:
-        self.count += 1
-        if self.count == self._at:
-            assert self._run is not None
-            self._run.cancel()
-            return True
-        return False
-
-
-class _Steps(Coroutine[Any, Any, Any]):
-    """A coroutine that counts its steps."""
-
-    def __init__(self, work: Coroutine[Any, Any, Any], killer: Killer) -> None:
-        self._work = work
-        self._killer = killer
-
-    def send(self, value: Any) -> Any:
-        return self._resume(self._work.send(value))
-
-    def throw(self, *error: Any) -> Any:
-        return self._resume(self._work.throw(*error))
-
-    def close(self) -> None:
-        self._work.close()
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        raise NotImplementedError("only a task runs it")
-
-    def _resume(self, awaited: Any) -> Any:
-        return self._work.throw(asyncio.CancelledError()) if self._killer.strikes() else awaited
 
 
 async def _put_first(yard: Any) -> None:
@@ -83,7 +30,13 @@ async def _put_later(yard: Any, seconds: float) -> None:
 
 
 def _seen(yard: Any) -> Counter[str]:
-    return Counter(message.text for message in yard.chat.messages.values() if not message.is_deleted)
+    texts = [message.text for message in yard.chat.messages.values() if not message.is_deleted]
+    return Counter(one for text in texts for one in _events(text))
+
+
+def _events(text: str) -> list[str]:
+    """Return what a message says. Replies that waited long are one, each with its time."""
+    return [line.rpartition(" UTC: ")[2] for line in text.split("\n")]
 
 
 REPLIES = ["t0 began", "t0 ended", "t0 went on"]
@@ -114,7 +67,8 @@ async def test_a_crash_at_any_point_loses_and_duplicates_nothing(
         async with yard.delivering():
             await asyncio.sleep(150)
         assert _seen(yard) == EACH_ONCE, f"killed at point {at}"
-        assert yard.chat.said("C1", (await yard.card("t0")).message_id) == REPLIES
+        said = yard.chat.said("C1", (await yard.card("t0")).message_id)
+        assert [one for text in said for one in _events(text)] == REPLIES
         if not was_killed:
             points = at
             break

@@ -18,6 +18,7 @@ from bot.delivery.rate_limiter import RateLimit
 from bot.delivery.reconciler import Reconciler
 from bot.jobs.launch_watcher import LaunchWatcher
 from collectors.facts.redaction import Redactor
+from collectors.facts.sentences import sentence
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import Launch
 from tests.support.chat import START, FakeChat, LoopClock
@@ -99,13 +100,12 @@ async def live(world: World) -> None:
         for number, id in enumerate(ids):
             started = 60 + 10 * number
             if second < started:
-                reason = f"{second % 37} of {RANKS} nodes fit"
+                reason = sentence("{number} of {ranks} nodes fit", number=second % 37, ranks=RANKS)
                 world.show(id, TrainingState.QUEUED, reason=reason)
             elif second < 300:
                 running = min(RANKS - 1, second - started)
-                world.show(
-                    id, TrainingState.STARTING, reason=f"{running} of {RANKS} started", running=running
-                )
+                reason = sentence("{number} of {ranks} started", number=running, ranks=RANKS)
+                world.show(id, TrainingState.STARTING, reason=reason, running=running)
             elif second < 420 or number % 3:
                 world.show(id, TrainingState.RUNNING, running=RANKS - second % 2)
             else:

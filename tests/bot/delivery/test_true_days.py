@@ -43,10 +43,10 @@ CLUSTER = "prod-a"
 
 
 @pytest.mark.parametrize(
-    ("day", "hours"), by_profile([(1, 1)], [(day, 24) for day in range(1, 8)]), ids=lambda part: str(part)
+    ("day", "hours"), by_profile([(1, 0.5)], [(day, 24) for day in range(1, 8)]), ids=lambda part: str(part)
 )
 async def test_every_version_of_every_card_is_true(
-    start_prometheus: StartPrometheus, day: int, hours: int, record_property: Callable[[str, object], None]
+    start_prometheus: StartPrometheus, day: int, hours: float, record_property: Callable[[str, object], None]
 ) -> None:
     lasting = timedelta(hours=hours)
     start = (SystemClock().now() - lasting).replace(second=0, microsecond=0)

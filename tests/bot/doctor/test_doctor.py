@@ -86,6 +86,27 @@ async def test_a_bot_that_is_not_in_its_channel(tmp_path: Path) -> None:
     assert "Socket Mode can be opened with the app token" in [one.finding.text for one in found]
 
 
+async def test_a_channel_that_is_archived(tmp_path: Path) -> None:
+    async with light(tmp_path, start=False) as stage:
+        del stage.settings["clusters"]
+        stage.slack.archive(CHANNEL)
+        one = broken(await findings(stage))
+    assert one.text == f"the channel {stage.slack.id(CHANNEL)} is archived"
+    assert "unarchive it" in one.fix
+
+
+async def test_a_channel_of_the_fallback_is_tried_and_one_of_slack_alone_is_warned_of(tmp_path: Path) -> None:
+    async with light(tmp_path, start=False) as stage:
+        del stage.settings["clusters"]
+        stage.settings["fallback"] = {"channels": ["slack:C0NOWHERE"]}
+        found = [one.finding for one in await findings(stage)]
+    (wrong,) = [one for one in found if one.level is FindingLevel.BROKEN]
+    assert wrong.text.startswith("the bot is not in the channel C0NOWHERE")
+    (warned,) = [one for one in found if one.level is FindingLevel.WARNING]
+    assert "away when Slack is" in warned.text
+    assert warned.fix
+
+
 async def test_a_channel_of_a_route_and_a_group_of_a_team_are_tried_too(tmp_path: Path) -> None:
     async with light(tmp_path, start=False) as stage:
         del stage.settings["clusters"]

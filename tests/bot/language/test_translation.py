@@ -17,7 +17,7 @@ from alerts.cards.message import (
     Table,
 )
 from alerts.cards.text import Span, Style, bold, code, link, person, plain, text
-from bot.channels.console.plain_text import plain_text
+from bot.channels.plain_text import plain_text
 from bot.channels.slack.blocks import render, render_line
 from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.language.po import Translation, translations_of

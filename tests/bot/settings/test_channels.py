@@ -10,6 +10,12 @@ from bot.settings.named_files import unreadable_files
 
 SLACK = "slack: {bot_token: xoxb-1, app_token: xapp-1, channel: C0123}\n"
 NIGHT = "channels: {night: {webhook: {url: 'https://example.com/hook-secret'}}}\n"
+MORE = (
+    "channels:\n"
+    "  gpus: {pagerduty: {routing_key: hook-secret}}\n"
+    "  mail: {apprise: {url: 'mailto://u:hook-secret@example.com'}}\n"
+    "  night: {webhook: {url: 'https://example.com', signing_secret: hook-secret}}\n"
+)
 
 
 def errors(folder: Path, text: str) -> list[str]:
@@ -71,7 +77,13 @@ def test_a_channel_of_an_inner_route(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("channels", "expected"),
     [
-        ("{night: {}}", "set exactly one of webhook"),
+        ("{night: {}}", "set exactly one of webhook, pagerduty, apprise"),
+        ("{night: {pagerduty: {}}}", "set routing_key or routing_key_file"),
+        ("{night: {pagerduty: {routing_key: hook-secret, routing_key_file: b}}}", "set routing_key or"),
+        ("{night: {pagerduty: {routing_key: hook-secret, url: 'ftp://a'}}}", "not a scheme"),
+        ("{night: {apprise: {}}}", "set url or url_file"),
+        ("{night: {apprise: {url: 'mailto://hook-secret', url_file: b}}}", "set url or url_file"),
+        ("{night: {webhook: {url: 'https://a', signing_secret: ''}}}", "signing_secret is empty"),
         ("{night: {webhook: {}}}", "set url or url_file"),
         ("{night: {webhook: {url: 'http://a', url_file: b}}}", "set url or url_file"),
         ("{night: {webhook: {url: 'ftp://hook-secret'}}}", "must begin with http://"),
@@ -110,9 +122,17 @@ def test_an_unreadable_secret_of_a_channel_is_named(tmp_path: Path) -> None:
     assert error.startswith("cannot read the secret")
 
 
-def test_settings_print_no_address(tmp_path: Path) -> None:
+def test_a_channel_of_the_fallback_that_the_settings_do_not_have(tmp_path: Path) -> None:
+    text = NIGHT + "fallback:\n  channels: [webhook:night, 'apprise:mail']\n"
+    (error,) = errors(tmp_path, text)
+    assert "fallback.channels.1" in error
+    assert "needs `channels.mail.apprise`" in error
+
+
+@pytest.mark.parametrize("channels", [NIGHT, MORE])
+def test_settings_print_no_address(tmp_path: Path, channels: str) -> None:
     file = tmp_path / "yardmaster.yaml"
-    file.write_text(NIGHT)
+    file.write_text(channels)
     assert "hook-secret" not in repr(read_settings(file))
 
 

@@ -16,6 +16,7 @@ from collectors.cluster.objects import (
     StatefulSet,
 )
 from collectors.facts.label_mapping import subject_of
+from collectors.facts.places import PLACE_LABELS
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 from collectors.topology_builder import build_topology
@@ -146,6 +147,17 @@ def test_nodes_pods_and_trainings_are_in_the_topology(topology: Topology) -> Non
         8,
     )
     assert {found.name for found in topology.pods_on["gpu-b01"]} == {"detr-worker-1", "dcgm-exporter-6ldbb"}
+
+
+def test_what_a_node_is_a_part_of_is_read_from_its_labels() -> None:
+    labels = {"rack": "r1", "nvidia.com/gpu.clique": "c0ffee.1", "example.com/feed": "p2", "other": "x"}
+    seen = inventory(node("gpu-a01", labels=labels))
+    more = {**PLACE_LABELS, "power_zone": ("example.com/feed", *PLACE_LABELS["power_zone"])}
+    (known,) = build_topology(seen, (), cluster="prod-a").nodes.values()
+    (added,) = build_topology(seen, (), cluster="prod-a", places=more).nodes.values()
+    assert (known.rack, known.places) == ("r1", {"nvlink_domain": "c0ffee.1"})
+    assert added.place("power_zone") == "p2"
+    assert (added.place("rack"), added.place("switch")) == ("r1", "")
 
 
 def mounting(index: int, name: str, *, read_only: bool) -> Any:

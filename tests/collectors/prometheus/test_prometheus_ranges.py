@@ -12,6 +12,7 @@ from aiohttp import web
 
 from collectors.facts.clock import SystemClock
 from collectors.facts.results import Series, SourceError, TooLargeError
+from collectors.facts.sentences import Sentence, said_by
 from collectors.sources.prometheus.ranges import RangeReader
 from tests.real.fixtures import StartPrometheus
 from tests.support.prometheus_answers import Handler, cut, hang_up, html, responding, to_login
@@ -91,6 +92,7 @@ async def test_an_error_says_where_and_what_to_do(
         await fetch(reader_at(secret))
     assert url in str(caught.value)
     assert "hunter2" not in str(caught.value)
+    assert isinstance(said_by(caught.value), Sentence), "it crossed a process, and is translated all the same"
 
 
 async def test_a_closed_port_is_an_error(reader_at: ReaderAt, unused_tcp_port: int) -> None:

@@ -94,7 +94,7 @@ async def test_a_write_that_never_took_effect_was_not_done(yard: Yard, answer: A
     )
     card = text_of(card_of(plan, records))
     assert said in card
-    assert f"Looked at again, node {NODE} is not as the step makes it." in card
+    assert f"Checked again: node {NODE} is not as the step makes it." in card
 
 
 @pytest.mark.parametrize(("answer", "said"), ANSWERS)
@@ -145,7 +145,7 @@ async def test_a_node_of_which_nothing_but_the_cordon_was_kept_is_said_and_gets_
     client.call = call  # type: ignore[method-assign]
     plan = await executor(yard.store, yard.writer).execute(plan)
     assert (plan.state, await leases(yard)) == (PlanState.FAILED, [])
-    assert "What else the step wrote may stand." in plan.error
+    assert "Other changes of this step may remain." in plan.error
 
     assert (await yard.do(f"node uncordon {NODE}")).state is PlanState.DONE
     node = kube.get("nodes", "", NODE)

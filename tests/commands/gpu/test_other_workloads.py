@@ -60,7 +60,7 @@ async def test_an_idle_workload_is_listed_with_its_owner_and_what_its_owner_can_
     await held(yard, kube, kind, "llama")
     reply = await yard.say("gpu idle", DANA)
     assert f"{shown} | mei | serving | nvidia.com/gpu | 4 of 4" in reply
-    assert f"{shown} is no training: " in reply
+    assert f"{shown} is not a training: " in reply
     assert way in reply
     assert "gpu free" not in reply
 
@@ -82,7 +82,7 @@ async def test_gpus_are_not_requested_of_a_workload_that_cannot_be_suspended(
 ) -> None:
     await held(yard, kube, "StatefulSet", "llama")
     reply = await yard.say(f"gpu free {name}", DANA)
-    assert "StatefulSet of-llama/llama is no training, so its GPUs cannot be requested" in reply
+    assert "StatefulSet of-llama/llama is not a training, so its GPUs cannot be requested" in reply
     assert "--replicas=0" in reply
     assert await yard.newest() is None
 
@@ -92,7 +92,7 @@ async def test_without_an_idle_training_the_answer_names_what_is_idle(
 ) -> None:
     await held(yard, kube, "StatefulSet", "llama")
     reply = await yard.say("gpu free", DANA)
-    assert "There is nothing to request: StatefulSet of-llama/llama is no training" in reply
+    assert "There is nothing to request: StatefulSet of-llama/llama is not a training" in reply
 
 
 async def test_the_preview_of_a_cordon_and_of_a_drain_name_it(yard: Yard, kube: KubernetesLookalike) -> None:

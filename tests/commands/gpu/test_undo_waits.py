@@ -78,5 +78,5 @@ async def test_a_suspension_that_another_controller_decides_is_said_before(
     (step,) = suspend_steps(training, inventory(managed))
     assert step.description == (
         "suspend job vision-detr/detr-worker, which kueue.x-k8s.io/multikueue manages: whether its pods end, and "
-        "undo restarts them, is up to that"
+        "undo restarts them, is up to kueue.x-k8s.io/multikueue"
     )

@@ -108,7 +108,7 @@ ABOUT = an_open_incident()  # about gpu-a04
     [
         pytest.param(OURS, 8, "True", [], "", id="nothing speaks against it"),
         pytest.param(OURS, 8, "True", [ABOUT], "incident i1 is open", id="an open incident"),
-        pytest.param(OURS, 7, "True", [], "GPUs of it are out of service", id="a broken GPU"),
+        pytest.param(OURS, 7, "True", [], "some of its GPUs are out of service", id="a broken GPU"),
         pytest.param(OURS, 8, "False", [], "it is not ready", id="not ready"),
         pytest.param({}, 8, "True", [], "someone else cordoned it", id="of others"),
         pytest.param(
@@ -126,6 +126,18 @@ ABOUT = an_open_incident()  # about gpu-a04
             [],
             "its hardware: XID 79",
             id="hardware",
+        ),
+        pytest.param(
+            {
+                **OURS,
+                "yardmaster.io/cordon-reason": "volume vision/failed-disk is frozen",
+                "yardmaster.io/cordon-volume": "vision/failed-disk",
+            },
+            8,
+            "True",
+            [],
+            "",
+            id="a volume whose name sounds like hardware",
         ),
     ],
 )

@@ -174,7 +174,7 @@ async def test_a_rank_that_never_restarted_has_no_log_of_a_run_before(
     await failed(yard, kube)
     yard.cluster.pod_logs = Pods("of this run")  # type: ignore[assignment]
     reply = await yard.say("training logs mnist --previous", ANA)
-    assert "has not restarted, so there is no log of a run before." in reply
+    assert "has not restarted, so there is no log of an earlier run." in reply
     assert "of this run" not in reply
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from commands.core.cordoned_nodes import REASON
+from commands.core.cordoned_nodes import CORDON_VOLUME, REASON
 from commands.execution.plan import Plan, PlanState
 from tests.commands.volume.conftest import SPACE, Volumes, cached
 from tests.support.yard import Yard
@@ -60,7 +60,15 @@ async def test_a_training_is_suspended_with_its_owner_named_and_its_lost_work(
     assert volumes.spec("jobs", "detr")["suspend"]
     node = volumes.kube.get("nodes", "", "gpu-a01")
     assert node is not None
-    assert node["metadata"]["annotations"][REASON] == "volume vision/ckpt is frozen"
+    annotations = node["metadata"]["annotations"]
+    assert annotations[REASON] == "volume vision/ckpt is frozen"
+    assert annotations[CORDON_VOLUME] == "vision/ckpt"
+
+    await yard.do(f"plan undo {plan.id}")
+
+    node = volumes.kube.get("nodes", "", "gpu-a01")
+    assert node is not None
+    assert not {REASON, CORDON_VOLUME} & set(node["metadata"].get("annotations") or {})
 
 
 async def test_what_would_start_a_writer_is_held_though_it_has_no_pod(yard: Yard, volumes: Volumes) -> None:
@@ -119,7 +127,7 @@ async def test_what_cannot_be_held_is_named(yard: Yard, volumes: Volumes) -> Non
     assert "pytorchjob vision/bert goes on writing: only its own controller can stop it." in said
     assert "daemonset vision/agent goes on writing: it cannot be scaled." in said
     assert "No controller recreates pod vision/notebook: it is gone for good." in said
-    assert "A new pod with this claim on another node is not held" in said
+    assert "A new pod with this claim on another node is not stopped" in said
     assert "evict vision/notebook" in does(plan)
 
 
@@ -161,7 +169,9 @@ async def test_a_volume_that_nothing_writes_to_needs_no_freeze(yard: Yard, volum
     volumes.pod("eval", "gpu-a02", read_only=True, owned_by="Operator/eval")
     await cached(yard, 1)
 
-    assert "Nothing that can be held writes to vision/ckpt." in await yard.say("volume freeze vision/ckpt")
+    assert "Nothing that Yardmaster can stop writes to vision/ckpt." in await yard.say(
+        "volume freeze vision/ckpt"
+    )
 
 
 @pytest.mark.parametrize(

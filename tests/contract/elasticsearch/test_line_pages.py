@@ -76,5 +76,5 @@ async def test_lines_that_arrive_later_do_not_shift_the_pages(logs: Logs) -> Non
 async def test_an_odd_continuation_is_refused(logs: Logs, after: str) -> None:
     await logs.index(logs.host("x", unit="kubelet"))
 
-    with pytest.raises(SourceError, match="is no continuation of a page of lines"):
+    with pytest.raises(SourceError, match="does not continue a page of lines"):
         await logs.source().page(where=KUBELET, since=NOW - timedelta(hours=1), until=NOW, after=after)

@@ -9,16 +9,20 @@ import aiohttp
 import pytest
 from structlog.testing import capture_logs
 
+from bot.channels.apprise.notifier import AppriseNotifier
 from bot.channels.console.notifier import LOG, ConsoleNotifier
+from bot.channels.pagerduty.notifier import PagerDutyNotifier, PagerDutyService
 from bot.channels.slack.notifier import SlackNotifier
 from bot.channels.slack.web_client import SlackClient
 from bot.channels.webhook.notifier import WebhookNotifier
 from bot.channels.webhook.opening import endpoint_of
 from bot.delivery.notifier_protocol import Notifier
 from bot.settings.channels import WebhookSettings
+from bot.settings.secrets import Secret
 from collectors.facts.clock import SystemClock
 from demo.lookalikes.slack import Options, SlackLookalike
 from demo.lookalikes.slack.lookalike import Members
+from tests.support.pagerduty import ROUTING_KEY, PagerDutyLookalike
 from tests.support.webhook_receiver import WebhookReceiver
 
 
@@ -41,6 +45,9 @@ class Site:
     keeps_all: bool = False
     pictures: Callable[[], list[bytes]] = list  # on the cards
     has_any_channel: bool = False
+    notified: Callable[[], int | None] = lambda: (
+        None
+    )  # how often people were called, where the other side says so
 
 
 @asynccontextmanager
@@ -120,10 +127,68 @@ async def webhook_site() -> AsyncIterator[Site]:
         )
 
 
+@asynccontextmanager
+async def pagerduty_site() -> AsyncIterator[Site]:
+    async with AsyncExitStack() as stack:
+        pagerduty = await stack.enter_async_context(PagerDutyLookalike.running())
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        service = PagerDutyService(url=pagerduty.url, routing_key=Secret(value=ROUTING_KEY))
+        notifier = PagerDutyNotifier(session, {"gpus": service}, clock=SystemClock())
+
+        def shown() -> list[str]:
+            latest = {one["dedup_key"]: one["payload"]["summary"] for one in pagerduty.events}
+            return [summary.partition("] ")[2] for summary in latest.values()]
+
+        def fail(times: int) -> None:
+            for _ in range(times):
+                pagerduty.answer(500)
+
+        yield Site(
+            kind="pagerduty",
+            notifier=notifier,
+            channel="gpus",
+            shown=shown,
+            break_down=lambda: fail(1),
+            fail=fail,
+            secrets=(ROUTING_KEY,),
+            notified=lambda: sum(one.notified for one in pagerduty.alerts.values()),
+        )
+
+
+@asynccontextmanager
+async def apprise_site() -> AsyncIterator[Site]:
+    """A server that takes JSON as apprise sends it. No mark in a message says which card it is of."""
+    pytest.importorskip("apprise")
+    async with AsyncExitStack() as stack:
+        receiver = await stack.enter_async_context(WebhookReceiver.running())
+        address = receiver.url.replace("http://", "json://user:p4ssw0rd@")
+        notifier = AppriseNotifier({"mail": lambda: address})
+
+        def shown() -> list[str]:
+            return [body["title"] for body in receiver.bodies]
+
+        def fail(times: int) -> None:
+            for _ in range(times):
+                receiver.answer(500)
+
+        yield Site(
+            kind="apprise",
+            notifier=notifier,
+            channel="mail",
+            shown=shown,
+            break_down=lambda: fail(1),
+            fail=fail,
+            secrets=("p4ssw0rd", "secret-in-the-path"),
+            keeps_all=True,
+        )
+
+
 SITES: Mapping[str, Callable[[], AbstractAsyncContextManager[Site]]] = {
     "slack": slack_site,
     "console": console_site,
     "webhook": webhook_site,
+    "pagerduty": pagerduty_site,
+    "apprise": apprise_site,
 }
 
 

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from alerts.alert import Alert
 from alerts.cards.channel_id import channel_id
 from alerts.cards.desired_cards import desired_cards, desired_replies
@@ -20,6 +22,7 @@ from bot.delivery.retry import RetryPolicy
 from tests.contract.notifiers.conftest import Site
 from tests.support.grouping import add_alert
 from tests.support.incidents import GROUPING, an_open_incident, resolved
+from tests.support.kill_points import Killer
 from tests.support.memory_store import MemoryStore
 from tests.support.rows import NOON, an_alert
 from tests.support.yard import Hands
@@ -55,8 +58,7 @@ class IncidentDelivery:
             for reply in desired_replies(incident, cards):
                 await unit.rows(ThreadReply).add(reply)
 
-    @asynccontextmanager
-    async def delivering(self) -> AsyncIterator[Reconciler]:
+    def reconciler(self) -> Reconciler:
         can = self._site.notifier.capabilities
         context = CardContext(
             rules=dict,
@@ -66,7 +68,11 @@ class IncidentDelivery:
             has_buttons=lambda _: can.buttons,
         )
         notifiers = {self._site.kind: self._site.notifier}
-        reconciler = Reconciler(self.store, notifiers, CardCatalogue(context), clock=self.clock, retry=QUICK)
+        return Reconciler(self.store, notifiers, CardCatalogue(context), clock=self.clock, retry=QUICK)
+
+    @asynccontextmanager
+    async def delivering(self) -> AsyncIterator[Reconciler]:
+        reconciler = self.reconciler()
         stop = self.store.listen(reconciler.mark_changed)
         async with asyncio.TaskGroup() as tasks:
             task = tasks.create_task(reconciler.run())
@@ -117,7 +123,7 @@ async def test_an_incident_is_delivered_to_its_end(site: Site) -> None:
         delivery.clock.move(REOPENS_WITHIN * 2)
         await delivery.put(over, HOT, COLD)  # a change wakes it, so that nobody waits for half an hour
         await delivery.until_nothing_is_left()
-    if not site.notifier.capabilities.thread:
+    if not site.notifier.capabilities.thread and not site.keeps_all:
         assert len(site.shown()) == 1  # the replies are not posts of their own
 
 
@@ -143,3 +149,27 @@ async def test_what_is_down_is_delivered_when_it_is_up_again(site: Site) -> None
         await delivery.put(delivery.an_incident(HOT), HOT)
         await delivery.until(lambda: bool(site.shown()))
     assert reconciler.counts["post"] == 4
+
+
+@pytest.mark.parametrize("at", range(4, 60, 8))
+async def test_a_kill_at_an_await_loses_nothing_and_notifies_once(site: Site, at: int) -> None:
+    delivery = IncidentDelivery(site)
+    incident = delivery.an_incident(HOT)
+    reconciler = delivery.reconciler()
+    stop = delivery.store.listen(reconciler.mark_changed)
+
+    async def goes_on() -> None:
+        await delivery.put(incident, HOT)
+        await asyncio.sleep(0.3)
+
+    await Killer(at).execute(reconciler.run(), goes_on)
+    stop()
+    over = resolved(incident).with_event(IncidentEventType.RESOLVED, NOON)
+    async with delivery.delivering():
+        await delivery.until_posts_are_confirmed()
+        await delivery.put(over, HOT)
+        delivery.clock.move(REOPENS_WITHIN * 2)
+        await delivery.put(over, HOT)
+        await delivery.until_nothing_is_left()
+    assert len(set(site.shown())) == len(site.shown()) or site.keeps_all
+    assert site.notified() in (1, None)

@@ -139,7 +139,7 @@ def _reason(label: str, candidates: Iterable[str], caps: FieldCapabilities, inde
     for name, kinds in mapped.items():
         if label == TIME:
             return sentence(
-                "`{name}` (time) is mapped as {type}, which is no date, in `{index}`",
+                "`{name}` (time) is mapped as {type}, which is not a date, in `{index}`",
                 name=name,
                 type=next(iter(kinds)),
                 index=index,

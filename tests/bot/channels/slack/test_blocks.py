@@ -23,8 +23,9 @@ from alerts.cards.message import (
 )
 from alerts.cards.text import Span, Style, bold, code, link, moment, person, text
 from bot.channels.display_width import width_of
-from bot.channels.slack.blocks import SlackMessage, render, render_line
+from bot.channels.slack.blocks import render, render_line
 from bot.channels.slack.markup import cut_spans, mrkdwn
+from bot.channels.slack.slack_message import SlackMessage
 from bot.channels.slack.table_layout import WIDTH, layout
 from demo.lookalikes.slack.kit.blocks import is_too_large, mistakes_in_blocks
 from demo.lookalikes.slack.limits import documented

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from alerts.cards.message import Attachment, Color, Message, Paragraph, Preformatted
+from alerts.cards.message import Attachment, Color, Fields, Message, Paragraph, Preformatted
 from alerts.cards.text import text
 from bot.channels.slack.api_errors import ErrorMeaning, meaning_of
 from bot.channels.slack.notifier import SlackNotifier
@@ -14,6 +14,7 @@ from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import (
     Duplicates,
     Gone,
+    Incomplete,
     Permanent,
     Recoverable,
     Refuses,
@@ -124,8 +125,97 @@ async def test_content_that_does_not_fit_is_attached_once_in_the_thread(harness:
 async def test_a_failed_upload_does_not_prevent_the_card(harness: Any) -> None:
     harness.slack.fail("files.getUploadURLExternal", "internal_error")
     content = a_message(attachments=(Attachment(name="log.txt", content="a log"),))
+    with pytest.raises(Incomplete) as caught:
+        await harness.notifier.post(harness.channel, content, nonce="n1")
+    ts = caught.value.message_id
+    (message,) = harness.slack.messages("#gpu-alerts")
+    assert message.ts == ts
+    await harness.notifier.edit(harness.channel, ts, content)
+    assert [file["title"] for reply in harness.slack.thread(message) for file in reply.body["files"]] == [
+        "log.txt"
+    ]
+
+
+async def test_a_file_whose_upload_is_refused_is_done_without(harness: Any) -> None:
+    harness.slack.fail("files.getUploadURLExternal", "missing_scope")
+    content = a_message(attachments=(Attachment(name="log.txt", content="a log"),))
     ts = await harness.notifier.post(harness.channel, content, nonce="n1")
     assert [message.ts for message in harness.slack.messages("#gpu-alerts")] == [ts]
+
+
+async def test_an_upload_of_which_no_answer_came_is_not_repeated(harness: Any) -> None:
+    harness.slack.lose_reply("files.completeUploadExternal")
+    content = a_message(attachments=(Attachment(name="log.txt", content="a log"),))
+    with pytest.raises(Incomplete) as caught:
+        await harness.notifier.post(harness.channel, content, nonce="n1")
+    await harness.notifier.edit(harness.channel, caught.value.message_id, content)
+    (message,) = harness.slack.messages("#gpu-alerts")
+    assert len(harness.slack.thread(message)) == 1
+
+
+CONTENT = ("invalid_blocks", "invalid_attachments", "msg_too_long", "msg_blocks_too_long", "no_such_error")
+
+
+@pytest.mark.parametrize("error", CONTENT)
+async def test_a_card_that_is_refused_for_its_content_is_posted_plainer_at_once(
+    harness: Any, error: str
+) -> None:
+    harness.slack.fail("chat.postMessage", error)
+    ts = await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    (message,) = harness.slack.messages("#gpu-alerts")
+    assert message.ts == ts
+    assert message.attachments == []
+    assert "GPU 3 fell off the bus" in message.said
+    assert "on gpu-a04" in message.said
+    assert await harness.notifier.find(harness.channel, "n1", ALWAYS) == ts
+
+
+async def test_what_is_refused_in_every_other_form_is_a_line_with_the_whole_as_a_file(harness: Any) -> None:
+    harness.slack.fail("chat.postMessage", "msg_too_long", times=2)
+    long = tuple(Paragraph(text=text(f"{number} " + "x" * 500)) for number in range(20))
+    await harness.notifier.post(harness.channel, a_message(blocks=long), nonce="n1")
+    (message,) = harness.slack.messages("#gpu-alerts")
+    assert len(message.text) <= 300
+    files = [file["id"] for reply in harness.slack.thread(message) for file in reply.body["files"]]
+    whole = harness.slack.content(files[0]).decode()
+    assert all(f"{number} x" in whole for number in range(20))
+
+
+async def test_a_form_that_was_refused_is_not_tried_again(harness: Any) -> None:
+    harness.slack.fail("chat.postMessage", "invalid_blocks")
+    harness.slack.fail("chat.postMessage", "ratelimited", retry_after=3)  # the refusal counts as well
+    with pytest.raises(Recoverable):
+        await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    assert harness.slack.calls.count("chat.postMessage") == 3
+    (message,) = harness.slack.messages("#gpu-alerts")
+    assert "on gpu-a04" in message.said
+
+
+async def test_an_edit_that_is_refused_for_its_content_is_plainer(harness: Any) -> None:
+    ts = await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    harness.slack.fail("chat.update", "invalid_blocks")
+    await harness.notifier.edit(harness.channel, ts, a_message("GPU 3 is back"))
+    (message,) = harness.slack.messages("#gpu-alerts")
+    assert "GPU 3 is back" in message.said
+    assert message.attachments == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(a_message("t" * 1500), id="a title"),
+        pytest.param(a_message(blocks=(Paragraph(text=text("p" * 5000)),)), id="a paragraph"),
+        pytest.param(a_message(blocks=(Fields(rows=(("name", text("f" * 4000)),)),)), id="a field"),
+        pytest.param(text("r" * 5000), id="a reply"),
+    ],
+)
+async def test_what_is_cut_is_attached_in_full(harness: Any, content: Any) -> None:
+    await harness.notifier.post(harness.channel, content, nonce="n1")
+    (message,) = harness.slack.messages("#gpu-alerts")
+    files = [file["id"] for reply in harness.slack.thread(message) for file in reply.body["files"]]
+    (whole,) = [harness.slack.content(file).decode() for file in files]
+    assert any(letter * 1500 in whole for letter in "tpfr")
 
 
 Failure = Callable[[Any], object]
@@ -151,7 +241,9 @@ Failure = Callable[[Any], object]
         pytest.param(lambda slack: slack.archive("#gpu-alerts"), Permanent, id="an archived channel"),
         pytest.param(lambda slack: slack.revoke("token_revoked"), Permanent, id="a revoked token"),
         pytest.param(
-            lambda slack: slack.fail("chat.postMessage", "no_such_error"), Permanent, id="an unknown error"
+            lambda slack: slack.fail("chat.postMessage", "no_such_error", times=9),
+            Permanent,
+            id="an unknown error, whatever the form",
         ),
     ],
 )
@@ -173,7 +265,7 @@ async def test_retry_after_is_passed_on(harness: Any) -> None:
 async def test_a_channel_error_is_distinguished_from_a_refused_message(harness: Any) -> None:
     with pytest.raises(Permanent) as channel:
         await harness.notifier.post(harness.slack.id("#elsewhere"), a_message(), nonce="n1")
-    harness.slack.fail("chat.postMessage", "invalid_blocks")
+    harness.slack.fail("chat.postMessage", "invalid_blocks", times=9)
     with pytest.raises(Permanent) as message:
         await harness.notifier.post(harness.channel, a_message(), nonce="n1")
     assert (channel.value.refuses, message.value.refuses) == (Refuses.CHANNEL, Refuses.MESSAGE)
@@ -198,7 +290,7 @@ async def test_a_slack_that_cannot_be_reached_is_recoverable() -> None:
 
 
 async def test_no_error_contains_the_token(harness: Any) -> None:
-    harness.slack.fail("chat.postMessage", "invalid_blocks")
+    harness.slack.fail("chat.postMessage", "invalid_blocks", times=9)
     with pytest.raises(Permanent) as caught:
         await harness.notifier.post(harness.channel, a_message(), nonce="n1")
     assert harness.slack.bot_token not in str(caught.value)

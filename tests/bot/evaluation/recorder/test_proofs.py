@@ -163,8 +163,8 @@ async def test_the_reply_says_what_proved_it_and_since_when() -> None:
     assert await yard.said() == [
         (
             "incident/i1/C1",
-            "Resolved after 4 min: all 8 GPUs of gpu-a01 were allocatable again after a reboot at "
-            "2026-03-02 12:04 UTC. No action was taken through Yardmaster.",
+            "Resolved after 4 min: all 8 GPUs of gpu-a01 were allocatable again after a reboot "
+            "(2026-03-02 12:04 UTC). No action was taken through Yardmaster.",
         )
     ]
 

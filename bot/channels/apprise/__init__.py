@@ -1,0 +1,1 @@
+"""Apprise: cards as messages of whatever apprise knows, such as mail, DingTalk, Feishu, WeCom, Teams and Telegram."""

@@ -1,0 +1,1 @@
+"""PagerDuty: incidents as events of its Events API, version 2."""

@@ -1,0 +1,88 @@
+"""The PagerDuty notifier: triggers, acknowledges and resolves by the Events API, version 2.
+
+PagerDuty takes a second event with the same key and action as the same, so what may have been lost is sent again.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import NoReturn
+
+import aiohttp
+
+from alerts.cards.message import Message
+from alerts.cards.text import Text
+from bot.channels.http_posting import HttpPost, send_post
+from bot.channels.pagerduty.pagerduty_events import actions_of, event_body
+from bot.delivery.notifier_protocol import Capabilities, Permanent, Picture, Refuses, SearchWindow
+from bot.delivery.rate_limiter import UNLIMITED, RateLimit, RateLimits
+from bot.settings.secrets import SecretError
+from collectors.facts.clock import Clock
+from collectors.facts.sentences import listed, said_by, sentence
+
+# 120 events a minute for each integration key; a post of an acknowledged incident is two.
+LIMITS = RateLimits(channel=RateLimit(every=timedelta(seconds=1.1), burst=5), methods=UNLIMITED.methods)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagerDutyService:
+    """An integration. `routing_key` reads its secret at each call, and raises SecretError."""
+
+    url: str
+    routing_key: Callable[[], str]
+
+
+class PagerDutyNotifier:
+    """A Notifier of `bot/delivery/notifier_protocol.py`; its channels are the services by name."""
+
+    capabilities = Capabilities(facts=True, limits=LIMITS)
+
+    def __init__(
+        self, session: aiohttp.ClientSession, services: Mapping[str, PagerDutyService], *, clock: Clock
+    ) -> None:
+        self._session = session
+        self._services = services
+        self._clock = clock
+
+    async def post(
+        self,
+        channel: str,
+        content: Message | Text,
+        *,
+        thread: str | None = None,
+        nonce: str,
+        broadcast: bool = False,
+    ) -> str:
+        service = self._services.get(channel)
+        if service is None:
+            raise Permanent(
+                sentence("the settings have no channel pagerduty:{channel}", channel=channel),
+                refuses=Refuses.CHANNEL,
+            )
+        if not isinstance(content, Message) or content.facts is None:
+            raise Permanent(sentence("PagerDuty takes incidents only"))
+        name = f"pagerduty {channel}"
+        try:
+            key = service.routing_key()
+        except SecretError as error:  # a secret's file, which the error names
+            raise Permanent(listed((name, said_by(error)), ":"), refuses=Refuses.CHANNEL) from error
+        for action in actions_of(content.facts):
+            body = event_body(content.facts, action, routing_key=key)
+            await send_post(self._session, HttpPost(name=name, url=service.url, body=body), self._clock)
+        return nonce
+
+    async def edit(self, channel: str, message_id: str, message: Message) -> None:
+        _not_capable()
+
+    async def find(self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None) -> None:
+        _not_capable()
+
+    async def delete(self, channel: str, message_id: str) -> None:
+        _not_capable()
+
+    async def upload(self, channel: str, picture: Picture, *, thread: str) -> str:
+        _not_capable()
+
+
+def _not_capable() -> NoReturn:
+    raise Permanent(sentence("PagerDuty can only be sent events"))

@@ -1,0 +1,37 @@
+"""The README's table of the figures that were measured beside another program, from the recorded benchmarks."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+RECORDED = Path(__file__).parent / "benchmarks.json"
+IDS = ("F1", "F2", "F3", "F4", "F5", "F8")
+
+
+def measured_part(recorded: Path = RECORDED) -> str:
+    """A line for each of them that has a peer and a goal, with when it was measured."""
+    run: dict[str, Any] = msgspec.json.decode(recorded.read_bytes())
+    lines = ["| | Measured | Yardmaster | Beside it |", "|---|---|---|---|"]
+    shown = [row for row in run["rows"] if row["id"] in IDS and row["peer"] is not None and row["goal"]]
+    lines += [_line(row) for row in shown]
+    if not shown:
+        return "Not measured yet."
+    return "\n".join([*lines, "", f"Measured on {run['at'][:10]}, {run['machine']['cores']} cores."])
+
+
+def _line(row: dict[str, Any]) -> str:
+    unit = row["unit"]
+    ours = f"{_figure(row['value'])}{_with(unit)}" + ("" if row["met"] else " (the goal is not met)")
+    peer = f"{row['peer']['name']}: {_figure(row['peer']['value'])}{_with(unit)}"
+    return f"| {row['id']} | {row['measure']} | {ours} | {peer} |".replace("|  |", "| – |")
+
+
+def _with(unit: str) -> str:
+    return "" if not unit else " %" if unit == "%" else f" {unit}"
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "not measured"
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else f"{value:.3g}"

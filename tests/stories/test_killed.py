@@ -1,0 +1,83 @@
+"""`kill -9` again and again, while alerts come in, people act on them and Slack fails: nothing is lost or repeated."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import aiohttp
+import pytest
+
+from tests.support.alert_sender import AlertSender
+from tests.support.examples import by_profile
+from tests.support.light import TOKEN, light
+from tests.support.outside import RULES, Outside
+from tests.support.process import Process, listens_at_a_free_port
+
+KILLS = by_profile(2, 50)  # two show that the test works: it is for the soak
+SEED = 22  # unless the run has one
+CALM = by_profile(5, 60)  # seconds after the last fault
+LIVES = 2.5  # seconds between a start and a kill, at most
+SETTLED = 180.0  # seconds until all is delivered, at most
+LONGEST = 120.0 + 30.0 * KILLS  # seconds
+
+
+@pytest.fixture
+def seed(pytestconfig: pytest.Config) -> int:
+    return int(pytestconfig.getoption("--hypothesis-seed") or SEED)
+
+
+@pytest.mark.soak
+async def test_kills_lose_nothing_and_repeat_nothing(
+    tmp_path: Path, seed: int, record_property: Callable[[str, object], None]
+) -> None:
+    print(f"seed {seed}")
+    random = Random(seed)
+    async with (
+        light(tmp_path, start=False, rules=RULES) as stage,
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session,
+    ):
+        stage.slack.workspace.rate_limiter.strict = True  # a message a second
+        url = listens_at_a_free_port(stage)
+        sender = AlertSender(session=session, url=url, headers={"Authorization": f"Bearer {TOKEN}"})
+        outside = Outside(stage=stage, sender=sender, random=random)
+        process = await Process.begin(stage)
+        try:
+            async with asyncio.timeout(LONGEST), asyncio.TaskGroup() as rounds:
+                for number in range(KILLS):
+                    rounds.create_task(outside.round(number))
+                    outside.fail(random.randint(1, 3))
+                    await asyncio.sleep(random.uniform(0.2, LIVES))
+                    await process.end(signal.SIGKILL)
+                    await asyncio.sleep(random.uniform(0, 0.5))
+                    process = await Process.begin(stage)
+                stage.slack.forgive()
+            await asyncio.sleep(CALM)
+            faults = await _settled(outside)
+        finally:
+            await process.end(signal.SIGTERM)
+    record_property("kills", {"seed": seed, "kills": KILLS, **_counts(outside), "faults": faults})
+    assert faults == []
+
+
+async def _settled(outside: Outside) -> list[str]:
+    """Return what is wrong once nothing is, or after a long while."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + SETTLED
+    while (faults := await outside.faults()) and loop.time() < end:  # noqa: ASYNC110 - several records
+        await asyncio.sleep(1)
+    return faults
+
+
+def _counts(outside: Outside) -> dict[str, int]:
+    calls = outside.stage.slack.calls
+    return {
+        "alerts": len(outside.taken | outside.closed),
+        "ends": len(outside.ended | outside.closed),
+        "silences": len(outside.silences),
+        "acknowledgements": len(outside.acknowledged | outside.closed),
+        "posts": calls.count("chat.postMessage", "ok"),
+        "posts whose reply was lost": calls.count("chat.postMessage", "lost"),
+        "posts refused": calls.count("chat.postMessage") - calls.count("chat.postMessage", "ok"),
+    }

@@ -1,0 +1,185 @@
+"""The outside of a program that is killed: senders, people who act on cards, and a Slack that fails.
+
+They keep at it as the real ones do: a sender posts until it is answered with 200, and a person who sees an error tries
+again. What was answered must be in Slack's record once it is calm.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+
+import aiohttp
+
+from collectors.facts.clock import SystemClock
+from demo.lookalikes.slack import SlackLookalike
+from demo.lookalikes.slack.interactions.interaction import NotPossibleError
+from tests.support.alert_sender import AlertSender, firing, over
+from tests.support.light_stage import CHANNEL, Light
+from tests.support.slack_record import SlackRecord
+
+NAME, OWN = "ReplicasMissing", "FanDead"  # an alert that is sent, and one of a rule of ours
+OWN_EXPR = "fan_dead > 0"
+RULES = {
+    "groups": [
+        {
+            "name": "own",
+            "rules": [
+                {
+                    "alert": OWN,
+                    "expr": OWN_EXPR,
+                    "labels": {"severity": "critical"},
+                    "annotations": {
+                        "summary": "{{ $labels.deployment }} has no fan.",
+                        "resolve_when": "acknowledged",
+                    },
+                }
+            ],
+        }
+    ]
+}
+CLOSES = "Acknowledge (closes it)"
+FAULTS: Mapping[str, Callable[[SlackLookalike], object]] = {
+    "nothing": lambda _slack: None,
+    "429 to posts": lambda slack: slack.fail("chat.postMessage", "ratelimited", 2, retry_after=1),
+    "429 to edits": lambda slack: slack.fail("chat.update", "ratelimited", 2, retry_after=1),
+    "500 to posts": lambda slack: slack.fail("chat.postMessage", 500, 2),
+    "500 to edits": lambda slack: slack.fail("chat.update", 500, 2),
+    "a post whose reply is lost": lambda slack: slack.lose_reply("chat.postMessage"),
+    "a post that is lost": lambda slack: slack.lose_call("chat.postMessage"),
+    "a post that is late": lambda slack: slack.late("chat.postMessage", 2.0),
+    "a post that is late, and its reply lost": lambda slack: slack.late(
+        "chat.postMessage", 2.0, lose_reply=True
+    ),
+    "a socket that breaks": lambda slack: slack.drop_socket(),
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class Outside:
+    """All around the program. The sets are subjects: what was answered, so that it must be true in the end."""
+
+    stage: Light
+    sender: AlertSender
+    random: Random
+    taken: set[str] = field(default_factory=set)
+    ended: set[str] = field(default_factory=set)
+    acknowledged: set[str] = field(default_factory=set)
+    closed: set[str] = field(default_factory=set)  # alerts of our rule that a person said to be over
+    muted: set[str] = field(default_factory=set)
+    silences: set[str] = field(default_factory=set)  # their comments
+    subjects: set[str] = field(default_factory=set)
+    _own: set[str] = field(default_factory=set)  # that burn now
+
+    @property
+    def record(self) -> SlackRecord:
+        names = {NAME, OWN}
+        return SlackRecord(slack=self.stage.slack, channel=CHANNEL, names=names, subjects=self.subjects)
+
+    def fail(self, faults: int) -> list[str]:
+        """Let Slack fail in so many ways, and return which."""
+        chosen = self.random.sample(list(FAULTS), faults)
+        for name in chosen:
+            FAULTS[name](self.stage.slack)
+        return chosen
+
+    async def round(self, number: int) -> None:
+        """What happens around one kill; returns when all of it was answered, which may be much later."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._sends(f"stays-{number}", ends=False))
+            group.create_task(self._sends(f"ends-{number}", ends=True))
+            group.create_task(self._mutes(f"mute-{number}", f"comment-{number}"))
+            group.create_task(self._breaks(f"own-{number}"))
+
+    async def _sends(self, subject: str, *, ends: bool) -> None:
+        """Send an alert until it is taken, and never again; its end likewise, or somebody acknowledges it."""
+        self.subjects.add(subject)
+        await self._pause(1.0)
+        alert = firing(_labels(subject), summary=f"{subject} has fewer replicas than it should.")
+        await self.sender.post_until_taken([alert])
+        self.taken.add(subject)
+        if ends:
+            await self._pause(5.0)
+            await self.sender.post_until_taken([over(alert)])
+            self.ended.add(subject)
+        else:
+            await self._presses(subject, "Acknowledge")
+            self.acknowledged.add(subject)
+
+    async def _breaks(self, subject: str) -> None:
+        """Let a rule of ours fire for a while; then somebody says that it is over."""
+        self.subjects.add(subject)
+        self._burns(self._own | {subject})
+        await self._pause(3.0)
+        await asyncio.sleep(1.5)  # three evaluations see it, now or when they are made up for
+        self._burns(self._own - {subject})
+        await self._presses(subject, CLOSES)
+        self.closed.add(subject)
+
+    async def _mutes(self, subject: str, comment: str) -> None:
+        """Silence what is sent later."""
+        self.subjects.add(subject)
+        line = f"/yard silence add deployment={subject} --for 24h --reason {comment}"
+        await self._pause(1.0)
+        while (await self.stage.slack.types("dana", CHANNEL, line)).error:  # noqa: ASYNC110 - a person
+            await asyncio.sleep(1)
+        while comment not in await self.comments():  # noqa: ASYNC110 - she looks whether it is there
+            await asyncio.sleep(0.5)
+        self.silences.add(comment)
+        await self.sender.post_until_taken([firing(_labels(subject))])
+        self.muted.add(subject)
+
+    async def _presses(self, subject: str, label: str) -> None:
+        """Wait for the card, and press its button until Slack shows no error."""
+        while True:
+            for card in self.record.cards(subject):
+                with suppress(NotPossibleError):
+                    if not (await self.stage.slack.presses("dana", card, label)).error:
+                        return
+            await asyncio.sleep(0.5)
+
+    async def comments(self) -> list[str]:
+        """Return the comments of the silences, as an Alertmanager would show them; none while the program is away."""
+        url = f"{self.sender.url}/api/v2/silences"
+        with suppress(aiohttp.ClientError, TimeoutError, OSError):
+            async with self.sender.session.get(url, headers=self.sender.headers) as answer:
+                if answer.status == 200:
+                    return [one["comment"] for one in await answer.json()]
+        return []
+
+    def _burns(self, subjects: set[str]) -> None:
+        self._own = subjects
+        series = [(_labels(one), 1.0) for one in sorted(subjects)]
+        self.stage.prometheus.truth.say(OWN_EXPR, *series, since=SystemClock().now())
+
+    async def _pause(self, longest: float) -> None:
+        await asyncio.sleep(self.random.uniform(0, longest))
+
+    async def faults(self) -> list[str]:
+        """Return what is lost or stands twice, by Slack's record; nothing if all is as it must be."""
+        record = self.record
+        found = [f"stands twice: {one}" for one in record.repeated()]
+        expected = self.taken | self.closed
+        found += [f"has no card: {one}" for one in sorted(expected) if not record.cards(one)]
+        found += [f"has a card although it is silenced: {one}" for one in self.muted if record.cards(one)]
+        for subject in sorted(expected):
+            said = "\n".join(card.said for card in record.cards(subject))
+            if (subject in self.ended | self.closed) != ("✅" in said):
+                found.append(f"does not show whether it is over: {subject}")
+            if subject in self.acknowledged and "acknowledged by" not in said:
+                found.append(f"its acknowledgement is lost: {subject}")
+        comments = await self.comments()
+        found += [
+            f"silence {one}: {comments.count(one)}" for one in self.silences if comments.count(one) != 1
+        ]
+        return found
+
+
+def _labels(subject: str) -> dict[str, str]:
+    return {
+        "alertname": OWN if subject.startswith("own") else NAME,
+        "severity": "critical",
+        "namespace": "serving",
+        "deployment": subject,
+    }
