@@ -1,20 +1,16 @@
 """The demo on real parts: each scenario is detected, posted once, acted on, and recovers."""
 
 import pytest
+from hypothesis import settings
 
 from demo.parts.processes import PartError
 from tests.real.e2e.conftest import RealParts
 from tests.support.demo_stage import ScenarioPlayer
+from tests.support.examples import SOAK
 
 pytestmark = pytest.mark.real
-PLAYED = [
-    "idle-gpus",  # first, because it started in the past
-    "hot-gpu",
-    "xid-79",
-    "dns-overload",
-    "volume-format",
-    "training-launch",
-]
+PLAYED = ["idle-gpus", "hot-gpu", "dns-overload", "training-launch"]  # idle-gpus first: it began in the past
+PLAYED_IN_SOAK = ["xid-79", "volume-format"]  # what they do to the cluster, the others do too
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -36,8 +32,13 @@ async def test_the_bot_is_not_an_administrator(player: ScenarioPlayer, parts: Re
 
 
 @pytest.mark.asyncio(loop_scope="module")
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize(
+    "name", [*PLAYED, *(pytest.param(name, marks=pytest.mark.soak) for name in PLAYED_IN_SOAK)]
+)
 async def test_a_scenario_runs_as_described(player: ScenarioPlayer, name: str) -> None:
+    if name in PLAYED_IN_SOAK and settings.get_current_profile_name() != SOAK:
+        pytest.skip("it takes a minute: `make soak`")
+
     result = await player.play(name)
 
     assert result.failures == []
