@@ -94,7 +94,5 @@ def test_a_decision_has_its_situation_choice_and_price(file: Path) -> None:
     assert re.findall(r"^## (\w+)$", text, re.MULTILINE) == ["Situation", "Choice", "Price"]
 
 
-def test_each_decision_has_a_number_of_its_own() -> None:
-    """Branches are given their numbers beforehand, so there may be a gap until the last of them is merged."""
-    numbers = [int(file.name[:4]) for file in _decisions()]
-    assert len(set(numbers)) == len(numbers)
+def test_decisions_are_numbered_without_gaps() -> None:
+    assert [int(file.name[:4]) for file in _decisions()] == list(range(1, len(_decisions()) + 1))

@@ -1,7 +1,7 @@
 """The apprise notifier: a card is a message, sent again when its state changes.
 
 Such a service can neither edit nor find a message. So one whose answer was lost, in a crash or on the way, is sent
-again: a second mail does less harm than none (docs/adr/0046).
+again: a second mail does less harm than none (docs/adr/0044).
 """
 
 import asyncio
