@@ -157,7 +157,10 @@ class AlertmanagerApi:
         if given.ends_at <= now:
             raise _RefusedError("Failed to create silence: end time can't be in the past")
         starts_at = max(starts_at, now)
-        matchers = [one.read() for one in given.matchers]
+        try:
+            matchers = [one.read() for one in given.matchers]
+        except ValueError as error:
+            raise _RefusedError(f"Failed to create silence: {error}") from error
         cluster = self._cluster_of(matchers)
         words = [
             *map(str, matchers),
