@@ -98,7 +98,8 @@ class Receiver:
         """Return when the alerts are stored. Raises BusyError; they may have been stored all the same."""
         if not alerts:
             return
-        if sum(len(waiting) for waiting, _ in self._waiting) + len(alerts) > MOST_WAITING:
+        waiting = sum(len(waiting) for waiting, _ in self._waiting)
+        if waiting and waiting + len(alerts) > MOST_WAITING:  # a body alone is taken, however many it has
             raise BusyError(f"{MOST_WAITING} alerts wait to be stored")
         stored = asyncio.get_running_loop().create_future()
         self._waiting.append((alerts, stored))
@@ -149,9 +150,17 @@ class Receiver:
         self._ends = {}
         self._looked_at = None
 
+    async def _recall(self, over: Iterable[ReceivedAlert]) -> None:
+        """Read what is stored of alerts that are over and that we do not remember: they may have ended long ago."""
+        ids = {alert_id(self._cluster_of(one), one.labels) for one in over}
+        if unknown := [id for id in ids if id not in self._known]:
+            async with self._store.read() as snapshot:
+                self._known |= await snapshot.rows(Alert).get_all(unknown)
+
     async def _store_taken(self, taken: Sequence[Sequence[ReceivedAlert]]) -> None:
         now = self._clock.now()
         draft = _Draft()
+        await self._recall(one for alerts in taken for one in alerts if one.ends_at <= now)
         topologies = {name: inlet.topology() for name, inlet in self._inlets.items()}
         rules = {name: inlet.rules() for name, inlet in self._inlets.items()}
         async for one in in_pieces([one for alerts in taken for one in alerts]):
@@ -170,6 +179,9 @@ class Receiver:
                 else "",
             )
             draft.change(changes)
+            after = draft.alerts.get(id) or known
+            if one.ends_at <= now and after is not None and after.is_firing:
+                continue  # the end of its last life, which says nothing about this one
             given = draft.ends.get(id) or self._ends.get(id) or one.ends_at
             draft.ends[id] = one.ends_at if one.ends_at <= now else max(one.ends_at, given)
         draft.change(
