@@ -159,6 +159,8 @@ class AlertmanagerApi:
         starts_at = max(starts_at, now)
         try:
             matchers = [one.read() for one in given.matchers]
+            if parse_matchers(", ".join(map(str, matchers))) != tuple(matchers):
+                raise ValueError("a matcher cannot be read")
         except ValueError as error:
             raise _RefusedError(f"Failed to create silence: {error}") from error
         cluster = self._cluster_of(matchers)

@@ -113,6 +113,17 @@ async def test_a_silence_that_began_by_another_clock_is_active(
         assert shown["status"]["state"] == "active"
 
 
+@pytest.mark.parametrize("name", ["--instead", "--cluster", "-h", "a b", "node,", ""])
+async def test_the_name_of_a_matcher_is_no_option(
+    tmp_path: Path, http: aiohttp.ClientSession, name: str
+) -> None:
+    async with light(tmp_path) as stage:
+        given = [{"name": name, "value": "s1"}, {"name": "node", "value": "gpu-a01"}]
+        status, said = await ask(http, stage, "silences", json=a_silence(stage, matchers=given))
+        assert (status, "is not a matcher" in said) == (400, True)
+        assert (await ask(http, stage, "silences"))[1] == []
+
+
 async def test_a_silence_may_begin_later_and_is_changed_by_its_id(
     tmp_path: Path, http: aiohttp.ClientSession
 ) -> None:
