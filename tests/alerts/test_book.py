@@ -1,6 +1,6 @@
 """The incident book: what a cycle changes is proposed, and the book itself follows only what was stored."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
@@ -10,8 +10,11 @@ from alerts.alert import Alert
 from alerts.cards.card_book import CardBook
 from alerts.cards.desired_cards import desired_cards, desired_replies
 from alerts.cards.posted import PostedCard
+from alerts.incidents.cycle_draft import CycleDraft
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext, acknowledge
+from alerts.incidents.incident import Incident
 from alerts.incidents.incident_book import REMEMBERED_FOR, Effects, IncidentBook
+from alerts.incidents.incident_draft import MAX_MEMBERS
 from alerts.lifecycle import AlertState
 from alerts.rules import ResolveWhen
 from collectors.facts.labels import Labels
@@ -174,3 +177,24 @@ def test_an_alert_stays_in_its_incident_when_its_training_gets_a_namesake() -> N
     assert desired_replies(incident, cards) == desired_replies(opened, cards)
     assert store(book, absorbed(book, [resolved(after, NOON)]), numbers).opened == ()
     assert not list(book.open)
+
+
+class CountedIncidents(dict[str, Incident]):
+    """Incidents by id, which count how often somebody goes through all of them."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[str]:
+        self.times += 1
+        return super().__iter__()
+
+
+def test_a_storm_of_alerts_about_volumes_goes_through_the_incidents_once() -> None:
+    book = IncidentBook(CLUSTER)
+    stored = store(book, absorbed(book, [an_alert(f"n{number}") for number in range(20)])).incidents
+    incidents = CountedIncidents({one.id: one for one in stored})
+    draft = CycleDraft(incidents, {}, {}, GROUPING, MAX_MEMBERS)
+    for number in range(50):
+        own = Subject(cluster=CLUSTER, volume=f"vision/data-{number}")
+        draft.add(replace(an_alert(f"v{number}"), own_subject=own, subject=own), ("C1",), NOON)
+    assert incidents.times == 1
