@@ -256,7 +256,7 @@ async def test_ours_are_added_again_where_alertmanager_lost_its_data() -> None:
     assert [one.expired_at for one in await stage.rows()] == [NOON]
 
 
-async def test_one_that_alertmanager_made_anew_under_another_id_is_not_ended() -> None:
+async def test_one_that_has_another_id_there_now_is_not_ended() -> None:
     stage = Stage()
     await stage.put(OURS)
     await stage.compare()
