@@ -128,6 +128,10 @@ class Receiver:
         """The received alerts that fire."""
         return (alert for alert in self._known.values() if alert.is_firing)
 
+    def end_of(self, alert: Alert) -> datetime | None:
+        """Return the last end that was given. The stored one may be too early by as much as is not worth a row."""
+        return self._ends.get(alert.id) or (alert.ends_at and alert.ends_at + self._lasts)
+
     async def _next(self) -> None:
         """Wait for a sender, or for the next look at what is over."""
         try:
@@ -216,12 +220,8 @@ class Receiver:
         if self._kept_until is not None and now < self._kept_until:
             return ()
         return [
-            (alert, end) for alert in self.standing if (end := self._end_of(alert)) is not None and end <= now
+            (alert, end) for alert in self.standing if (end := self.end_of(alert)) is not None and end <= now
         ]
-
-    def _end_of(self, alert: Alert) -> datetime | None:
-        """Return the last end that was given. The stored one may be too early by as much as is not worth a row."""
-        return self._ends.get(alert.id) or (alert.ends_at and alert.ends_at + self._lasts)
 
     def _is_back(self, now: datetime) -> bool:
         return self._looked_at is None or abs(now - self._looked_at) > 4 * LOOKS_EVERY
