@@ -61,8 +61,8 @@ class AlertEndpoints:
         except BusyError as error:
             return web.Response(status=503, text=f"{error}\n", headers={"Retry-After": RETRY_AFTER})
         self.metrics.alerts_received.inc(len(posted.alerts))
-        self.metrics.alerts_invalid.inc(len(posted.refused))
-        return _refusal(400, "; ".join(posted.refused)) if posted.refused else web.Response()
+        self.metrics.alerts_invalid.inc(len(posted.refused) + posted.unnamed)
+        return _refusal(400, posted.refusal) if posted.refused else web.Response()
 
 
 def _refusal(status: int, reason: str) -> web.Response:

@@ -17,6 +17,8 @@ from collectors.facts.labels import Labels
 MOST_LABELS = 128  # with any name: Prometheus 3 sends names in UTF-8
 MOST_CHARACTERS = 65_536  # of an alert's labels and annotations
 AHEAD = timedelta(hours=1)  # a beginning later than this is a wrong clock or a wrong unit
+LONGEST = timedelta(days=365)  # from now until the end of an alert
+NAMED = 20  # refused alerts of one body
 
 _WEB = ("http://", "https://")
 
@@ -53,10 +55,23 @@ class ReadingOptions:
 
 @dataclass(slots=True, kw_only=True)
 class PostedAlerts:
-    """What a body had: the alerts, and why others of it are refused."""
+    """What a body had: the alerts, and why others of it are refused, of which the first are named."""
 
     alerts: list[ReceivedAlert] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    unnamed: int = 0
+
+    def refuse(self, reason: str) -> None:
+        """Add a refused alert."""
+        if len(self.refused) < NAMED:
+            self.refused.append(reason)
+        else:
+            self.unnamed += 1
+
+    @property
+    def refusal(self) -> str:
+        """Why alerts are refused, in one line; empty if none is."""
+        return "; ".join(self.refused) + (f"; and {self.unnamed} more" if self.unnamed else "")
 
 
 def posted_alerts(body: bytes, options: ReadingOptions, now: datetime) -> PostedAlerts:
@@ -92,7 +107,7 @@ def _read(bodies: Iterable[msgspec.Raw], options: ReadingOptions, now: datetime)
         try:
             found.alerts.append(_received(msgspec.json.decode(body, type=_Posted), options, now))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
-            found.refused.append(f"alert {number}: {error}")
+            found.refuse(f"alert {number}: {error}")
     return found
 
 
@@ -111,7 +126,7 @@ def _received(posted: _Posted, options: ReadingOptions, now: datetime) -> Receiv
         labels=Labels(labels),
         annotations={name: options.clean(value) for name, value in posted.annotations.items() if value},
         starts_at=min(starts_at, now),
-        ends_at=end or now + options.lasts,
+        ends_at=min(end or now + options.lasts, now + LONGEST),
         generator_url=options.clean(url) if (url := posted.generator_url).startswith(_WEB) else "",
     )
 
