@@ -146,7 +146,7 @@ async def test_the_alerts_of_a_silenced_incident_are_not_read_in_each_batch(
     yard = EvaluationStage(rules=(a_rule("Warm", expr="Warm"),), metrics=by_rule(Warm=(0, 90)))
     await yard.silence(SILENCE)
     await yard.run(2)
-    asked = []
+    asked: list[Incident] = []
     looked = IncidentPosting._silenced
 
     async def silenced(
