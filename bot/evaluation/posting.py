@@ -34,7 +34,7 @@ class IncidentPosting:
         self._cards = cards
         self._routing = routing
         self._inhibiting = inhibiting
-        self._untold: dict[str, None] = {}  # ids of incidents with cards, whose replies were held back
+        self._behind: dict[str, None] = {}  # ids of incidents with cards, whose replies were held back
         self._looked: tuple[str, ...] = ()  # ids of those held back that this unit looks at
         self._looked_at: datetime | None = None
 
@@ -78,12 +78,12 @@ class IncidentPosting:
         """Drop what belongs to incidents that the book forgot."""
         self._cards.forget(incidents, now)
         for id in incidents:
-            self._untold.pop(id, None)
+            self._behind.pop(id, None)
 
     @property
     def lacking(self) -> Iterable[str]:
         """The ids of the incidents that were held back: the open ones that lack a card, and those that lack replies."""
-        return (*self._cards.lacking, *self._untold)
+        return (*self._cards.lacking, *self._behind)
 
     @property
     def lacking_cards(self) -> Iterable[str]:
@@ -144,8 +144,8 @@ class IncidentPosting:
             if known and (
                 incident.id in held.incidents or any(one.channel in quiet for one in known.values())
             ):
-                self._untold[incident.id] = None
-            elif incident.id in self._untold:
+                self._behind[incident.id] = None
+            elif incident.id in self._behind:
                 caught_up[incident.id] = set()
             if incident.id in held.incidents:
                 continue
@@ -165,11 +165,11 @@ class IncidentPosting:
             if reply.id not in already:
                 await unit.rows(ThreadReply).put(reply)
         for id in [id for id, ids in caught_up.items() if ids <= already.keys()]:
-            self._untold.pop(id, None)  # once they are stored: this unit may fail
+            self._behind.pop(id, None)  # once they are stored: this unit may fail
 
     def _to_look_at(self, now: datetime) -> tuple[str, ...]:
         """Return those held back that are looked at now. There may be thousands all night, and a batch each second."""
-        lacking = (*self._cards.lacking, *self._untold)
+        lacking = (*self._cards.lacking, *self._behind)
         if not lacking or (self._looked_at and abs(now - self._looked_at) < LOOKED_AT_EVERY):
             return ()
         self._looked_at = now

@@ -127,7 +127,7 @@ async def test_an_unrelated_silence_does_not_hide_an_alert_that_ended_while_blin
     assert len(await yard.cards()) == 1
 
 
-async def test_what_got_worse_during_a_silence_is_told_when_it_ends() -> None:
+async def test_what_got_worse_during_a_silence_is_posted_when_it_ends() -> None:
     rules = (a_rule("Warm", expr="Warm"), a_rule("Bad", expr="Bad", severity="critical"))
     yard = EvaluationStage(rules=rules, metrics=by_rule(Warm=(0, 90), Bad=(10, 90)))
     await yard.run(5)
