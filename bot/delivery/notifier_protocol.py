@@ -79,6 +79,7 @@ class Capabilities:
     `thread`: it has replies. Without, a reply counts as said by its card.
     `find`: it finds and deletes its own messages. Without, what may have been posted is posted again, so a second
     post of the same content must do no harm there.
+    `repeats_reach_people`: a second post of the same content does some harm: what got no answer is soon posted seldom.
     `buttons`: it shows buttons, as such or as command lines.
     `menus`: it shows menus of buttons. Without, their options are buttons.
     `images`: it takes pictures, which messages then show.
@@ -90,6 +91,7 @@ class Capabilities:
     edit: bool = False
     thread: bool = False
     find: bool = False
+    repeats_reach_people: bool = False
     buttons: bool = False
     menus: bool = False
     images: bool = False

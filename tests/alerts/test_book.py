@@ -119,17 +119,17 @@ def test_cards_are_wanted_for_what_changed_and_for_what_has_none() -> None:
     effects = store(book, absorbed(book, [an_alert("a"), an_alert("b")]))
     cards = CardBook(CLUSTER, book)
     quiet = absorbed(book, [])
-    assert sorted(one.id for one, _ in cards.wanted(quiet)) == [
+    assert sorted(one.id for one, _ in cards.wanted(quiet, cards.lacking)) == [
         "i1",
         "i2",
     ]  # they were silenced when they opened
     (first, second) = effects.incidents
     cards.apply({"cards": {card.id: card for card in desired_cards(first, {})}})
-    assert [one.id for one, _ in cards.wanted(quiet)] == ["i2"]
+    assert [one.id for one, _ in cards.wanted(quiet, cards.lacking)] == ["i2"]
     cards.apply({"cards": {card.id: card for card in desired_cards(second, {})}})
-    assert cards.wanted(quiet) == []
+    assert cards.wanted(quiet, cards.lacking) == []
     changed = absorbed(book, [resolved(an_alert("b"), NOON)])
-    assert [(one.id, missing) for one, missing in cards.wanted(changed)] == [("i2", [])]
+    assert [(one.id, missing) for one, missing in cards.wanted(changed, cards.lacking)] == [("i2", [])]
 
 
 def test_an_incident_that_was_forgotten_does_not_come_back_without_its_cards() -> None:
@@ -170,7 +170,9 @@ def test_an_alert_stays_in_its_incident_when_its_training_gets_a_namesake() -> N
     assert absorbed(book, [goes_on]).opened == ()
     effects = absorbed(book, [goes_on, after, resolved(before, NOON)])
     assert effects.opened == ()
-    assert [(one.id, missing) for one, missing in card_book.wanted(effects)] == [(opened.id, [])]
+    assert [(one.id, missing) for one, missing in card_book.wanted(effects, card_book.lacking)] == [
+        (opened.id, [])
+    ]
     (incident,) = store(book, effects, numbers).incidents
     assert (incident.is_open, incident.group_key) == (True, opened.group_key)
     cards = tuple(card_book.cards_of(incident.id).values())
