@@ -19,6 +19,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.sentences import sentence
 from collectors.facts.topology import Topology
 
+ENDS_REPEATED = timedelta(minutes=30)  # Prometheus repeats an end for 15 min; an older one is meant
 RECEIVED = Between(start=RECEIVED_PREFIX, end="received0")  # `Alert.rule` of all of them
 
 
@@ -69,8 +70,9 @@ def received(
         begun = (began, began.life.since)
         return (begun, _over(began, one.ends_at)) if is_over else (begun,)
     if is_over:
-        is_of_last_life = one.starts_at < known.life.since and one.ends_at <= known.life.since
-        return () if is_of_last_life else (_over(known, one.ends_at),)
+        is_before = one.starts_at < known.life.since and one.ends_at <= known.life.since
+        is_repeated = is_before and now - one.ends_at <= ENDS_REPEATED  # the end of the life before this one
+        return () if is_repeated else (_over(known, one.ends_at),)
     end = known.ends_at or one.ends_at
     is_same = known.annotations == one.annotations  # each replica has an URL of its own
     if is_same and one.ends_at - end < stored_for and one.starts_at >= known.life.since:

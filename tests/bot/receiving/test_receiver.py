@@ -347,6 +347,9 @@ async def test_an_end_of_the_last_life_does_not_end_the_new_one() -> None:
         await stage.receiver.take([over])
         await asyncio.sleep(30)
         assert await stage.ends() == {"gpu-a01": "firing"}
+        long_ago = again - timedelta(days=9)  # nobody repeats this: somebody ends the alert
+        await stage.receiver.take([sent(long_ago, lasts=timedelta())])
+        assert await stage.ends() == {"gpu-a01": "resolved"}
 
 
 async def test_what_began_long_ago_does_not_read_the_book_again(monkeypatch: pytest.MonkeyPatch) -> None:
