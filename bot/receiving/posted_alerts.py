@@ -12,6 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from alerts.received import ReceivedAlert
+from bot.cooperative import in_pieces
 from collectors.facts.labels import Labels
 
 MOST_LABELS = 128  # with any name: Prometheus 3 sends names in UTF-8
@@ -74,21 +75,21 @@ class PostedAlerts:
         return "; ".join(self.refused) + (f"; and {self.unnamed} more" if self.unnamed else "")
 
 
-def posted_alerts(body: bytes, options: ReadingOptions, now: datetime) -> PostedAlerts:
+async def posted_alerts(body: bytes, options: ReadingOptions, now: datetime) -> PostedAlerts:
     """Read the body of `POST /api/v2/alerts`. Raises BodyError."""
     if not body.strip():
         raise BodyError("alerts in body is required", is_missing=True)
     if body.strip() == b"null":
         return PostedAlerts()  # as Alertmanager takes it
-    return _read(_decoded(body, list[msgspec.Raw]), options, now)
+    return await _read(_decoded(body, list[msgspec.Raw]), options, now)
 
 
-def webhook_alerts(body: bytes, options: ReadingOptions, now: datetime) -> PostedAlerts:
+async def webhook_alerts(body: bytes, options: ReadingOptions, now: datetime) -> PostedAlerts:
     """Read the body of Alertmanager's webhook, version 4. Raises BodyError."""
     webhook = _decoded(body, _Webhook)
     if webhook.version not in ("", "4"):
         raise BodyError(f'version "{webhook.version}" of the webhook is not known: "4" is')
-    return _read(webhook.alerts, options, now)
+    return await _read(webhook.alerts, options, now)
 
 
 T = TypeVar("T")
@@ -101,9 +102,9 @@ def _decoded(body: bytes, type_: type[T]) -> T:
         raise BodyError(str(error)) from error
 
 
-def _read(bodies: Iterable[msgspec.Raw], options: ReadingOptions, now: datetime) -> PostedAlerts:
+async def _read(bodies: Iterable[msgspec.Raw], options: ReadingOptions, now: datetime) -> PostedAlerts:
     found = PostedAlerts()
-    for number, body in enumerate(bodies):
+    async for number, body in in_pieces(enumerate(bodies)):
         try:
             found.alerts.append(_received(msgspec.json.decode(body, type=_Posted), options, now))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
