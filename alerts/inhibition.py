@@ -3,7 +3,7 @@
 Every alert that inhibits counts, not one of them: when one ends, the others still do.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from alerts.alert import Alert
@@ -28,19 +28,21 @@ class InhibitRule:
         return tuple(words.get(name, "") for name in self.equal)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
-    alert: Alert
-    is_target: bool
+_Place = tuple[
+    int, tuple[str, ...], bool
+]  # the rule, the values that must be equal, whether it is a target, too
 
 
 class InhibitingAlerts:
-    """The firing alerts of one cluster that may inhibit others, by rule and by the values that must be equal."""
+    """The firing alerts of one cluster that may inhibit others, by their places.
+
+    Sources that are targets have places of their own: they inhibit no alert that is both, and there may be many.
+    """
 
     def __init__(self, rules: Sequence[InhibitRule], alerts: Iterable[Alert] = ()) -> None:
         self._rules = rules
-        self._sources: dict[tuple[int, tuple[str, ...]], dict[str, _Source]] = {}
-        self._places: dict[str, list[tuple[int, tuple[str, ...]]]] = {}  # by Alert.id
+        self._sources: dict[_Place, dict[str, Alert]] = {}
+        self._places: dict[str, list[_Place]] = {}  # by Alert.id
         self._known: set[str] = set()  # ids of all that were put, sources or not
         for alert in alerts:
             self.put(alert)
@@ -54,9 +56,8 @@ class InhibitingAlerts:
         words = alert.words
         for number, rule in enumerate(self._rules):
             if matches(rule.sources, words):
-                place = number, rule.key_of(words)
-                source = _Source(alert=alert, is_target=matches(rule.targets, words))
-                self._sources.setdefault(place, {})[alert.id] = source
+                place = number, rule.key_of(words), matches(rule.targets, words)
+                self._sources.setdefault(place, {})[alert.id] = alert
                 self._places.setdefault(alert.id, []).append(place)
 
     def remove(self, id: str) -> None:
@@ -75,14 +76,20 @@ class InhibitingAlerts:
         for number, rule in enumerate(self._rules):
             if not matches(rule.targets, words):
                 continue
-            is_source = matches(rule.sources, words)
-            place = number, rule.key_of(words)
-            for known in (self,) if newer is None else (newer, self):
-                for id, source in known._sources.get(place, {}).items():
-                    is_old = newer is not None and known is self and id in newer._known
-                    if is_old or (is_source and source.is_target):
-                        continue
-                    found[id] = source.alert
-                    if len(found) >= SHOWN:
-                        return tuple(found.values())
+            key = rule.key_of(words)
+            kinds = (False,) if matches(rule.sources, words) else (False, True)
+            for id, source in self._of_places([(number, key, kind) for kind in kinds], newer):
+                found[id] = source
+                if len(found) >= SHOWN:
+                    return tuple(found.values())
         return tuple(found.values())
+
+    def _of_places(
+        self, places: Sequence[_Place], newer: "InhibitingAlerts | None"
+    ) -> Iterator[tuple[str, Alert]]:
+        for place in places:
+            if newer is not None:
+                yield from newer._sources.get(place, {}).items()
+            for id, source in self._sources.get(place, {}).items():
+                if newer is None or id not in newer._known:
+                    yield id, source

@@ -69,7 +69,8 @@ def received(
         begun = (began, began.life.since)
         return (begun, _over(began, one.ends_at)) if is_over else (begun,)
     if is_over:
-        return (_over(known, one.ends_at),)
+        is_of_last_life = one.starts_at < known.life.since and one.ends_at <= known.life.since
+        return () if is_of_last_life else (_over(known, one.ends_at),)
     end = known.ends_at or one.ends_at
     is_same = known.annotations == one.annotations  # each replica has an URL of its own
     if is_same and one.ends_at - end < stored_for and one.starts_at >= known.life.since:

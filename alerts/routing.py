@@ -28,17 +28,22 @@ class Route:
 
     def quiet(self, now: datetime) -> "Quiet | None":
         """Return what keeps it quiet now; None if nothing does."""
-        for interval in self.mutes:
-            if interval.contains(now):
-                return Quiet(interval=interval, is_within=True)
+        if muting := [interval for interval in self.mutes if interval.contains(now)]:
+            return Quiet(interval=_together(muting, self.mutes), is_within=True)
         if self.active and not any(interval.contains(now) for interval in self.active):
-            return Quiet(interval=self.active[0], is_within=False)
+            return Quiet(interval=_together(self.active, self.active), is_within=False)
         return None
+
+
+def _together(named: Sequence[TimeInterval], intervals: Sequence[TimeInterval]) -> TimeInterval:
+    """Return the intervals as one, so that it ends when the last of those that overlap does."""
+    periods = tuple(period for interval in intervals for period in interval.periods)
+    return TimeInterval(name=", ".join(interval.name for interval in named), periods=periods)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quiet:
-    """The time interval that keeps a route quiet now: it is within it, or outside it and all others that are active."""
+    """The times that keep a route quiet now: it is within them, or outside all in which it is active."""
 
     interval: TimeInterval
     is_within: bool

@@ -43,7 +43,11 @@ class Silence:
         return self.expired_at is not None or self.ends_at <= now
 
     def covers(self, labels: Labels, now: datetime) -> bool:
-        return not self.incident and self.is_active(now) and matches(self.matchers, labels)
+        """Whether it covers an alert with these labels. One with an expression that cannot be read covers none."""
+        try:
+            return not self.incident and self.is_active(now) and matches(self.matchers, labels)
+        except ValueError:
+            return False
 
     def covers_incident(self, incident: Incident | ParentIncident, now: datetime) -> bool:
         """Whether it is a silence of this whole incident, or of its parent, as bad as it is."""

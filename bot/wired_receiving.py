@@ -113,6 +113,7 @@ def wire_alert_routes(
         clock=shared.clock,
         version=version("yardmaster"),
         started=shared.clock.now(),
+        ends_at=receiver.end_of,
         inhibit_rules=inhibit_rules,
     )
     return posts, api

@@ -67,11 +67,11 @@ class CardBook:
         """The ids of the open incidents that lack a card."""
         return tuple(self._lacking)
 
-    def wanted(self, effects: Effects) -> list[tuple[Incident, list[PostedCard]]]:
-        """Return the changed incidents and those that lack a card, each with the cards to add or to reopen."""
-        lacking = (self._book.get(id) for id in self._lacking if id not in effects.changed)
+    def wanted(self, effects: Effects, others: Iterable[str]) -> list[tuple[Incident, list[PostedCard]]]:
+        """Return the changed incidents and those of `others`, each with the cards to add or to reopen."""
+        known = (self._book.get(id) for id in others if id not in effects.changed)
         found: list[tuple[Incident, list[PostedCard]]] = []
-        for incident in (*effects.incidents, *(one for one in lacking if one is not None)):
+        for incident in (*effects.incidents, *(one for one in known if one is not None)):
             before = self._book.get(incident.id)
             after = last_number(before.events) if before is not None else 0
             found.append((incident, desired_cards(incident, self.cards_of(incident.id), after=after)))

@@ -14,7 +14,7 @@ from alerts.cards.incident_buttons import (
     runbook_of,
     shipped_runbook,
 )
-from alerts.cards.incident_context import NO_CONTEXT, Asked, IncidentContext
+from alerts.cards.incident_context import NO_CONTEXT, Asked, IncidentAction, IncidentContext
 from alerts.cards.message import Block, Color, Context, Message, Paragraph, Preformatted
 from alerts.cards.offers import offers
 from alerts.cards.proof_text import came_back, waits_for
@@ -88,13 +88,13 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
     if not incident.is_open:
         return resolution(incident, context)
     if running := [action for action in context.actions if action.state in ("confirmed", "running")]:
-        action = running[-1]
-        who = person(action.who, action.who_name)
-        return text(bold("In progress: "), sentence("`{line}`, by {who}", line=action.line, who=who))
+        return text(bold("In progress: "), _by(running[-1]))
     if unknown := [action for action in context.actions if action.state == "unknown"]:
         return text(
             sentence("{said}; Yardmaster looks again once the cluster answers", said=not_known(unknown[-1]))
         )
+    if waiting := [action for action in context.actions if action.state == "waiting"]:
+        return text(bold("Held back: "), _by(waiting[-1]))
     if context.asked:
         return text(bold("Asked: "), listed(map(_asked, context.asked)))
     done = [action for action in context.actions if action.state == "done"]
@@ -121,6 +121,10 @@ def _next(incident: Incident, context: IncidentContext) -> Text:
     if page := _runbook(incident, context):
         return text(bold("Next: "), sentence("investigate"), page)
     return text(bold("Next: "), sentence("investigate; no action is suggested"))
+
+
+def _by(action: IncidentAction) -> Sentence:
+    return sentence("`{line}`, by {who}", line=action.line, who=person(action.who, action.who_name))
 
 
 def _waiting(incident: Incident, done: Text) -> Text:

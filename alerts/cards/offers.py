@@ -39,7 +39,7 @@ _JUDGES: Mapping[str, _Judge] = {  # other commands only show something
     "training stop": _writes,
     "gpu free": _holds_gpus,
 }
-_STARTED = frozenset({"confirmed", "running", "done", "unknown"})
+_STARTED = frozenset({"confirmed", "waiting", "running", "done", "unknown"})
 
 
 def offers(incident: Incident, context: IncidentContext) -> tuple[str, ...]:

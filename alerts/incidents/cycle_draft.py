@@ -9,7 +9,7 @@ from alerts.incidents.group_keys import group_keys_of
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident, Member
 from alerts.incidents.incident_draft import IncidentDraft
-from alerts.incidents.volumes import logs_of_volume
+from alerts.incidents.volumes import LoggedVolumes
 from alerts.rules import Severity
 
 
@@ -27,6 +27,7 @@ class CycleDraft:
         self._most_members = most_members
         self._grouping = grouping
         self._crashes: Crashes | None = None
+        self._volumes: LoggedVolumes | None = None
         self.touched: dict[str, IncidentDraft] = {}
         self._drafts: dict[str, IncidentDraft] = {}  # these, and those that were only looked at
         self._incidents = incidents
@@ -40,11 +41,16 @@ class CycleDraft:
         draft = self._draft_of(alert, channels, at)
         if draft is None:
             return
+        took_crashes = draft.takes_crashes
         draft.add(alert, at)
         self.touched[draft.id] = draft
         self._homes[alert.id] = draft.id
-        if self._crashes is not None:
-            self._crashes.add(draft.id, draft.crash_members)
+        member = draft.member_of(alert)
+        added = () if member is None else (member,)
+        if self._crashes is not None and draft.takes_crashes:
+            self._crashes.add(draft.id, added if took_crashes else draft.crash_members)
+        if self._volumes is not None:
+            self._volumes.add(draft.id, added)
 
     def _draft_of(self, alert: Alert, channels: tuple[str, ...], at: datetime) -> IncidentDraft | None:
         """Return the incident that has the alert already, else its group's, else a new one; None for none."""
@@ -113,9 +119,12 @@ class CycleDraft:
         volume = alert.own_subject.volume
         if not volume or not alert.is_firing:
             return None
-        known = dict.fromkeys((*self._incidents, *self.touched))
-        found = next((id for id in known if logs_of_volume(self._seen(id), volume)), None)
-        return self._get(found) if found is not None else None
+        if self._volumes is None:
+            self._volumes = LoggedVolumes()
+            for id in dict.fromkeys((*self._incidents, *self.touched)):
+                self._volumes.add(id, self._seen(id).members)
+        found = map(self._get, self._volumes.candidates(volume))
+        return next((one for one in found if one.logs_of_volume(volume)), None)
 
     def _at_home(self, alert: Alert, home: str, at: datetime) -> IncidentDraft:
         """Return the incident that has the alert. Once the logs of a node say what befell a volume, the node's incident

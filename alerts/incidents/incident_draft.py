@@ -48,6 +48,7 @@ class IncidentDraft:
         self._rules = Counter(member.rule for member in incident.members)
         self._names: dict[str, dict[str, None]] = {}  # alert name -> ids
         self._xids: dict[str, None] = {}  # ids of alerts about one
+        self._volumes: dict[str, dict[str, None]] = {}  # volume -> ids of log lines about it
         self._twin_ids: dict[
             str, str
         ] = {}  # the id of an alert of ours -> that of its twin, which is a member instead
@@ -113,12 +114,26 @@ class IncidentDraft:
         is_known = self._rules[alert.rule] > 0 or alert.twin in self._members or alert.id in self._twin_ids
         return at - ended < self._grouping.reopens_within and is_known
 
+    def member_of(self, alert: Alert) -> Member | None:
+        """Return the member that the alert is, or that its twin is in its place."""
+        return self._members.get(alert.id) or self._members.get(alert.twin)
+
+    def logs_of_volume(self, volume: str) -> bool:
+        """Whether it is open, and a log line that stands in it is about this volume."""
+        found = (self._members.get(id) for id in self._volumes.get(volume, ()))
+        return self.is_open and any(
+            one is not None and one.subject.volume == volume and self._header.stands(one) for one in found
+        )
+
+    @property
+    def takes_crashes(self) -> bool:
+        """Whether it is open and no GPU is broken: another node may report the same crash."""
+        return self.is_open and not self._standing.hardware
+
     @property
     def crash_members(self) -> Iterable[Member]:
-        """The alerts about XIDs, if it is open and no GPU is broken: another node may report the same crash."""
-        if not self.is_open or self._standing.hardware:
-            return ()
-        return (self._members[id] for id in self._xids)
+        """The alerts about XIDs, if another node may report the same crash."""
+        return (self._members[id] for id in self._xids) if self.takes_crashes else ()
 
     def joins_crash(self, alert: Alert, at: datetime) -> bool:
         """Whether the alert is of the same crash as one of its own, on another node."""
@@ -227,6 +242,8 @@ class IncidentDraft:
         self._names.setdefault(member.name, {})[member.alert] = None
         if member.xid:
             self._xids[member.alert] = None
+        if member.is_logged and member.subject.volume:
+            self._volumes.setdefault(member.subject.volume, {})[member.alert] = None
 
     def _makes_room(self, member: Member) -> bool:
         """Remove the alert that weighs least if the new one weighs more. Return whether it was removed."""
@@ -243,6 +260,7 @@ class IncidentDraft:
         del self._members[member.alert], self._names[member.name][member.alert]
         self._twin_ids.pop(member.twin, None)
         self._xids.pop(member.alert, None)
+        self._volumes.get(member.subject.volume, {}).pop(member.alert, None)
         self._rules[member.rule] -= 1
         self._standing.remove(member)
         self._may_be_crash = self._may_be_crash or bool(member.xid)

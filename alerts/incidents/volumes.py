@@ -3,11 +3,30 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from alerts.incidents.incident import Incident, Member
+from alerts.incidents.incident import Member
 from alerts.rules import ImpactScope
 from collectors.facts.topology import ClaimFacts, Topology
 
 _WORDS = ("device", "volume", "claim")
+
+
+class LoggedVolumes:
+    """The incidents with log lines about a volume, for one cycle. What ended since is still among them."""
+
+    def __init__(self) -> None:
+        self._order: dict[str, int] = {}  # of the incidents
+        self._found: dict[str, set[str]] = {}  # by volume
+
+    def add(self, incident: str, members: Iterable[Member]) -> None:
+        """Add the log lines of an incident. The first call of each says its place."""
+        self._order.setdefault(incident, len(self._order))
+        for member in members:
+            if member.is_logged and member.subject.volume:
+                self._found.setdefault(member.subject.volume, set()).add(incident)
+
+    def candidates(self, volume: str) -> Iterable[str]:
+        """Return the ids of the incidents, the first first."""
+        return sorted(self._found.get(volume, ()), key=self._order.__getitem__)
 
 
 def with_volume(member: Member, others: Iterable[Member], topology: Topology) -> Member:
@@ -44,13 +63,6 @@ def claim_of(member: Member, others: Iterable[Member], topology: Topology) -> Cl
     """Return the claim of the volume that the alert is about; None where the lines do not name it."""
     named = _connected(member, [one for one in others if one.alert != member.alert])
     return next((topology.claims[name] for name in named if name in topology.claims), None)
-
-
-def logs_of_volume(incident: Incident, volume: str) -> bool:
-    """Whether the incident is open, and a log line that stands in it is about this volume."""
-    return incident.is_open and any(
-        one.is_logged and one.subject.volume == volume and incident.stands(one) for one in incident.members
-    )
 
 
 def _connected(member: Member, others: list[Member]) -> list[str]:

@@ -82,8 +82,7 @@ class ReplyEntry:
     @property
     def may_be_joined(self) -> bool:
         """Whether it may be said in one message with others: nothing of it was posted, or refused for its content."""
-        is_refused = self.attempts.refused and self.attempts.failed > 0
-        return not (is_refused or self.reply.nonce or self.reply.buttons)
+        return not (self.attempts.refused or self.reply.nonce or self.reply.buttons)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -144,7 +143,8 @@ class CardEntry:
             return [one for one in self.replies if one.reply.nonce == first.reply.nonce]
         if now - first.reply.at < LATE or not first.may_be_joined:
             return [first]
-        return list(islice((one for one in self.replies if one.may_be_joined), MOST_TOGETHER))
+        others = (one for one in self.replies if one.may_be_joined and one is not first)
+        return [first, *islice(others, MOST_TOGETHER - 1)]
 
     def next_reply(self) -> ReplyEntry | None:
         """Return the next reply to post. A refused one lets the others pass."""

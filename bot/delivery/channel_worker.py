@@ -17,7 +17,7 @@ from bot.delivery.card_entries import (
 )
 from bot.delivery.job_queue import DueJob, JobQueue, Lane
 from bot.delivery.message_sender import DeliveryDependencies, MessageSender
-from bot.delivery.notifier_protocol import Gone, Permanent, Recoverable, Refuses, SendError
+from bot.delivery.notifier_protocol import Gone, Permanent, Recoverable, Refuses, SendError, UnknownOutcome
 from bot.delivery.rate_limiter import RateLimiter
 from bot.delivery.retry import TIMER_TOLERANCE, Attempts
 from collectors.facts.sentences import said_by, sentence
@@ -198,6 +198,9 @@ class ChannelWorker:
                 job.attempts.is_surely_unsent = is_post
                 pacer = self._rate_limiter if is_post else self._limiters[job.method]
                 pacer.hold(max(pause_asked, self._deps.retry.retry))  # it may ask for none, again and again
+            case UnknownOutcome() if is_post and self._can.repeats_reach_people:
+                job.attempts.is_surely_unsent = False
+                job.attempts.not_before = now + self._deps.retry.repetition_pause(job.attempts.failed)
             case _:
                 job.attempts.is_surely_unsent = is_post and isinstance(error, Recoverable)
                 pause = self._deps.retry.pause(job.attempts.failed, self._deps.random)
@@ -222,7 +225,7 @@ class ChannelWorker:
 def _is_answer(error: SendError) -> bool:
     """Return whether the chat is there, and the channel as well: only this message was not taken, or not now."""
     match error:
-        case Gone() | Recoverable(retry_after=timedelta()):
+        case Gone() | Recoverable(is_answer=True):
             return True
         case Permanent(refuses=Refuses.MESSAGE):
             return True

@@ -15,11 +15,15 @@ class SendError(Exception):
 
 
 class Recoverable(SendError):  # noqa: N818  a kind of SendError
-    """It was not sent and can be retried: after `retry_after`, if the chat gave one."""
+    """It was not sent and can be retried: after `retry_after`, if the chat gave one.
 
-    def __init__(self, reason: str, *, retry_after: timedelta | None = None) -> None:
+    `is_answer`: the chat is there, and says that it takes nothing just now.
+    """
+
+    def __init__(self, reason: str, *, retry_after: timedelta | None = None, is_answer: bool = False) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
+        self.is_answer = is_answer or retry_after is not None
 
 
 class Incomplete(Recoverable):
@@ -79,6 +83,7 @@ class Capabilities:
     `thread`: it has replies. Without, a reply counts as said by its card.
     `find`: it finds and deletes its own messages. Without, what may have been posted is posted again, so a second
     post of the same content must do no harm there.
+    `repeats_reach_people`: a second post of the same content does some harm: what got no answer is soon posted seldom.
     `buttons`: it shows buttons, as such or as command lines.
     `menus`: it shows menus of buttons. Without, their options are buttons.
     `images`: it takes pictures, which messages then show.
@@ -90,6 +95,7 @@ class Capabilities:
     edit: bool = False
     thread: bool = False
     find: bool = False
+    repeats_reach_people: bool = False
     buttons: bool = False
     menus: bool = False
     images: bool = False

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
 
+SOON = 2  # repetitions that reach people, before they become seldom
 TIMER_TOLERANCE = 0.001  # seconds that a timer may fire early
 
 
@@ -29,6 +30,10 @@ class RetryPolicy:
     def refused_pause(self, is_critical: bool) -> float:
         """Return the seconds to wait after the channel or the chat refused everything."""
         return (self.refused_critical if is_critical else self.refused).total_seconds()
+
+    def repetition_pause(self, failed: int) -> float:
+        """Return the seconds until a message is repeated that people may have got each of so many times."""
+        return (self.max_retry if failed <= SOON else self.refused).total_seconds()
 
     def pause(self, failed: int, random: Random) -> float:
         """Return the seconds to wait after so many failures in a row: doubled each time, with jitter."""

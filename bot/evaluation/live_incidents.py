@@ -89,7 +89,7 @@ class LiveIncidents:
             unit,
             effects,
             self.book,
-            lacking=self.posting.lacking,
+            lacking=self.posting.lacking_cards,
             silenced=held.incidents,
             topology=topology,
             now=now,

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.cards.card_book import CardBook
@@ -21,6 +21,7 @@ from bot.cooperative import in_pieces
 from commands.incident.card_context import active, silenced_until
 
 AT_ONCE = 100  # incidents, until others may run
+LOOKED_AT_EVERY = timedelta(seconds=5)  # those that are held back and have not changed
 
 
 class IncidentPosting:
@@ -33,6 +34,9 @@ class IncidentPosting:
         self._cards = cards
         self._routing = routing
         self._inhibiting = inhibiting
+        self._behind: dict[str, None] = {}  # ids of incidents with cards, whose replies were held back
+        self._looked: tuple[str, ...] = ()  # ids of those held back that this unit looks at
+        self._looked_at: datetime | None = None
 
     @classmethod
     async def load(
@@ -62,6 +66,8 @@ class IncidentPosting:
     def follow(self, changed: Changed) -> None:
         """Take over committed rows."""
         self._cards.apply(changed)
+        if changed.get("silences"):
+            self._looked_at = None  # one may have ended
         for id, alert in changed.get("alerts", {}).items() if self._routing.inhibit_rules else ():
             if alert is None:
                 self._inhibiting.remove(id)
@@ -71,20 +77,29 @@ class IncidentPosting:
     def forget(self, incidents: Sequence[str], now: datetime) -> None:
         """Drop what belongs to incidents that the book forgot."""
         self._cards.forget(incidents, now)
+        for id in incidents:
+            self._behind.pop(id, None)
 
     @property
     def lacking(self) -> Iterable[str]:
-        """The ids of the open incidents that lack a card: they were silenced when they began."""
-        return self._cards.lacking
+        """The ids of the incidents that were held back: the open ones that lack a card, and those that lack replies."""
+        return (*self._cards.lacking, *self._behind)
+
+    @property
+    def lacking_cards(self) -> Iterable[str]:
+        """The ids of the open incidents without a card that this unit looks at: they were silenced when they began."""
+        without = frozenset(self._cards.lacking)
+        return tuple(id for id in self._looked if id in without)
 
     async def held(
         self, unit: Unit, effects: Effects, now: datetime, newer: Collection[Alert] = ()
     ) -> HeldBack:
-        """Return what notifies nobody now of the changed incidents, and of those without a card.
+        """Return what notifies nobody now of the changed incidents, and now and then of those held back before.
 
         `newer`: alerts as they are in this unit, which may inhibit others.
         """
-        incidents = [incident for incident, _ in self._cards.wanted(effects)]
+        self._looked = self._to_look_at(now)
+        incidents = [incident for incident, _ in self._cards.wanted(effects, self._looked)]
         silenced = await self._silenced(unit, incidents, now)
         if not self._routing.may_mute:
             return HeldBack(incidents=frozenset(silenced))
@@ -120,24 +135,45 @@ class IncidentPosting:
     ) -> None:
         """Store the cards and replies of the changed incidents and parents, but for what is held back."""
         await self._expire_silences(unit, (*effects.incidents, *parents), now)
-        wanted = self._cards.wanted(effects)
+        wanted = self._cards.wanted(effects, self._looked)
         replies: list[ThreadReply] = []
+        caught_up: dict[str, set[str]] = {}  # incidents whose replies were held back -> ids of all replies
         async for incident, cards in in_pieces(wanted, AT_ONCE):
+            quiet = held.channels.get(incident.id, frozenset())
+            known = self._cards.cards_of(incident.id)
+            if known and (
+                incident.id in held.incidents or any(one.channel in quiet for one in known.values())
+            ):
+                self._behind[incident.id] = None
+            elif incident.id in self._behind:
+                caught_up[incident.id] = set()
             if incident.id in held.incidents:
                 continue
-            quiet = held.channels.get(incident.id, frozenset())
             notified = [card for card in cards if card.channel not in quiet]
             for card in notified:
                 await unit.rows(PostedCard).put(card)
-            posted = {**self._cards.cards_of(incident.id), **{card.id: card for card in notified}}
-            replies += desired_replies(
+            posted = {**known, **{card.id: card for card in notified}}
+            of_incident = desired_replies(
                 incident, tuple(card for card in posted.values() if card.channel not in quiet)
             )
+            if incident.id in caught_up:
+                caught_up[incident.id] = {one.id for one in of_incident}
+            replies += of_incident
         replies += await self._of_parents(unit, parents, now)
         already = await unit.rows(ThreadReply).get_all(reply.id for reply in replies) if replies else {}
         for reply in replies:
             if reply.id not in already:
                 await unit.rows(ThreadReply).put(reply)
+        for id in [id for id, ids in caught_up.items() if ids <= already.keys()]:
+            self._behind.pop(id, None)  # once they are stored: this unit may fail
+
+    def _to_look_at(self, now: datetime) -> tuple[str, ...]:
+        """Return those held back that are looked at now. There may be thousands all night, and a batch each second."""
+        lacking = (*self._cards.lacking, *self._behind)
+        if not lacking or (self._looked_at and abs(now - self._looked_at) < LOOKED_AT_EVERY):
+            return ()
+        self._looked_at = now
+        return lacking
 
     async def _of_parents(
         self, unit: Unit, parents: Sequence[ParentIncident], now: datetime

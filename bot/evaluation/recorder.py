@@ -220,8 +220,11 @@ class IncidentRecorder:
     async def _absorb(
         self, unit: Unit, updates: Sequence[Update], grouping: GroupingContext, now: datetime
     ) -> tuple[LiveIncidents, Effects]:
-        """Return what the alerts change. The book is a cache: what it would change is compared with the store."""
-        since = min((at for _, at in updates), default=now)
+        """Return what the alerts change. The book is a cache: what it would change is compared with the store.
+
+        A backfill needs it as far back as it goes. What a sender says began long ago does not: its first batch is now.
+        """
+        since = min((at for alert, at in updates if not alert.is_received), default=now)
         live = self._live or await self._load(unit, since)
         effects = await self._steps(live.book, updates, grouping, now)
         if not await self._is_current(unit, live.book, effects, since):

@@ -4,7 +4,7 @@ Senders are answered as Alertmanager answers: 200 once the alerts are stored, 40
 `Retry-After` when they cannot be stored now.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -47,11 +47,11 @@ class AlertEndpoints:
         options = replace(self.options, lasts=self.webhook_lasts)
         return await self._take(request, lambda: webhook_alerts(body, options, self.clock.now()))
 
-    async def _take(self, request: web.Request, read: Callable[[], PostedAlerts]) -> web.Response:
+    async def _take(self, request: web.Request, read: Callable[[], Awaitable[PostedAlerts]]) -> web.Response:
         if sender_of(request.headers, self.senders) is None:
             return error_answer(401, NO_TOKEN)
         try:
-            posted = read()
+            posted = await read()
         except BodyError as error:
             if error.is_missing:
                 return openapi_error(REQUIRED, str(error))
@@ -61,8 +61,8 @@ class AlertEndpoints:
         except BusyError as error:
             return web.Response(status=503, text=f"{error}\n", headers={"Retry-After": RETRY_AFTER})
         self.metrics.alerts_received.inc(len(posted.alerts))
-        self.metrics.alerts_invalid.inc(len(posted.refused))
-        return _refusal(400, "; ".join(posted.refused)) if posted.refused else web.Response()
+        self.metrics.alerts_invalid.inc(len(posted.refused) + posted.unnamed)
+        return _refusal(400, posted.refusal) if posted.refused else web.Response()
 
 
 def _refusal(status: int, reason: str) -> web.Response:

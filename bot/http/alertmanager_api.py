@@ -46,7 +46,10 @@ class _RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertmanagerApi:
-    """What the endpoints need. `clusters`: their names; a silence is of one of them. `started`: of the process."""
+    """What the endpoints need. `clusters`: their names; a silence is of one of them. `started`: of the process.
+
+    `ends_at`: when an alert is over that is not sent again, as it was given last.
+    """
 
     store: Store
     take: Handler
@@ -55,6 +58,7 @@ class AlertmanagerApi:
     clock: Clock
     version: str
     started: datetime
+    ends_at: Callable[[Alert], datetime | None]
     inhibit_rules: Sequence[InhibitRule] = ()
 
     def add_to(self, app: web.Application) -> None:
@@ -96,12 +100,10 @@ class AlertmanagerApi:
             firing = await snapshot.rows(Alert).find(state=AlertState.FIRING)
             silences = [one for one in await snapshot.rows(Silence).find() if one.is_active(now)]
             whole = await incident_silences(silences, snapshot, now)
-        inhibiting = {
-            cluster: InhibitingAlerts(
-                self.inhibit_rules, (one for one in firing if self.inhibit_rules and one.cluster == cluster)
-            )
-            for cluster in self.clusters
-        }
+        inhibiting = {cluster: InhibitingAlerts(self.inhibit_rules) for cluster in self.clusters}
+        async for alert in in_pieces(firing if self.inhibit_rules else ()):
+            if alert.cluster in inhibiting:
+                inhibiting[alert.cluster].put(alert)
         covers = [one for one in silences if not one.incident]
         views = []
         async for alert in in_pieces(firing):
@@ -117,7 +119,7 @@ class AlertmanagerApi:
                 or (not by and not inhibited_by and not wanted["active"])
             )
             if not is_hidden:
-                views.append(alert_view(alert, by, inhibited_by, now))
+                views.append(alert_view(alert, by, inhibited_by, now, ends_at=self.ends_at(alert)))
         return views
 
     async def _groups(self, request: web.Request, actor: Actor) -> list[dict[str, Any]]:
@@ -157,7 +159,12 @@ class AlertmanagerApi:
         if given.ends_at <= now:
             raise _RefusedError("Failed to create silence: end time can't be in the past")
         starts_at = max(starts_at, now)
-        matchers = [one.read() for one in given.matchers]
+        try:
+            matchers = [one.read() for one in given.matchers]
+            if parse_matchers(", ".join(map(str, matchers))) != tuple(matchers):
+                raise ValueError("a matcher cannot be read")
+        except ValueError as error:
+            raise _RefusedError(f"Failed to create silence: {error}") from error
         cluster = self._cluster_of(matchers)
         words = [
             *map(str, matchers),

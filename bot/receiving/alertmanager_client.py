@@ -19,6 +19,10 @@ class AlertmanagerError(Exception):
     """The Alertmanager did not do it. The text says why, without secrets."""
 
 
+class AlertmanagerRefusedError(AlertmanagerError):
+    """It answered, and refused this one request: another may do."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertmanagerClient:
     """`headers` returns what authorizes a request; it may raise SourceError."""
@@ -50,7 +54,7 @@ class AlertmanagerClient:
         try:
             return str(msgspec.json.decode(answer)["silenceID"])
         except (msgspec.DecodeError, KeyError, TypeError) as error:
-            raise AlertmanagerError("it did not say which silence it added") from error
+            raise AlertmanagerRefusedError("it did not say which silence it added") from error
 
     async def expire(self, id: str) -> None:
         """End a silence. Raises AlertmanagerError."""
@@ -68,12 +72,22 @@ class AlertmanagerClient:
                     allow_redirects=False,
                 ) as answer,
             ):
-                found = await answer.content.read(_MOST)
+                found = await _whole(answer.content)
                 if answer.status != 200:
                     said = found[:200].decode(errors="replace").strip()
-                    raise AlertmanagerError(f"it answered {answer.status}: {said}")
+                    raise AlertmanagerRefusedError(f"it answered {answer.status}: {said}")
                 return found
         except SourceError as error:  # a secret cannot be read
             raise AlertmanagerError(str(error)) from error
         except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
             raise AlertmanagerError(f"it cannot be reached ({type(error).__name__})") from error
+
+
+async def _whole(content: aiohttp.StreamReader) -> bytes:
+    """Read to the end: one read returns what has arrived by then."""
+    found = bytearray()
+    async for part in content.iter_any():
+        found += part
+        if len(found) > _MOST:
+            raise AlertmanagerError(f"its answer is longer than {_MOST} bytes")
+    return bytes(found)

@@ -12,11 +12,14 @@ from typing import TypeVar
 import msgspec
 
 from alerts.received import ReceivedAlert
+from bot.cooperative import in_pieces
 from collectors.facts.labels import Labels
 
 MOST_LABELS = 128  # with any name: Prometheus 3 sends names in UTF-8
 MOST_CHARACTERS = 65_536  # of an alert's labels and annotations
 AHEAD = timedelta(hours=1)  # a beginning later than this is a wrong clock or a wrong unit
+LONGEST = timedelta(days=365)  # from now until the end of an alert
+NAMED = 20  # refused alerts of one body
 
 _WEB = ("http://", "https://")
 
@@ -53,27 +56,40 @@ class ReadingOptions:
 
 @dataclass(slots=True, kw_only=True)
 class PostedAlerts:
-    """What a body had: the alerts, and why others of it are refused."""
+    """What a body had: the alerts, and why others of it are refused, of which the first are named."""
 
     alerts: list[ReceivedAlert] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    unnamed: int = 0
+
+    def refuse(self, reason: str) -> None:
+        """Add a refused alert."""
+        if len(self.refused) < NAMED:
+            self.refused.append(reason)
+        else:
+            self.unnamed += 1
+
+    @property
+    def refusal(self) -> str:
+        """Why alerts are refused, in one line; empty if none is."""
+        return "; ".join(self.refused) + (f"; and {self.unnamed} more" if self.unnamed else "")
 
 
-def posted_alerts(body: bytes, options: ReadingOptions, now: datetime) -> PostedAlerts:
+async def posted_alerts(body: bytes, options: ReadingOptions, now: datetime) -> PostedAlerts:
     """Read the body of `POST /api/v2/alerts`. Raises BodyError."""
     if not body.strip():
         raise BodyError("alerts in body is required", is_missing=True)
     if body.strip() == b"null":
         return PostedAlerts()  # as Alertmanager takes it
-    return _read(_decoded(body, list[msgspec.Raw]), options, now)
+    return await _read(_decoded(body, list[msgspec.Raw]), options, now)
 
 
-def webhook_alerts(body: bytes, options: ReadingOptions, now: datetime) -> PostedAlerts:
+async def webhook_alerts(body: bytes, options: ReadingOptions, now: datetime) -> PostedAlerts:
     """Read the body of Alertmanager's webhook, version 4. Raises BodyError."""
     webhook = _decoded(body, _Webhook)
     if webhook.version not in ("", "4"):
         raise BodyError(f'version "{webhook.version}" of the webhook is not known: "4" is')
-    return _read(webhook.alerts, options, now)
+    return await _read(webhook.alerts, options, now)
 
 
 T = TypeVar("T")
@@ -86,13 +102,13 @@ def _decoded(body: bytes, type_: type[T]) -> T:
         raise BodyError(str(error)) from error
 
 
-def _read(bodies: Iterable[msgspec.Raw], options: ReadingOptions, now: datetime) -> PostedAlerts:
+async def _read(bodies: Iterable[msgspec.Raw], options: ReadingOptions, now: datetime) -> PostedAlerts:
     found = PostedAlerts()
-    for number, body in enumerate(bodies):
+    async for number, body in in_pieces(enumerate(bodies)):
         try:
             found.alerts.append(_received(msgspec.json.decode(body, type=_Posted), options, now))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
-            found.refused.append(f"alert {number}: {error}")
+            found.refuse(f"alert {number}: {error}")
     return found
 
 
@@ -111,7 +127,7 @@ def _received(posted: _Posted, options: ReadingOptions, now: datetime) -> Receiv
         labels=Labels(labels),
         annotations={name: options.clean(value) for name, value in posted.annotations.items() if value},
         starts_at=min(starts_at, now),
-        ends_at=end or now + options.lasts,
+        ends_at=min(end or now + options.lasts, now + LONGEST),
         generator_url=options.clean(url) if (url := posted.generator_url).startswith(_WEB) else "",
     )
 

@@ -98,7 +98,8 @@ class Receiver:
         """Return when the alerts are stored. Raises BusyError; they may have been stored all the same."""
         if not alerts:
             return
-        if sum(len(waiting) for waiting, _ in self._waiting) + len(alerts) > MOST_WAITING:
+        waiting = sum(len(waiting) for waiting, _ in self._waiting)
+        if waiting and waiting + len(alerts) > MOST_WAITING:  # a body alone is taken, however many it has
             raise BusyError(f"{MOST_WAITING} alerts wait to be stored")
         stored = asyncio.get_running_loop().create_future()
         self._waiting.append((alerts, stored))
@@ -127,6 +128,10 @@ class Receiver:
         """The received alerts that fire."""
         return (alert for alert in self._known.values() if alert.is_firing)
 
+    def end_of(self, alert: Alert) -> datetime | None:
+        """Return the last end that was given. The stored one may be too early by as much as is not worth a row."""
+        return self._ends.get(alert.id) or (alert.ends_at and alert.ends_at + self._lasts)
+
     async def _next(self) -> None:
         """Wait for a sender, or for the next look at what is over."""
         try:
@@ -149,9 +154,17 @@ class Receiver:
         self._ends = {}
         self._looked_at = None
 
+    async def _recall(self, over: Iterable[ReceivedAlert]) -> None:
+        """Read what is stored of alerts that are over and that we do not remember: they may have ended long ago."""
+        ids = {alert_id(self._cluster_of(one), one.labels) for one in over}
+        if unknown := [id for id in ids if id not in self._known]:
+            async with self._store.read() as snapshot:
+                self._known |= await snapshot.rows(Alert).get_all(unknown)
+
     async def _store_taken(self, taken: Sequence[Sequence[ReceivedAlert]]) -> None:
         now = self._clock.now()
         draft = _Draft()
+        await self._recall(one for alerts in taken for one in alerts if one.ends_at <= now)
         topologies = {name: inlet.topology() for name, inlet in self._inlets.items()}
         rules = {name: inlet.rules() for name, inlet in self._inlets.items()}
         async for one in in_pieces([one for alerts in taken for one in alerts]):
@@ -170,6 +183,9 @@ class Receiver:
                 else "",
             )
             draft.change(changes)
+            after = draft.alerts.get(id) or known
+            if one.ends_at <= now and after is not None and after.is_firing:
+                continue  # the end of its last life, which says nothing about this one
             given = draft.ends.get(id) or self._ends.get(id) or one.ends_at
             draft.ends[id] = one.ends_at if one.ends_at <= now else max(one.ends_at, given)
         draft.change(
@@ -204,12 +220,8 @@ class Receiver:
         if self._kept_until is not None and now < self._kept_until:
             return ()
         return [
-            (alert, end) for alert in self.standing if (end := self._end_of(alert)) is not None and end <= now
+            (alert, end) for alert in self.standing if (end := self.end_of(alert)) is not None and end <= now
         ]
-
-    def _end_of(self, alert: Alert) -> datetime | None:
-        """Return the last end that was given. The stored one may be too early by as much as is not worth a row."""
-        return self._ends.get(alert.id) or (alert.ends_at and alert.ends_at + self._lasts)
 
     def _is_back(self, now: datetime) -> bool:
         return self._looked_at is None or abs(now - self._looked_at) > 4 * LOOKS_EVERY

@@ -5,6 +5,7 @@ from datetime import datetime
 import msgspec
 
 from alerts.matching import Matcher, Operator
+from collectors.facts.patterns import compile_pattern
 
 _SIGNS = {  # (isRegex, isEqual)
     (False, True): Operator.EQUAL,
@@ -21,7 +22,9 @@ class WireMatcher(msgspec.Struct, rename="camel"):
     is_equal: bool = True
 
     def read(self) -> Matcher:
-        """Return it as a matcher of ours."""
+        """Return it as a matcher of ours. Raises ValueError if its expression cannot be one."""
+        if self.is_regex:
+            compile_pattern(self.value)
         return Matcher(name=self.name, operator=_SIGNS[self.is_regex, self.is_equal], value=self.value)
 
     @classmethod
@@ -45,3 +48,7 @@ class WireSilence(msgspec.Struct, rename="camel"):
     created_by: str = ""
     id: str = ""
     status: WireState = msgspec.field(default_factory=WireState)
+
+    @property
+    def is_expired(self) -> bool:
+        return self.status.state == "expired"

@@ -50,7 +50,16 @@ def import_alertmanager(text: str, channels: Mapping[str, str]) -> Imported:
         raise ImportRefusedError(f"is not YAML: {error}") from error
     if not isinstance(config, dict) or not isinstance(config.get("route"), dict):
         raise ImportRefusedError("has no `route`: it is no configuration of Alertmanager")
-    return _Import(config, channels).read()
+    try:
+        return _Import(config, channels).read()
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ImportRefusedError(
+            f"is not built like a configuration of Alertmanager: {_fault(error)}"
+        ) from error
+
+
+def _fault(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
 
 
 class _Import:

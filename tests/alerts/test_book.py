@@ -1,6 +1,6 @@
 """The incident book: what a cycle changes is proposed, and the book itself follows only what was stored."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
@@ -10,8 +10,11 @@ from alerts.alert import Alert
 from alerts.cards.card_book import CardBook
 from alerts.cards.desired_cards import desired_cards, desired_replies
 from alerts.cards.posted import PostedCard
+from alerts.incidents.cycle_draft import CycleDraft
 from alerts.incidents.grouping import REOPENS_WITHIN, GroupingContext, acknowledge
+from alerts.incidents.incident import Incident
 from alerts.incidents.incident_book import REMEMBERED_FOR, Effects, IncidentBook
+from alerts.incidents.incident_draft import MAX_MEMBERS
 from alerts.lifecycle import AlertState
 from alerts.rules import ResolveWhen
 from collectors.facts.labels import Labels
@@ -116,17 +119,17 @@ def test_cards_are_wanted_for_what_changed_and_for_what_has_none() -> None:
     effects = store(book, absorbed(book, [an_alert("a"), an_alert("b")]))
     cards = CardBook(CLUSTER, book)
     quiet = absorbed(book, [])
-    assert sorted(one.id for one, _ in cards.wanted(quiet)) == [
+    assert sorted(one.id for one, _ in cards.wanted(quiet, cards.lacking)) == [
         "i1",
         "i2",
     ]  # they were silenced when they opened
     (first, second) = effects.incidents
     cards.apply({"cards": {card.id: card for card in desired_cards(first, {})}})
-    assert [one.id for one, _ in cards.wanted(quiet)] == ["i2"]
+    assert [one.id for one, _ in cards.wanted(quiet, cards.lacking)] == ["i2"]
     cards.apply({"cards": {card.id: card for card in desired_cards(second, {})}})
-    assert cards.wanted(quiet) == []
+    assert cards.wanted(quiet, cards.lacking) == []
     changed = absorbed(book, [resolved(an_alert("b"), NOON)])
-    assert [(one.id, missing) for one, missing in cards.wanted(changed)] == [("i2", [])]
+    assert [(one.id, missing) for one, missing in cards.wanted(changed, cards.lacking)] == [("i2", [])]
 
 
 def test_an_incident_that_was_forgotten_does_not_come_back_without_its_cards() -> None:
@@ -167,10 +170,33 @@ def test_an_alert_stays_in_its_incident_when_its_training_gets_a_namesake() -> N
     assert absorbed(book, [goes_on]).opened == ()
     effects = absorbed(book, [goes_on, after, resolved(before, NOON)])
     assert effects.opened == ()
-    assert [(one.id, missing) for one, missing in card_book.wanted(effects)] == [(opened.id, [])]
+    assert [(one.id, missing) for one, missing in card_book.wanted(effects, card_book.lacking)] == [
+        (opened.id, [])
+    ]
     (incident,) = store(book, effects, numbers).incidents
     assert (incident.is_open, incident.group_key) == (True, opened.group_key)
     cards = tuple(card_book.cards_of(incident.id).values())
     assert desired_replies(incident, cards) == desired_replies(opened, cards)
     assert store(book, absorbed(book, [resolved(after, NOON)]), numbers).opened == ()
     assert not list(book.open)
+
+
+class CountedIncidents(dict[str, Incident]):
+    """Incidents by id, which count how often somebody goes through all of them."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[str]:
+        self.times += 1
+        return super().__iter__()
+
+
+def test_a_storm_of_alerts_about_volumes_goes_through_the_incidents_once() -> None:
+    book = IncidentBook(CLUSTER)
+    stored = store(book, absorbed(book, [an_alert(f"n{number}") for number in range(20)])).incidents
+    incidents = CountedIncidents({one.id: one for one in stored})
+    draft = CycleDraft(incidents, {}, {}, GROUPING, MAX_MEMBERS)
+    for number in range(50):
+        own = Subject(cluster=CLUSTER, volume=f"vision/data-{number}")
+        draft.add(replace(an_alert(f"v{number}"), own_subject=own, subject=own), ("C1",), NOON)
+    assert incidents.times == 1

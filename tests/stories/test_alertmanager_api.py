@@ -1,7 +1,7 @@
 """Alertmanager's API as amtool, Grafana and karma use it: what holds an alert back, silences, and what is refused."""
 
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +111,26 @@ async def test_a_silence_that_began_by_another_clock_is_active(
         assert status == 200
         _, shown = await ask(http, stage, f"silence/{added['silenceID']}")
         assert shown["status"]["state"] == "active"
+
+
+async def test_an_alert_ends_when_it_was_said_last(tmp_path: Path, http: aiohttp.ClientSession) -> None:
+    async with light(tmp_path) as stage:
+        ends = [stage.clock.now().replace(microsecond=0) + timedelta(minutes=late) for late in (4, 5)]
+        for end in ends:
+            await send(http, stage, {**LINK, "endsAt": end.isoformat()})
+        (alert,) = (await ask(http, stage, "alerts"))[1]
+        assert datetime.fromisoformat(alert["endsAt"]) == ends[-1]
+
+
+@pytest.mark.parametrize("name", ["--instead", "--cluster", "-h", "a b", "node,", ""])
+async def test_the_name_of_a_matcher_is_no_option(
+    tmp_path: Path, http: aiohttp.ClientSession, name: str
+) -> None:
+    async with light(tmp_path) as stage:
+        given = [{"name": name, "value": "s1"}, {"name": "node", "value": "gpu-a01"}]
+        status, said = await ask(http, stage, "silences", json=a_silence(stage, matchers=given))
+        assert (status, "is not a matcher" in said) == (400, True)
+        assert (await ask(http, stage, "silences"))[1] == []
 
 
 async def test_a_silence_may_begin_later_and_is_changed_by_its_id(

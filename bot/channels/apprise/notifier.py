@@ -1,7 +1,8 @@
 """The apprise notifier: a card is a message, sent again when its state changes.
 
 Such a service can neither edit nor find a message. So one whose answer was lost, in a crash or on the way, is sent
-again: a second mail does less harm than none (docs/adr/0044).
+again: a second mail does less harm than none (docs/adr/0044). A service that is only slow is waited for: its thread
+cannot be stopped, and delivers what it has.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from alerts.cards.message import Message
 from alerts.cards.text import Text
 from bot.channels.apprise.apprise_service import AppriseMessage, AppriseService
 from bot.channels.plain_text import plain_text
+from bot.delivery.card_entries import state_digest_of
 from bot.delivery.notifier_protocol import (
     Capabilities,
     Permanent,
@@ -30,6 +32,8 @@ from collectors.facts.sentences import listed, said_by, sentence
 # Chats take one message a second for each channel, and some 20 a minute for each group (DingTalk, Telegram, WeCom).
 LIMITS = RateLimits(channel=RateLimit(every=timedelta(seconds=3.1), burst=5), methods=UNLIMITED.methods)
 
+MOST_SENDING = 100  # messages whose end nobody has seen
+
 
 class AppriseNotifier:
     """A Notifier of `bot/delivery/notifier_protocol.py`; its channels are addresses by name.
@@ -37,11 +41,12 @@ class AppriseNotifier:
     `addresses` read their secrets at each call, and raise SecretError.
     """
 
-    capabilities = Capabilities(limits=LIMITS)
+    capabilities = Capabilities(repeats_reach_people=True, limits=LIMITS)
 
     def __init__(self, addresses: Mapping[str, Callable[[], str]], catalogue: Catalogue = ENGLISH) -> None:
         self._addresses = addresses
         self._catalogue = catalogue
+        self._sending: dict[tuple[str, str], asyncio.Future[bool]] = {}  # by channel and what the card says
         self._open: dict[str, tuple[str, AppriseService]] = {}  # by channel, with its address
 
     async def post(
@@ -65,9 +70,23 @@ class AppriseNotifier:
             title=shown.notification, body=plain_text(shown, self._catalogue), color=content.color
         )
         service = await self._service(channel)
-        if not await asyncio.to_thread(service.send, message):
+        if not await self._sent(service, message, (channel, state_digest_of(content))):
             raise UnknownOutcome(sentence("apprise {channel}: it was not taken", channel=channel))
         return nonce
+
+    async def _sent(self, service: AppriseService, message: AppriseMessage, key: tuple[str, str]) -> bool:
+        """Return whether the service took it. A call that was given up goes on, and the next one waits for its end."""
+        thread = self._sending.get(key)
+        if thread is None:
+            while len(self._sending) >= MOST_SENDING:  # cards that changed before anybody asked again
+                del self._sending[next(iter(self._sending))]
+            loop = asyncio.get_running_loop()
+            thread = self._sending[key] = loop.run_in_executor(None, service.send, message)
+        try:
+            return await asyncio.shield(thread)
+        finally:
+            if thread.done():
+                self._sending.pop(key, None)
 
     async def _service(self, channel: str) -> AppriseService:
         name = f"apprise {channel}"

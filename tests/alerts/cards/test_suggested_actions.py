@@ -53,6 +53,7 @@ def test_buttons_have_a_limit() -> None:
     ("state", "expected"),
     [
         ("running", "In progress: node cordon gpu-a01, by Dana"),
+        ("waiting", "Held back: node cordon gpu-a01, by Dana"),
         ("done", "Done: node cordon gpu-a01 by Dana · Next: Show gpu-a01 · runbook"),
     ],
 )
@@ -62,7 +63,7 @@ def test_started_actions_are_shown_instead_of_suggested_ones(state: str, expecte
     assert lines(shown)[2].startswith(expected)
 
 
-@pytest.mark.parametrize("state", ["confirmed", "running", "done"])
+@pytest.mark.parametrize("state", ["confirmed", "waiting", "running", "done"])
 def test_a_started_action_is_not_suggested_again(state: str) -> None:
     shown = card_of(incident(), replace(CONTEXT, actions=(replace(DONE, state=state),)))
 

@@ -1,6 +1,8 @@
 """Inhibition: Alertmanager's meaning, with every source counted."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -64,6 +66,24 @@ def test_an_alert_that_fits_both_sides_is_not_inhibited_by_another_that_does() -
     worse = an_alert("C", severity="critical", on={"node": "n"})
     assert inhibitors(both, first, first, second) == []
     assert inhibitors(both, first, first, second, worse) == ["C"]
+
+
+def test_an_alert_that_fits_both_sides_does_not_walk_those_that_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = a_rule("severity=~critical|warning", "severity=~warning|info", "node")
+    alerts = [an_alert(f"A{number}", severity="warning", on={"node": "n"}) for number in range(500)]
+    known = InhibitingAlerts((both,), alerts)
+    walked = 0
+    of_places = InhibitingAlerts._of_places
+
+    def counted(*given: Any) -> Iterator[tuple[str, Alert]]:
+        nonlocal walked
+        for found in of_places(*given):
+            walked += 1
+            yield found
+
+    monkeypatch.setattr(InhibitingAlerts, "_of_places", counted)
+    assert [one for one in alerts if known.inhibiting(one)] == []
+    assert walked == 0
 
 
 def test_the_node_of_an_alert_is_equal_whatever_label_names_it() -> None:

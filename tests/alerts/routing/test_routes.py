@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import yaml
 from alerts.alert import Alert
 from alerts.matching import parse_matchers
 from alerts.routing import Route, channels_of
+from alerts.time_intervals import TimeInterval, read_period
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
-from tests.support.alerting import an_alert
+from tests.support.alerting import NOON, an_alert
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "alertmanager" / "routes_amtool.json"
 TREES: list[dict[str, Any]] = json.loads(DATA.read_text()) if DATA.exists() else []
@@ -111,3 +113,22 @@ def _route(tree: dict[str, Any]) -> Route:
         continues=tree.get("continue", False),
         routes=tuple(_route(child) for child in tree.get("routes", ())),
     )
+
+
+def test_overlapping_times_keep_quiet_until_the_last_ends_and_all_are_named() -> None:
+    def daily(name: str, start: str, end: str) -> TimeInterval:
+        return TimeInterval(name=name, periods=(read_period(times=[(start, end)]),))
+
+    early, late, evening = (
+        daily("a", "11:00", "13:00"),
+        daily("b", "11:30", "14:00"),
+        daily("c", "20:00", "22:00"),
+    )
+    muted = Route(mutes=(early, late, evening)).quiet(NOON)
+    assert muted is not None
+    assert (muted.interval.name, muted.is_within) == ("a, b", True)
+    assert muted.interval.changes_after(NOON) == NOON + timedelta(hours=2)
+    idle = Route(active=(evening, daily("d", "15:00", "16:00"))).quiet(NOON)
+    assert idle is not None
+    assert (idle.interval.name, idle.is_within) == ("c, d", False)
+    assert idle.interval.changes_after(NOON) == NOON + timedelta(hours=3)

@@ -160,3 +160,12 @@ async def test_a_card_of_a_channel_that_the_settings_no_longer_have_says_so_and_
         await asyncio.sleep(5)
     assert (await yard.card("t1")).error == "the settings have no channel pager:duty"
     assert yard.chat.said("C1") == ["queued"]
+
+
+async def test_what_people_may_have_got_already_is_repeated_seldom(plain: Any) -> None:
+    plain.chat.capabilities = replace(PLAIN, repeats_reach_people=True)
+    plain.chat.faults("post", *[Fault.LOST_REPLY] * 100)
+    async with plain.delivering():
+        await plain.put("t1", "queued")
+        await asyncio.sleep(3600)
+    assert 3 < plain.chat.said("C1").count("queued") <= 9

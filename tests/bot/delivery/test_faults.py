@@ -1,6 +1,7 @@
 """Delivery in each way in which a chat can fail."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -174,6 +175,21 @@ async def test_a_refused_reply_is_retried_and_does_not_block_the_next_one(yard: 
         assert yard.chat.said("C1", "000001") == ["second"]
         await asyncio.sleep(700)
     assert yard.chat.said("C1", "000001") == ["second", "first"]
+
+
+async def test_many_replies_that_an_earlier_process_was_refused_do_not_keep_a_new_one_back(yard: Any) -> None:
+    card = await yard.put("t1", "queued")
+    async with yard.store.unit() as unit:
+        for number in range(30):
+            line = a_line(card, f"old-{number:02}", said=f"refused {number}", at=yard.clock.now())
+            await unit.rows(ThreadReply).add(replace(line, error="invalid_blocks"))
+    await yard.put("t1", "queued", reply="newest")
+    await asyncio.sleep(120)  # all of them are late
+
+    async with yard.delivering():
+        await asyncio.sleep(30)
+
+    assert yard.chat.said("C1", "000001")[0] == "newest"
 
 
 async def test_nothing_is_sent_until_sending_is_allowed(yard: Any) -> None:

@@ -47,7 +47,7 @@ async def receiving(stage: StormStage) -> AsyncIterator[Receiver]:
 
 
 async def take(receiver: Receiver, body: bytes, now: datetime) -> None:
-    found = posted_alerts(body, ReadingOptions(lasts=LASTS), now)
+    found = await posted_alerts(body, ReadingOptions(lasts=LASTS), now)
     assert not found.refused
     await receiver.take(found.alerts)
 

@@ -74,8 +74,8 @@ async def _delivered(sent: list[dict[str, Any]]) -> tuple[StormStage, PostedAler
     inlet = Inlet(recorder=stage.recorder, topology=lambda: stage.topology, rules=dict)
     receiver = Receiver({CLUSTER: inlet}, stage.store, stage.clock, lasts=minutes(60))
     options = ReadingOptions(lasts=minutes(60), clean=Redactor().clean)
-    read = posted_alerts(json.dumps(sent).encode(), options, stage.clock.now())
-    assert len(read.alerts) + len(read.refused) == len(sent)
+    read = await posted_alerts(json.dumps(sent).encode(), options, stage.clock.now())
+    assert len(read.alerts) + len(read.refused) + read.unnamed == len(sent)
     assert all("characters in labels and annotations are more than" in one for one in read.refused)
     async with stage.delivering(), asyncio.TaskGroup() as tasks:
         task = tasks.create_task(receiver.run())

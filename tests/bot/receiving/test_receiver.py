@@ -17,6 +17,7 @@ from alerts.routing import CardRouting, Route
 from alerts.store import Unit
 from alerts.time_intervals import TimeInterval, read_period
 from bot.evaluation.recorder import IncidentRecorder
+from bot.receiving import receiver
 from bot.receiving.receiver import MOST_WAITING, BusyError, Inlet, Receiver
 from collectors.facts.labels import Labels
 from tests.support.alerting import CLUSTER, NOON, a_topology, minutes
@@ -298,10 +299,77 @@ async def test_what_was_not_stored_is_refused_and_nothing_is_stored_twice(
 
 async def test_more_than_may_wait_is_refused() -> None:
     stage = Stage()
-    with pytest.raises(BusyError, match=f"{MOST_WAITING} alerts wait"):
-        await stage.receiver.take([sent(NOON)] * (MOST_WAITING + 1))
     with pytest.raises(BusyError, match="not stored within 20 s"):  # nothing runs that would store them
         await stage.receiver.take([sent(NOON)])
+    with pytest.raises(BusyError, match=f"{MOST_WAITING} alerts wait"):
+        await stage.receiver.take([sent(NOON)] * MOST_WAITING)
+
+
+async def test_a_body_that_is_larger_than_what_may_wait_is_taken_alone() -> None:
+    stage = Stage()
+    async with stage.running():
+        await stage.receiver.take([sent(stage.clock.now())] * (MOST_WAITING + 1))
+        assert len(await stage.rows(Alert)) == 1
+
+
+async def test_the_end_of_an_alert_first_seen_long_ago_is_not_forgotten_by_a_restart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(receiver, "RESTORED", 1)
+    stage = Stage()
+    async with stage.running():
+        began = stage.clock.now()
+        await stage.receiver.take([sent(began)])
+        await stage.receiver.take([sent(began, "gpu-b01")])
+        await asyncio.sleep(60)
+        over = [
+            sent(stage.clock.now(), node, began=began, lasts=timedelta()) for node in ("gpu-a01", "gpu-b01")
+        ]
+        await stage.receiver.take(over)
+    stage.process()
+    async with stage.running():
+        before = stage.store.commits
+        await stage.receiver.take(over)
+        assert stage.store.commits == before
+
+
+async def test_an_end_of_the_last_life_does_not_end_the_new_one() -> None:
+    stage = Stage()
+    async with stage.running():
+        began = stage.clock.now()
+        await stage.receiver.take([sent(began)])
+        await asyncio.sleep(60)
+        over = sent(stage.clock.now(), began=began, lasts=timedelta())
+        await stage.receiver.take([over])
+        await asyncio.sleep(10)
+        again = stage.clock.now()
+        await stage.receiver.take([sent(again)])
+        await stage.receiver.take([over])
+        await asyncio.sleep(30)
+        assert await stage.ends() == {"gpu-a01": "firing"}
+
+
+async def test_what_began_long_ago_does_not_read_the_book_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    loads = 0
+    load = IncidentRecorder._load
+
+    async def counted(self: IncidentRecorder, *given: Any) -> Any:
+        nonlocal loads
+        loads += 1
+        return await load(self, *given)
+
+    monkeypatch.setattr(IncidentRecorder, "_load", counted)
+    stage = Stage()
+    async with stage.running():
+        for node in ("gpu-a01", "gpu-a02", "gpu-b01"):
+            await stage.receiver.take([sent(stage.clock.now(), node)])
+            await stage.receiver.take([sent(stage.clock.now(), node, lasts=timedelta())])
+        await asyncio.sleep(5 * 3600)
+        await stage.receiver.take([sent(stage.clock.now(), "gpu-b02")])
+        for node in ("gpu-a01", "gpu-a02", "gpu-b01"):
+            old = sent(stage.clock.now(), node, began=NOON - timedelta(days=1), alertname="FanDown")
+            await stage.receiver.take([old])
+        assert loads == 1
 
 
 async def test_the_label_says_which_cluster_it_is_of() -> None:

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from alerts.matching import parse_matchers
+from alerts.matching import Matcher, Operator, parse_matchers
 from alerts.silences import Silence
-from bot.receiving.alertmanager_client import AlertmanagerError
+from bot.receiving.alertmanager_client import AlertmanagerError, AlertmanagerRefusedError
 from bot.receiving.shared_silences import SharedSilences
 from bot.receiving.silence_wire import WireMatcher, WireSilence, WireState
+from collectors.facts.labels import Labels
 from tests.support.alerting import CLUSTER, NOON, minutes
 from tests.support.memory_store import MemoryStore
 
@@ -32,11 +33,16 @@ class Alertmanager:
 
     kept: dict[str, WireSilence] = field(default_factory=dict)
     forgets_answers: bool = False
+    refuses: str = ""  # in the comment
+    puts: int = 0
 
     async def silences(self) -> list[WireSilence]:
         return list(self.kept.values())
 
     async def put(self, silence: Silence, comment: str) -> str:
+        self.puts += 1
+        if self.refuses and self.refuses in comment:
+            raise AlertmanagerRefusedError("it answered 400: no")
         id = silence.there or f"u{len(self.kept)}"
         self.kept[id] = WireSilence(
             matchers=[WireMatcher.of(one) for one in silence.matchers],
@@ -188,3 +194,82 @@ async def test_one_that_ends_by_itself_is_not_ended_there() -> None:
     stage.there.kept["u0"].status.state = "expired"
     await stage.compare()
     assert [one.expired_at for one in await stage.rows()] == [None]
+
+
+def _as_shown(at: datetime) -> datetime:
+    return at.replace(microsecond=at.microsecond // 1000 * 1000)
+
+
+async def test_what_alertmanager_shows_less_exactly_and_began_there_later_is_written_once() -> None:
+    stage = Stage()
+    ends_at = OURS.ends_at + timedelta(microseconds=123_456)
+    await stage.put(replace(OURS, ends_at=ends_at))
+    await stage.compare()
+    (there,) = stage.there.kept.values()
+    there.starts_at, there.ends_at = NOON + timedelta(seconds=7), _as_shown(ends_at)
+    stage.clock.at = NOON + minutes(1)
+    await stage.compare()
+    assert stage.there.puts == 1
+    (row,) = await stage.rows()
+    await stage.put(replace(row, ends_at=NOON + minutes(40)))
+    await stage.compare()
+    assert [one.starts_at for one in stage.there.kept.values()] == [NOON + timedelta(seconds=7)]
+
+
+async def test_only_a_change_by_others_wakes_the_comparison() -> None:
+    stage = Stage()
+    shared = SharedSilences(
+        client=stage.there, cluster=CLUSTER, store=stage.store, clock=stage.clock, writes=True
+    )
+    await stage.put(OURS)
+    stage.add_there()
+    stage.store.listen(shared.wake)
+    await shared.compare()
+    assert len(await stage.rows()) == 2
+    assert not shared._changed.is_set()
+    await stage.put(replace(OURS, comment="other"))
+    assert shared._changed.is_set()
+
+
+async def test_an_expression_that_cannot_be_read_keeps_one_silence_out_and_no_other() -> None:
+    stage = Stage()
+    stage.add_there("u1")
+    stage.add_there("u2")
+    stage.there.kept["u1"].matchers[0].value = "gpu|" * 1_000
+    await stage.compare()
+    assert [one.there for one in await stage.rows()] == ["u2"]
+    matcher = Matcher(name="node", operator=Operator.NOT_MATCHES, value="(")
+    broken = replace(OURS, matchers=(matcher,))
+    assert not broken.covers(Labels({"node": "gpu-a01"}), NOON)
+
+
+async def test_ours_are_added_again_where_alertmanager_lost_its_data() -> None:
+    stage = Stage()
+    await stage.put(OURS)
+    await stage.compare()
+    stage.there.kept.clear()
+    await stage.compare()
+    assert stage.there.active() == ["reboot (Yardmaster silence s7)"]
+    assert [one.expired_at for one in await stage.rows()] == [None]
+    await stage.there.expire("u0")
+    await stage.compare()
+    assert [one.expired_at for one in await stage.rows()] == [NOON]
+
+
+async def test_one_that_has_another_id_there_now_is_not_ended() -> None:
+    stage = Stage()
+    await stage.put(OURS)
+    await stage.compare()
+    stage.add_there("u8")
+    stage.there.kept["u8"].comment = stage.there.kept["u0"].comment
+    await stage.there.expire("u0")
+    await stage.compare()
+    assert [(one.there, one.expired_at) for one in await stage.rows()] == [("u8", None)]
+
+
+async def test_one_that_is_refused_does_not_keep_the_others_out() -> None:
+    stage = Stage(there=Alertmanager(refuses="s7"))
+    await stage.put(OURS)
+    await stage.put(replace(OURS, id="s8"))
+    await stage.compare()
+    assert stage.there.active() == ["reboot (Yardmaster silence s8)"]

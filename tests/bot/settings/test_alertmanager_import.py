@@ -123,6 +123,17 @@ def test_what_has_no_counterpart_is_named_with_what_to_do_instead() -> None:
         ("route: {routes: []}", "has no receiver"),
         ("route: {receiver: a, matchers: ['a=b']}", "must not have any matchers"),
         ("route: {receiver: a, routes: [{matchers: ['a b']}]}", "is not a matcher"),
+        ("route: {receiver: a, routes: [b]}", "is not built like"),
+        ("route: {receiver: a, routes: 3}", "is not built like"),
+        ("route: {receiver: a, routes: [{match: b}]}", "is not built like"),
+        ("{route: {receiver: a}, receivers: 1}", "is not built like"),
+        ("{route: {receiver: a}, inhibit_rules: [b]}", "is not built like"),
+        ("{route: {receiver: a}, time_intervals: [{}]}", "'name' is missing"),
+        ("{route: {receiver: a}, time_intervals: [{name: b, time_intervals: [c]}]}", "is not built like"),
+        (
+            "{route: {receiver: a}, time_intervals: [{name: b, time_intervals: [{times: [{start_time: 1}]}]}]}",
+            "'end_time' is missing",
+        ),
     ],
 )
 def test_what_is_no_configuration_is_refused(text: str, why: str) -> None:

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from types import MappingProxyType
 from typing import Any
 from unittest.mock import patch
@@ -54,6 +55,29 @@ async def test_a_mail_that_is_refused_is_sent_again_and_no_error_has_the_passwor
         await notifier.post("mail", HOT, nonce="n1")
         assert len(server.mails) == 1
     assert str(server.port) not in f"{caught.value!r} {caught.value.__cause__!r}"
+
+
+async def test_a_service_that_is_slow_gets_a_card_once() -> None:
+    began, goes_on, sent = Event(), Event(), []
+
+    def send(_: AppriseService, message: AppriseMessage) -> bool:
+        sent.append(message.title)
+        began.set()
+        return goes_on.wait(60)
+
+    notifier = a_notifier("mailto://u:p@example.com")
+    with patch.object(AppriseService, "send", send):
+        async with asyncio.TaskGroup() as tasks:
+            first = tasks.create_task(notifier.post("mail", HOT, nonce="n1"))
+            await asyncio.to_thread(began.wait, 60)
+            first.cancel()  # as delivery does after some seconds
+        async with asyncio.TaskGroup() as tasks:
+            again = tasks.create_task(notifier.post("mail", HOT, nonce="n2"))
+            await asyncio.sleep(0)
+            goes_on.set()
+    assert first.cancelled()
+    assert again.result() == "n2"
+    assert sent == ["gpu-a04 is hot"]
 
 
 async def test_markup_of_outside_is_text_in_a_mail() -> None:

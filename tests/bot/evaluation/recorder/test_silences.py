@@ -1,12 +1,18 @@
 """Silences in evaluation cycles: what is recorded, what is not delivered, and what is once they end."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
+import pytest
+
+from alerts.alert_batch import AlertBatch
+from alerts.incidents.incident import Incident
 from alerts.matching import parse_matchers
 from alerts.routing import Route
 from alerts.silences import Silence
+from alerts.store import Unit
+from bot.evaluation.posting import IncidentPosting
 from tests.bot.evaluation.recorder.conftest import a_yard, by_rule
 from tests.support.alerting import CLUSTER, NOON, a_rule, minutes
 from tests.support.evaluation import EVERY, Canned, EvaluationStage
@@ -119,3 +125,39 @@ async def test_an_unrelated_silence_does_not_hide_an_alert_that_ended_while_blin
     await yard.run(21)
 
     assert len(await yard.cards()) == 1
+
+
+async def test_what_got_worse_during_a_silence_is_posted_when_it_ends() -> None:
+    rules = (a_rule("Warm", expr="Warm"), a_rule("Bad", expr="Bad", severity="critical"))
+    yard = EvaluationStage(rules=rules, metrics=by_rule(Warm=(0, 90), Bad=(10, 90)))
+    await yard.run(5)
+    await yard.silence(SILENCE)
+    await yard.run(30, start=5)
+    during = await yard.said()
+    await yard.run(32, start=30)
+
+    assert during == []
+    assert ["critical" in text.lower() for _card, text in await yard.said()] == [True]
+
+
+async def test_the_alerts_of_a_silenced_incident_are_not_read_in_each_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    yard = EvaluationStage(rules=(a_rule("Warm", expr="Warm"),), metrics=by_rule(Warm=(0, 90)))
+    await yard.silence(SILENCE)
+    await yard.run(2)
+    asked: list[Incident] = []
+    looked = IncidentPosting._silenced
+
+    async def silenced(
+        self: IncidentPosting, unit: Unit, incidents: Sequence[Incident], now: datetime
+    ) -> set[str]:
+        asked.extend(incidents)
+        return await looked(self, unit, incidents, now)
+
+    monkeypatch.setattr(IncidentPosting, "_silenced", silenced)
+    for number in range(20):
+        await yard.recorder.record(
+            AlertBatch(at=NOON + minutes(2) + timedelta(seconds=number / 2)), rules={}, topology=yard.topology
+        )
+    assert len(asked) == 2
