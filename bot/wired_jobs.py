@@ -44,7 +44,7 @@ def wire_jobs(
         observe=partial(_count_step, shared),
         gate=pipeline.budgets or open_gate,
     )
-    plans = PlanRunner(store, executor, channel=channel)
+    plans = PlanRunner(store, executor, channel=channel, renew=pipeline.decisions.renew)
     unknown = UnknownSteps(store, executor, clock, errors=shared.errors)
     works = due_works(
         store,

@@ -1,7 +1,7 @@
 """The facts of an incident, for channels that programs read: its alerts with their labels, and its state. Pure."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import blake2b
 
@@ -129,3 +129,13 @@ def _alert(member: Member, alert: Alert | None, cluster: str) -> AlertFacts:
 
 def _printable(texts: Mapping[str, str]) -> dict[str, str]:
     return {name: printable(value, LONGEST) for name, value in texts.items()}
+
+
+def body_within(most: int, facts: IncidentFacts, encode: Callable[[IncidentFacts], bytes]) -> bytes:
+    """Return the encoded facts. Alerts that make them larger than so many bytes are counted only."""
+    body = encode(facts)
+    while len(body) > most and len(facts.alerts) > 1:
+        kept = facts.alerts[: len(facts.alerts) // 2]
+        facts = replace(facts, alerts=kept, left_out=facts.left_out + len(facts.alerts) - len(kept))
+        body = encode(facts)
+    return body

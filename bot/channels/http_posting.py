@@ -1,5 +1,6 @@
 """Posts to the servers of others, and what each answer means. Neither the address nor a header is in an error."""
 
+import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,12 +15,16 @@ from collectors.facts.sentences import sentence
 
 MAX_RETRY_AFTER = timedelta(minutes=10)  # a wrong header must not silence a channel for days
 UNREADABLE = frozenset({400, 413, 414, 415, 422, 431})  # this body is refused; another one may not be
+MAX_REFUSAL = 4 << 10  # bytes that are read of one
 TIMEOUT = timedelta(seconds=7)  # of one request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpPost:
-    """One request. `name` is how errors call whom it goes to."""
+    """One request. `name` is how errors call whom it goes to.
+
+    `refuses_all`: what an answer 400 says where the whole channel is refused, and not this body.
+    """
 
     name: str
     url: str
@@ -27,6 +32,7 @@ class HttpPost:
     headers: Mapping[str, str] = field(default_factory=dict)
     tls: ssl.SSLContext | bool = True
     timeout: timedelta = TIMEOUT
+    refuses_all: re.Pattern[bytes] | None = None
 
 
 def a_session() -> aiohttp.ClientSession:
@@ -50,6 +56,10 @@ async def send_post(session: aiohttp.ClientSession, post: HttpPost, clock: Clock
             timeout=aiohttp.ClientTimeout(total=post.timeout.total_seconds()),
             allow_redirects=False,  # a redirect would get the credentials
         ) as answer:
+            if answer.status == 400 and post.refuses_all is not None:
+                said = await answer.content.read(MAX_REFUSAL)
+                if post.refuses_all.search(said):
+                    raise Permanent(f"{name}: {answer.status}", refuses=Refuses.CHANNEL)
             if not 200 <= answer.status < 300:
                 raise refusal(name, answer.status, answer.headers.get("Retry-After", ""), clock.now())
     except aiohttp.ClientConnectorCertificateError:
@@ -67,7 +77,7 @@ def refusal(name: str, status: int, retry_after: str, now: datetime) -> SendErro
     """Return what an answer other than 200 to 299 means."""
     reason, pause = f"{name}: {status}", _pause(retry_after, now)
     if status in (408, 425, 429) or (status >= 500 and pause is not None):
-        return Recoverable(reason, retry_after=pause)
+        return Recoverable(reason, retry_after=pause, is_answer=True)
     if status >= 500:
         return UnknownOutcome(reason)
     if status in UNREADABLE:

@@ -225,7 +225,7 @@ class ChannelWorker:
 def _is_answer(error: SendError) -> bool:
     """Return whether the chat is there, and the channel as well: only this message was not taken, or not now."""
     match error:
-        case Gone() | Recoverable(retry_after=timedelta()):
+        case Gone() | Recoverable(is_answer=True):
             return True
         case Permanent(refuses=Refuses.MESSAGE):
             return True

@@ -15,11 +15,15 @@ class SendError(Exception):
 
 
 class Recoverable(SendError):  # noqa: N818  a kind of SendError
-    """It was not sent and can be retried: after `retry_after`, if the chat gave one."""
+    """It was not sent and can be retried: after `retry_after`, if the chat gave one.
 
-    def __init__(self, reason: str, *, retry_after: timedelta | None = None) -> None:
+    `is_answer`: the chat is there, and says that it takes nothing just now.
+    """
+
+    def __init__(self, reason: str, *, retry_after: timedelta | None = None, is_answer: bool = False) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
+        self.is_answer = is_answer or retry_after is not None
 
 
 class Incomplete(Recoverable):

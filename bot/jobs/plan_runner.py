@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import structlog
@@ -20,8 +21,16 @@ RESUME_AFTER = (1.0, 5.0, 30.0)  # seconds: the pauses before a plan that was in
 _log = structlog.get_logger()
 
 
+async def as_it_is(_plan: Plan) -> bool:
+    """Begin a plan that waited with the steps that were confirmed."""
+    return True
+
+
 class PlanRunner:
-    """Owns all running plans. At start it resumes what an earlier process left."""
+    """Owns all running plans. At start it resumes what an earlier process left.
+
+    `renew` plans again what a gate has held back, and returns whether it may begin.
+    """
 
     def __init__(
         self,
@@ -29,11 +38,13 @@ class PlanRunner:
         executor: PlanExecutor,
         *,
         channel: str,
+        renew: Callable[[Plan], Awaitable[bool]] = as_it_is,
         pauses: tuple[float, ...] = RESUME_AFTER,
         gate_again: float = GATE_AGAIN,
     ) -> None:
         self._store = store
         self._executor = executor
+        self._renew = renew
         self._pauses = pauses
         self._gate_again = gate_again
         self._channel = channel  # for plans that were not requested in a channel
@@ -65,7 +76,9 @@ class PlanRunner:
         self._changed.clear()
 
     def _begin(self, plans: list[Plan], group: asyncio.TaskGroup, slots: asyncio.Semaphore) -> None:
-        for plan in plans:
+        for plan in sorted(
+            plans, key=lambda one: one.confirmed_at or one.created_at
+        ):  # what waited goes first
             if plan.id not in self._running:
                 self._running.add(plan.id)
                 group.create_task(self._do(plan, slots), name=f"plan {plan.id}")
@@ -109,7 +122,11 @@ class PlanRunner:
         failures = 0
         while True:
             try:
-                return await self._executor.execute(await self._stored(plan))
+                found = await self._stored(plan)
+                has_room = found.state is PlanState.WAITING and not await self._executor.is_held(found)
+                if has_room and not await self._renew(found):
+                    return await self._stored(plan)
+                return await self._executor.execute(found)
             except Exception as error:
                 if not await self._has_store():  # then it may be to blame
                     failures, pause = 0, self._pauses[-1]

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 
+from alerts.cards.channel_id import kind_and_name
 from alerts.cards.message import Button, Buttons
 from collectors.facts.one_line import some_of
 from collectors.facts.sentences import listed, sentence
 from commands.core.command import AnyCommand, DeniedError, UnusableError
-from commands.core.confirmation import SHOWN, namespaces_of
+from commands.core.confirmation import SHOWN, commands_of, namespaces_of
 from commands.core.ownership import ownership
 from commands.core.permissions import Permissions
+from commands.core.persons import Persons, is_automation
 from commands.core.request import Actor, ActorKind
 from commands.execution.plan import Plan, Risk
 from commands.gates.second_person import consents, team_alone
@@ -18,6 +20,7 @@ def approved(
     plan: Plan,
     command: AnyCommand,
     actor: Actor,
+    asker: Actor,
     *,
     hash: str,
     permissions: Permissions,
@@ -27,8 +30,14 @@ def approved(
 
     Raises DeniedError if the actor may not confirm it, and UnusableError if the hash is not that of the plan.
     """
-    consent = consents(plan.disrupts, ownership(actor, owners)) and not actor.is_one(plan.actor)
-    reason = permissions.refusal(actor, command, cluster=plan.cluster, namespaces=namespaces_of(plan.steps))
+    namespaces = namespaces_of(plan.steps)
+    reason = permissions.refusal(actor, command, cluster=plan.cluster, namespaces=namespaces)
+    # The owner of what ends may agree to what somebody asks who may run it: two people without a right have none.
+    consent = (
+        not actor.is_one(plan.actor)
+        and consents(plan.disrupts, ownership(actor, owners))
+        and permissions.refusal(asker, command, cluster=plan.cluster, namespaces=namespaces) is None
+    )
     if reason is not None and not (consent and reason):
         raise DeniedError(reason, plan=plan.id)
     grounds = _second_person(plan, command, actor, permissions, consent=consent)
@@ -59,7 +68,14 @@ def _second_person(
         return ""
     if not actor.is_one(plan.actor):
         return sentence("as the owner of what it ends") if consent else sentence("as the second person")
-    if team := team_alone(actor.teams, permissions.teams, command.name, cluster=plan.cluster):
+    team = team_alone(
+        actor.teams,
+        permissions.teams,
+        commands_of(command.name, over_budget=plan.over_budget),
+        cluster=plan.cluster,
+        namespaces=namespaces_of(plan.steps),
+    )
+    if team:
         return sentence("alone, as `teams.{team}.may_confirm_alone` allows", team=team)
     raise DeniedError(
         sentence(
@@ -67,6 +83,19 @@ def _second_person(
             reasons=some_of(plan.breaks, SHOWN),
         ),
         plan=plan.id,
+    )
+
+
+def asker_of(plan: Plan, actor: Actor | None, persons: Persons) -> Actor:
+    """Return who asked for the plan. `actor`: who confirms it, whose teams of now count if it is the same person."""
+    is_same = actor is not None and actor.is_one(plan.actor)
+    return Actor(
+        id=kind_and_name(plan.actor)[1] if is_automation(plan.actor) else plan.actor,
+        name=plan.actor_name,
+        kind=ActorKind.AUTOMATION if is_automation(plan.actor) else ActorKind.PERSON,
+        person=plan.actor,
+        ids=persons.ids_of(plan.actor),
+        teams=actor.teams if actor is not None and is_same else frozenset(plan.actor_teams),
     )
 
 

@@ -14,12 +14,12 @@ from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.context import Cluster
 from commands.core.cordoned_nodes import BY, annotations_of
 from commands.core.persons import is_automation
-from commands.execution.plan import Plan, PlanState
-from commands.gates.budget import OF_AUTOMATION, Budget, BudgetNode, BudgetUse, budget_uses, nodes_taken_out
+from commands.execution.plan import OVER, Plan, PlanState, StepRecord, StepState
+from commands.gates.budget import Budget, BudgetNode, BudgetUse, budget_uses, cordons, nodes_taken_out
 
 CACHE_DELAY = timedelta(minutes=1)  # until the cache surely shows what a plan that is done has cordoned
 HOUR = timedelta(hours=1)
-NEWEST = 500  # plans that are read for what was taken out in the last hour
+NEWEST = 200  # ended plans that are read for what was taken out in the last hour
 DEFAULT_POOL = "default"  # of nodes that no pool of the settings has
 
 
@@ -62,33 +62,37 @@ class Budgets:
         """Return the budgets that the plan falls under. Raises SourceError while the cluster cannot be seen."""
         taken = nodes_taken_out(plan)
         is_automatic = is_automation(plan.actor)
-        budgets = [*self.budgets, OF_AUTOMATION] if is_automatic else self.budgets
-        if not taken or not budgets or plan.cluster not in self.clusters:
+        if not taken or not (self.budgets or is_automatic) or plan.cluster not in self.clusters:
             return ()
         now = self.clock.now()
-        others = [one for one in await self._began_lately(plan, rows, now) if one.id != plan.id]
+        others = [
+            (one, await _taken_by(one, rows))
+            for one in await self._began_lately(plan, rows, now)
+            if one.id != plan.id
+        ]
         soon = {
             node: sentence("plan {plan} of {who} cordons it", plan=one.id, who=one.actor_name)
-            for one in others
-            if one.state is PlanState.RUNNING or (one.ended_at and now - one.ended_at < CACHE_DELAY)
-            for node in nodes_taken_out(one)
+            for one, nodes in others
+            if one.ended_at is None or now - one.ended_at < CACHE_DELAY
+            for node in nodes
         }
         return budget_uses(
             taken,
             self._nodes(self.clusters[plan.cluster], soon),
-            budgets,
+            self.budgets,
             cluster=plan.cluster,
-            recent=[node for one in others for node in nodes_taken_out(one)],
+            recent=[node for _, nodes in others for node in nodes],
             is_automation=is_automatic,
         )
 
     async def _began_lately(self, plan: Plan, rows: StoreSnapshot, now: datetime) -> list[Plan]:
-        """Return the plans in progress, and those that were done in the last hour."""
+        """Return the plans in progress, and those that ended in the last hour."""
         running = await rows.rows(Plan).find(cluster=plan.cluster, state=PlanState.RUNNING.value)
-        done = await rows.rows(Plan).find(
-            cluster=plan.cluster, state=PlanState.DONE.value, newest=True, limit=NEWEST
+        ended = await rows.rows(Plan).find(
+            cluster=plan.cluster, state=[one.value for one in OVER], newest=True, limit=NEWEST
         )
-        return [*running, *(one for one in done if one.ended_at is not None and now - one.ended_at < HOUR)]
+        lately = (one for one in ended if one.ended_at is None or now - one.ended_at < HOUR)
+        return [*running, *lately]
 
     def _nodes(self, cluster: Cluster, soon: Mapping[str, str]) -> list[BudgetNode]:
         racks = cluster.topology().nodes
@@ -112,6 +116,19 @@ def _why_out(node: Node) -> str:
         by = annotations_of(node).get(BY, "")
         return sentence("cordoned by {who}", who=by) if by else sentence("cordoned by somebody else")
     return "" if is_node_ready(node) else sentence("not ready")
+
+
+async def _taken_by(plan: Plan, rows: StoreSnapshot) -> frozenset[str]:
+    """Return the nodes that a plan in progress takes out, or that one which is over has cordoned, or may have."""
+    nodes = nodes_taken_out(plan)
+    if not nodes or plan.state in (PlanState.RUNNING, PlanState.DONE):
+        return nodes
+    begun = {
+        record.number
+        for record in await rows.rows(StepRecord).find(plan=plan.id)
+        if record.state in (StepState.RUNNING, StepState.DONE, StepState.UNKNOWN)
+    }
+    return frozenset(step.ref.name for step in cordons(plan) if plan.steps.index(step) in begun)
 
 
 async def with_budgets(plan: Plan, budgets: Budgets, rows: StoreSnapshot) -> Plan:

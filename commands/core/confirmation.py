@@ -53,7 +53,13 @@ def proposed(
         disrupts=draft.disrupts,
         decided=draft.decided,
         breaks=breaks_of(draft, actor, context.defaults.owners),
-        alone=team_alone(actor.teams, context.teams, command.name, cluster=cluster),
+        alone=team_alone(
+            actor.teams,
+            context.teams,
+            commands_of(command.name, over_budget=draft.over_budget),
+            cluster=cluster,
+            namespaces=namespaces_of(draft.steps),
+        ),
         is_dry_run=draft.is_dry_run,
         blockers=draft.blockers,
         undo_of=draft.undo_of,
@@ -62,6 +68,11 @@ def proposed(
         is_fixed=draft.is_fixed,
         relieves=command.relieves,
     )
+
+
+def commands_of(command: str, *, over_budget: str) -> tuple[str, ...]:
+    """Return the commands that a team must be allowed to confirm alone, to confirm such a plan alone."""
+    return (command, "plan exceed") if over_budget else (command,)
 
 
 def breaks_of(draft: PlanDraft, asker: Actor, owners: Mapping[str, str]) -> tuple[str, ...]:
@@ -107,6 +118,21 @@ class ProposalTimes:
         return clock.now() if since is None else plan.created_at + (clock.elapsed() - since)
 
 
+def no_plan(id: str) -> UnusableError:
+    return UnusableError(sentence("There is no plan `{plan}`.", plan=id))
+
+
+def already(plan: Plan) -> UnusableError:
+    return UnusableError(
+        sentence(
+            "Plan `{plan}` ({title}) is already {state}.",
+            plan=plan.id,
+            title=plan.title,
+            state=word(plan.state.value),
+        )
+    )
+
+
 def check_open(plan: Plan, now: datetime) -> None:
     """Raise UnusableError unless the plan can still be confirmed."""
     if plan.state is PlanState.CANCELLED and plan.error:
@@ -119,14 +145,7 @@ def check_open(plan: Plan, now: datetime) -> None:
             )
         )
     if plan.state is not PlanState.PROPOSED:
-        raise UnusableError(
-            sentence(
-                "Plan `{plan}` ({title}) is already {state}.",
-                plan=plan.id,
-                title=plan.title,
-                state=word(plan.state.value),
-            )
-        )
+        raise already(plan)
     if now >= plan.expires_at:
         raise UnusableError(
             sentence(
@@ -198,6 +217,8 @@ async def record_confirmation(
 async def _end_replaced(plan: Plan, unit: Unit, now: datetime) -> None:
     """Cancel the plan in whose place this one is. Raises UnusableError if it is in progress or over."""
     replaced = await unit.rows(Plan).get(plan.replaces)
+    if replaced is not None and replaced.state is PlanState.CANCELLED and replaced.confirmed_at is None:
+        return  # a proposal that this one replaced when it was shown
     if replaced is None or replaced.state not in (PlanState.PROPOSED, PlanState.WAITING):
         raise UnusableError(
             sentence("Plan `{plan}`, in whose place this is, no longer waits.", plan=plan.replaces)

@@ -89,6 +89,12 @@ class Confirm(Protocol):
     async def __call__(self, id: str, *, hash: str, actor: Actor) -> Any: ...
 
 
+class Exceed(Protocol):
+    """Proposes a plan over the budget that holds another one back: the pipeline's, passed to `plan exceed`."""
+
+    async def __call__(self, id: str, *, reason: str, actor: Actor) -> Any: ...
+
+
 class Refuse(Protocol):
     """Returns why the context's actor may not run a command in those namespaces, or None."""
 
@@ -125,6 +131,7 @@ class UndoEffects:
 
     notes: tuple[str, ...] = ()
     disrupts: tuple[Disruption, ...] = ()
+    breaks: tuple[str, ...] = ()  # why it needs a second person, beyond the running work that it ends
 
 
 async def _no_effects(_steps: Sequence[Step], _context: "CommandContext") -> UndoEffects:
@@ -165,6 +172,7 @@ class CommandContext:
     uploads: tuple[Upload, ...] = ()
     line: str = ""  # as it was typed
     confirm: Confirm | None = None
+    exceed: Exceed | None = None
     ask: Ask | None = None
     members: Members | None = None
     teams: Mapping[str, Grant] = field(default_factory=dict)

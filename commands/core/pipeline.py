@@ -18,7 +18,7 @@ from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.actor_rights import ActorRights
-from commands.core.approval import approved, check_automation
+from commands.core.approval import check_automation
 from commands.core.asking import ask_teams
 from commands.core.blindness import with_blindness
 from commands.core.budgets import Budgets
@@ -32,7 +32,7 @@ from commands.core.command import (
     UnknownNameError,
     UnusableError,
 )
-from commands.core.confirmation import ProposalTimes, check_open
+from commands.core.confirmation import ProposalTimes
 from commands.core.context import Cluster, CommandContext, Defaults, Members
 from commands.core.guidance import (
     absent,
@@ -51,13 +51,13 @@ from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.parsing import action_of, find, words_of
 from commands.core.permissions import Permissions
 from commands.core.persons import EachTheirOwn, Persons
+from commands.core.plan_decisions import PlanDecisions
 from commands.core.planner import Planner
 from commands.core.request import Actor, ActorKind, Request
 from commands.core.request_journal import OnceStore, RequestJournal
 from commands.core.rule_runs import RuleRun
 from commands.core.thread_names import thread_names
 from commands.execution.cluster_writer import ClusterWriter
-from commands.execution.plan import Plan
 
 TIMEOUT = timedelta(seconds=20)  # for one command's reads and dry run
 
@@ -230,43 +230,6 @@ class Pipeline:
             return None
         return await planner.propose(plan, draft)
 
-    async def confirm(self, id: str, *, hash: str, actor: Actor) -> Answer:
-        """Confirm a proposed plan. It is planned again first, and shown again if the steps changed."""
-        actor = await self.current(actor)
-        async with self.store.read() as snapshot:
-            plan = await snapshot.rows(Plan).get(id)
-        if plan is None:
-            raise UnusableError(sentence("There is no plan `{plan}`.", plan=id))
-        check_open(plan, self.times.now(plan, self.clock))
-        words, _ = cluster_named(words_of(plan.line))
-        command = find(words, self.catalogue)
-        how = approved(
-            plan,
-            command,
-            actor,
-            hash=hash,
-            permissions=self.permissions,
-            owners=self.defaults.owners,
-        )
-        again = Request(
-            id=f"{id}/confirm", line=plan.line, actor=actor, at=self.clock.now(), origin=plan.origin
-        )
-        context = await self._context(again, plan.cluster)
-        # The lease and the name on the node are the requester's, not those of the person who confirms.
-        asker = replace(
-            actor,
-            id=plan.actor,
-            name=plan.actor_name,
-            person=plan.actor,
-            ids=self.persons.ids_of(plan.actor),
-            teams=actor.teams if actor.is_one(plan.actor) else frozenset(plan.actor_teams),
-        )
-        if not command.checks_permission_itself:  # else the handler has to check the confirming person
-            context = replace(context, actor=asker)
-        return await self._planner.confirm_again(
-            plan, command, words, context, asker=asker, by=actor, how=how
-        )
-
     async def ask(self, words: Sequence[str], context: CommandContext) -> Answer:
         """Ask the teams that may run the line to confirm its plan."""
         words, _ = cluster_named(words)
@@ -280,6 +243,19 @@ class Pipeline:
     @property
     def _journal(self) -> RequestJournal:
         return RequestJournal(store=self.store, clock=self.clock)
+
+    @property
+    def decisions(self) -> PlanDecisions:
+        """What is decided about stored plans, for commands and for the plan runner."""
+        return PlanDecisions(
+            planner=self._planner,
+            store=self.store,
+            clock=self.clock,
+            persons=self.persons,
+            catalogue=self.catalogue,
+            current=self.current,
+            context_of=self._context,
+        )
 
     @property
     def _planner(self) -> Planner:
@@ -320,7 +296,8 @@ class Pipeline:
             refuse=rights.refusal,
             refuse_automation=rights.automation_refusal,
             granted=rights.granted,
-            confirm=self.confirm,
+            confirm=self.decisions.confirm,
+            exceed=self.decisions.exceed,
             ask=self.ask,
             members=self.members,
             persons=self.persons,

@@ -29,6 +29,7 @@ from commands.core.request import Actor
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.dry_run import DryRunError, dry_run
 from commands.execution.plan import Plan, PlanState, Risk
+from commands.execution.plan_outcome import record_outcome
 from commands.execution.preview import preview
 from commands.execution.step_outcomes import Refused, Waiting
 from commands.execution.steps import Record, Running, Wait
@@ -94,9 +95,12 @@ class Planner:
         """Store the plan as confirmed, as it is. `how`: on what the confirmation rests, for the audit."""
         async with self.store.unit() as unit:
             await record_confirmation(unit, plan, by=by, clock=self.clock, times=self.times, how=how)
-        message = Message(
-            title=text(sentence("{title}: confirmed, starting.", title=plan.title)), color=Color.BUSY
+        said = (
+            sentence("{title}: confirmed; it waits for its budget.", title=plan.title)
+            if plan.held
+            else sentence("{title}: confirmed, starting.", title=plan.title)
         )
+        message = Message(title=text(said), color=Color.BUSY)
         return Answer(message=message, has_card=True)
 
     async def confirm_again(
@@ -117,7 +121,8 @@ class Planner:
         draft = await self._dry_run(draft, context)
         breaks = plan.breaks if plan.is_fixed else breaks_of(draft, asker, context.defaults.owners)
         if changes := changes_since_shown(plan, draft, breaks):
-            return await self._show_again(command, plan, draft, context, note=changes)
+            shown_to = replace(context, actor=asker)
+            return await self._show_again(command, plan, draft, shown_to, note=changes)
         # What was decided, as it is now: times count from now, and pods have come and gone.
         fresh = replace(
             plan,
@@ -128,6 +133,56 @@ class Planner:
             breaks=breaks,
         )
         return await self.confirm(fresh, by=by, how=how)
+
+    async def exceed(
+        self,
+        plan: Plan,
+        command: AnyCommand,
+        words: Sequence[str],
+        context: CommandContext,
+        *,
+        reason: str,
+    ) -> Answer:
+        """Plan again, and propose that in the place of the plan which a budget holds back."""
+        if not plan.held:
+            raise UnusableError(sentence("No budget holds plan `{plan}` back.", plan=plan.id))
+        draft = await self._redraft(command, words, context, plan)
+        if draft.nothing_to_do:
+            raise UnusableError(sentence("There is nothing left to do: {reason}", reason=draft.nothing_to_do))
+        draft = _over_budget(await self._dry_run(draft, context), reason, replaces=plan.id)
+        return await self.propose(await self._proposed(command, draft, context, plan.line), draft)
+
+    async def renew(
+        self, plan: Plan, command: AnyCommand, words: Sequence[str], context: CommandContext, *, asker: Actor
+    ) -> bool:
+        """Plan again what waited; store it if it is what was confirmed, and end it if it is not.
+
+        Return whether it may begin. Raises UnusableError if it can no longer be done.
+        """
+        draft = await self._redraft(command, words, replace(context, actor=asker), plan)
+        if draft.nothing_to_do:
+            raise UnusableError(draft.nothing_to_do)
+        draft = await self._dry_run(draft, context)
+        breaks = plan.breaks if plan.is_fixed else breaks_of(draft, asker, context.defaults.owners)
+        if changes := changes_since_shown(plan, draft, breaks):
+            raise UnusableError(sentence("{changes} Run `{line}` again.", changes=changes, line=plan.line))
+        async with self.store.unit() as unit:
+            stored = await unit.rows(Plan).get(plan.id)
+            if stored is None or stored.state is not PlanState.WAITING:
+                return False
+            await unit.rows(Plan).put(replace(stored, stages=draft.stages, disrupts=draft.disrupts))
+        return True
+
+    async def give_up(self, plan: Plan, why: str) -> None:
+        """End a plan that waited and can no longer be done as it was confirmed."""
+        async with self.store.unit() as unit:
+            stored = await unit.rows(Plan).get(plan.id)
+            if stored is None or stored.state is not PlanState.WAITING:
+                return
+            error = sentence("it was held back, and nothing was done: {why}", why=why)
+            ended = replace(stored, state=PlanState.CANCELLED, error=error, ended_at=self.clock.now())
+            await unit.rows(Plan).put(ended)
+            await record_outcome(unit, ended)
 
     async def _dry_run(self, draft: PlanDraft, context: CommandContext) -> PlanDraft:
         """Return the draft with what its steps would have to wait for now. Raises UnusableError for a refused one."""
@@ -168,7 +223,8 @@ class Planner:
             return PlanDraft(
                 title=plan.title, stages=plan.stages, disrupts=plan.disrupts, decided=plan.decided
             )
-        return await command.plan(action_of(command, words), context)
+        draft = await command.plan(action_of(command, words), context)
+        return _over_budget(draft, plan.over_budget, replaces=plan.replaces) if plan.over_budget else draft
 
     async def _show_again(
         self, command: AnyCommand, plan: Plan, draft: PlanDraft, context: CommandContext, *, note: str
@@ -193,6 +249,16 @@ class Planner:
             await unit.rows(Plan).put(fresh)
         self.times.start(fresh, self.clock)
         return _previewed(fresh)
+
+
+def _over_budget(draft: PlanDraft, reason: str, *, replaces: str) -> PlanDraft:
+    return replace(
+        draft,
+        breaks=(*draft.breaks, sentence("it goes over a budget")),
+        decided=(*draft.decided, sentence("over its budget: {reason}", reason=reason)),
+        over_budget=reason,
+        replaces=replaces,
+    )
 
 
 def _previewed(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:

@@ -79,6 +79,11 @@ class PlanExecutor:
             first += len(stage.steps)
         return await journal.end()
 
+    async def is_held(self, plan: Plan) -> bool:
+        """Whether the gate still holds a waiting plan back. One that waited for too long is ended by `execute`."""
+        async with self._store.read() as snapshot:
+            return bool(await self._gate(plan, snapshot))
+
     async def _run_stage(self, journal: Journal, stage: Stage, first: int) -> None:
         slots = asyncio.Semaphore(stage.at_once)
         numbers = range(first, first + len(stage.steps))

@@ -98,7 +98,11 @@ def _second_person(plan: Plan) -> Text:
         who = sentence(
             "{who} may confirm it alone: the settings of team {team} allow that.", who=asker, team=plan.alone
         )
-    elif len(owners := {one.owner for one in plan.disrupts if one.ends}) == 1 and "" not in owners:
+    elif (
+        not plan.undo_of
+        and len(owners := {one.owner for one in plan.disrupts if one.ends}) == 1
+        and all(owners)
+    ):
         who = sentence(
             "Anybody else who may run `{command}` can, or {owner}.", command=plan.command, owner=owners.pop()
         )

@@ -1,6 +1,6 @@
 """Budgets: how many nodes of a cluster, pool or rack may be out of service at once, and be taken out in an hour. Pure.
 
-What counts is what is so in the cluster, whoever made it so, with what plans in progress are about to take out.
+What counts is what holds in the cluster, whoever made it so, with what plans in progress are about to take out.
 """
 
 import math
@@ -119,21 +119,26 @@ class BudgetUse:
         )
 
 
-def nodes_taken_out(plan: Plan) -> frozenset[str]:
-    """Return the nodes that the plan cordons."""
-    return frozenset(
-        step.ref.name
+def cordons(plan: Plan) -> list[Patch]:
+    """Return the steps of the plan that cordon a node."""
+    return [
+        step
         for step in plan.steps
         if isinstance(step, Patch)
         and step.ref.kind == "Node"
         and (step.body.get("spec") or {}).get("unschedulable") is True
-    )
+    ]
+
+
+def nodes_taken_out(plan: Plan) -> frozenset[str]:
+    """Return the nodes that the plan cordons."""
+    return frozenset(step.ref.name for step in cordons(plan))
 
 
 def budget_uses(
     taken: Iterable[str],
     nodes: Sequence[BudgetNode],
-    budgets: Iterable[Budget],
+    budgets: Sequence[Budget],
     *,
     cluster: str,
     recent: Iterable[str],
@@ -142,11 +147,14 @@ def budget_uses(
     """Return each budget that the nodes to be taken out fall under. `recent`: nodes taken out in the last hour."""
     wanted, last_hour = frozenset(taken), frozenset(recent)
     uses: list[BudgetUse] = []
-    for budget in budgets:
+    limited = [one for one in budgets if one.scope is BudgetScope.POOL and _any(cluster, one.clusters)]
+    for budget in (*budgets, OF_AUTOMATION) if is_automation else budgets:
         if (budget.automation_only and not is_automation) or not _any(cluster, budget.clusters):
             continue
         for name in sorted({_place(node, budget.scope, cluster) for node in nodes if node.name in wanted}):
             if not name or not fnmatchcase(name, budget.of):
+                continue
+            if budget is OF_AUTOMATION and any(fnmatchcase(name, one.of) for one in limited):
                 continue
             there = [node for node in nodes if _place(node, budget.scope, cluster) == name]
             uses.append(

@@ -32,13 +32,15 @@ class ConfirmsAlone(Protocol):
     @property
     def clusters(self) -> Sequence[str]: ...
     @property
+    def namespaces(self) -> Sequence[str]: ...
+    @property
     def may_confirm_alone(self) -> Sequence[str]: ...
 
 
 def reasons(disrupts: Iterable[Disruption], others: Iterable[str], asker: Ownership) -> tuple[str, ...]:
     """Return why a plan needs a second person: the running work of others that it ends, and other reasons."""
     ended = [one for one in disrupts if one.ends and not asker.covers(one)]
-    return (*map(_ends, ended), *others)
+    return tuple(dict.fromkeys((*map(_ends, ended), *others)))
 
 
 def consents(disrupts: Iterable[Disruption], who: Ownership) -> bool:
@@ -48,23 +50,35 @@ def consents(disrupts: Iterable[Disruption], who: Ownership) -> bool:
 
 
 def team_alone(
-    teams: Iterable[str], grants: Mapping[str, ConfirmsAlone], command: str, *, cluster: str
+    teams: Iterable[str],
+    grants: Mapping[str, ConfirmsAlone],
+    commands: Sequence[str],
+    *,
+    cluster: str,
+    namespaces: Sequence[str],
 ) -> str:
-    """Return the first of these teams whose members may confirm the command alone; empty if none may."""
+    """Return the first of these teams whose members may confirm the commands there alone; empty if none may."""
     return next(
-        (team for team in sorted(teams) if team in grants and _alone(grants[team], command, cluster)), ""
+        (
+            team
+            for team in sorted(teams)
+            if team in grants and _alone(grants[team], commands, cluster, namespaces)
+        ),
+        "",
     )
 
 
-def _alone(grant: ConfirmsAlone, command: str, cluster: str) -> bool:
-    return all(
-        any(fnmatchcase(name, pattern) for pattern in patterns)
-        for name, patterns in (
-            (command, grant.may_confirm_alone),
-            (command, grant.commands),
-            (cluster, grant.clusters),
-        )
+def _alone(grant: ConfirmsAlone, commands: Sequence[str], cluster: str, namespaces: Sequence[str]) -> bool:
+    return (
+        _all((commands[0],), grant.commands)  # the first is what the plan runs
+        and _all(commands, grant.may_confirm_alone)
+        and _all((cluster,), grant.clusters)
+        and _all(namespaces, grant.namespaces)
     )
+
+
+def _all(names: Iterable[str], patterns: Sequence[str]) -> bool:
+    return all(any(fnmatchcase(name, pattern) for pattern in patterns) for name in names)
 
 
 def _ends(one: Disruption) -> Sentence:

@@ -8,6 +8,7 @@ from alerts.cards.text import bold, text
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
 from commands.core.command import EVERY_SOURCE, Answer, Command
+from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
 from commands.core.ownership import owner_names, ownership
 from commands.core.parent_members import open_ones
@@ -75,7 +76,7 @@ def _concerns(plan: Plan, context: CommandContext) -> bool:
         plan.state is PlanState.PROPOSED
         and plan.risk is Risk.BREAK
         and (
-            context.may.get(plan.command, False)
+            context.refusal(plan.command, *namespaces_of(plan.steps)) is None
             or consents(plan.disrupts, ownership(me, context.defaults.owners))
         )
     )

@@ -129,6 +129,7 @@ def _disruptions(pods: Sequence[Mapping[str, Any]], topology: Topology, node: st
         )
         by_name.setdefault(fact.training or fact.workload or _workload(pod), []).append(fact)
     running = {_name(pod) for pod in pods if pod.get("status", {}).get("phase") == "Running"}
+    bare = {_name(pod) for pod in pods if _controller(pod) is None}  # no controller starts them again
     found: list[Disruption] = []
     for name, members in by_name.items():
         training, user = topology.trainings.get(name), topology.user(name)
@@ -138,8 +139,10 @@ def _disruptions(pods: Sequence[Mapping[str, Any]], topology: Topology, node: st
                 shown=user.shown if user else "",
                 owner=user.owner if user else "",
                 team=user.team if user else "",
-                ends=training is not None
-                and any(f"{member.namespace}/{member.name}" in running for member in members),
+                ends=any(
+                    one in running and (training is not None or one in bare)
+                    for one in (f"{member.namespace}/{member.name}" for member in members)
+                ),
                 gpus=sum(member.gpus for member in members),
                 text=counted(
                     "{evicted} of {count} rank",

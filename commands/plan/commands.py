@@ -1,21 +1,26 @@
 """The commands `plan show|confirm|cancel|undo`."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import click
 
 from alerts.cards.message import Color, Message
 from alerts.cards.text import text
-from collectors.facts.sentences import sentence, word
-from commands.core.command import Answer, Command, DeniedError, UnusableError
-from commands.core.confirmation import namespaces_of
+from collectors.facts.sentences import sentence
+from commands.core.command import Answer, Command, DeniedError
+from commands.core.confirmation import already, namespaces_of, no_plan
 from commands.core.context import CommandContext
 from commands.core.parameter_types import PLAN, reason_option
 from commands.execution.plan import GATED, Plan, PlanState
 from commands.execution.plan_outcome import record_outcome
 from commands.execution.preview import details
-from commands.plan.exceed import ExceedBudget, exceed
 from commands.plan.undo import PlanName, journal_of, stored_plan, undo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExceedBudget:
+    plan: str
+    reason: str
 
 
 async def show(named: PlanName, context: CommandContext) -> Answer:
@@ -29,20 +34,19 @@ async def confirm(named: PlanName, context: CommandContext) -> Answer:
     return answer
 
 
+async def exceed(action: ExceedBudget, context: CommandContext) -> Answer:
+    assert context.exceed is not None
+    answer: Answer = await context.exceed(action.plan, reason=action.reason, actor=context.actor)
+    return answer
+
+
 async def cancel(named: PlanName, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
         plan = await unit.rows(Plan).get(named.plan)
         if plan is None:
-            raise UnusableError(sentence("There is no plan `{plan}`.", plan=named.plan))
+            raise no_plan(named.plan)
         if plan.is_over:
-            raise UnusableError(
-                sentence(
-                    "Plan `{plan}` ({title}) is already {state}.",
-                    plan=plan.id,
-                    title=plan.title,
-                    state=word(plan.state.value),
-                )
-            )
+            raise already(plan)
         denied = context.refusal(plan.command, *namespaces_of(plan.steps))
         if not context.actor.is_one(plan.actor) and denied is not None:
             raise DeniedError(
@@ -114,7 +118,7 @@ COMMANDS = (
         summary="Take a plan over the budget that holds it back; a second person confirms.",
         action=ExceedBudget,
         parameters=(_PLAN, reason_option("why it cannot wait", required=True)),
-        plan=exceed,
+        record=exceed,
         checks_permission_itself=True,
         table=Plan,
         example='plan exceed p12 --reason "the node loses data"',

@@ -133,6 +133,7 @@ async def undo(named: PlanName, context: CommandContext) -> PlanDraft:
         stages=(Stage(steps=steps, is_apart=True),) if steps else (),
         notes=notes,
         disrupts=tuple(disruption for one in effects for disruption in one.disrupts),
+        breaks=tuple(reason for one in effects for reason in one.breaks),
         undo_of=plan.id,
     )
 

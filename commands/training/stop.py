@@ -10,7 +10,7 @@ from collectors.cluster.kinds import NAMESPACES, PERSISTENT_VOLUME_CLAIMS
 from collectors.facts.clock import moment_of
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind
-from collectors.facts.sentences import counted, listed, sentence, word
+from collectors.facts.sentences import Sentence, counted, listed, sentence, word
 from collectors.trainings.training import Training
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
@@ -51,9 +51,7 @@ async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
         deleted = deleted_with_namespace(meta.name, inventory)
         notes += [sentence("{deleted} `--keep-namespace` keeps them.", deleted=one) for one in deleted]
         if deleted:
-            breaks.append(
-                sentence("it deletes the volume claims of namespace {namespace}", namespace=meta.name)
-            )
+            breaks.append(deletes_claims(meta.name))
     else:
         steps = stop_steps(training, inventory, left=await _left(training, context))
         if training.has_namespace:
@@ -128,6 +126,11 @@ async def _left(training: Training, context: CommandContext) -> list[dict[str, A
 
 def _is_its_own(labels: Mapping[str, str], training: Training) -> bool:
     return labels.get(MANAGED_BY) == OURS and labels.get(TRAINING_LABEL) == training.name
+
+
+def deletes_claims(namespace: str) -> Sentence:
+    """Return why the deletion of a namespace that has volume claims needs a second person."""
+    return sentence("it deletes the volume claims of namespace {namespace}", namespace=namespace)
 
 
 def deleted_with_namespace(namespace: str, inventory: Inventory) -> list[str]:

@@ -5,7 +5,12 @@ from collections.abc import Sequence
 from collectors.facts.sentences import listed, sentence
 from commands.core.context import CommandContext, UndoEffects, Undoing
 from commands.execution.steps import Delete, Step
-from commands.training.stop import deleted_with_namespace, disruption_of, lost_work
+from commands.training.stop import (
+    deleted_with_namespace,
+    deletes_claims,
+    disruption_of,
+    lost_work,
+)
 
 
 async def _effects(steps: Sequence[Step], context: CommandContext) -> UndoEffects:
@@ -30,7 +35,8 @@ async def _effects(steps: Sequence[Step], context: CommandContext) -> UndoEffect
         )
         for name in sorted(deleted)
     ]
-    return UndoEffects(notes=tuple(notes), disrupts=tuple(map(disruption_of, ended)))
+    breaks = [deletes_claims(name) for name in sorted(deleted) if deleted_with_namespace(name, inventory)]
+    return UndoEffects(notes=tuple(notes), disrupts=tuple(map(disruption_of, ended)), breaks=tuple(breaks))
 
 
 UNDOING = Undoing(effects=_effects)

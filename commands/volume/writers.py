@@ -8,6 +8,7 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Pod
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import counted, listed, said_by, sentence
+from collectors.facts.topology import GpuUser
 from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.trainings.training import Training
 from collectors.volume_use import VolumeUse
@@ -36,6 +37,7 @@ class Stopped:
 async def stop_writers(use: VolumeUse, context: CommandContext) -> Stopped:
     """Return how everything that may write to the volume is stopped, whether it has pods yet or not."""
     inventory = context.cluster.inventory()
+    topology = context.cluster.topology()
     made = Stopped()
     held: dict[str, list[Pod]] = {workload: [] for workload in use.templates}
     bare: list[Pod] = []
@@ -50,7 +52,7 @@ async def stop_writers(use: VolumeUse, context: CommandContext) -> Stopped:
         if (training := by_workload.get(workload)) is not None:
             stopped[training.id] = training
         else:
-            _stop_workload(workload, pods, inventory, made)
+            _stop_workload(workload, pods, inventory, made, topology.user(workload))
     for training in stopped.values():
         await _stop_training(training, context, made)
     for pod in bare:
@@ -131,7 +133,9 @@ async def _stop_training(training: Training, context: CommandContext, made: Stop
         made.notes.append(listed((training.shown, await lost_work(training, context)), ":"))
 
 
-def _stop_workload(workload: str, pods: Sequence[Pod], inventory: Inventory, made: Stopped) -> None:
+def _stop_workload(
+    workload: str, pods: Sequence[Pod], inventory: Inventory, made: Stopped, user: GpuUser | None
+) -> None:
     namespace, kind, name = parse_workload(workload)
     if not can_suspend(workload):
         named = {"kind": shown_kind(kind).lower(), "namespace": namespace, "name": name}
@@ -151,6 +155,9 @@ def _stop_workload(workload: str, pods: Sequence[Pod], inventory: Inventory, mad
         made.disrupts.append(
             Disruption(
                 name=workload,
+                owner=user.owner if user else "",
+                team=user.team if user else "",
+                ends=True,
                 gpus=sum(inventory.gpus_held(pod) for pod in pods),
                 text=counted("{count} pod", "{count} pods", count=len(pods)),
             )

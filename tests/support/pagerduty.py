@@ -90,7 +90,7 @@ class PagerDutyLookalike:
 def _mistakes(event: dict[str, Any], size: int) -> Any:
     """Yield what PagerDuty refuses in an event."""
     if event.get("routing_key") != ROUTING_KEY:
-        yield "'routing_key' is invalid"
+        yield "Invalid routing key"
     if event.get("event_action") not in ACTIONS:
         yield "'event_action' is invalid"
     if not 0 < len(event.get("dedup_key", "")) <= 255:

@@ -141,8 +141,7 @@ class Yard:
         newest = await self.newest()
         assert newest is not None, reply
         assert newest.line == line, reply
-        is_of_another = newest.undo_of or newest.replaces  # whose command has the rights
-        forgotten = () if is_of_another else forgotten_rights(RIGHTS[newest.command], newest.steps)
+        forgotten = forgotten_rights(RIGHTS[newest.command], newest.steps) if not newest.undo_of else ()
         assert not forgotten, f"add to `rights` of the command `{newest.command}`: {forgotten}"
         return newest
 

@@ -3,6 +3,7 @@
 PagerDuty takes a second event with the same key and action as the same, so what may have been lost is sent again.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,6 +23,10 @@ from collectors.facts.sentences import listed, said_by, sentence
 
 # 120 events a minute for each integration key; a post of an acknowledged incident is two.
 LIMITS = RateLimits(channel=RateLimit(every=timedelta(seconds=1.1), burst=5), methods=UNLIMITED.methods)
+
+_WRONG_KEY = re.compile(
+    rb"routing.?key", re.IGNORECASE
+)  # "Invalid routing key", as one of the errors of a 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +73,8 @@ class PagerDutyNotifier:
             raise Permanent(listed((name, said_by(error)), ":"), refuses=Refuses.CHANNEL) from error
         for action in actions_of(content.facts):
             body = event_body(content.facts, action, routing_key=key)
-            await send_post(self._session, HttpPost(name=name, url=service.url, body=body), self._clock)
+            post = HttpPost(name=name, url=service.url, body=body, refuses_all=_WRONG_KEY)
+            await send_post(self._session, post, self._clock)
         return nonce
 
     async def edit(self, channel: str, message_id: str, message: Message) -> None:

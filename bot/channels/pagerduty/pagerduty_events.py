@@ -4,13 +4,13 @@ Source: https://developer.pagerduty.com/docs/events-api-v2/trigger-events/
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from hashlib import blake2b
 
 import msgspec
 
-from alerts.cards.incident_facts import AlertFacts, IncidentFacts
+from alerts.cards.incident_facts import AlertFacts, IncidentFacts, body_within
 from collectors.facts.sentences import english
 
 MAX_BODY = 480 << 10  # bytes; PagerDuty refuses more than 512 KiB
@@ -68,15 +68,10 @@ def dedup_key(facts: IncidentFacts) -> str:
 
 def event_body(facts: IncidentFacts, action: str, *, routing_key: str) -> bytes:
     """Return the JSON body. Alerts that make it too large are counted only."""
-    body = _encoded(facts, action, routing_key)
-    while len(body) > MAX_BODY and len(facts.alerts) > 1:
-        kept = facts.alerts[: len(facts.alerts) // 2]
-        facts = replace(facts, alerts=kept, left_out=facts.left_out + len(facts.alerts) - len(kept))
-        body = _encoded(facts, action, routing_key)
-    return body
+    return body_within(MAX_BODY, facts, partial(_encoded, action, routing_key))
 
 
-def _encoded(facts: IncidentFacts, action: str, routing_key: str) -> bytes:
+def _encoded(action: str, routing_key: str, facts: IncidentFacts) -> bytes:
     return msgspec.json.encode(
         PagerDutyEvent(
             routing_key=routing_key,

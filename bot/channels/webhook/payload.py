@@ -4,12 +4,12 @@ Source: https://prometheus.io/docs/alerting/latest/configuration/#webhook_config
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 import msgspec
 
-from alerts.cards.incident_facts import AlertFacts, IncidentFacts
+from alerts.cards.incident_facts import AlertFacts, IncidentFacts, body_within
 from collectors.facts.sentences import english
 
 VERSION = "4"
@@ -89,15 +89,10 @@ def heartbeat_body(receiver: str, *, since: datetime) -> bytes:
 
 def payload_of(facts: IncidentFacts, *, receiver: str) -> bytes:
     """Return the JSON body for the incident as it is now. Alerts that make it too large are counted only."""
-    body = _encoded(facts, receiver)
-    while len(body) > MAX_BODY and len(facts.alerts) > 1:
-        kept = facts.alerts[: len(facts.alerts) // 2]
-        facts = replace(facts, alerts=kept, left_out=facts.left_out + len(facts.alerts) - len(kept))
-        body = _encoded(facts, receiver)
-    return body
+    return body_within(MAX_BODY, facts, partial(_encoded, receiver))
 
 
-def _encoded(facts: IncidentFacts, receiver: str) -> bytes:
+def _encoded(receiver: str, facts: IncidentFacts) -> bytes:
     return msgspec.json.encode(
         WebhookPayload(
             group_key=facts.group_key,

@@ -7,7 +7,9 @@ from datetime import timedelta
 
 import pytest
 
+from bot.channels.slack.notifier import SlackNotifier
 from bot.delivery.fallback import FallbackOptions
+from bot.delivery.notifier_protocol import Recoverable
 from demo.lookalikes.slack.state.messages import Message
 from tests.support.chat import FakeChat
 from tests.support.storm_stage import StormStage, a_site, racks
@@ -152,6 +154,20 @@ async def test_a_slack_that_asks_for_a_pause_is_not_away() -> None:
         assert nodes_in(log) == {}
         await asyncio.sleep(400)
         assert len(cards_in_slack(stage)) == 1
+
+
+async def test_a_channel_that_is_busy_without_saying_for_how_long_is_not_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def busy(*_: object, **__: object) -> str:
+        raise Recoverable("429", is_answer=True)
+
+    stage, log = a_stage()
+    monkeypatch.setattr(SlackNotifier, "post", busy)
+    async with stage.delivering():
+        await stage.fire(["n1-01"], ["NodeNotReady"])
+        await asyncio.sleep(900)
+        assert nodes_in(log) == {}
 
 
 async def test_a_restart_while_slack_is_away_repeats_nothing_in_the_fallback() -> None:

@@ -1,6 +1,6 @@
 """Budgets: what counts as out of service, which budgets a plan falls under, and when it exceeds one."""
 
-from commands.gates.budget import OF_AUTOMATION, Budget, BudgetNode, BudgetScope, BudgetUse, budget_uses
+from commands.gates.budget import Budget, BudgetNode, BudgetScope, BudgetUse, budget_uses
 
 NODES = [
     *(BudgetNode(name=f"a{number}", pool="a100", rack=f"r{number % 2}") for number in range(1, 5)),
@@ -63,8 +63,13 @@ def test_what_was_taken_out_in_the_last_hour_counts_though_it_is_back() -> None:
     assert not use.is_over, "a2 is counted once"
 
 
+def test_a_budget_of_the_settings_takes_the_place_of_that_of_automation() -> None:
+    three = Budget(scope=BudgetScope.POOL, of="a*", nodes=3)
+    assert [use.limit for use in uses(three, taken=("a1", "h1"), is_automation=True)] == [3, 1]
+
+
 def test_automation_is_limited_where_nothing_else_says_so_and_people_are_not() -> None:
-    assert uses(OF_AUTOMATION, taken=("h1",)) == ()
-    (free,) = uses(OF_AUTOMATION, taken=("h1",), is_automation=True)
-    (taken,) = uses(OF_AUTOMATION, taken=("a1",), is_automation=True)
+    assert uses(taken=("h1",)) == ()
+    (free,) = uses(taken=("h1",), is_automation=True)
+    (taken,) = uses(taken=("a1",), is_automation=True)
     assert (free.is_over, taken.is_over) == (False, True)

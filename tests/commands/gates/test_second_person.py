@@ -51,13 +51,25 @@ def test_who_owns_all_that_ends_agrees_to_it() -> None:
 def test_a_team_may_confirm_alone_only_what_it_may_run_there() -> None:
     grants = {
         "sre": Grant(
-            commands=("node *",), clusters=("prod-*",), may_confirm_alone=("node drain", "volume *")
+            commands=("node *",),
+            clusters=("prod-*",),
+            namespaces=("vision-*",),
+            may_confirm_alone=("node drain", "volume *"),
         ),
         "vision": Grant(commands=("training *",)),
     }
     teams = ("sre", "vision", "unknown")
-    assert team_alone(teams, grants, "node drain", cluster="prod-a") == "sre"
-    assert team_alone(teams, grants, "node drain", cluster="lab") == ""
-    assert team_alone(teams, grants, "node cordon", cluster="prod-a") == ""
-    assert team_alone(teams, grants, "volume freeze", cluster="prod-a") == "", "it may not run it at all"
-    assert team_alone(("vision",), grants, "training stop", cluster="prod-a") == ""
+
+    def alone(
+        *commands: str, cluster: str = "prod-a", namespaces: tuple[str, ...] = (), of: tuple[str, ...] = teams
+    ) -> str:
+        return team_alone(of, grants, commands, cluster=cluster, namespaces=namespaces)
+
+    assert alone("node drain") == "sre"
+    assert alone("node drain", namespaces=("vision-a",)) == "sre"
+    assert alone("node drain", namespaces=("vision-a", "kube-system")) == "", "it has no grant there"
+    assert alone("node drain", cluster="lab") == ""
+    assert alone("node cordon") == ""
+    assert alone("node drain", "plan exceed") == "", "to go over a budget is another thing"
+    assert alone("volume freeze") == "", "it may not run it at all"
+    assert alone("training stop", of=("vision",)) == ""

@@ -123,6 +123,27 @@ async def test_an_answer_that_got_lost_after_the_trigger_still_ends_acknowledged
     assert [one.state for one in pagerduty.alerts.values()] == ["acknowledged"]
 
 
+async def test_a_wrong_key_refuses_the_channel_and_a_bad_event_only_itself(
+    pagerduty: PagerDutyLookalike,
+) -> None:
+    wrong = "w" * 32
+    async with aiohttp.ClientSession() as session:
+        for key, message, refuses in (
+            (wrong, HOT, Refuses.CHANNEL),
+            (
+                ROUTING_KEY,
+                replace(HOT, facts=replace(facts_of(HOT), subject={}, cluster="")),
+                Refuses.MESSAGE,
+            ),
+        ):
+            service = PagerDutyService(url=pagerduty.url, routing_key=Secret(value=key))
+            notifier = PagerDutyNotifier(session, {"gpus": service}, clock=Hands())
+            with pytest.raises(Permanent, match="400") as caught:
+                await notifier.post("gpus", message, nonce="n1")
+            assert caught.value.refuses is refuses
+            assert wrong not in f"{caught.value!r}"
+
+
 async def test_a_missing_key_file_refuses_the_channel_and_names_the_file(
     pagerduty: PagerDutyLookalike, tmp_path: Path
 ) -> None:

@@ -102,6 +102,7 @@ async def test_each_status_has_its_meaning(
     assert type(error) is expected
     assert str(error) == f"webhook night: {status}"
     assert getattr(error, "refuses", None) is refuses
+    assert getattr(error, "is_answer", None) is (True if expected is Recoverable else None)
 
 
 @pytest.mark.parametrize("status", [429, 503])

@@ -1,10 +1,10 @@
 """Plans and their budgets: what waits, what lets it go on, and how it goes over."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,14 +15,14 @@ from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.request import Actor
 from commands.execution.executor import PlanExecutor
-from commands.execution.plan import Plan, PlanState, Risk
+from commands.execution.plan import Plan, PlanState, Risk, StepRecord, StepState
 from commands.execution.plan_gate import HELD_AT_MOST
 from commands.execution.preview import card_of
 from commands.gates.budget import Budget, BudgetScope
 from commands.models import AuditEntry
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.drained import until
-from tests.support.yard import CLUSTER, Yard, lookalike_with, text_of, yard_before
+from tests.support.yard import CLUSTER, Yard, a_node_tree, lookalike_with, text_of, yard_before
 
 ELI = Actor(id="U_ELI", name="eli", teams=frozenset({"sre"}))
 NODES = tuple(f"gpu-a{number:02}" for number in range(1, 51))
@@ -135,33 +135,82 @@ async def test_fifty_plans_at_once_never_exceed_a_budget_of_five(
     assert all("5 of 5 nodes out of service" in reason for reason in held), "each says who holds the rest"
 
 
-async def test_the_next_process_starts_what_waited_once_there_is_room(yard: Yard) -> None:
-    await cordon(yard, *NODES[:5])
-    plan = await yard.executor.execute(await yard.confirmed(await yard.plan(f"node cordon {NODES[5]}")))
-    assert plan.state is PlanState.WAITING
-    runner = PlanRunner(yard.store, yard.executor, channel="", gate_again=0.05)
+@asynccontextmanager
+async def runs_plans(yard: Yard) -> AsyncGenerator[None]:
+    """Run plans as the next process does."""
+    runner = PlanRunner(
+        yard.store, yard.executor, channel="", renew=yard.pipeline.decisions.renew, gate_again=0.05
+    )
     yard.store.listen(runner.wake)
-
-    async def has_state(state: PlanState) -> bool:
-        return (await stored(yard, plan.id)).state is state
-
     async with asyncio.TaskGroup() as group:
         running = group.create_task(runner.run())
-        yard.clock.move(timedelta(minutes=2))
-        await yard.do(f"node uncordon {NODES[0]}")
-        await until(partial(has_state, PlanState.DONE))
+        yield
         running.cancel()
 
 
-async def test_going_over_takes_a_reason_and_a_second_person_and_ends_the_waiting_plan(yard: Yard) -> None:
+async def held_back(yard: Yard, line: str) -> Plan:
+    """Return the plan of a line, which waits for its budget: five nodes are out."""
     await cordon(yard, *NODES[:5])
-    waiting = await yard.executor.execute(await yard.confirmed(await yard.plan(f"node cordon {NODES[5]}")))
+    plan = await yard.executor.execute(await yard.confirmed(await yard.plan(line)))
+    assert plan.state is PlanState.WAITING
+    return plan
+
+
+async def make_room(yard: Yard) -> None:
+    yard.clock.move(timedelta(minutes=2))
+    await yard.do(f"node uncordon {NODES[0]}")
+
+
+def has_state(yard: Yard, plan: Plan, state: PlanState) -> Callable[[], Awaitable[bool]]:
+    async def holds() -> bool:
+        return (await stored(yard, plan.id)).state is state
+
+    return holds
+
+
+async def test_the_next_process_starts_what_waited_once_there_is_room(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    plan = await held_back(yard, f"node cordon {NODES[5]} --for 1h")
+    yard.clock.move(timedelta(hours=2))
+    async with runs_plans(yard):
+        await make_room(yard)
+        await until(has_state(yard, plan, PlanState.DONE))
+    node = kube.get("Node", "", NODES[5])
+    assert node is not None
+    until_then = node["metadata"]["annotations"]["yardmaster.io/cordon-until"]
+    assert until_then > f"{yard.clock.now():%Y-%m-%dT%H:%M:%SZ}", "its hour began when it was cordoned"
+
+
+async def test_what_waited_and_is_another_plan_by_then_is_not_done(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    plan = await held_back(yard, f"node cordon {NODES[5]}")
+    kube.delete("Node", "", NODES[5])
+    kube.create(a_node_tree(NODES[5]), keep_status=True)
+    uid = (kube.get("Node", "", NODES[5]) or {})["metadata"]["uid"]
+    await yard.seen(lambda: yard.cluster.inventory().nodes[NODES[5]].metadata.uid == uid)
+    async with runs_plans(yard):
+        await make_room(yard)
+        await until(has_state(yard, plan, PlanState.CANCELLED))
+    ended = await stored(yard, plan.id)
+    assert "it was held back, and nothing was done: The cluster changed" in ended.error
+    assert f"Run `{plan.line}` again." in ended.error
+    assert not (kube.get("Node", "", NODES[5]) or {})["spec"].get("unschedulable")
+
+
+async def test_going_over_takes_a_reason_and_a_second_person_and_ends_the_waiting_plan(yard: Yard) -> None:
+    waiting = await held_back(yard, f"node cordon {NODES[5]}")
     form = await yard.answer(f"plan exceed {waiting.id}")
     assert form is not None
     assert form.form is not None, "the reason is asked for in a form"
 
-    over = await yard.plan(f'plan exceed {waiting.id} --reason "it loses data"')
-    assert over.risk is Risk.BREAK
+    shown = await yard.say(f'plan exceed {waiting.id} --reason "it loses data"')
+    assert "It goes over its budget: it loses data" in shown
+    assert "A second person has to confirm it: it goes over a budget." in shown
+    over = await yard.newest()
+    assert over is not None
+    assert (over.risk, over.line, over.command) == (Risk.BREAK, waiting.line, waiting.command)
     assert "someone else has to confirm" in await yard.say(f"plan confirm {over.id} --hash {over.hash}")
     assert "is not the plan you were shown" in await yard.say(
         f"plan confirm {over.id} --hash {waiting.hash}", ELI
@@ -175,6 +224,37 @@ async def test_going_over_takes_a_reason_and_a_second_person_and_ends_the_waitin
     async with yard.store.unit() as unit:
         entries = await unit.rows(AuditEntry).find(plan=over.id)
     assert [entry.what for entry in entries] == ["refused", "confirmed", "done"]
+
+
+async def test_a_proposal_that_would_wait_goes_over_at_once_but_not_when_it_is_late(yard: Yard) -> None:
+    await cordon(yard, *NODES[:5])
+    late = await yard.plan(f"node cordon {NODES[5]}")
+    yard.clock.move(yard.pipeline.defaults.plan_expires + timedelta(seconds=1))
+    assert "has expired" in await yard.say(f"plan exceed {late.id} --reason urgent")
+    fresh = await yard.plan(f"node cordon {NODES[5]}")
+    await yard.say(f"plan exceed {fresh.id} --reason urgent")
+    over = await yard.newest()
+    assert over is not None
+    assert over.replaces == fresh.id
+    assert (await yard.executor.execute(await yard.confirmed(over, ELI))).state is PlanState.DONE
+
+
+async def test_a_cordon_of_a_plan_that_failed_counts_and_one_that_was_not_begun_does_not(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    await cordon(yard, *NODES[:3])
+    failed, idle = [await yard.confirmed(await yard.plan(f"node cordon {name}")) for name in NODES[3:5]]
+    async with yard.store.unit() as unit:
+        for plan in (failed, idle):
+            await unit.rows(Plan).put(
+                replace(plan, state=PlanState.FAILED, ended_at=yard.clock.now(), error="a test")
+            )
+        await unit.rows(StepRecord).put(
+            StepRecord(plan=failed.id, number=0, cluster=CLUSTER, state=StepState.UNKNOWN)
+        )
+    shown = await yard.say(f"node cordon {NODES[5]}")
+    assert "4 of 5 nodes out of service" in shown
+    assert f"{NODES[3]}: plan {failed.id} of dana cordons it" in shown
 
 
 async def test_nothing_goes_over_a_budget_that_holds_nothing_back(yard: Yard) -> None:

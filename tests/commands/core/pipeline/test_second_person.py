@@ -139,6 +139,14 @@ async def test_the_owner_of_all_that_ends_may_agree_without_a_grant(yard: Yard) 
     assert await grounds(yard, plan) == "as the owner of what it ends"
 
 
+async def test_an_owner_agrees_to_nothing_that_somebody_without_a_right_asks(yard: Yard) -> None:
+    plan = replace(await proposed(yard), actor=BO.person, actor_name="bo", actor_teams=("speech",))
+    async with yard.store.unit() as unit:  # as `ask` stores it, who may ask a team for what they may not run
+        await unit.rows(Plan).put(plan)
+    assert "may run node wreck" in await confirm(yard, plan, ANA)
+    assert (await stored(yard, plan)).state is PlanState.PROPOSED
+
+
 async def test_the_owner_of_a_part_may_not(yard: Yard, wreck: Wreck) -> None:
     wreck.ends = (DETR, replace(DETR, name="speech/asr", owner="bo", team="speech"))
     plan = await proposed(yard)
