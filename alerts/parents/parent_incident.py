@@ -64,6 +64,7 @@ class Announced:
     "resolved_at",
     "unanswered_since",
     over=lambda parent: parent.resolved_at,
+    floats=lambda parent: (parent.gpu_hours, parent.standing.at_stake),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParentIncident:

@@ -184,7 +184,7 @@ def test_it_says_in_the_past_what_proved_it_and_when(proof: str, facts: str, sai
     seen = (ProofFacts(topology=topology_of(letter)) for letter in facts)
 
     proved = plain(what_proved(looked(incident_of(proof), *seen)))
-    assert proved == f"{said} at 2026-03-02 12:03 UTC"
+    assert proved == f"{said} (2026-03-02 12:03 UTC)"
 
 
 def test_each_alert_needs_its_own_proof() -> None:

@@ -69,6 +69,7 @@ async def test_the_writer_of_a_volume_is_known_and_a_reader_is_none(yard: Yard, 
     volumes.job("detr", "gpu-a01", labels=DETR)
     volumes.pod("eval", "gpu-a02", read_only=True, owned_by="Operator/eval")
     await cached(yard, 2)
+    await yard.seen(lambda: bool(yard.cluster.trainings()))  # the Job may come after its pod
 
     seen = await now(yard)
 

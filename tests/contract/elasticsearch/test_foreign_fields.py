@@ -120,7 +120,7 @@ async def test_a_time_that_is_not_a_date_is_reported(logs: Logs) -> None:
     await logs.index({"@timestamp": 1, "message": XID, "host": "gpu-a01"}, into="numbers")
     blind = await queried(logs, by=("node",), level=LogLevel.ERROR)
     assert isinstance(blind, Blind)
-    assert "`@timestamp` (time) is mapped as long, which is no date" in blind.reason
+    assert "`@timestamp` (time) is mapped as long, which is not a date" in blind.reason
 
 
 @REAL_ONLY
