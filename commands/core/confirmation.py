@@ -168,7 +168,7 @@ def changes_since_shown(plan: Plan, draft: PlanDraft, breaks: Sequence[str]) -> 
     worse += [
         sentence("{blocker} blocks it", blocker=one) for one in draft.blockers if one not in plan.blockers
     ]
-    worse += [one for one in breaks if one not in plan.breaks]
+    worse = worse or [one for one in breaks if one not in plan.breaks]
     if worse:
         return sentence(
             "It disrupts more than the first preview showed: {worse}.", worse=some_of(worse, SHOWN)
