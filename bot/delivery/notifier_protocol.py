@@ -8,6 +8,7 @@ from typing import Protocol
 from alerts.cards.message import Message
 from alerts.cards.text import Text
 from bot.delivery.rate_limiter import RateLimits
+from collectors.facts.sentences import sentence
 
 
 class SendError(Exception):
@@ -52,6 +53,11 @@ class Permanent(SendError):  # noqa: N818
     def __init__(self, reason: str, *, refuses: Refuses = Refuses.MESSAGE) -> None:
         super().__init__(reason)
         self.refuses = refuses
+
+
+def unknown_channel(id: str) -> Permanent:
+    """Return the refusal of a channel that the settings do not have, such as `webhook:night`."""
+    return Permanent(sentence("the settings have no channel {channel}", channel=id), refuses=Refuses.CHANNEL)
 
 
 class Gone(SendError):  # noqa: N818

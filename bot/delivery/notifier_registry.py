@@ -10,13 +10,11 @@ from alerts.cards.text import Text
 from bot.delivery.notifier_protocol import (
     Capabilities,
     Notifier,
-    Permanent,
     Picture,
-    Refuses,
     SearchWindow,
+    unknown_channel,
 )
 from bot.delivery.rate_limiter import UNLIMITED, RateLimiter
-from collectors.facts.sentences import sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +82,4 @@ class UnconfiguredNotifier:
 
     def _refuse(self, channel: str) -> NoReturn:
         name = f"{self._kind}:{channel}" if self._kind else channel
-        raise Permanent(
-            sentence("the settings have no channel {channel}", channel=name), refuses=Refuses.CHANNEL
-        )
+        raise unknown_channel(name)

@@ -8,26 +8,24 @@ cannot be stopped, and delivers what it has.
 import asyncio
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import NoReturn
 
 from alerts.cards.message import Message
 from alerts.cards.text import Text
 from bot.channels.apprise.apprise_service import AppriseMessage, AppriseService
 from bot.channels.plain_text import plain_text
+from bot.channels.post_only import PostOnly, misconfigured
 from bot.delivery.card_entries import state_digest_of
 from bot.delivery.notifier_protocol import (
     Capabilities,
     Permanent,
-    Picture,
-    Refuses,
-    SearchWindow,
     UnknownOutcome,
+    unknown_channel,
 )
 from bot.delivery.rate_limiter import UNLIMITED, RateLimit, RateLimits
 from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.language.translation import translated
 from bot.settings.secrets import SecretError
-from collectors.facts.sentences import listed, said_by, sentence
+from collectors.facts.sentences import sentence
 
 # Chats take one message a second for each channel, and some 20 a minute for each group (DingTalk, Telegram, WeCom).
 LIMITS = RateLimits(channel=RateLimit(every=timedelta(seconds=3.1), burst=5), methods=UNLIMITED.methods)
@@ -35,12 +33,13 @@ LIMITS = RateLimits(channel=RateLimit(every=timedelta(seconds=3.1), burst=5), me
 MOST_SENDING = 100  # messages whose end nobody has seen
 
 
-class AppriseNotifier:
+class AppriseNotifier(PostOnly):
     """A Notifier of `bot/delivery/notifier_protocol.py`; its channels are addresses by name.
 
     `addresses` read their secrets at each call, and raise SecretError.
     """
 
+    only_posts = sentence("apprise can only send messages")
     capabilities = Capabilities(repeats_reach_people=True, limits=LIMITS)
 
     def __init__(self, addresses: Mapping[str, Callable[[], str]], catalogue: Catalogue = ENGLISH) -> None:
@@ -59,10 +58,7 @@ class AppriseNotifier:
         broadcast: bool = False,
     ) -> str:
         if channel not in self._addresses:
-            raise Permanent(
-                sentence("the settings have no channel apprise:{channel}", channel=channel),
-                refuses=Refuses.CHANNEL,
-            )
+            raise unknown_channel(f"apprise:{channel}")
         if not isinstance(content, Message):
             raise Permanent(sentence("apprise takes cards only"))
         shown = translated(content.without_buttons, self._catalogue)
@@ -96,21 +92,5 @@ class AppriseNotifier:
             if known is None or known[0] != address:
                 known = self._open[channel] = (address, await asyncio.to_thread(AppriseService, address))
         except (SecretError, ValueError) as error:  # neither has anything of the address
-            raise Permanent(listed((name, said_by(error)), ":"), refuses=Refuses.CHANNEL) from None
+            raise misconfigured(name, error) from None
         return known[1]
-
-    async def edit(self, channel: str, message_id: str, message: Message) -> None:
-        _not_capable()
-
-    async def find(self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None) -> None:
-        _not_capable()
-
-    async def delete(self, channel: str, message_id: str) -> None:
-        _not_capable()
-
-    async def upload(self, channel: str, picture: Picture, *, thread: str) -> str:
-        _not_capable()
-
-
-def _not_capable() -> NoReturn:
-    raise Permanent(sentence("apprise can only send messages"))

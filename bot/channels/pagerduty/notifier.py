@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import NoReturn
 
 import aiohttp
 
@@ -15,11 +14,16 @@ from alerts.cards.message import Message
 from alerts.cards.text import Text
 from bot.channels.http_posting import HttpPost, send_post
 from bot.channels.pagerduty.pagerduty_events import actions_of, event_body
-from bot.delivery.notifier_protocol import Capabilities, Permanent, Picture, Refuses, SearchWindow
+from bot.channels.post_only import PostOnly, misconfigured
+from bot.delivery.notifier_protocol import (
+    Capabilities,
+    Permanent,
+    unknown_channel,
+)
 from bot.delivery.rate_limiter import UNLIMITED, RateLimit, RateLimits
 from bot.settings.secrets import SecretError
 from collectors.facts.clock import Clock
-from collectors.facts.sentences import listed, said_by, sentence
+from collectors.facts.sentences import sentence
 
 # 120 events a minute for each integration key; a post of an acknowledged incident is two.
 LIMITS = RateLimits(channel=RateLimit(every=timedelta(seconds=1.1), burst=5), methods=UNLIMITED.methods)
@@ -37,9 +41,10 @@ class PagerDutyService:
     routing_key: Callable[[], str]
 
 
-class PagerDutyNotifier:
+class PagerDutyNotifier(PostOnly):
     """A Notifier of `bot/delivery/notifier_protocol.py`; its channels are the services by name."""
 
+    only_posts = sentence("PagerDuty can only be sent events")
     capabilities = Capabilities(facts=True, limits=LIMITS)
 
     def __init__(
@@ -60,35 +65,16 @@ class PagerDutyNotifier:
     ) -> str:
         service = self._services.get(channel)
         if service is None:
-            raise Permanent(
-                sentence("the settings have no channel pagerduty:{channel}", channel=channel),
-                refuses=Refuses.CHANNEL,
-            )
+            raise unknown_channel(f"pagerduty:{channel}")
         if not isinstance(content, Message) or content.facts is None:
             raise Permanent(sentence("PagerDuty takes incidents only"))
         name = f"pagerduty {channel}"
         try:
             key = service.routing_key()
         except SecretError as error:  # a secret's file, which the error names
-            raise Permanent(listed((name, said_by(error)), ":"), refuses=Refuses.CHANNEL) from error
+            raise misconfigured(name, error) from error
         for action in actions_of(content.facts):
             body = event_body(content.facts, action, routing_key=key)
             post = HttpPost(name=name, url=service.url, body=body, refuses_all=_WRONG_KEY)
             await send_post(self._session, post, self._clock)
         return nonce
-
-    async def edit(self, channel: str, message_id: str, message: Message) -> None:
-        _not_capable()
-
-    async def find(self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None) -> None:
-        _not_capable()
-
-    async def delete(self, channel: str, message_id: str) -> None:
-        _not_capable()
-
-    async def upload(self, channel: str, picture: Picture, *, thread: str) -> str:
-        _not_capable()
-
-
-def _not_capable() -> NoReturn:
-    raise Permanent(sentence("PagerDuty can only be sent events"))

@@ -8,21 +8,26 @@ import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import NoReturn
 
 import aiohttp
 
 from alerts.cards.message import Message
 from alerts.cards.text import Text
 from bot.channels.http_posting import TIMEOUT, HttpPost, send_post
+from bot.channels.post_only import PostOnly, misconfigured
 from bot.channels.webhook.payload import heartbeat_body, payload_of
 from bot.channels.webhook.signing import signed
-from bot.delivery.notifier_protocol import Capabilities, Permanent, Picture, Refuses, SearchWindow
+from bot.delivery.notifier_protocol import (
+    Capabilities,
+    Permanent,
+    Refuses,
+    unknown_channel,
+)
 from bot.delivery.rate_limiter import UNLIMITED
 from bot.settings.channels import address_error
 from bot.settings.secrets import SecretError
 from collectors.facts.clock import Clock
-from collectors.facts.sentences import listed, said_by, sentence
+from collectors.facts.sentences import sentence
 
 AT_ONCE = 8  # the only limit: a receiver that wants another answers 429
 
@@ -38,9 +43,10 @@ class WebhookEndpoint:
     timeout: timedelta = field(default=TIMEOUT)
 
 
-class WebhookNotifier:
+class WebhookNotifier(PostOnly):
     """A Notifier of `bot/delivery/notifier_protocol.py`; its channels are the endpoints by name."""
 
+    only_posts = sentence("a webhook can only be posted to")
     capabilities = Capabilities(facts=True, at_once=AT_ONCE, limits=UNLIMITED)
 
     def __init__(
@@ -62,10 +68,7 @@ class WebhookNotifier:
     ) -> str:
         endpoint = self._endpoints.get(channel)
         if endpoint is None:
-            raise Permanent(
-                sentence("the settings have no channel webhook:{channel}", channel=channel),
-                refuses=Refuses.CHANNEL,
-            )
+            raise unknown_channel(f"webhook:{channel}")
         if not isinstance(content, Message) or content.facts is None:
             raise Permanent(sentence("a webhook takes incidents only"))
         await self._send(channel, endpoint, payload_of(content.facts, receiver=channel))
@@ -75,25 +78,13 @@ class WebhookNotifier:
         """Post the alert that always fires. Raises SendError."""
         await self._send(channel, self._endpoints[channel], heartbeat_body(channel, since=self._since))
 
-    async def edit(self, channel: str, message_id: str, message: Message) -> None:
-        _not_capable()
-
-    async def find(self, channel: str, nonce: str, window: SearchWindow, thread: str | None = None) -> None:
-        _not_capable()
-
-    async def delete(self, channel: str, message_id: str) -> None:
-        _not_capable()
-
-    async def upload(self, channel: str, picture: Picture, *, thread: str) -> str:
-        _not_capable()
-
     async def _send(self, channel: str, endpoint: WebhookEndpoint, body: bytes) -> None:
         name = f"webhook {channel}"
         try:
             url, headers = endpoint.url(), endpoint.headers()
             key = endpoint.signing_key()
         except SecretError as error:  # a secret's file, which the error names
-            raise Permanent(listed((name, said_by(error)), ":"), refuses=Refuses.CHANNEL) from error
+            raise misconfigured(name, error) from error
         if error_ := address_error(url):
             raise Permanent(
                 sentence("{webhook}: its address {problem}", webhook=name, problem=error_),
@@ -109,7 +100,3 @@ class WebhookNotifier:
             timeout=endpoint.timeout,
         )
         await send_post(self._session, post, self._clock)
-
-
-def _not_capable() -> NoReturn:
-    raise Permanent(sentence("a webhook can only be posted to"))
