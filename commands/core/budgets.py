@@ -128,7 +128,7 @@ async def _taken_by(plan: Plan, rows: StoreSnapshot) -> frozenset[str]:
         for record in await rows.rows(StepRecord).find(plan=plan.id)
         if record.state in (StepState.RUNNING, StepState.DONE, StepState.UNKNOWN)
     }
-    return frozenset(step.ref.name for step in cordons(plan) if plan.steps.index(step) in begun)
+    return frozenset(node for number, node in cordons(plan).items() if number in begun)
 
 
 async def with_budgets(plan: Plan, budgets: Budgets, rows: StoreSnapshot) -> Plan:

@@ -14,7 +14,7 @@ from commands.core.ownership import ownership
 from commands.core.request import Actor
 from commands.execution.disruption import worse_than_shown
 from commands.execution.plan import Plan, PlanState, plan_hash
-from commands.execution.plan_outcome import open_incidents_about, record_outcome
+from commands.execution.plan_outcome import end_unbegun, open_incidents_about
 from commands.execution.record_steps import changed_before
 from commands.execution.step_outcomes import Waiting
 from commands.execution.steps import Step
@@ -223,12 +223,7 @@ async def _end_replaced(plan: Plan, unit: Unit, now: datetime) -> None:
         raise UnusableError(
             sentence("Plan `{plan}`, in whose place this is, no longer waits.", plan=plan.replaces)
         )
-    was_confirmed = replaced.state is PlanState.WAITING
-    reason = sentence("replaced by {plan}", plan=plan.id)
-    ended = replace(replaced, state=PlanState.CANCELLED, error=reason, ended_at=now)
-    await unit.rows(Plan).put(ended)
-    if was_confirmed:
-        await record_outcome(unit, ended)
+    await end_unbegun(unit, replaced, sentence("replaced by {plan}", plan=plan.id), now)
 
 
 def namespaces_of(steps: tuple[Step, ...]) -> list[str]:

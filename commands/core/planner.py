@@ -29,7 +29,7 @@ from commands.core.request import Actor
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.dry_run import DryRunError, dry_run
 from commands.execution.plan import Plan, PlanState, Risk
-from commands.execution.plan_outcome import record_outcome
+from commands.execution.plan_outcome import end_unbegun
 from commands.execution.preview import preview
 from commands.execution.step_outcomes import Refused, Waiting
 from commands.execution.steps import Record, Running, Wait
@@ -84,9 +84,7 @@ class Planner:
             ):
                 if older.line == plan.line and not older.asked_of and not older.is_fixed:
                     reason = sentence("replaced by {plan}", plan=plan.id)
-                    await unit.rows(Plan).put(
-                        replace(older, state=PlanState.CANCELLED, error=reason, ended_at=plan.created_at)
-                    )
+                    await end_unbegun(unit, older, reason, plan.created_at)
             await unit.rows(Plan).put(plan)
         self.times.start(plan, self.clock)
         return _previewed(plan, also=draft.alternatives)
@@ -117,9 +115,8 @@ class Planner:
         """Plan again as the cluster is now, and confirm that; or show it, if it is not what was shown before."""
         draft = await self._redraft(command, words, context, plan)
         if draft.nothing_to_do:
-            raise UnusableError(sentence("There is nothing left to do: {reason}", reason=draft.nothing_to_do))
-        draft = await self._dry_run(draft, context)
-        breaks = plan.breaks if plan.is_fixed else breaks_of(draft, asker, context.defaults.owners)
+            raise _nothing_left(draft)
+        breaks = _breaks_now(plan, draft, asker, context)
         if changes := changes_since_shown(plan, draft, breaks):
             shown_to = replace(context, actor=asker)
             return await self._show_again(command, plan, draft, shown_to, note=changes)
@@ -148,8 +145,8 @@ class Planner:
             raise UnusableError(sentence("No budget holds plan `{plan}` back.", plan=plan.id))
         draft = await self._redraft(command, words, context, plan)
         if draft.nothing_to_do:
-            raise UnusableError(sentence("There is nothing left to do: {reason}", reason=draft.nothing_to_do))
-        draft = _over_budget(await self._dry_run(draft, context), reason, replaces=plan.id)
+            raise _nothing_left(draft)
+        draft = _over_budget(draft, reason, replaces=plan.id)
         return await self.propose(await self._proposed(command, draft, context, plan.line), draft)
 
     async def renew(
@@ -162,8 +159,7 @@ class Planner:
         draft = await self._redraft(command, words, replace(context, actor=asker), plan)
         if draft.nothing_to_do:
             raise UnusableError(draft.nothing_to_do)
-        draft = await self._dry_run(draft, context)
-        breaks = plan.breaks if plan.is_fixed else breaks_of(draft, asker, context.defaults.owners)
+        breaks = _breaks_now(plan, draft, asker, context)
         if changes := changes_since_shown(plan, draft, breaks):
             raise UnusableError(sentence("{changes} Run `{line}` again.", changes=changes, line=plan.line))
         async with self.store.unit() as unit:
@@ -179,10 +175,8 @@ class Planner:
             stored = await unit.rows(Plan).get(plan.id)
             if stored is None or stored.state is not PlanState.WAITING:
                 return
-            error = sentence("it was held back, and nothing was done: {why}", why=why)
-            ended = replace(stored, state=PlanState.CANCELLED, error=error, ended_at=self.clock.now())
-            await unit.rows(Plan).put(ended)
-            await record_outcome(unit, ended)
+            reason = sentence("it was held back, and nothing was done: {why}", why=why)
+            await end_unbegun(unit, stored, reason, self.clock.now())
 
     async def _dry_run(self, draft: PlanDraft, context: CommandContext) -> PlanDraft:
         """Return the draft with what its steps would have to wait for now. Raises UnusableError for a refused one."""
@@ -218,12 +212,15 @@ class Planner:
     async def _redraft(
         self, command: AnyCommand, words: Sequence[str], context: CommandContext, plan: Plan
     ) -> PlanDraft:
+        """Return the draft of a stored plan, planned again, after a dry run."""
         assert command.plan is not None
         if plan.is_fixed:
-            return PlanDraft(
+            draft = PlanDraft(
                 title=plan.title, stages=plan.stages, disrupts=plan.disrupts, decided=plan.decided
             )
-        draft = await command.plan(action_of(command, words), context)
+        else:
+            draft = await command.plan(action_of(command, words), context)
+        draft = await self._dry_run(draft, context)
         return _over_budget(draft, plan.over_budget, replaces=plan.replaces) if plan.over_budget else draft
 
     async def _show_again(
@@ -238,17 +235,19 @@ class Planner:
                 check_open(
                     stored, self.times.now(stored, self.clock)
                 )  # it may have been confirmed during planning
-            await unit.rows(Plan).put(
-                replace(
-                    plan,
-                    state=PlanState.CANCELLED,
-                    error=sentence("the cluster changed"),
-                    ended_at=context.now,
-                )
-            )
+            await end_unbegun(unit, plan, sentence("the cluster changed"), context.now)
             await unit.rows(Plan).put(fresh)
         self.times.start(fresh, self.clock)
         return _previewed(fresh)
+
+
+def _nothing_left(draft: PlanDraft) -> UnusableError:
+    return UnusableError(sentence("There is nothing left to do: {reason}", reason=draft.nothing_to_do))
+
+
+def _breaks_now(plan: Plan, draft: PlanDraft, asker: Actor, context: CommandContext) -> tuple[str, ...]:
+    """Return why a stored plan needs a second person as it is now. That of a file is what was shown."""
+    return plan.breaks if plan.is_fixed else breaks_of(draft, asker, context.defaults.owners)
 
 
 def _over_budget(draft: PlanDraft, reason: str, *, replaces: str) -> PlanDraft:

@@ -1,14 +1,23 @@
 """Recording of how a plan ended: in the audit log, on its incident, and on the plan that it reverts."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.grouping import add_action
 from alerts.incidents.incident import Incident
 from alerts.store import Unit
-from commands.execution.plan import Plan, PlanState
+from commands.execution.plan import GATED, Plan, PlanState
 from commands.execution.steps import Record
 from commands.models import AuditEntry
+
+
+async def end_unbegun(unit: Unit, plan: Plan, reason: str, now: datetime) -> None:
+    """Cancel a plan of which no step has begun. The outcome of one that was confirmed is recorded."""
+    ended = replace(plan, state=PlanState.CANCELLED, error=reason, ended_at=now)
+    await unit.rows(Plan).put(ended)
+    if plan.state in GATED:
+        await record_outcome(unit, ended)
 
 
 async def record_outcome(unit: Unit, plan: Plan) -> None:

@@ -119,20 +119,20 @@ class BudgetUse:
         )
 
 
-def cordons(plan: Plan) -> list[Patch]:
-    """Return the steps of the plan that cordon a node."""
-    return [
-        step
-        for step in plan.steps
+def cordons(plan: Plan) -> dict[int, str]:
+    """Return the nodes that the plan cordons, by the number of the step."""
+    return {
+        number: step.ref.name
+        for number, step in enumerate(plan.steps)
         if isinstance(step, Patch)
         and step.ref.kind == "Node"
         and (step.body.get("spec") or {}).get("unschedulable") is True
-    ]
+    }
 
 
 def nodes_taken_out(plan: Plan) -> frozenset[str]:
     """Return the nodes that the plan cordons."""
-    return frozenset(step.ref.name for step in cordons(plan))
+    return frozenset(cordons(plan).values())
 
 
 def budget_uses(

@@ -11,8 +11,8 @@ from commands.core.command import Answer, Command, DeniedError
 from commands.core.confirmation import already, namespaces_of, no_plan
 from commands.core.context import CommandContext
 from commands.core.parameter_types import PLAN, reason_option
-from commands.execution.plan import GATED, Plan, PlanState
-from commands.execution.plan_outcome import record_outcome
+from commands.execution.plan import Plan, PlanState
+from commands.execution.plan_outcome import end_unbegun
 from commands.execution.preview import details
 from commands.plan.undo import PlanName, journal_of, stored_plan, undo
 
@@ -60,11 +60,10 @@ async def cancel(named: PlanName, context: CommandContext) -> Answer:
             )
         was_running = plan.state is PlanState.RUNNING
         reason = sentence("cancelled by {actor}", actor=context.actor.name)
-        ended_at = None if was_running else context.now  # the executor ends a running plan
-        cancelled = replace(plan, state=PlanState.CANCELLED, error=reason, ended_at=ended_at)
-        await unit.rows(Plan).put(cancelled)
-        if plan.state in GATED:
-            await record_outcome(unit, cancelled)
+        if was_running:  # the executor ends it
+            await unit.rows(Plan).put(replace(plan, state=PlanState.CANCELLED, error=reason))
+        else:
+            await end_unbegun(unit, plan, reason, context.now)
     effect = sentence("it stops after the current step") if was_running else sentence("nothing was done")
     return Answer(
         message=Message(
