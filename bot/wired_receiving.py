@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 
-from aiohttp import BasicAuth
-
 from alerts.inhibition import InhibitRule
 from alerts.rules import Rule
 from bot.evaluation.cluster_view import ClusterView
@@ -19,8 +17,7 @@ from bot.receiving.alertmanager_client import AlertmanagerClient
 from bot.receiving.posted_alerts import ReadingOptions
 from bot.receiving.receiver import Inlet, Receiver
 from bot.receiving.shared_silences import SharedSilences
-from bot.settings.schema import AlertmanagerSettings
-from bot.settings.section import secret
+from bot.settings.section import login_header
 from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from commands.core.command import Handler
@@ -63,7 +60,9 @@ def wire_shared_silences(shared: SharedParts, clusters: Sequence[str]) -> dict[s
     if settings is None:
         return {}
     silences = SharedSilences(
-        client=AlertmanagerClient(url=settings.url, headers=partial(_authorization, settings)),
+        client=AlertmanagerClient(
+            url=settings.url, headers=login_header(settings.authorization, settings.basic_auth)
+        ),
         cluster=settings.cluster or clusters[0],
         store=shared.store,
         clock=shared.clock,
@@ -71,16 +70,6 @@ def wire_shared_silences(shared: SharedParts, clusters: Sequence[str]) -> dict[s
     )
     shared.store.listen(silences.wake)
     return {"shared silences": silences.run}
-
-
-def _authorization(settings: AlertmanagerSettings) -> Mapping[str, str]:
-    if (one := settings.authorization) is not None:
-        token = secret(one.credentials, one.credentials_file)
-        return {"Authorization": f"{one.type} {token() if token else ''}"}
-    if (basic := settings.basic_auth) is not None:
-        password = secret(basic.password, basic.password_file)
-        return {"Authorization": BasicAuth(basic.username, password() if password else "").encode()}
-    return {}
 
 
 def wire_alert_routes(

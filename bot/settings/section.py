@@ -1,7 +1,8 @@
 """The base of the settings' sections, the types of their values, and the options of an HTTP client."""
 
 import re
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -103,3 +104,22 @@ def secret(value: SecretStr | None, file: Path | None) -> Secret | None:
     if file is not None:
         return Secret(file=file)
     return Secret(value=value.get_secret_value()) if value is not None else None
+
+
+def login_header(
+    authorization: Authorization | None, basic_auth: BasicAuth | None
+) -> Callable[[], Mapping[str, str]]:
+    """Return what gives the header to log in with, as of now. It raises SecretError."""
+    if authorization is not None:
+        kind = authorization.type
+        credentials = secret(authorization.credentials, authorization.credentials_file)
+        return lambda: {"Authorization": f"{kind} {credentials()}"} if credentials else {}
+    if basic_auth is not None:
+        username = basic_auth.username
+        password = secret(basic_auth.password, basic_auth.password_file)
+        return lambda: _basic(username, password() if password else "")
+    return dict
+
+
+def _basic(username: str, password: str) -> Mapping[str, str]:
+    return {"Authorization": "Basic " + b64encode(f"{username}:{password}".encode()).decode()}

@@ -1,8 +1,7 @@
 """Opening of the webhooks of the settings: one session, and an endpoint for each channel."""
 
 import ssl
-from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from alerts.cards.channel_id import channel_id
@@ -12,7 +11,7 @@ from bot.channels.open_channel import ChannelDependencies, OpenChannel
 from bot.channels.webhook.notifier import WebhookEndpoint, WebhookNotifier
 from bot.settings.channels import WebhookSettings
 from bot.settings.schema import Settings
-from bot.settings.section import TlsConfig, secret
+from bot.settings.section import TlsConfig, login_header, secret
 from collectors.facts.findings import Finding, broken, ok
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
@@ -78,7 +77,7 @@ def endpoint_of(name: str, settings: WebhookSettings) -> WebhookEndpoint:
     url = secret(settings.url, settings.url_file)
     assert url is not None  # the settings have one of them
     more = {key: value.get_secret_value() for key, value in settings.http_headers.items()}
-    credentials = _credentials(settings)
+    credentials = login_header(settings.authorization, settings.basic_auth)
     try:
         tls = _context(settings.tls_config)
     except (OSError, ssl.SSLError) as error:
@@ -91,21 +90,6 @@ def endpoint_of(name: str, settings: WebhookSettings) -> WebhookEndpoint:
         tls=tls,
         timeout=settings.timeout,
     )
-
-
-def _credentials(settings: WebhookSettings) -> Callable[[], Mapping[str, str]]:
-    """Return what gives the header to log in with, as of now. It raises SecretError."""
-    if (token := settings.authorization) is not None:
-        credentials = secret(token.credentials, token.credentials_file)
-        return lambda: {"Authorization": f"{token.type} {credentials()}"} if credentials else {}
-    if (basic := settings.basic_auth) is not None:
-        password = secret(basic.password, basic.password_file)
-        return lambda: _basic(basic.username, password() if password else "")
-    return dict
-
-
-def _basic(username: str, password: str) -> Mapping[str, str]:
-    return {"Authorization": "Basic " + b64encode(f"{username}:{password}".encode()).decode()}
 
 
 def _context(tls: TlsConfig) -> ssl.SSLContext:
