@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -25,10 +24,11 @@ from commands.core.matching.known_names import KnownNames
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.parameter_types import NameKind
 from commands.core.parsing import words_of
+from tests.support.quick_yaml import from_yaml
 
 
 def read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((Path(__file__).parent / name).read_text(encoding="utf-8"))
+    found: dict[str, Any] = from_yaml((Path(__file__).parent / name).read_text(encoding="utf-8"))
     return found
 
 
@@ -252,7 +252,7 @@ def test_a_synonym_leads_to_its_command(command: Any) -> None:
 
 
 def test_synonyms_are_of_commands_that_exist() -> None:
-    said = yaml.safe_load(Path("commands/synonyms.yaml").read_text(encoding="utf-8"))
+    said = from_yaml(Path("commands/synonyms.yaml").read_text(encoding="utf-8"))
     assert set(said["commands"]) <= {command.name for command in CATALOGUE}
     assert set(said["nouns"]) <= {command.noun for command in CATALOGUE}
     assert {name for one in said["absent"] for name in one["nearest"]} <= {
