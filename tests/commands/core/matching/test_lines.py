@@ -150,9 +150,9 @@ def is_run_by_guess(line: str, thread: str = "") -> bool:
     return named is None or named.name != meaning.command.name
 
 
-@pytest.mark.parametrize(("thread", "line"), [(thread, line) for thread, line, _ in (*TYPED, *HELD_OUT)])
-def test_no_line_in_a_thread_runs_by_guess_what_changes_something(thread: str, line: str) -> None:
-    assert not is_run_by_guess(line, thread)
+def test_no_line_in_a_thread_runs_by_guess_what_changes_something() -> None:
+    run = [line for thread, line, _ in (*TYPED, *HELD_OUT) if is_run_by_guess(line, thread)]
+    assert run == []
 
 
 @pytest.mark.parametrize(
@@ -201,9 +201,8 @@ def test_what_a_thread_concerns_several_of_is_asked_for() -> None:
     assert outcomes(understood("cordon that node", "i12")) == ["form:node cordon"]
 
 
-@pytest.mark.parametrize("line", LINES)
-def test_no_line_of_the_corpus_runs_by_guess_what_changes_something(line: str) -> None:
-    assert not is_run_by_guess(line)
+def test_no_line_of_the_corpus_runs_by_guess_what_changes_something() -> None:
+    assert [line for line in LINES if is_run_by_guess(line)] == []
 
 
 @given(some.lists(some.sampled_from(WORDS), max_size=8).map(shlex.join))
