@@ -14,7 +14,7 @@ from tests.distribution import Distribution
 from tests.support.examples import SOAK
 
 # A slow machine must not fail a test; `make soak` runs longer, with other examples each time.
-settings.register_profile("default", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("default", deadline=None, derandomize=True)
 settings.register_profile(SOAK, deadline=None, max_examples=2_000, print_blob=True)
 settings.load_profile("default")
 

@@ -1,6 +1,6 @@
 """`python -m tests.soak`: long test runs, with a new seed each time, and their result as JSON.
 
-They are the property tests with forty times the examples, and the tests marked `soak` with more seeds.
+They are the property tests with twenty times the examples, and the tests marked `soak` with more seeds.
 """
 
 import json
