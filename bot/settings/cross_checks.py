@@ -9,6 +9,7 @@ from bot.settings.channels import ChannelSettings, channel_error
 from bot.settings.locations import KeyPath
 from bot.settings.schema import RouteSettings, Settings
 from commands.core.persons import TOKEN
+from commands.core.remediations import REMEDIATION
 
 WrongSetting = tuple[KeyPath, str]
 
@@ -23,6 +24,7 @@ def cross_checks(settings: Settings, *, left_out: frozenset[str]) -> Iterator[Wr
     if "clusters" not in left_out:
         yield from _clusters(settings)
     yield from _people(settings, left_out)
+    yield from _remediation_only(settings)
     yield from _team_channels(settings, left_out)
     yield from _channels(settings.routes, settings, ("routes",), left_out)
     for name, window in settings.windows.items():
@@ -87,6 +89,13 @@ def _intervals(
                     text = f"`{name}` is none of the time_intervals{did_you_mean(name, names)}"
                     yield (*path, number, field, place), text
         yield from _intervals(route.routes, names, (*path, number, "routes"))
+
+
+def _remediation_only(settings: Settings) -> Iterator[WrongSetting]:
+    for name, one in settings.automation.items():
+        for field in ("rules", "pools"):
+            if name != REMEDIATION and field in one.model_fields_set:
+                yield ("automation", name, field), f"only `{REMEDIATION}` has {field}"
 
 
 def _windows(settings: Settings) -> Iterator[WrongSetting]:

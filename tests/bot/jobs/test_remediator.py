@@ -297,6 +297,28 @@ async def test_a_process_killed_before_it_knew_the_plan_runs_it_once(live: Stage
         assert len(await unit.rows(Plan).find()) == 1
 
 
+async def test_a_source_that_goes_blind_stops_it_before_its_next_stage(live: Stage) -> None:
+    await live.fire(NODES[0])
+    await live.remediator.look(CLUSTER)
+    other = await live.yard.plan(f"node cordon {NODES[1]}")
+    async with live.yard.store.unit() as unit:
+        (plan,) = await unit.rows(Plan).find(state=PlanState.CONFIRMED.value)
+        plan = replace(plan, stages=(*plan.stages, *other.stages))
+        await unit.rows(Plan).put(plan)
+    executor = PlanExecutor(
+        live.yard.store,
+        {CLUSTER: live.yard.writer},
+        live.yard.clock,
+        gate=live.yard.pipeline.gate,
+        observe=lambda _kind, _outcome: live.blind.update(prometheus="timed out"),
+    )
+    ended = await executor.execute(plan)
+    assert ended.state is PlanState.CANCELLED
+    assert ended.error == ("it was stopped before its next stage: prometheus cannot be seen: timed out")
+    await live.out(NODES[0])
+    assert not live.yard.cluster.inventory().nodes[NODES[1]].spec.unschedulable
+
+
 # Minutes, and what fires (+), resolves (-) or is uncordoned by a person (=) then.
 RECORDED: Mapping[int, tuple[str, ...]] = {
     0: ("+gpu-a01", "+gpu-a02"),
