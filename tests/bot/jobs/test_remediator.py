@@ -309,7 +309,7 @@ async def test_a_source_that_goes_blind_stops_it_before_its_next_stage(live: Sta
         live.yard.store,
         {CLUSTER: live.yard.writer},
         live.yard.clock,
-        gate=live.yard.pipeline.gate,
+        gate=live.yard.pipeline.gates[1],  # budgets would hold two nodes back
         observe=lambda _kind, _outcome: live.blind.update(prometheus="timed out"),
     )
     ended = await executor.execute(plan)
