@@ -23,7 +23,7 @@ from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from commands.core.pipeline import Pipeline
 from commands.core.remediations import RemediationGate
-from commands.core.windows import Windows
+from commands.core.windows import WindowGate
 from commands.execution.executor import PlanExecutor
 
 
@@ -120,7 +120,7 @@ def wire_remediator(
         pipeline,
         gate=next(one for one in pipeline.gates if isinstance(one, RemediationGate)),
         budgets=pipeline.budgets,
-        windows=next(one for one in pipeline.gates if isinstance(one, Windows)),
+        windows=next(one for one in pipeline.gates if isinstance(one, WindowGate)),
         allowance=allowance_of(shared.settings),
         channel=channel,
         errors=shared.errors,

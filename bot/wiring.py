@@ -60,7 +60,7 @@ from commands.command_catalogue import LEXICON
 from commands.core.pipeline import Pipeline, as_given
 from commands.core.remediations import RemediationGate
 from commands.core.rule_runs import RuleRun
-from commands.core.windows import Windows
+from commands.core.windows import WindowGate
 
 _log = structlog.get_logger()
 
@@ -243,7 +243,7 @@ def _pipeline(
     rules: Callable[[], Mapping[str, Rule]],
 ) -> Pipeline:
     missing = {one.name: not_connected(one) for one in shared.settings.clusters}
-    windows = Windows(windows=windows_of(shared.settings), clock=shared.clock)
+    windows = WindowGate(windows=windows_of(shared.settings), clock=shared.clock)
 
     def unseen(cluster: str) -> Mapping[str, str]:
         return {**missing[cluster], **views[cluster].blind} if cluster in views else {}

@@ -27,7 +27,7 @@ from commands.core.parsing import find
 from commands.core.pipeline import Pipeline
 from commands.core.remediations import ACTOR, REMEDIATION, RemediationGate, open_breaker
 from commands.core.request import Actor, ActorKind, Request
-from commands.core.windows import Windows
+from commands.core.windows import WindowGate
 from commands.execution.plan import Origin, Plan, PlanState
 from commands.gates.breaker import HOUR, Breaker, why_open
 from commands.gates.remediation import (
@@ -72,7 +72,7 @@ class Remediator:
         *,
         gate: RemediationGate,
         budgets: Budgets,
-        windows: Windows,
+        windows: WindowGate,
         allowance: Allowance,
         channel: str,
         errors: InternalErrors | None = None,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from alerts.cards.posted import CardKind, PostedCard, new_card
 from alerts.store import Store
 from collectors.facts.clock import Clock
-from commands.gates.window import Window, WindowNotice, announcement
+from commands.gates.window import PlannedWindow, WindowNotice, announcement
 
 LOOK_AGAIN = 15.0  # seconds: intervals begin and end at minutes
 
@@ -14,7 +14,7 @@ LOOK_AGAIN = 15.0  # seconds: intervals begin and end at minutes
 class WindowAnnouncer:
     """Says each begin and end once: what was said last is stored."""
 
-    def __init__(self, store: Store, clock: Clock, windows: Sequence[Window], *, channel: str) -> None:
+    def __init__(self, store: Store, clock: Clock, windows: Sequence[PlannedWindow], *, channel: str) -> None:
         self._store = store
         self._clock = clock
         self._windows = windows

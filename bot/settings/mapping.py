@@ -17,11 +17,11 @@ from commands.core.context import Cluster, Defaults
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.remediations import REMEDIATION
-from commands.core.windows import Windows
+from commands.core.windows import WindowGate
 from commands.gates.breaker import BreakerLimits, BreakerScope
 from commands.gates.budget import Budget, BudgetScope
 from commands.gates.remediation import Allowance
-from commands.gates.window import InWindow, Window
+from commands.gates.window import InWindow, PlannedWindow
 
 
 def permissions_of(settings: Settings) -> Permissions:
@@ -42,7 +42,7 @@ def permissions_of(settings: Settings) -> Permissions:
 
 
 def budgets_of(
-    settings: Settings, clusters: Mapping[str, Cluster], clock: Clock, windows: Windows
+    settings: Settings, clusters: Mapping[str, Cluster], clock: Clock, windows: WindowGate
 ) -> Budgets:
     """Return how many nodes may be out of service where."""
     return Budgets(
@@ -68,11 +68,11 @@ def breaker_of(settings: Settings) -> BreakerLimits:
     )
 
 
-def windows_of(settings: Settings) -> tuple[Window, ...]:
+def windows_of(settings: Settings) -> tuple[PlannedWindow, ...]:
     """Return the quiet hours and maintenance windows."""
     intervals = _intervals(settings)
     return tuple(
-        Window(
+        PlannedWindow(
             interval=_together(name, one, intervals),
             clusters=one.clusters,
             automation=InWindow(one.automation),

@@ -15,7 +15,7 @@ from commands.core.context import Cluster
 from commands.core.cordoned_nodes import BY, annotations_of
 from commands.core.persons import is_automation
 from commands.execution.plan import OVER, Plan, PlanState, StepRecord, StepState
-from commands.execution.plan_gate import LETS_GO, Verdict
+from commands.execution.plan_gate import LETS_GO, GateVerdict
 from commands.gates.budget import (
     OF_AUTOMATION,
     Budget,
@@ -59,7 +59,7 @@ class Budgets:
         OF_AUTOMATION
     )  # what it may take out of a pool now
 
-    async def __call__(self, plan: Plan, rows: StoreSnapshot) -> Verdict:
+    async def __call__(self, plan: Plan, rows: StoreSnapshot) -> GateVerdict:
         """The gate: hold a plan back that would exceed a budget. One that has begun has taken its place."""
         if plan.over_budget or plan.state is PlanState.RUNNING or not nodes_taken_out(plan):
             return LETS_GO
@@ -69,8 +69,8 @@ class Budgets:
             reason = sentence(
                 "it is not known how many nodes are out of service: {error}", error=said_by(error)
             )
-            return Verdict(reason=reason)
-        return Verdict(reason=listed(over, ";")) if over else LETS_GO
+            return GateVerdict(reason=reason)
+        return GateVerdict(reason=listed(over, ";")) if over else LETS_GO
 
     async def uses(
         self,

@@ -10,7 +10,7 @@ from collectors.facts.queries import Query
 from collectors.facts.sentences import sentence
 from commands.core.persons import automation_id, is_automation
 from commands.execution.plan import Plan, PlanState
-from commands.execution.plan_gate import LETS_GO, Verdict
+from commands.execution.plan_gate import LETS_GO, GateVerdict
 from commands.gates.breaker import Breaker, BreakerLimits
 from commands.gates.remediation import Remediation, why_not_seen
 
@@ -30,7 +30,7 @@ class RemediationGate:
     blind: BlindSources
     limits: BreakerLimits
 
-    async def __call__(self, plan: Plan, rows: StoreSnapshot) -> Verdict:
+    async def __call__(self, plan: Plan, rows: StoreSnapshot) -> GateVerdict:
         if not plan.origin.remediation or not is_automation(plan.actor):
             return LETS_GO
         one = await rows.rows(Remediation).get(plan.origin.remediation)
@@ -38,11 +38,11 @@ class RemediationGate:
         if one is None or alert is None or not alert.is_firing:
             # A cordon may end the alert that it was for: what has begun is finished.
             is_begun = plan.state is PlanState.RUNNING
-            return LETS_GO if is_begun else Verdict(reason=sentence("its alert is over"), is_final=True)
+            return LETS_GO if is_begun else GateVerdict(reason=sentence("its alert is over"), is_final=True)
         if (open_one := await open_breaker(one, self.limits, rows)) is not None:
             why = sentence("breaker `{breaker}` is open: {why}", breaker=open_one.id, why=open_one.reason)
-            return Verdict(reason=why, is_final=True)
-        return Verdict(reason=why_not_seen(alert, self.blind_for(one.rule, one.cluster)))
+            return GateVerdict(reason=why, is_final=True)
+        return GateVerdict(reason=why_not_seen(alert, self.blind_for(one.rule, one.cluster)))
 
     def blind_for(self, rule: str, cluster: str) -> Mapping[str, str]:
         """Return the sources that the remediation of a rule needs and that are blind now."""

@@ -12,7 +12,7 @@ HELD_AT_MOST = timedelta(hours=4)  # then a plan that is held back is cancelled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class GateVerdict:
     """What a gate says of a plan: without a reason it lets it go, else the plan waits.
 
     `is_final`: waiting is no use, so the plan ends. `until`: when what holds it back ends by itself, if that is known;
@@ -28,11 +28,11 @@ class Verdict:
         return bool(self.reason)
 
 
-LETS_GO = Verdict()
+LETS_GO = GateVerdict()
 
 
 class Gate(Protocol):
-    async def __call__(self, plan: Plan, rows: StoreSnapshot, /) -> Verdict:
+    async def __call__(self, plan: Plan, rows: StoreSnapshot, /) -> GateVerdict:
         """Judge a plan in the transaction of `rows` that would begin it, or its next stage.
 
         The state of the plan tells which: a running one has done a stage. What holds it back then ends it.
@@ -40,7 +40,7 @@ class Gate(Protocol):
         ...
 
 
-async def open_gate(_plan: Plan, _rows: StoreSnapshot) -> Verdict:
+async def open_gate(_plan: Plan, _rows: StoreSnapshot) -> GateVerdict:
     """Hold nothing back."""
     return LETS_GO
 
@@ -51,11 +51,11 @@ class Gates:
 
     gates: tuple[Gate, ...]
 
-    async def __call__(self, plan: Plan, rows: StoreSnapshot) -> Verdict:
+    async def __call__(self, plan: Plan, rows: StoreSnapshot) -> GateVerdict:
         found = [verdict for gate in self.gates if (verdict := await gate(plan, rows)).holds]
         if final := next((one for one in found if one.is_final), None):
             return final
         if len(found) < 2:
             return found[0] if found else LETS_GO
         ends = [one.until for one in found if one.until is not None]
-        return Verdict(reason=listed((one.reason for one in found), ";"), until=max(ends, default=None))
+        return GateVerdict(reason=listed((one.reason for one in found), ";"), until=max(ends, default=None))

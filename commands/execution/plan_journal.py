@@ -10,7 +10,7 @@ from collectors.facts.sentences import counted, sentence
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import name_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
-from commands.execution.plan_gate import HELD_AT_MOST, Gate, Verdict, open_gate
+from commands.execution.plan_gate import HELD_AT_MOST, Gate, GateVerdict, open_gate
 from commands.execution.plan_outcome import record_outcome
 from commands.execution.steps import Record, Step
 
@@ -176,7 +176,7 @@ async def _begun(plan: Plan, unit: Unit, now: datetime, gate: Gate) -> Plan:
     return replace(plan, state=PlanState.WAITING, held=verdict.reason, held_until=until)
 
 
-def _has_waited_long(plan: Plan, verdict: Verdict, now: datetime) -> bool:
+def _has_waited_long(plan: Plan, verdict: GateVerdict, now: datetime) -> bool:
     """Whether a plan is given up. One that waits for a known end is not, and then has the whole time again."""
     if plan.confirmed_at is None or verdict.until is not None:
         return False

@@ -10,7 +10,7 @@ from alerts.store import stored
 from alerts.time_intervals import TimeInterval
 from collectors.facts.sentences import Sentence, as_code, listed, sentence
 from commands.execution.plan import Plan, PlanState
-from commands.execution.plan_gate import LETS_GO, Verdict
+from commands.execution.plan_gate import LETS_GO, GateVerdict
 from commands.gates.budget import OF_AUTOMATION, Budget, BudgetScope
 
 
@@ -23,7 +23,7 @@ class InWindow(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class PlannedWindow:
     """A recurring time of some clusters, and what is different in it. `people_wait_with`: patterns of commands."""
 
     interval: TimeInterval
@@ -65,7 +65,9 @@ class Window:
         return tuple(found)
 
 
-def held_by_windows(windows: Iterable[Window], plan: Plan, now: datetime, *, is_automation: bool) -> Verdict:
+def held_by_windows(
+    windows: Iterable[PlannedWindow], plan: Plan, now: datetime, *, is_automation: bool
+) -> GateVerdict:
     """Return what windows say of a plan now. One that has begun, or that somebody takes over its gates, goes on."""
     if plan.state is PlanState.RUNNING or plan.over_budget:
         return LETS_GO
@@ -82,10 +84,10 @@ def held_by_windows(windows: Iterable[Window], plan: Plan, now: datetime, *, is_
         if until is not None
         else sentence("window {window} lasts for years", window=names)
     )
-    return Verdict(reason=reason, until=until or datetime.max.replace(tzinfo=now.tzinfo))
+    return GateVerdict(reason=reason, until=until or datetime.max.replace(tzinfo=now.tzinfo))
 
 
-def budget_of_automation(windows: Iterable[Window], cluster: str, now: datetime) -> Budget:
+def budget_of_automation(windows: Iterable[PlannedWindow], cluster: str, now: datetime) -> Budget:
     """Return what automation may take out of a pool now: its own budget, or that of a window which lets it do more."""
     more = (one for one in windows if one.automation is InWindow.MORE and one.is_of(cluster))
     open_now = next((one for one in more if one.interval.contains(now)), None)
@@ -110,7 +112,7 @@ class WindowNotice:
     cluster: str = ""  # a window is of several
 
 
-def announcement(window: Window, last: WindowNotice | None, now: datetime) -> WindowNotice | None:
+def announcement(window: PlannedWindow, last: WindowNotice | None, now: datetime) -> WindowNotice | None:
     """Return what is to be said of a window now, None if that was said. Downtime skips what began and ended in it."""
     has_begun = window.interval.contains(now)
     if has_begun == (last is not None and last.has_begun):

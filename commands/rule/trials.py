@@ -1,4 +1,4 @@
-"""What rules did by themselves, or would have done, and how often a person then did the same or the opposite. Pure."""
+"""Counts of what rules did by themselves, or would have done, and of people who then did the same or the opposite."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What rules do by themselves: trial and live, what holds it back, and the breaker."""
+"""Remediations: trial and live, the gates that hold them back, and the breaker."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -27,13 +27,13 @@ from commands.core.budgets import Budgets, Pool
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.remediations import RemediationGate
-from commands.core.windows import Windows
+from commands.core.windows import WindowGate
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState
 from commands.execution.preview import card_of
 from commands.gates.breaker import Breaker, BreakerLimits
 from commands.gates.remediation import Allowance, Remediation, RemediationState
-from commands.gates.window import InWindow, Window
+from commands.gates.window import InWindow, PlannedWindow
 from commands.models import AuditEntry
 from tests.support.grouping import add_alert
 from tests.support.yard import CLUSTER, Yard, lookalike_with, text_of, yard_before
@@ -59,7 +59,7 @@ class Stage:
     remediator: Remediator
     rules: dict[str, Rule]
     blind: dict[str, str] = field(default_factory=dict)
-    windows: list[Window] = field(default_factory=list)
+    windows: list[PlannedWindow] = field(default_factory=list)
 
     async def fire(self, node: str, rule: str = "NodeMemoryHot") -> None:
         subject = Subject(cluster=CLUSTER, node=node)
@@ -125,12 +125,12 @@ async def a_stage(
 ) -> AsyncIterator[Stage]:
     rules = {one.id: one for one in (a_rule(**rule),)}
     blind: dict[str, str] = {}
-    open_windows: list[Window] = []
+    open_windows: list[PlannedWindow] = []
     async with (
         lookalike_with(*NODES) as kube,
         yard_before(kube.kubeconfig(folder / "kubeconfig"), permissions=PERMISSIONS) as yard,
     ):
-        windows = Windows(windows=open_windows, clock=yard.clock)
+        windows = WindowGate(windows=open_windows, clock=yard.clock)
         budgets = Budgets(
             clusters={CLUSTER: yard.cluster},
             clock=yard.clock,
@@ -219,7 +219,7 @@ async def test_what_holds_it_back_is_said_and_lets_it_go_later(live: Stage, held
     if held_by == "blind":
         live.blind["prometheus"] = "timed out"
     elif held_by == "window":
-        live.windows.append(Window(interval=night, automation=InWindow.WAITS))
+        live.windows.append(PlannedWindow(interval=night, automation=InWindow.WAITS))
     await live.fire(NODES[0])
     await live.look()
     (one,) = await live.all()

@@ -5,7 +5,7 @@ from datetime import timedelta
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.time_intervals import TimeInterval, read_period
 from bot.jobs.window_announcer import WindowAnnouncer
-from commands.gates.window import InWindow, Window, WindowNotice
+from commands.gates.window import InWindow, PlannedWindow, WindowNotice
 from tests.support.memory_store import MemoryStore
 from tests.support.yard import Hands
 
@@ -14,7 +14,7 @@ NOW = TimeInterval(name="freeze", periods=(read_period(times=[("11:00", "13:00")
 
 async def test_each_begin_and_end_has_a_card_of_its_own() -> None:
     store, clock = MemoryStore(), Hands()
-    windows = [Window(interval=NOW, automation=InWindow.WAITS)]
+    windows = [PlannedWindow(interval=NOW, automation=InWindow.WAITS)]
     for hours in (0, 0.5, 2, 0.1, 21):
         clock.move(timedelta(hours=hours))
         await WindowAnnouncer(store, clock, windows, channel="C").announce()  # a process after the other

@@ -1,4 +1,4 @@
-"""When a breaker opens: by how often automation acted in its scope, and how often to no effect."""
+"""The breaker: it opens by how often automation acted in its scope, and how often to no effect."""
 
 from datetime import timedelta
 from typing import Any

@@ -11,7 +11,7 @@ from commands.execution.plan import PlanState
 from commands.gates.budget import OF_AUTOMATION
 from commands.gates.window import (
     InWindow,
-    Window,
+    PlannedWindow,
     WindowNotice,
     announcement,
     budget_of_automation,
@@ -25,9 +25,9 @@ AT_NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 PLAN = replace(plan_of(), command="node drain")
 
 
-def a_window(**changes: Any) -> Window:
+def a_window(**changes: Any) -> PlannedWindow:
     return replace(
-        Window(interval=NIGHT, automation=InWindow.WAITS, people_wait_with=("node drain",)), **changes
+        PlannedWindow(interval=NIGHT, automation=InWindow.WAITS, people_wait_with=("node drain",)), **changes
     )
 
 

@@ -1,4 +1,4 @@
-"""What `rule doctor` counts of trials: after how many a person did the same, or the opposite."""
+"""Counts of `rule doctor`: after how many trials a person did the same, or the opposite."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

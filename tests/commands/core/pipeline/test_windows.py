@@ -1,4 +1,4 @@
-"""Plans and windows: what waits for the end of one, also over a crash, and what stops between two stages."""
+"""Plans and windows: waiting for the end of one, also over a crash, and stopping between two stages."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -9,11 +9,11 @@ import pytest
 
 from alerts.store import StoreSnapshot
 from alerts.time_intervals import TimeInterval, read_period
-from commands.core.windows import Windows
+from commands.core.windows import WindowGate
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState, Stage, StepState
-from commands.execution.plan_gate import LETS_GO, Verdict
-from commands.gates.window import Window
+from commands.execution.plan_gate import LETS_GO, GateVerdict
+from commands.gates.window import PlannedWindow
 from tests.support.yard import CLUSTER, Yard, yard_on
 
 NODES = ("gpu-a01", "gpu-a02")
@@ -23,8 +23,8 @@ MORNING = TimeInterval(name="freeze", periods=(read_period(times=[("11:00", "20:
 @pytest.fixture
 async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
     async with yard_on(tmp_path, *NODES) as yard:
-        windows = Windows(
-            windows=(Window(interval=MORNING, people_wait_with=("node cordon",)),), clock=yard.clock
+        windows = WindowGate(
+            windows=(PlannedWindow(interval=MORNING, people_wait_with=("node cordon",)),), clock=yard.clock
         )
         yard.pipeline = replace(yard.pipeline, gates=(windows,))
         yard.executor = PlanExecutor(yard.store, {CLUSTER: yard.writer}, yard.clock, gate=yard.pipeline.gate)
@@ -53,8 +53,8 @@ async def test_what_waits_for_a_window_is_done_once_after_it_by_the_next_process
 class Shuts:
     """A gate that shuts once the plan has begun."""
 
-    async def __call__(self, plan: Plan, _rows: StoreSnapshot) -> Verdict:
-        return Verdict(reason="its source is blind") if plan.state is PlanState.RUNNING else LETS_GO
+    async def __call__(self, plan: Plan, _rows: StoreSnapshot) -> GateVerdict:
+        return GateVerdict(reason="its source is blind") if plan.state is PlanState.RUNNING else LETS_GO
 
 
 async def test_a_gate_that_shuts_stops_a_plan_before_its_next_stage(yard: Yard) -> None:
