@@ -7,7 +7,7 @@ from functools import partial
 
 import structlog
 
-from alerts.inbox import BodyStore
+from alerts.kept_bodies import BodyStore
 from alerts.routing import CardRouting
 from alerts.rules import Rule, RuleIndex
 from bot.channels.channel_catalogue import default_channel, open_channels

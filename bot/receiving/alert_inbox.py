@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from alerts.inbox import BodyStore, InboxMark
+from alerts.kept_bodies import BodyStore, InboxMark
 from alerts.received import ReceivedAlert
 from alerts.store import Store, StoreError
 from bot.receiving.receiver import BusyError, Delivery, Receiver
@@ -69,8 +69,8 @@ class _Arrival:
 class AlertInbox:
     """Accepts alerts for a receiver. `run` does the work, beside the receiver's own.
 
-    `bodies`: where they are kept; None: they are accepted once their effects are stored. `note_waiting` is told how
-    many alerts wait.
+    `bodies`: where they are kept; None: they are accepted once their effects are stored. `note_waiting` is called
+    with how many alerts wait.
     """
 
     def __init__(

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.alert_batch import AlertBatch, AlertRecorder, Update
-from alerts.inbox import InboxMark
 from alerts.incidents.twin import twin_of
+from alerts.kept_bodies import InboxMark
 from alerts.lifecycle import AlertState
 from alerts.received import RECEIVED, ReceivedAlert, alert_id, not_repeated, received
 from alerts.rules import Rule, named_rule

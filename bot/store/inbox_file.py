@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from sqlalchemy import Column, Connection, Integer, LargeBinary, MetaData, Table, delete, insert, select
 
-from alerts.inbox import Numbered
+from alerts.kept_bodies import Numbered
 from bot.store.backends.backend import Beside
 from bot.store.backends.backend_catalogue import DATABASE_ERRORS, backend_of
 from bot.store.concurrency import uninterrupted

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from alerts.inbox import Numbered
+from alerts.kept_bodies import Numbered
 from alerts.store import StoreError
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from alerts.alert import Alert
-from alerts.inbox import InboxMark
 from alerts.incidents.incident import Incident
+from alerts.kept_bodies import InboxMark
 from alerts.received import ReceivedAlert
 from alerts.routing import CardRouting
 from bot.evaluation.recorder import IncidentRecorder
