@@ -20,7 +20,11 @@ class Person:
     name: str = ""  # as last shown
 
 
-@stored("audit", "cluster", "actor", "plan", "at")
+# What an entry says: a line was asked or refused; a plan was confirmed, held back by a gate, and ended somehow.
+AUDITED = ("asked", "refused", "confirmed", "held", "done", "failed", "cancelled")
+
+
+@stored("audit", "cluster", "actor", "plan", "at", append_only=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
     """An entry of the audit log: written before an action and again with its outcome, or once for a refusal."""
@@ -31,9 +35,12 @@ class AuditEntry:
     actor: str  # a person, or an automation
     actor_name: str
     line: str
-    what: str  # asked, refused, proposed, confirmed, done, failed, cancelled
+    what: str  # one of AUDITED
     plan: str = ""
     text: str = ""
+    about: tuple[
+        str, ...
+    ] = ()  # names of what a plan concerns; a line that was asked or refused names it itself
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "line", redacted(self.line))
