@@ -43,6 +43,7 @@ def wire_jobs(
         errors=shared.errors,
         observe=partial(_count_step, shared),
         gate=pipeline.budgets or open_gate,
+        impersonation=pipeline.impersonation,
     )
     plans = PlanRunner(store, executor, channel=channel, renew=pipeline.decisions.renew)
     unknown = UnknownSteps(store, executor, clock, errors=shared.errors)

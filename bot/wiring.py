@@ -26,7 +26,14 @@ from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.person_book import CHAT, open_person_book
 from bot.receiving.receiver import Receiver
-from bot.settings.mapping import budgets_of, defaults_of, listed_persons, permissions_of, routing_of
+from bot.settings.mapping import (
+    budgets_of,
+    defaults_of,
+    impersonation_of,
+    listed_persons,
+    permissions_of,
+    routing_of,
+)
 from bot.settings.schema import Settings
 from bot.shared_parts import SharedParts
 from bot.source_catalogue import SourceParts, not_connected
@@ -247,6 +254,7 @@ def _pipeline(
         clock=shared.clock,
         defaults=defaults_of(shared.settings, shared.persons),
         budgets=budgets_of(shared.settings, clusters, shared.clock),
+        impersonation=impersonation_of(shared.settings, shared.persons),
         rules=rules,
         unseen=unseen,
         rule_runs=rule_runs,

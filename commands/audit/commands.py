@@ -22,7 +22,7 @@ class ShowAudit:
     of: str
     by: str
     since: timedelta | None
-    what: str
+    what: str | None
     plan: str
     last: int
 
@@ -35,7 +35,7 @@ async def audit(action: ShowAudit, context: CommandContext) -> Answer:
         ids=context.persons.ids_of(context.persons.person_of(by)) if by else (),
         name=by,
         since=context.now - action.since if action.since else None,
-        what=action.what,
+        what=action.what or "",
         plan=action.plan,
     )
     async with context.store.read() as snapshot:
@@ -73,7 +73,7 @@ COMMANDS = (
             click.Option(
                 ["--what"],
                 type=ChoiceType(AUDITED),
-                default="",
+                default=None,
                 metavar="KIND",
                 help=sentence("only entries that say: {kinds}", kinds=listed(AUDITED, "or")),
             ),

@@ -3,8 +3,9 @@
 from typing import Protocol
 
 from alerts.cards.channel_id import channel_id, kind_and_name
+from commands.execution.impersonation import AUTOMATION
 
-TOKEN, AUTOMATION = "token", "automation"  # kinds of ids that no chat has
+TOKEN = "token"  # with AUTOMATION, the kinds of ids that no chat has
 
 
 def automation_id(name: str) -> str:

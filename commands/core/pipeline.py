@@ -58,6 +58,7 @@ from commands.core.request_journal import OnceStore, RequestJournal
 from commands.core.rule_runs import RuleRun
 from commands.core.thread_names import thread_names
 from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.impersonation import Impersonation
 
 TIMEOUT = timedelta(seconds=20)  # for one command's reads and dry run
 
@@ -94,6 +95,7 @@ class Pipeline:
     )  # its default: where teams without a channel are asked
     times: ProposalTimes = field(default_factory=ProposalTimes)
     budgets: Budgets | None = None
+    impersonation: Impersonation = field(default_factory=Impersonation)
 
     async def handle(self, request: Request) -> Answer | None:
         """Run the line until it needs a confirmation. Return None if there is nothing to answer.
@@ -267,6 +269,7 @@ class Pipeline:
             expires=self.defaults.plan_expires,
             times=self.times,
             budgets=self.budgets,
+            impersonation=self.impersonation,
         )
 
     async def _context(self, request: Request, name: str) -> CommandContext:

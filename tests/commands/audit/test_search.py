@@ -83,7 +83,7 @@ async def test_the_whole_audit_is_exported_as_lines_of_json(tmp_path: Path) -> N
             await unit.rows(AuditEntry).put(one)
     await store.close()
     config = tmp_path / "yardmaster.yaml"
-    config.write_text(json.dumps({"store": {"url": url}, "clusters": []}), encoding="utf-8")
+    config.write_text(json.dumps({"store": {"url": url}}), encoding="utf-8")
 
     def run(*options: str) -> tuple[int, str]:
         with ThreadPoolExecutor(1) as pool:  # it has a loop of its own
