@@ -84,4 +84,5 @@ untranslated: $(BIN)/python  ## List the sentences without a translation, as ent
 lock:  ## Compile the lock files anew: hashes, but no registry address
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml --output-file requirements.lock
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --extra charts pyproject.toml --output-file requirements-charts.lock
+	uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --extra apprise pyproject.toml --output-file requirements-apprise.lock
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --group dev pyproject.toml --output-file requirements-dev.lock
