@@ -26,14 +26,14 @@ ANA, BO, CAI, DANA = (
     Actor(id=f"U_{name.upper()}", name=name, teams=frozenset({"sre"}))
     for name in ("ana", "bo", "cai", "dana")
 )
-ROBOT = Actor(id="robot", name="robot", kind=ActorKind.AUTOMATION, person="automation:robot")
+NIGHTLY = Actor(id="nightly", name="nightly", kind=ActorKind.AUTOMATION, person="automation:nightly")
 USERS = {
     ANA.person: KubernetesUser(user="ana@corp", groups=("gpu admins",)),
     BO.person: KubernetesUser(user="bo@corp"),
     CAI.person: KubernetesUser(user="cai@corp"),
 }
 PERMISSIONS = Permissions(
-    teams={"sre": Grant(commands=("*",))}, automation={"robot": Grant(commands=("node cordon",))}
+    teams={"sre": Grant(commands=("*",))}, automation={"nightly": Grant(commands=("node cordon",))}
 )
 PATCH = {"apiGroups": [""], "resources": ["nodes"], "verbs": ["patch"]}
 
@@ -141,10 +141,10 @@ async def test_the_verdict_of_kubernetes_is_what_happens(
     assert not is_cordoned(real_kubernetes, ONE)
 
     # Automation acts as Yardmaster itself.
-    await yard.say(f"node cordon {TWO} --reason fan", ROBOT)
-    by_robot = await yard.newest()
-    assert by_robot is not None
-    assert (await yard.executor.execute(by_robot)).state is PlanState.DONE
+    await yard.say(f"node cordon {TWO} --reason fan", NIGHTLY)
+    by_itself = await yard.newest()
+    assert by_itself is not None
+    assert (await yard.executor.execute(by_itself)).state is PlanState.DONE
     real_kubernetes.call("PATCH", f"/api/v1/nodes/{TWO}", {"spec": {"unschedulable": False}})
     await yard.seen(lambda: not yard.cluster.inventory().nodes[TWO].spec.unschedulable)
 
