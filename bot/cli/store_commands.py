@@ -118,7 +118,7 @@ async def _audit_lines(url: str, subject: str, by: str, since: timedelta | None,
     from alerts.store import StoreError
     from bot.store.sql_store import SqlStore
     from collectors.facts.clock import SystemClock
-    from commands.audit.search import Wanted, found, json_line
+    from commands.audit.search import AuditFilter, found, json_line
     from commands.models import Person
 
     at = SystemClock().now() - since if since else None
@@ -128,7 +128,7 @@ async def _audit_lines(url: str, subject: str, by: str, since: timedelta | None,
             async with store.read() as snapshot:
                 people = await snapshot.rows(Person).find()
                 ids = {id for one in people if by in (one.name, *one.ids) for id in one.ids} or {by}
-                wanted = Wanted(subject=subject, ids=ids, name=by, since=at, what=what)
+                wanted = AuditFilter(subject=subject, ids=ids, name=by, since=at, what=what)
                 entries = await found(snapshot, wanted, looked_through=10**9)
         finally:
             await store.close()

@@ -8,7 +8,7 @@ import click
 from alerts.cards.message import Message, Table
 from alerts.cards.text import bold, person, text
 from collectors.facts.sentences import listed, moment_words, sentence
-from commands.audit.search import Wanted, found
+from commands.audit.search import AuditFilter, found
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.parameter_types import DURATION, PLAN, ChoiceType, ExplainedOption, WholeNumberType
@@ -30,7 +30,7 @@ class ShowAudit:
 async def audit(action: ShowAudit, context: CommandContext) -> Answer:
     """Return the newest entries first: asked, refused, confirmed, held, done, failed, cancelled."""
     by = action.by.lstrip("@")
-    wanted = Wanted(
+    wanted = AuditFilter(
         subject=action.of,
         ids=context.persons.ids_of(context.persons.person_of(by)) if by else (),
         name=by,

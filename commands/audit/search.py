@@ -16,7 +16,7 @@ LOOKED_THROUGH = 50_000  # of the newest entries, for people who wait for an ans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class AuditFilter:
     """What is looked for; what is empty does not matter. `ids` and `name` are of one person."""
 
     subject: str = ""
@@ -42,7 +42,7 @@ def concerns(entry: AuditEntry, subject: str) -> bool:
 
 async def found(
     snapshot: StoreSnapshot,
-    wanted: Wanted,
+    wanted: AuditFilter,
     *,
     cluster: str = "",
     most: int | None = None,

@@ -7,7 +7,7 @@ from commands.core.parameter_types import NODE, lasting_option, reason_option
 from commands.execution.steps import Patch
 from commands.node.cordon_commands import CordonNodes, UncordonNodes, cordon, uncordon
 from commands.node.drain import DRAIN
-from commands.node.hand_over import HandOverNodes, hand_over
+from commands.node.hand_over import HandOverNodes, plan_hand_over
 from commands.node.history import HISTORY
 from commands.node.node_list import LIST
 from commands.node.show import ShowNode, show
@@ -50,7 +50,7 @@ COMMANDS = (
             click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),
             click.Option(["--to"], required=True, metavar="PERSON", help="whose they are from then on"),
         ),
-        plan=hand_over,
+        plan=plan_hand_over,
         rights=_PATCH_NODES,
         example="node hand-over gpu-a04 --to @eli",
     ),

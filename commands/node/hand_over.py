@@ -21,7 +21,7 @@ class HandOverNodes:
     to: str
 
 
-async def hand_over(action: HandOverNodes, context: CommandContext) -> PlanDraft:
+async def plan_hand_over(action: HandOverNodes, context: CommandContext) -> PlanDraft:
     """Plan to make cordons of Yardmaster another person's. Their reasons and ends stay."""
     to, known_as = named_person(action.to, context)
     name = known_as or kind_and_name(to)[1]

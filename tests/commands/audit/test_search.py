@@ -1,4 +1,4 @@
-"""Who did what to a node, a training or a team: what `audit` finds, and what is exported."""
+"""The search in the audit, by node, training, team, person, time and kind, and its export."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from bot.cli.program import main
 from bot.store.sql_store import SqlStore
-from commands.audit.search import Wanted, concerns, found
+from commands.audit.search import AuditFilter, concerns, found
 from commands.execution.audited import concerned_by
 from commands.models import AuditEntry
 from tests.support.memory_store import MemoryStore
@@ -35,7 +35,7 @@ ENTRIES = (
 )
 
 
-async def ids(wanted: Wanted, **bounds: int) -> list[str]:
+async def ids(wanted: AuditFilter, **bounds: int) -> list[str]:
     store = MemoryStore()
     async with store.unit() as unit:
         for one in ENTRIES:
@@ -45,15 +45,19 @@ async def ids(wanted: Wanted, **bounds: int) -> list[str]:
 
 
 async def test_each_filter_finds_its_entries_the_newest_first() -> None:
-    assert await ids(Wanted()) == ["held", "no", "drain", "old"]
-    assert await ids(Wanted(subject="gpu-a04")) == ["drain", "old"]
-    assert await ids(Wanted(subject="gpu-a04", since=NOON - DAY)) == ["drain"]
-    assert await ids(Wanted(subject="detr")) == await ids(Wanted(subject="vision/detr")) == ["no", "drain"]
-    assert await ids(Wanted(subject="vision")) == ["drain"]
-    assert await ids(Wanted(what="refused")) == await ids(Wanted(name="Bo")) == ["no"]
-    assert await ids(Wanted(name="bo", ids={"U2"}, what="done")) == []
-    assert await ids(Wanted(subject="gpu-a0")) == [], "a part of a name is another name"
-    assert await ids(Wanted(), most=1) == ["held"]
+    assert await ids(AuditFilter()) == ["held", "no", "drain", "old"]
+    assert await ids(AuditFilter(subject="gpu-a04")) == ["drain", "old"]
+    assert await ids(AuditFilter(subject="gpu-a04", since=NOON - DAY)) == ["drain"]
+    assert (
+        await ids(AuditFilter(subject="detr"))
+        == await ids(AuditFilter(subject="vision/detr"))
+        == ["no", "drain"]
+    )
+    assert await ids(AuditFilter(subject="vision")) == ["drain"]
+    assert await ids(AuditFilter(what="refused")) == await ids(AuditFilter(name="Bo")) == ["no"]
+    assert await ids(AuditFilter(name="bo", ids={"U2"}, what="done")) == []
+    assert await ids(AuditFilter(subject="gpu-a0")) == [], "a part of a name is another name"
+    assert await ids(AuditFilter(), most=1) == ["held"]
     assert concerns(an_audit_entry(), "")
 
 

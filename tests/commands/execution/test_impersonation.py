@@ -1,4 +1,4 @@
-"""Who acts in whose name: which requests carry a person's headers, and what is asked of Kubernetes."""
+"""Impersonation: which requests carry the headers of a person, and what is asked of Kubernetes."""
 
 import json
 from typing import Any
