@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 LINTS := lint-types lint-format lint-rules lint-layers
 # More processes than cores, as tests of real servers wait; what runs beside what is in tests/distribution.py.
 PROCESSES := 3
+# Every process that a test starts would else compile the program again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup parts demo test test-times lint $(LINTS) quick fix bench bench-quality soak packaging docs cases untranslated lock
 

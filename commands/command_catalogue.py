@@ -44,8 +44,9 @@ _OTHERS: tuple[Command[Any], ...] = (
     *home.COMMANDS,
 )
 
-_SAID: Mapping[str, Any] = yaml.safe_load(
-    (Path(__file__).parent / "synonyms.yaml").read_text(encoding="utf-8")
+_SAID: Mapping[str, Any] = yaml.load(
+    (Path(__file__).parent / "synonyms.yaml").read_text(encoding="utf-8"),
+    Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader),  # every start of the program waits for it
 )
 
 

@@ -5,12 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
-import yaml
-
 from alerts.annotation_template import HEADLINES, TEXTS, annotation_template
 from alerts.cards.suggested_actions import label_of
 from collectors.facts.sentences import Sentence
 from go_templates import syntax_tree
+from tests.support.quick_yaml import from_yaml
 from tests.support.said_phrases import ROOT
 
 REASON = re.compile(r'--reason "([^"]+)"')
@@ -73,7 +72,7 @@ def _alternatives(node: syntax_tree.BodyNode) -> list[Nodes]:
 def _annotations(root: Path) -> Iterator[tuple[str, str, str]]:
     for path in sorted((root / "alerts/packs").glob("*.yaml")):
         if not path.name.endswith(".test.yaml"):
-            for group in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
+            for group in from_yaml(path.read_text(encoding="utf-8"))["groups"]:
                 for rule in group["rules"]:
                     for name, text in (rule.get("annotations") or {}).items():
                         yield path.name, name, text
