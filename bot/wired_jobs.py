@@ -53,6 +53,7 @@ def wire_jobs(
         clock,
         pipeline.handle,
         remind_after=shared.settings.incidents.remind_after,
+        routing=routing,
     )
     agenda = Agenda(store, clock, works, errors=shared.errors)
     launches = LaunchWatcher(
