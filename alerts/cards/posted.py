@@ -22,6 +22,9 @@ class CardKind(StrEnum):
     RECLAIM_REQUEST = "reclaim_request"
     LAUNCH = "launch"
     TRAINING_NOTICE = "training_notice"
+    WINDOW = "window"
+    REMEDIATION = "remediation"
+    BREAKER = "breaker"
 
 
 def card_id(kind: CardKind, of: str, channel: str) -> CardId:

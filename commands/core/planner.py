@@ -36,6 +36,7 @@ from commands.execution.impersonation import (
     refused_accesses,
 )
 from commands.execution.plan import Plan, PlanState, Risk
+from commands.execution.plan_gate import Gates
 from commands.execution.plan_outcome import end_unbegun
 from commands.execution.preview import preview
 from commands.execution.step_outcomes import Refused, Waiting
@@ -56,6 +57,7 @@ class Planner:
     times: ProposalTimes
     budgets: Budgets | None
     impersonation: Impersonation = field(default_factory=Impersonation)
+    gates: Gates
 
     async def make(
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
@@ -80,6 +82,14 @@ class Planner:
         )
         return await self._proposed(command, draft, context, line), draft, teams
 
+    async def sketch(
+        self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
+    ) -> tuple[Plan, PlanDraft]:
+        """Return the plan without a number, to see what it would do. Raises UnusableError and SourceError."""
+        assert command.plan is not None
+        draft = await self._dry_run(await command.plan(action, context), context)
+        return proposed(command, draft, context, number=0, line=line, expires=self.expires), draft
+
     def start(self, plan: Plan) -> None:
         """Begin the time in which a stored plan may be confirmed."""
         self.times.start(plan, self.clock)
@@ -102,7 +112,7 @@ class Planner:
         async with self.store.unit() as unit:
             await record_confirmation(unit, plan, by=by, clock=self.clock, times=self.times, how=how)
         said = (
-            sentence("{title}: confirmed; it waits for its budget.", title=plan.title)
+            sentence("{title}: confirmed; it waits: {why}", title=plan.title, why=plan.held)
             if plan.held
             else sentence("{title}: confirmed, starting.", title=plan.title)
         )
@@ -238,10 +248,12 @@ class Planner:
             async with self.store.unit() as unit:
                 number = await unit.next_number("plan")
         plan = proposed(command, draft, context, number=number, line=line, expires=self.expires)
-        if self.budgets is None:
-            return plan
         async with self.store.read() as snapshot:
-            return await with_budgets(plan, self.budgets, snapshot)
+            if self.budgets is not None:
+                plan = await with_budgets(plan, self.budgets, snapshot)
+            verdict = await self.gates(plan, snapshot)
+        reasons = [one for one in (plan.held, verdict.reason) if one]
+        return replace(plan, held=listed(reasons, ";") if verdict.holds else plan.held)
 
     async def _redraft(
         self, command: AnyCommand, words: Sequence[str], context: CommandContext, plan: Plan, asker: Actor
