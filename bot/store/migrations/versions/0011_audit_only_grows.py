@@ -2,8 +2,8 @@
 
 from bot.store.migrations.rewriting import refuse_changes
 
-revision = "0010"
-down_revision = "0009"
+revision = "0011"
+down_revision = "0010"
 
 
 def upgrade() -> None:
