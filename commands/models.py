@@ -20,8 +20,19 @@ class Person:
     name: str = ""  # as last shown
 
 
-# What an entry says: a line was asked or refused; a plan was confirmed, held back by a gate, and ended somehow.
-AUDITED = ("asked", "refused", "confirmed", "held", "done", "failed", "cancelled")
+# What an entry says: a line was asked or refused; a plan was confirmed, held back, done; a breaker was opened or closed.
+AUDITED = (
+    "asked",
+    "refused",
+    "confirmed",
+    "held",
+    "trial",
+    "done",
+    "failed",
+    "cancelled",
+    "opened",
+    "closed",
+)
 
 
 @stored("audit", "cluster", "actor", "plan", "at", append_only=True)
