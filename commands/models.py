@@ -20,7 +20,7 @@ class Person:
     name: str = ""  # as last shown
 
 
-# What an entry says: a line was asked or refused; a plan was confirmed, held back, done; a breaker was opened or closed.
+# What an entry says. A line: asked or refused; a plan: confirmed, held back, and its end; a breaker: opened, closed.
 AUDITED = (
     "asked",
     "refused",

@@ -87,7 +87,7 @@ class Planner:
     ) -> tuple[Plan, PlanDraft]:
         """Return the plan without a number, to see what it would do. Raises UnusableError and SourceError."""
         assert command.plan is not None
-        draft = await self._dry_run(await command.plan(action, context, context.actor), context)
+        draft = await self._dry_run(await command.plan(action, context), context, context.actor)
         return proposed(command, draft, context, number=0, line=line, expires=self.expires), draft
 
     def start(self, plan: Plan) -> None:
