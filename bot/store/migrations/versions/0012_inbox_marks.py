@@ -2,8 +2,8 @@
 
 from bot.store.migrations.rewriting import create_table
 
-revision = "0011"
-down_revision = "0010"
+revision = "0012"
+down_revision = "0011"
 
 
 def upgrade() -> None:
