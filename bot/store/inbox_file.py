@@ -43,7 +43,7 @@ class InboxFile:
 
     @classmethod
     async def open(cls, url: str) -> "InboxFile | None":
-        """Open the inbox of the store with this URL; None if the store is no file, and nothing can be beside it.
+        """Open the inbox of the store with this URL; None if the store is not a file, and nothing can be beside it.
 
         Raises StoreError if it cannot be opened.
         """

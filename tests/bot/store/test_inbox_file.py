@@ -61,5 +61,5 @@ async def test_a_damaged_file_is_refused_and_left_as_it_is(tmp_path: Path) -> No
     assert file.read_text(encoding="utf-8").startswith("a plain")
 
 
-async def test_a_store_that_is_no_file_has_no_file_beside_it() -> None:
+async def test_a_store_that_is_not_a_file_has_no_file_beside_it() -> None:
     assert await InboxFile.open("postgresql+asyncpg://user@host/yard") is None
