@@ -17,7 +17,7 @@ from demo.lookalikes.slack.lookalike import Members
 from tests.support.light_stage import CHANNEL, CLUSTER, Light, PushedClock
 from tests.support.scripted_prometheus import ScriptedPrometheus, Truth
 
-__all__ = ["CHANNEL", "CLUSTER", "HOT", "TOKEN", "Light", "PushedClock", "light", "ready_node"]
+__all__ = ["CHANNEL", "CLUSTER", "ERROR_LOGS", "HOT", "TOKEN", "Light", "PushedClock", "light", "ready_node"]
 
 NODES = ("gpu-a01", "gpu-a02", "gpu-b01")
 PEOPLE = ("dana", "eli", "ana", "pat", Person(name="gus", guest=True), Person(name="eve", team="T0ELSEWHERE"))
@@ -25,6 +25,21 @@ GROUPS = {"sre": ("dana", "eli"), "vision": ("ana",)}
 TOKEN = "a-token-that-nobody-guesses"
 
 HOT = "gpu_temp > 85"
+ERROR_LOGS: dict[str, Any] = {
+    "groups": [
+        {
+            "name": "logs",
+            "rules": [
+                {
+                    "alert": "ErrorLogs",
+                    "logs": {"match": "level:error", "by": ["node"], "over": "10m", "above": 0},
+                    "labels": {"severity": "warning"},
+                    "annotations": {"summary": "{{ $labels.node }} logs errors."},
+                }
+            ],
+        }
+    ]
+}
 RULES: dict[str, Any] = {
     "groups": [
         {

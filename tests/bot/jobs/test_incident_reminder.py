@@ -11,7 +11,6 @@ from alerts.cards.text import plain
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.grouping import GroupingContext, acknowledge, give_back, open_incident
 from alerts.incidents.incident import Incident
-from alerts.silences import Silence
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.jobs.agenda import Agenda
@@ -19,6 +18,7 @@ from bot.jobs.incident_reminder import IncidentReminder
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
+from tests.support.rows import a_silence
 
 CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
 EVERY = minutes(30)
@@ -146,16 +146,7 @@ async def test_without_a_period_nothing_is_repeated() -> None:
 
 async def test_a_silence_postpones_it_to_its_end() -> None:
     stage = Stage()
-    silence = Silence(
-        id="s1",
-        cluster=CLUSTER,
-        matchers=(),
-        starts_at=NOON,
-        ends_at=NOON + minutes(50),
-        by="U1",
-        comment="",
-        incident="i1",
-    )
+    silence = a_silence(NOON, "a=b", cluster=CLUSTER, matchers=(), ends_at=NOON + minutes(50), incident="i1")
     await stage.put(an_incident(), silence, an_alert("Lost", severity="critical"))
     await stage.until(49)
     assert await stage.replies() == []
