@@ -33,8 +33,10 @@ class RuleRenderer:
 
     def annotations(self, rule: Rule, sample: Sample) -> Mapping[str, str]:
         """Render the rule's annotations. Each label is one line in them: only the rule's author breaks lines."""
-        labels = {name: one_line(value, SENTENCE) for name, value in sample.labels.items()}
-        shown = replace(sample, labels=Labels(labels))
+        if not rule.template.annotations:
+            return {}
+        labels = Labels({name: one_line(value, SENTENCE) for name, value in sample.labels.pairs})
+        shown = replace(sample, labels=labels)
         return {
             name: self._said(name, text, shown) if name in TEXTS else self._clean(self._rendered(text, shown))
             for name, text in rule.template.annotations.items()

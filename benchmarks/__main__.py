@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from benchmarks import record as recorded
 from benchmarks import report
 from benchmarks.catalogue import BENCHMARKS
 from benchmarks.running import UnknownBenchmarkError, chosen, run_all
@@ -28,7 +29,7 @@ DOCS = HERE.parent / "docs"
 @click.option(
     "--record",
     is_flag=True,
-    help="also write docs/benchmarks.json and the tables of docs/benchmarks.md and the README",
+    help="also put these runs into docs/benchmarks.json and the tables of docs/benchmarks.md and the README",
 )
 @click.option("--strict", is_flag=True, help="exit 1 when a goal is not met")
 def main(ids: tuple[str, ...], file: Path, record: bool, strict: bool) -> None:
@@ -37,18 +38,20 @@ def main(ids: tuple[str, ...], file: Path, record: bool, strict: bool) -> None:
         benchmarks = chosen(ids, BENCHMARKS)
     except UnknownBenchmarkError as unknown:
         raise click.ClickException(str(unknown)) from unknown
-    if record and ids:
-        raise click.ClickException("--record needs a run of all benchmarks: remove the ids")
     console = Console(stderr=True)
     facts = report.machine()
-    rows = run_all(benchmarks, log=lambda text: console.print(text, markup=False, highlight=False))
+    found = run_all(benchmarks, log=lambda text: console.print(text, markup=False, highlight=False))
+    rows = [row for of in found.values() for row in of]
     now = SystemClock().now()
     Console(width=None if sys.stdout.isatty() else 180).print(report.table(rows, facts))
-    written = report.as_json(rows, facts, now)
-    report.write(file, written)
+    report.write(file, report.as_json(rows, facts, now))
     if record:
-        report.write(DOCS / "benchmarks.json", written)
-        report.put_in_page(DOCS / "benchmarks.md", report.markdown(rows, facts, now))
+        at = now.isoformat(timespec="seconds")
+        runs = {id: recorded.run_of(of, facts, at) for id, of in found.items()}
+        order = [one.id for one in BENCHMARKS]
+        after = recorded.with_runs(recorded.read(DOCS / "benchmarks.json"), runs, order=order)
+        report.write(DOCS / "benchmarks.json", recorded.as_json(after))
+        report.put_in_page(DOCS / "benchmarks.md", recorded.markdown(after))
         generate.main([])  # the README has some of them
     if strict and any(row.met is False for row in rows):
         sys.exit(1)

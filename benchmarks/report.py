@@ -57,7 +57,7 @@ def cells(row: Row, columns: Sequence[str] = COLUMNS) -> tuple[str, ...]:
 
 def table(rows: Sequence[Row], facts: Mapping[str, str], columns: Sequence[str] = COLUMNS) -> Table:
     """Return the table for the terminal."""
-    shown = Table(*columns, caption=_text(facts), show_lines=False)
+    shown = Table(*columns, caption=words(facts), show_lines=False)
     for row in rows:
         texts = cells(row, columns)
         shown.add_row(*(_plain(text) for text in texts), style="red" if row.met is False else None)
@@ -66,22 +66,27 @@ def table(rows: Sequence[Row], facts: Mapping[str, str], columns: Sequence[str] 
 
 def as_json(rows: Sequence[Row], facts: Mapping[str, str], at: datetime) -> bytes:
     """Return all results as JSON, for programs and for comparison with later runs."""
-    listed: list[dict[str, Any]] = [
-        {**msgspec.to_builtins(row), "ratio": row.ratio, "met": row.met} for row in rows
-    ]
-    whole = {"at": at.isoformat(timespec="seconds"), "machine": dict(facts), "rows": listed}
+    whole = {"at": at.isoformat(timespec="seconds"), "machine": dict(facts), "rows": built(rows)}
     return msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n"
+
+
+def built(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return rows as JSON has them, with what is computed."""
+    return [{**msgspec.to_builtins(row), "ratio": row.ratio, "met": row.met} for row in rows]
 
 
 def markdown(
     rows: Sequence[Row], facts: Mapping[str, str], at: datetime, columns: Sequence[str] = COLUMNS
 ) -> str:
-    """Return the table as Markdown."""
+    """Return the table as Markdown, and when and where the rows were measured."""
+    return f"{rows_markdown(rows, columns)}\n\nRun on {at:%Y-%m-%d}; {words(facts)}."
+
+
+def rows_markdown(rows: Sequence[Row], columns: Sequence[str] = COLUMNS) -> str:
     lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     lines += [
         "| " + " | ".join(text.replace("|", "\\|") for text in cells(row, columns)) + " |" for row in rows
     ]
-    lines += ["", f"Run on {at:%Y-%m-%d}; {_text(facts)}."]
     return "\n".join(lines)
 
 
@@ -120,7 +125,7 @@ def _goal(goal: Goal | None) -> str:
     return f"{sign} {goal.limit:g}{'' if goal.of_value else '×'}"
 
 
-def _text(facts: Mapping[str, str]) -> str:
+def words(facts: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in facts.items())
 
 

@@ -29,13 +29,16 @@ def chosen(ids: Sequence[str], among: Sequence[Benchmark]) -> tuple[Benchmark, .
     return tuple(one for one in among if one in wanted or one.id in needed)
 
 
-def run_all(benchmarks: Sequence[Benchmark], *, log: Callable[[str], None]) -> tuple[Row, ...]:
-    """Run them in this order, each in its own event loop. One that cannot run becomes a row with the reason."""
+def run_all(benchmarks: Sequence[Benchmark], *, log: Callable[[str], None]) -> dict[str, tuple[Row, ...]]:
+    """Run them in this order, each in its own event loop; return their rows by id.
+
+    One that cannot run becomes a row with the reason.
+    """
     outcomes: dict[str, Outcome] = {}
     for benchmark in benchmarks:
         log(f"{benchmark.id}: {benchmark.title}")
         outcomes[benchmark.id] = asyncio.run(_run(benchmark, outcomes, log))
-    return tuple(row for outcome in outcomes.values() for row in outcome.rows)
+    return {id: outcome.rows for id, outcome in outcomes.items()}
 
 
 async def _run(benchmark: Benchmark, outcomes: dict[str, Outcome], log: Callable[[str], None]) -> Outcome:

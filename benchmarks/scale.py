@@ -24,7 +24,7 @@ from benchmarks.stalls import longest_decode, longest_stall
 from benchmarks.timing import Watch, take_turns
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
-from bot.jobs.garbage_collection import collect_in_small_parts
+from bot.jobs.garbage_collection import collect_in_small_parts, trim_memory
 from bot.live_cluster import LiveCluster
 from bot.settings.schema import RulesSettings
 from collectors.check_catalogue import CHECKS
@@ -167,8 +167,9 @@ async def cycles(url: str, kubeconfig: str) -> Measured:
 
 
 def _resident() -> int:
-    """Return the resident memory of this process, in bytes."""
+    """Return the resident memory of this process, in bytes, once garbage is collected as the product does."""
     gc.collect()
+    trim_memory()
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * 4096
 

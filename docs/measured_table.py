@@ -11,13 +11,19 @@ IDS = ("F1", "F2", "F3", "F4", "F5", "F8")
 
 def measured_part(recorded: Path = RECORDED) -> str:
     """A line for each of them that has a peer and a goal, with when it was measured."""
-    run: dict[str, Any] = msgspec.json.decode(recorded.read_bytes())
+    runs: dict[str, Any] = msgspec.json.decode(recorded.read_bytes())
     lines = ["| | Measured | Yardmaster | Beside it |", "|---|---|---|---|"]
-    shown = [row for row in run["rows"] if row["id"] in IDS and row["peer"] is not None and row["goal"]]
-    lines += [_line(row) for row in shown]
+    shown = [
+        (run, row)
+        for run in runs.values()
+        for row in run["rows"]
+        if row["id"] in IDS and row["peer"] is not None and row["goal"]
+    ]
+    lines += [_line(row) for _, row in shown]
     if not shown:
         return "Not measured yet."
-    return "\n".join([*lines, "", f"Measured on {run['at'][:10]}, {run['machine']['cores']} cores."])
+    last = max((run for run, _ in shown), key=lambda run: run["at"])
+    return "\n".join([*lines, "", f"Measured on {last['at'][:10]}, {last['machine']['cores']} cores."])
 
 
 def _line(row: dict[str, Any]) -> str:

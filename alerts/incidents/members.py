@@ -1,7 +1,6 @@
 """An alert as a member of its incident: what it says there, whom it concerns, and when it is worse than alone. Pure."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from alerts.alert import Alert
 from alerts.incidents.incident import Member
@@ -26,8 +25,12 @@ def member_of(
         is_worse = any(_leads_to(other, alert, rule) for other in others)
     is_worse = is_worse and rule is not None
     severity = Severity.CRITICAL if is_worse else alert.severity
+    is_critical = severity is Severity.CRITICAL
     is_logged = rule is not None and _is_fact(rule)
     proofs = proofs_of(alert, rule, severity) if rule is not None else ()
+    consequence = rule.template.consequence if rule is not None else None
+    # Once the worse alert is over, a loss stays one, and anything else is past.
+    says_its_end = rule is not None and not (is_worse and consequence is Consequence.LOSS)
     member = Member(
         alert=alert.id,
         rule=alert.rule,
@@ -37,6 +40,8 @@ def member_of(
         since=alert.life.since,
         summary=(_said("worse_summary", alert) if is_worse else "") or summary_of(alert),
         description=(_said("worse_description", alert) if is_worse else "") or _said("description", alert),
+        headline=_said("headline", alert) if rule is not None and not is_worse else "",
+        resolved_headline=_said("resolved_headline", alert) if says_its_end else "",
         value=alert.value,
         texts=alert.texts,
         subject=alert.subject,
@@ -45,23 +50,13 @@ def member_of(
         ended_reason=alert.ended_reason,
         is_logged=is_logged,
         is_worse=is_worse,
+        consequence=consequence if is_critical else None,
+        foreseen=None if is_critical else consequence,
         scope=scope_of(alert, rule),
         labels=alert.labels.without("alertname", "severity") if is_logged or proofs else {},
         proofs=proofs,
     )
-    member = with_advice(member, alert.labels)
-    if rule is None:
-        return member
-    consequence = rule.template.consequence
-    # Once the worse alert is over, a loss stays one, and anything else is past.
-    says_its_end = not is_worse or consequence is not Consequence.LOSS
-    return replace(
-        member,
-        headline="" if is_worse else _said("headline", alert),
-        resolved_headline=_said("resolved_headline", alert) if says_its_end else "",
-        consequence=consequence if severity is Severity.CRITICAL else None,
-        foreseen=consequence if severity is not Severity.CRITICAL else None,
-    )
+    return with_advice(member, alert.labels)
 
 
 def _said(annotation: str, alert: Alert) -> str:

@@ -28,7 +28,7 @@ def named(sentence: str, alert: Alert) -> str:
     if not node or not alert.own_subject.node:
         return sentence
     host = _host(alert.own_subject.node)
-    known_as = {value for value in alert.labels.values() if value and _host(value) == host}
+    known_as = {value for _, value in alert.labels.pairs if host in value and _host(value) == host}
     if "node" in alert.labels and "job" not in alert.labels:  # else the target may be one that is elsewhere
         known_as |= {instance, _host(instance)} if (instance := alert.labels.get("instance", "")) else set()
     for value in sorted({host, *known_as}, key=len, reverse=True):

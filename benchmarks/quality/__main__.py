@@ -40,7 +40,8 @@ def main(ids: tuple[str, ...], file: Path, data: Path, record: bool, strict: boo
         raise click.ClickException(str(unknown)) from unknown
     console = Console(stderr=True)
     facts = report.machine()
-    rows = run_all(benchmarks, log=lambda text: console.print(text, markup=False, highlight=False))
+    found = run_all(benchmarks, log=lambda text: console.print(text, markup=False, highlight=False))
+    rows = [row for of in found.values() for row in of]
     if record and (ids or any(row.missing for row in rows)):
         raise click.ClickException("--record needs a run of all measures, with all data sets")
     now = SystemClock().now()

@@ -5,7 +5,6 @@ decode, which cannot be interrupted.
 """
 
 import asyncio
-import gc
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -28,7 +27,6 @@ from benchmarks.stalls import longest_decode, ticking
 from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
-from bot.jobs.garbage_collection import collect_in_small_parts
 from bot.settings.schema import RulesSettings
 from bot.store.sql_store import SqlStore
 from collectors.facts.labels import Labels
@@ -60,17 +58,6 @@ class Cost:
 
 
 async def rows() -> list[Row]:
-    """Measure it. Garbage is collected as in the product: in small parts."""
-    threshold = gc.get_threshold()
-    collect_in_small_parts()
-    try:
-        return await _rows()
-    finally:
-        gc.set_threshold(*threshold)
-        gc.unfreeze()
-
-
-async def _rows() -> list[Row]:
     found: list[Row] = []
     bodies = tuple((await asyncio.to_thread(pages, COUNT)).bodies.values())
     decoded = longest_decode(decode, bodies).total_seconds()

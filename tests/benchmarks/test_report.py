@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from benchmarks import report
+from benchmarks import record, report
 from benchmarks.row import Goal, Peer, Row
 
 AT = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
@@ -60,3 +60,15 @@ def test_the_page_keeps_the_text_around_the_markers() -> None:
 def test_a_page_without_markers_is_an_error() -> None:
     with pytest.raises(ValueError, match="results: begin"):
         report.put_between_markers("nothing here", "text")
+
+
+def test_a_recorded_run_takes_the_place_of_the_earlier_one_of_its_benchmark_alone() -> None:
+    first, second = (record.run_of([row], FACTS, "2026-11-21T03:00:00+00:00") for row in ROWS[:2])
+    later = record.run_of(ROWS[2:], FACTS, "2026-11-24T03:00:00+00:00")
+    found = record.with_runs({"F1": first, "F2": second}, {"F2": later}, order=("F2", "F1"))
+    assert found == {"F2": later, "F1": first}
+    assert msgspec.json.decode(record.as_json(found), type=record.Record) == found
+    text = record.markdown(found)
+    assert "not run: no prometheus" in text
+    assert "F2: run on 2026-11-24; cores 2" in text
+    assert "packages" not in text

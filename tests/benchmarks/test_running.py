@@ -54,7 +54,8 @@ GOOD = Benchmark(id="good", title="a good one", run=_good)
 )
 def test_a_failure_gives_its_reason_and_the_others_run(bad: Benchmark, reason: str) -> None:
     logged: list[str] = []
-    first, failed, last = run_all([GOOD, bad, replace(GOOD, id="last")], log=logged.append)
+    found = run_all([GOOD, bad, replace(GOOD, id="last")], log=logged.append)
+    (first,), (failed,), (last,) = found.values()
     assert (first.value, last.value) == (1, 1)
     assert failed.id == "bad"
     assert reason in failed.missing
@@ -64,7 +65,7 @@ def test_a_failure_gives_its_reason_and_the_others_run(bad: Benchmark, reason: s
 
 def test_a_benchmark_receives_what_it_needs_and_no_more() -> None:
     others = [GOOD, replace(GOOD, id="other"), replace(GOOD, id="needy", needs=("good", "never run"))]
-    assert run_all(others, log=lambda _: None)[2].measure == "saw good"
+    assert run_all(others, log=lambda _: None)["needy"][0].measure == "saw good"
 
 
 def test_dependencies_run_first() -> None:

@@ -4,11 +4,12 @@ import asyncio
 import gc
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.jobs.garbage_collection import EVERY, collect_in_small_parts, collect_periodically
+from bot.jobs.garbage_collection import EVERY, collect_in_small_parts, collect_periodically, trim_memory
 
 
 @pytest.fixture
@@ -42,3 +43,15 @@ async def test_old_objects_in_a_cycle_are_freed(looptime: Any) -> None:
         await asyncio.sleep(EVERY + 1)
         task.cancel()
     assert seen() is None
+
+
+def test_freed_memory_between_what_stands_is_given_back() -> None:
+    def resident() -> int:  # pages of 4 KiB
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+
+    kept = [bytes(20_000) for _ in range(4_000)]
+    del kept[::2], kept[::2], kept[::2]
+    before = resident()
+    trim_memory()
+    assert before - resident() > 5_000
+    assert len(kept) == 500

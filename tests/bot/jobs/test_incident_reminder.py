@@ -146,7 +146,9 @@ async def test_without_a_period_nothing_is_repeated() -> None:
 
 async def test_a_silence_postpones_it_to_its_end() -> None:
     stage = Stage()
-    silence = a_silence(NOON, "a=b", cluster=CLUSTER, matchers=(), ends_at=NOON + minutes(50), incident="i1")
+    silence = replace(
+        a_silence(NOON, "a=b", cluster=CLUSTER, ends_at=NOON + minutes(50), incident="i1"), matchers=()
+    )
     await stage.put(an_incident(), silence, an_alert("Lost", severity="critical"))
     await stage.until(49)
     assert await stage.replies() == []
