@@ -66,7 +66,7 @@ class ReopenIncident:
 
 
 async def reopen_incident(action: ReopenIncident, context: CommandContext) -> Answer:
-    """Take the word back that ended an incident: it stands again as it stood, and its card shows who says so."""
+    """Reopen an incident that a word or an acknowledgement ended; its card shows who says so."""
     async with context.store.unit() as unit:
         if (parent := await parent_named(action.incident, unit)) is not None:
             raise UnusableError(_open_one_of(parent))
