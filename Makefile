@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 LINTS := lint-types lint-format lint-rules lint-layers
 # More processes than cores, as tests of real servers wait; what runs beside what is in tests/distribution.py.
 PROCESSES := 3
+# Every process that a test starts would else compile the program again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup parts demo test test-times lint $(LINTS) quick fix bench bench-quality soak packaging docs cases untranslated lock
 
@@ -84,4 +86,5 @@ untranslated: $(BIN)/python  ## List the sentences without a translation, as ent
 lock:  ## Compile the lock files anew: hashes, but no registry address
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url pyproject.toml --output-file requirements.lock
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --extra charts pyproject.toml --output-file requirements-charts.lock
+	uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --extra apprise pyproject.toml --output-file requirements-apprise.lock
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --group dev pyproject.toml --output-file requirements-dev.lock

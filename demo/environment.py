@@ -79,6 +79,7 @@ class EnvironmentOptions:
     past: timedelta = timedelta(hours=2)
     factor: float = FACTOR
     ends: float = FACTOR  # of the durations for which an alert stands after its fault
+    rules_every: timedelta = timedelta(seconds=1)
     strict_slack: bool = True
     idle_after: timedelta = timedelta(minutes=3)  # pods on a real control plane have no history
     # Faults that hold in the simulated history.
@@ -270,7 +271,11 @@ def bot_settings(
             },
         },
         "automation": {"reclaim": {"commands": ["gpu settle"]}},
-        "rules": {"packs": [], "files": [str(path) for path in rules], "interval": "1s"},
+        "rules": {
+            "packs": [],
+            "files": [str(path) for path in rules],
+            "interval": written_span(options.rules_every),
+        },
         "commands": {"idle_after": written_span(options.idle_after), "reclaim_grace": "5m", "owners": owners},
     }
     return {**written, **options.more}

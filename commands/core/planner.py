@@ -9,7 +9,7 @@ from alerts.cards.message import Button, Color, Message
 from alerts.cards.text import text
 from alerts.store import Store
 from collectors.facts.clock import Clock
-from collectors.facts.sentences import said_by, sentence
+from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.budgets import Budgets, with_budgets
 from commands.core.command import Answer, AnyCommand, PlanDraft, UnusableError
 from commands.core.confirmation import (
@@ -29,6 +29,7 @@ from commands.core.request import Actor
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.dry_run import DryRunError, dry_run
 from commands.execution.plan import Plan, PlanState, Risk
+from commands.execution.plan_gate import Gates
 from commands.execution.plan_outcome import end_unbegun
 from commands.execution.preview import preview
 from commands.execution.step_outcomes import Refused, Waiting
@@ -48,6 +49,7 @@ class Planner:
     expires: timedelta
     times: ProposalTimes
     budgets: Budgets | None
+    gates: Gates
 
     async def make(
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
@@ -72,6 +74,14 @@ class Planner:
         )
         return await self._proposed(command, draft, context, line), draft, teams
 
+    async def sketch(
+        self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
+    ) -> tuple[Plan, PlanDraft]:
+        """Return the plan without a number, to see what it would do. Raises UnusableError and SourceError."""
+        assert command.plan is not None
+        draft = await self._dry_run(await command.plan(action, context), context)
+        return proposed(command, draft, context, number=0, line=line, expires=self.expires), draft
+
     def start(self, plan: Plan) -> None:
         """Begin the time in which a stored plan may be confirmed."""
         self.times.start(plan, self.clock)
@@ -94,7 +104,7 @@ class Planner:
         async with self.store.unit() as unit:
             await record_confirmation(unit, plan, by=by, clock=self.clock, times=self.times, how=how)
         said = (
-            sentence("{title}: confirmed; it waits for its budget.", title=plan.title)
+            sentence("{title}: confirmed; it waits: {why}", title=plan.title, why=plan.held)
             if plan.held
             else sentence("{title}: confirmed, starting.", title=plan.title)
         )
@@ -204,10 +214,12 @@ class Planner:
             async with self.store.unit() as unit:
                 number = await unit.next_number("plan")
         plan = proposed(command, draft, context, number=number, line=line, expires=self.expires)
-        if self.budgets is None:
-            return plan
         async with self.store.read() as snapshot:
-            return await with_budgets(plan, self.budgets, snapshot)
+            if self.budgets is not None:
+                plan = await with_budgets(plan, self.budgets, snapshot)
+            verdict = await self.gates(plan, snapshot)
+        reasons = [one for one in (plan.held, verdict.reason) if one]
+        return replace(plan, held=listed(reasons, ";") if verdict.holds else plan.held)
 
     async def _redraft(
         self, command: AnyCommand, words: Sequence[str], context: CommandContext, plan: Plan

@@ -75,6 +75,8 @@ class PlanExecutor:
             return journal.plan
         first = 0
         for stage in plan.stages:
+            if first:
+                await journal.go_on(range(first, first + len(stage.steps)), self._gate)
             await self._run_stage(journal, stage, first)
             first += len(stage.steps)
         return await journal.end()
@@ -82,7 +84,7 @@ class PlanExecutor:
     async def is_held(self, plan: Plan) -> bool:
         """Whether the gate still holds a waiting plan back. One that waited for too long is ended by `execute`."""
         async with self._store.read() as snapshot:
-            return bool(await self._gate(plan, snapshot))
+            return (await self._gate(plan, snapshot)).holds
 
     async def _run_stage(self, journal: Journal, stage: Stage, first: int) -> None:
         slots = asyncio.Semaphore(stage.at_once)

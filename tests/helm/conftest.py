@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from helm.generate import CHART
 from tests.real.parts.layout import KUBERNETES
+from tests.support.quick_yaml import all_from_yaml
 
 CI = CHART / "ci"
 Render = Callable[..., list[dict[str, Any]]]
@@ -47,7 +47,7 @@ def render(template: Callable[..., str]) -> Render:
 
     def run(*flags: str, values: str = "minimal", namespace: str = "ops") -> list[dict[str, Any]]:
         text = template(*flags, values=values, namespace=namespace)
-        return [thing for thing in yaml.safe_load_all(text) if thing]
+        return [thing for thing in all_from_yaml(text) if thing]
 
     return run
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from alerts.loading import load
 from bot.evaluation.rulebook import symbols
@@ -17,6 +16,7 @@ from commands.command_catalogue import CATALOGUE
 from commands.core.parsing import parse_line
 from helm.generate import CHART
 from tests.helm.conftest import CI, RefusedError, Render
+from tests.support.quick_yaml import all_from_yaml, from_yaml
 
 One = Callable[..., dict[str, Any]]
 
@@ -154,7 +154,7 @@ def test_an_admission_policy_is_made_only_where_it_is_of_use(render: Render, fla
 
 
 def test_the_act_role_is_generated_from_the_table(one: One) -> None:
-    table = yaml.safe_load((CHART / "files" / "rights.yaml").read_text())["act"]
+    table = from_yaml((CHART / "files" / "rights.yaml").read_text())["act"]
     for command, rights in table.items():
         flags = ("--set", f"enabledCommands={{{command}}}")
         if rights["cluster"]:
@@ -199,7 +199,7 @@ def test_names_that_yaml_reads_as_something_else_stay_text(template: Callable[..
     assert not re.search(
         rf"(instance|namespace): {name}[,}}\s]", text
     )  # PyYAML reads y as text, the API server as a boolean
-    for thing in yaml.safe_load_all(text):
+    for thing in all_from_yaml(text):
         meta = thing["metadata"]
         assert meta["labels"]["app.kubernetes.io/instance"] == name
         assert meta.get("namespace", name) in (name, "kube-system")

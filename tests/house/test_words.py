@@ -1,7 +1,6 @@
 """Words that the project does not use: docs/glossary.md has the ones that its readers know."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -55,15 +54,16 @@ def banned_in(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    "path", tracked("*.py", "*.md", "*.yaml", "*.yml", "*.js", "*.html", "*.toml"), ids=str
-)
-def test_no_banned_word_is_used(path: Path) -> None:
-    found = banned_in((ROOT / path).read_text(encoding="utf-8"))
-    allowed = EXEMPT.get(str(path), set())
-    assert [one for one in found if one.partition(": ")[2] not in allowed] == [], (
-        "docs/glossary.md has the words"
-    )
+def test_no_banned_word_is_used() -> None:
+    paths = tracked("*.py", "*.md", "*.yaml", "*.yml", "*.js", "*.html", "*.toml")
+    assert len(paths) > 1_000
+    found = [
+        f"{path}:{one}"
+        for path in paths
+        for one in banned_in((ROOT / path).read_text(encoding="utf-8"))
+        if one.partition(": ")[2] not in EXEMPT.get(str(path), set())
+    ]
+    assert found == [], "docs/glossary.md has the words"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import yaml
+from tests.support.quick_yaml import from_yaml
 
 FOLDER = Path(__file__).parent
 
@@ -18,6 +18,6 @@ def defined() -> Iterator[str]:
 
 
 def test_the_rows_name_each_test() -> None:
-    rows = yaml.safe_load((FOLDER / "rows.yaml").read_text("utf-8"))
+    rows = from_yaml((FOLDER / "rows.yaml").read_text("utf-8"))
     named = {test for row in rows for test in row["tests"]}
     assert named == {test for test in defined() if not test.startswith("test_rows.")}

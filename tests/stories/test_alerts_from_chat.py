@@ -4,8 +4,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.incident import Incident
 from alerts.silences import Silence
@@ -166,20 +164,18 @@ async def test_an_acknowledgement_during_a_silence_posts_nothing_else(tmp_path: 
         assert "Acknowledged by" in line.said
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("silence add 'node=~.*' --for 1h --reason all", "match every alert"),
-        ("silence add 'node=~gpu-(' --for 1h --reason all", "gpu-("),
-        ("silence add node=gpu-a01 --for 60d --reason long", "at most 30 d"),
-        ("silence expire s9", "There is no silence `s9`"),
-        ("alert ack i9", "There is no open incident `i9`"),
-        ("audit --by nobody", "No matching entries"),
-    ],
-)
-async def test_an_invalid_line_is_refused_with_the_reason(tmp_path: Path, line: str, words: str) -> None:
+async def test_an_invalid_line_is_refused_with_the_reason(tmp_path: Path) -> None:
+    refusals = {
+        "silence add 'node=~.*' --for 1h --reason all": "match every alert",
+        "silence add 'node=~gpu-(' --for 1h --reason all": "gpu-(",
+        "silence add node=gpu-a01 --for 60d --reason long": "at most 30 d",
+        "silence expire s9": "There is no silence `s9`",
+        "alert ack i9": "There is no open incident `i9`",
+        "audit --by nobody": "No matching entries",
+    }
     async with light(tmp_path) as stage:
-        assert words in (await stage.asks("dana", line)).said
+        for line, words in refusals.items():
+            assert words in (await stage.asks("dana", line)).said
         async with stage.yard.store.unit() as unit:
             assert not await unit.rows(Silence).find()
 

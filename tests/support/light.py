@@ -15,6 +15,7 @@ from demo.lookalikes.kubernetes import Settings as ControllerSettings
 from demo.lookalikes.slack import Options, Person, SlackLookalike
 from demo.lookalikes.slack.lookalike import Members
 from tests.support.light_stage import CHANNEL, CLUSTER, Light, PushedClock
+from tests.support.new_store import new_store
 from tests.support.scripted_prometheus import ScriptedPrometheus, Truth
 
 __all__ = ["CHANNEL", "CLUSTER", "ERROR_LOGS", "HOT", "TOKEN", "Light", "PushedClock", "light", "ready_node"]
@@ -193,7 +194,7 @@ def _settings(
                 "elasticsearch": {"url": elastic.url, "timeout": "1s", "lag": "0s"},
             }
         ],
-        "store": {"url": f"sqlite+aiosqlite:///{folder / 'yard.db'}"},
+        "store": {"url": new_store(folder)},
         "slack": {
             "bot_token": slack.bot_token,
             "app_token": slack.app_token,

@@ -6,12 +6,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from alerts.annotation_template import HEADLINES, TEXTS, annotation_template
 from alerts.cards.suggested_actions import label_of
 from collectors.facts.sentences import Sentence
 from go_templates import syntax_tree
+from tests.support.quick_yaml import from_yaml
 from tests.support.said_phrases import ROOT
 
 _FIXED_LABEL = re.compile(
@@ -95,6 +94,6 @@ def _annotations(root: Path) -> Iterator[tuple[str, str, str]]:
 def _rules(root: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for path in sorted((root / "alerts/packs").glob("*.yaml")):
         if not path.name.endswith(".test.yaml"):
-            for group in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
+            for group in from_yaml(path.read_text(encoding="utf-8"))["groups"]:
                 for rule in group["rules"]:
                     yield path.name, rule

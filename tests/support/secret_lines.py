@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import yaml
-
 from collectors.facts.redaction import MARK
+from tests.support.quick_yaml import from_yaml
 
 _FOLDER = Path(__file__).parents[1] / "collectors" / "facts" / "secrets"
 _SECRET = re.compile("⟦([^⟧]*)⟧")
@@ -47,5 +46,5 @@ def harmless_lines() -> Sequence[str]:
 
 
 def _read(name: str) -> dict[str, list[str]]:
-    read: dict[str, list[str]] = yaml.safe_load((_FOLDER / name).read_text(encoding="utf-8"))
+    read: dict[str, list[str]] = from_yaml((_FOLDER / name).read_text(encoding="utf-8"))
     return read

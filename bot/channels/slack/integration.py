@@ -142,6 +142,7 @@ def bolt_app(client: SlackClient, *, signing_secret: str | None = None) -> Async
         )
 
     return AsyncApp(
+        name="yardmaster",  # else Bolt reads the source of every caller to find one
         client=client.without_token(),
         authorize=authorize,
         signing_secret=signing_secret,

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 
 from collectors.check import SourceState
 from collectors.cluster.base import KubernetesObject
@@ -27,6 +26,7 @@ from collectors.trainings.training import Training
 from tests.alerts.packs.check_case import CheckCase, check_input
 from tests.alerts.packs.expected import Fired
 from tests.support.objects import NOW, inventory, read
+from tests.support.quick_yaml import from_yaml
 
 CASES_FOLDER = Path(__file__).with_name("check-cases")
 _MOMENT = re.compile(r"<([+-])(\d\w*)>")
@@ -103,7 +103,7 @@ class _CaseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def cases_of(text: str) -> Iterator[CheckCase]:
     """Return the cases that a file has."""
-    tree = _numbered(yaml.safe_load(_MOMENT.sub(_stamp, text)))
+    tree = _numbered(from_yaml(_MOMENT.sub(_stamp, text)))
     return (one.read() for one in msgspec.convert(tree, _CaseFile).cases)
 
 

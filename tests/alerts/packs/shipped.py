@@ -5,11 +5,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from alerts.loading import Loaded, load
 from alerts.rules import Rule, Symbols
 from collectors.check_catalogue import CHECKS
+from tests.support.quick_yaml import from_yaml
 
 PACKS = Path(str(resources.files("alerts.packs")))
 RUNBOOKS = PACKS / "runbooks"
@@ -36,13 +35,14 @@ def shipped_rules() -> dict[str, Rule]:
     return {rule.name: rule for path in pack_files() for group in loaded(path).groups for rule in group.rules}
 
 
+@cache
 def promtool_cases(path: Path) -> dict[str, list[bool]]:
     """Return, for each alert in the file's cases, whether each case expects it to fire."""
     file = path.with_name(path.name.removesuffix(".yaml") + ".test.yaml")
     expectations: dict[str, list[bool]] = {}
     if not file.exists():
         return expectations
-    tree: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    tree: dict[str, Any] = from_yaml(file.read_text(encoding="utf-8"))
     for test in tree["tests"]:
         for case in test["alert_rule_test"]:
             expectations.setdefault(case["alertname"], []).append(bool(case.get("exp_alerts")))

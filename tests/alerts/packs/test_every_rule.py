@@ -137,15 +137,15 @@ def test_no_label_holds_a_measured_value(rule: Rule) -> None:
 
 
 @EVERY
-@pytest.mark.parametrize("value", [0.0, 1.0, 93.7, 1e12, math.nan, math.inf], ids=str)
-def test_the_templates_render_for_any_value(rule: Rule, value: float) -> None:
-    sample = Sample(labels=Labels(_LABELS), value=value)
-    labels = RENDERER.labels(rule, sample)
+def test_the_templates_render_for_any_value(rule: Rule) -> None:
+    for value in (0.0, 1.0, 93.7, 1e12, math.nan, math.inf):
+        sample = Sample(labels=Labels(_LABELS), value=value)
+        labels = RENDERER.labels(rule, sample)
 
-    texts = [*labels.values(), *RENDERER.annotations(rule, sample).values()]
+        texts = [*labels.values(), *RENDERER.annotations(rule, sample).values()]
 
-    assert not [text for text in texts if "<error expanding" in text]
-    assert labels["severity"] in ("critical", "warning", "info")
+        assert not [text for text in texts if "<error expanding" in text], value
+        assert labels["severity"] in ("critical", "warning", "info"), value
 
 
 @EVERY

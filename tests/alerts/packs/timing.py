@@ -5,9 +5,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from collectors.facts.clock import duration
+from tests.support.quick_yaml import from_yaml
 
 _FILE = Path(__file__).with_name("timing.yaml")
 
@@ -21,7 +20,7 @@ class CaseTiming:
 
 
 def _read() -> dict[str, CaseTiming]:
-    tree: dict[str, dict[str, Any]] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    tree: dict[str, dict[str, Any]] = from_yaml(_FILE.read_text(encoding="utf-8"))
     return {
         name: CaseTiming(**{what: duration(text) for what, text in times.items()})
         for name, times in tree.items()

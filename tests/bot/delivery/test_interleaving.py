@@ -13,13 +13,14 @@ from bot.store.sql_store import SqlStore
 from collectors.internal_errors import InternalErrors
 from tests.bot.delivery.conftest import CONTEXT, TOY_CARD, DeliveryStage
 from tests.support.chat import START
+from tests.support.new_store import new_store
 
 
 @pytest.mark.parametrize("milliseconds", range(12))
 async def test_an_entry_follows_its_row_however_reading_and_posting_interleave(
     tmp_path: Path, milliseconds: int
 ) -> None:
-    store = await SqlStore.open(f"sqlite+aiosqlite:///{tmp_path / 'yard.db'}")
+    store = await SqlStore.open(new_store(tmp_path))
     yard = DeliveryStage(store=store)
     catalogue = CardCatalogue(CONTEXT, [TOY_CARD])
     desired = DesiredState(yard.store, catalogue, InternalErrors())

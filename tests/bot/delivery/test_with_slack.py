@@ -20,6 +20,7 @@ from collectors.facts.clock import SystemClock
 from demo.lookalikes.slack import SlackLookalike
 from demo.lookalikes.slack.lookalike import Members
 from tests.support.examples import by_profile
+from tests.support.new_store import new_store
 
 CARDS = 6
 RETRY = RetryPolicy(
@@ -43,7 +44,7 @@ async def test_kills_and_lost_replies_lose_and_duplicate_nothing(
         calls = await stack.enter_async_context(
             SlackClient(slack.bot_token, api_url=slack.url, timeout=timedelta(seconds=0.8))
         )
-        yard.store = await SqlStore.open(f"sqlite+aiosqlite:///{tmp_path / 'yard.db'}")
+        yard.store = await SqlStore.open(new_store(tmp_path))
         stack.push_async_callback(yard.store.close)
         yard.chat, yard.clock = SlackNotifier(calls), SystemClock()
         channels = [slack.id("#one"), slack.id("#two")]

@@ -7,10 +7,9 @@ say any more, and the f-strings, which are English in every language.
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import yaml
-
 from bot.language.message_catalogue import entries
 from bot.language.po import Translation
+from tests.support.quick_yaml import from_yaml
 from tests.support.rule_templates import action_labels, label_values, reasons, rule_templates
 from tests.support.said_phrases import ROOT, all_strings, joined_phrases, said_phrases, shown_words
 from tests.support.templates import templates
@@ -21,7 +20,7 @@ UNSAID = Path(__file__).parent / "unsaid.yaml"
 def untranslated(root: Path = ROOT, language: str = "zh") -> Mapping[tuple[str, str], str]:
     """Return the templates and the fixed words without a translation, with the place of each."""
     known = {entry.id for entry in entries(language).values()}
-    unsaid = set(yaml.safe_load(UNSAID.read_text(encoding="utf-8")))
+    unsaid = set(from_yaml(UNSAID.read_text(encoding="utf-8")))
     found = {one: place for one, place in templates(root).items() if one[0] not in known | unsaid}
     fixed = {**said_phrases(root), **shown_words(root)}
     for words, place in fixed.items():
@@ -54,7 +53,7 @@ def stale(language: str = "zh") -> list[Translation]:
 
 def fstrings(root: Path = ROOT) -> Mapping[str, str]:
     """Return the f-strings that people may read, with the place of each."""
-    unsaid = set(yaml.safe_load(UNSAID.read_text(encoding="utf-8")))
+    unsaid = set(from_yaml(UNSAID.read_text(encoding="utf-8")))
     return {phrase: place for phrase, place in joined_phrases(root).items() if phrase not in unsaid}
 
 

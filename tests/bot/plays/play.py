@@ -10,6 +10,8 @@ from typing import Any
 import msgspec
 import yaml
 
+from tests.support.quick_yaml import LOADER
+
 START = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 _PLAYS = Path(__file__).parent / "plays"
 _MOMENT = re.compile(r"<([+-]\d+)m>")  # so many minutes after the start
@@ -84,13 +86,13 @@ def read_trees(path: Path) -> Any:
     return yaml.load(_MOMENT.sub(stamp, path.read_text(encoding="utf-8")), Loader=_Texts)
 
 
-class _Texts(yaml.SafeLoader):
+class _Texts(LOADER):  # type: ignore[misc]
     """Leaves moments as the texts that they are."""
 
 
 _Texts.yaml_implicit_resolvers = {
     letter: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:timestamp"]
-    for letter, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    for letter, found in LOADER.yaml_implicit_resolvers.items()
 }
 
 

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from functools import cache
 
 import pytest
-import yaml
 
 from docs.coverage_table import read_coverage
 from tests.alerts.packs.shipped import prometheus_files
 from tests.bot.plays.play import ExpectedCard, Play, read_plays
 from tests.bot.plays.stage import Outcome, offered_lines, played, shipped
+from tests.support.quick_yaml import from_yaml
 from tests.support.yard import text_of
 
 PLAYS = read_plays()
@@ -95,7 +95,7 @@ def labels_of_cases() -> Mapping[str, set[frozenset[str]]]:
     found: dict[str, set[frozenset[str]]] = {name: set() for name in rules}
     for path in prometheus_files():
         cases = path.with_name(path.name.removesuffix(".yaml") + ".test.yaml")
-        for test in yaml.safe_load(cases.read_text(encoding="utf-8"))["tests"]:
+        for test in from_yaml(cases.read_text(encoding="utf-8"))["tests"]:
             for case in test["alert_rule_test"]:
                 own = rules[case["alertname"]].template.labels
                 for alert in case.get("exp_alerts", ()):

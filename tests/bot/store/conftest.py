@@ -7,13 +7,14 @@ import pytest
 
 from bot.store.sql_store import SqlStore
 from tests.support.memory_store import MemoryStore
+from tests.support.new_store import new_store
 
 Stores = MemoryStore | SqlStore
 
 
 # The URL of an empty store of each back end, by its scheme.
 URLS: Mapping[str, Callable[[Path], str]] = {
-    "sqlite": lambda folder: f"sqlite+aiosqlite:///{folder / 'yard.db'}",
+    "sqlite": new_store,
 }
 UNTESTED = {"postgresql": "it is not supported yet: its statements are compared"}
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 import pytest
-import yaml
 
 import bot.store.backends
 from bot.store.backends.backend import Backend
 from bot.store.backends.backend_catalogue import BACKENDS, backend_of
 from tests.bot.store.conftest import UNTESTED, URLS
+from tests.support.quick_yaml import from_yaml
 
 ROOT = Path(__file__).parents[3]
 
@@ -54,7 +54,7 @@ def test_the_contract_is_tested_on_every_back_end() -> None:
 
 
 def test_the_docs_say_how_its_url_is_written() -> None:
-    meaning = yaml.safe_load((ROOT / "docs/meanings.yaml").read_text(encoding="utf-8"))["store.url"]
+    meaning = from_yaml((ROOT / "docs/meanings.yaml").read_text(encoding="utf-8"))["store.url"]
     forgotten = [
         one.example for one in FILES if one.scheme not in UNTESTED and f"`{one.scheme}" not in meaning
     ]

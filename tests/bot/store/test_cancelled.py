@@ -13,6 +13,7 @@ import pytest
 from alerts.cards.posted import PostedCard
 from bot.store.concurrency import uninterrupted
 from bot.store.sql_store import SqlStore
+from tests.support.new_store import new_store
 from tests.support.rows import a_card
 
 
@@ -45,7 +46,7 @@ async def test_after_cancelled_units_and_close_another_process_gets_the_database
     tmp_path: Path, seed: int, times: int
 ) -> None:
     chance = random.Random(seed)
-    store = await SqlStore.open(f"sqlite+aiosqlite:///{tmp_path / 'yard.db'}")
+    store = await SqlStore.open(new_store(tmp_path))
     async with asyncio.TaskGroup() as tasks:
         users = [tasks.create_task(_use(store)) for _ in range(3)]
         await asyncio.sleep(chance.uniform(0, 0.02))

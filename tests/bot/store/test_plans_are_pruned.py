@@ -12,10 +12,11 @@ from commands.models import AuditEntry
 from tests.support.alerting import CLUSTER
 from tests.support.execution import NOON, plan_of
 from tests.support.kept_store import RELEASES, unpack
+from tests.support.new_store import new_store
 
 
 async def test_plans_that_are_over_are_pruned_with_their_steps(tmp_path: Path) -> None:
-    store = await SqlStore.open(f"sqlite+aiosqlite:///{tmp_path / 'yard.db'}")
+    store = await SqlStore.open(new_store(tmp_path))
     plans = (
         replace(plan_of(), id="done", state=PlanState.DONE, ended_at=NOON),
         replace(plan_of(), id="never confirmed", state=PlanState.PROPOSED),

@@ -5,11 +5,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-import yaml
 
 from bot.language.message_catalogue import entries
 from collectors.facts.one_line import one_line, printable
 from collectors.facts.redaction import MARK, Redactor, redacted
+from tests.support.quick_yaml import from_yaml
 from tests.support.secret_lines import SecretForm, harmless_lines, secret_forms
 
 ZH = Path(__file__).parents[3] / "bot" / "language" / "zh"
@@ -111,7 +111,7 @@ def test_what_is_invisible_hides_no_secret() -> None:
 
 def test_no_sentence_of_our_own_is_touched() -> None:
     """What the program says about passwords and tokens is not taken for one."""
-    said = [yaml.safe_load(file.read_text("utf-8")) for file in sorted(ZH.glob("*.yaml"))]
+    said = [from_yaml(file.read_text("utf-8")) for file in sorted(ZH.glob("*.yaml"))]
     sentences = [sentence for phrases in said for pair in phrases.items() for sentence in pair]
     sentences += [text for one in entries("zh").values() for text in (one.id, one.plural, *one.said) if text]
     assert len(sentences) > 1_000

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.execution.preview import card_of
@@ -15,6 +14,7 @@ from commands.node.drain import AT_ONCE
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings, User
 from tests.commands.training.test_rights import RIGHTS, grant
 from tests.support.drained import Kubelets, kubelets, until
+from tests.support.quick_yaml import from_yaml
 from tests.support.yard import Yard, text_of, yard_before
 
 NODE, OTHER, SPACE = "gpu-a01", "gpu-a02", "work"
@@ -27,7 +27,7 @@ async def quick(seconds: float) -> None:
 @pytest.fixture
 async def lookalike() -> AsyncIterator[KubernetesLookalike]:
     """A cluster in which the bot has the rights of the chart for `node drain`, and no others."""
-    rights = yaml.safe_load(RIGHTS.read_text())
+    rights = from_yaml(RIGHTS.read_text())
     async with KubernetesLookalike.running(
         tokens={"bot": User("bot")}, settings=Settings(node_grace=None)
     ) as running:

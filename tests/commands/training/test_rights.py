@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from collectors.cluster.kinds import JOBSETS
 from collectors.facts.results import SourceError
@@ -17,6 +16,7 @@ from commands.execution.steps import Create, Delete
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings, User
 from tests.commands.training.conftest import SECRET
 from tests.support.custom_kinds import a_definition
+from tests.support.quick_yaml import from_yaml
 from tests.support.yard import ANA, DANA, Hands, Yard, a_node_tree, yard_before
 
 RIGHTS = Path(__file__).parents[3] / "helm/yardmaster/files/rights.yaml"
@@ -50,7 +50,7 @@ def grant(kube: KubernetesLookalike, name: str, rules: list[Any], namespace: str
 @pytest.fixture
 async def kube(clock: Hands) -> AsyncIterator[KubernetesLookalike]:
     """Two nodes, the pull secret, and a user `bot` with the chart's permissions for launch and stop."""
-    rights = yaml.safe_load(RIGHTS.read_text())
+    rights = from_yaml(RIGHTS.read_text())
     async with KubernetesLookalike.running(
         clock=clock.now, tokens={"bot": User("bot")}, settings=Settings(node_grace=None)
     ) as running:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings, User
 from tests.commands.training.test_rights import RIGHTS, grant
+from tests.support.quick_yaml import from_yaml
 from tests.support.yard import Hands, Yard, a_node_tree, yard_before
 
 SPACE = "vision"
@@ -154,7 +154,7 @@ def clock() -> Hands:
 @pytest.fixture
 async def volumes(clock: Hands) -> AsyncIterator[Volumes]:
     """Three nodes and one volume; the user `bot` has the rights of the chart for `volume freeze`, and no others."""
-    rights = yaml.safe_load(RIGHTS.read_text())
+    rights = from_yaml(RIGHTS.read_text())
     async with KubernetesLookalike.running(
         clock=clock.now, tokens={"bot": User("bot")}, settings=Settings(node_grace=None)
     ) as running:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from alerts.loading.match_parser import parse_match
 from collectors.facts.log_match import AllOf, FieldPhrase, LogMatch, Not
@@ -15,6 +14,7 @@ from tests.contract.elasticsearch.own_logs import Logs
 from tests.contract.elasticsearch.test_matching import LINES, ODD
 from tests.support.log_matches import message
 from tests.support.objects import NOW as CASES_NOW
+from tests.support.quick_yaml import from_yaml
 
 PACKS = Path(__file__).parents[3] / "alerts" / "packs"
 
@@ -22,7 +22,7 @@ PACKS = Path(__file__).parents[3] / "alerts" / "packs"
 def shipped_matches() -> Iterator[tuple[str, str]]:
     """Yield the names of the log rules and what they match, as their files have it."""
     for path in sorted(PACKS.glob("*.yard.yaml")):
-        for group in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
+        for group in from_yaml(path.read_text(encoding="utf-8"))["groups"]:
             for rule in group["rules"]:
                 if match := rule.get("logs", {}).get("match"):
                     yield rule["alert"], match

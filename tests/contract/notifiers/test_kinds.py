@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-import yaml
-
 from bot.channels.channel_catalogue import CHANNEL_KINDS
 from bot.settings.channels import ChannelSettings
 from bot.settings.schema import Settings
 from tests.contract.notifiers.conftest import SITES
+from tests.support.quick_yaml import from_yaml
 
 ROOT = Path(__file__).parents[3]
 OWN_SECTIONS = {"slack"}  # kinds with a section of their own in the settings
@@ -47,6 +46,6 @@ def test_every_kind_is_explained() -> None:
     page = (ROOT / "docs" / "channels.md").read_text(encoding="utf-8")
     missing = [kind for kind in CHANNEL_KINDS if f"`{kind}:" not in page]
     assert not missing, f"docs/channels.md does not mention {missing}"
-    meanings = yaml.safe_load((ROOT / "docs" / "meanings.yaml").read_text(encoding="utf-8"))
+    meanings = from_yaml((ROOT / "docs" / "meanings.yaml").read_text(encoding="utf-8"))
     unexplained = [kind for kind in ChannelSettings.model_fields if f"channels.<name>.{kind}" not in meanings]
     assert not unexplained, f"docs/meanings.yaml does not explain channels.<name>.{unexplained}"

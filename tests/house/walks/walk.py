@@ -6,9 +6,9 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 
 import msgspec
-import yaml
 
 from tests.house.conftest import tracked
+from tests.support.quick_yaml import from_yaml
 
 FOLDER = Path(__file__).parent
 _PLACEHOLDER = re.compile(r"<[a-z_]+>")
@@ -101,7 +101,7 @@ class Walk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def load_walks() -> Sequence[Walk]:
     paths = sorted(FOLDER.glob("*.yaml"))
     return [
-        msgspec.convert({"name": path.stem, **yaml.safe_load(path.read_text(encoding="utf-8"))}, Walk)
+        msgspec.convert({"name": path.stem, **from_yaml(path.read_text(encoding="utf-8"))}, Walk)
         for path in paths
     ]
 

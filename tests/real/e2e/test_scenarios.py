@@ -9,8 +9,8 @@ from tests.support.demo_stage import ScenarioPlayer
 from tests.support.examples import SOAK
 
 pytestmark = pytest.mark.real
-PLAYED = ["idle-gpus", "hot-gpu", "dns-overload", "training-launch"]  # idle-gpus first: it began in the past
-PLAYED_IN_SOAK = ["xid-79", "volume-format"]  # what they do to the cluster, the others do too
+PLAYED = ["idle-gpus", "xid-79", "dns-overload", "training-launch"]  # idle-gpus first: it began in the past
+PLAYED_IN_SOAK = ["hot-gpu", "volume-format"]  # what they do to the cluster, the others do too
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.error import HTTPError
 
-import yaml
-
 from demo.parts.processes import Child, MissingPartError, Program, answers, find_program, free_port
 from tests.real.parts.layout import HOW_TO_GET, jobset_files
 from tests.real.servers.kubernetes import KubernetesCluster
+from tests.support.quick_yaml import all_from_yaml, from_yaml
 
 _READY_WITHIN = timedelta(minutes=2)
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -38,12 +37,12 @@ class JobSetController:
     def __enter__(self) -> Self:
         with ExitStack() as undo:
             self._write_files()
-            self._create(undo, _DEFINITIONS, yaml.safe_load(self._definition.read_text("utf-8")))
+            self._create(undo, _DEFINITIONS, from_yaml(self._definition.read_text("utf-8")))
             self._cluster.wait_for("JobSets to be served", self._is_served)
             undo.enter_context(self._child)
             ready = f"http://127.0.0.1:{self._health}/readyz"
             self._child.wait_until_ready(lambda: answers(ready), limit=_READY_WITHIN)
-            for document in yaml.safe_load_all(self._webhooks.read_text("utf-8")):
+            for document in all_from_yaml(self._webhooks.read_text("utf-8")):
                 if webhooks := [self._reached(one) for one in document["webhooks"] if _is_for_jobsets(one)]:
                     plural = f"{document['kind'].lower()}s"
                     meta = {"name": f"jobset-{plural}"}

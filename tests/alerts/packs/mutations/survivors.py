@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tests.support.quick_yaml import from_yaml
 
 _FILE = Path(__file__).with_name("survivors.yaml")
 
 
 def survivors() -> dict[str, frozenset[str]]:
     """Return the mutations by the name of their rule. Raises ValueError for one without a reason, or named twice."""
-    entries: list[dict[str, Any]] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    entries: list[dict[str, Any]] = from_yaml(_FILE.read_text(encoding="utf-8"))
     found: dict[str, list[str]] = {}
     for entry in entries:
         if not entry["reason"].endswith("."):

@@ -11,6 +11,7 @@ import yaml
 from alerts.loading import load
 from alerts.rules import RuleGroup, Symbols
 from tests.alerts.packs.shipped import PACKS, prometheus_files
+from tests.support.quick_yaml import from_yaml
 
 SHARED = Path(__file__).parents[4].parent / "shared" / "data"
 
@@ -39,9 +40,7 @@ def rule_files() -> Iterator[RuleFile]:
 def series() -> Iterator[dict[str, str]]:
     """Yield the input series of the packs' cases and of the public cases."""
     for file in sorted(PACKS.glob("*.test.yaml")):
-        tree = yaml.load(
-            file.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        )
+        tree = from_yaml(file.read_text(encoding="utf-8"))
         for test in tree["tests"]:
             yield {one["series"]: str(one["values"]) for one in test["input_series"]}
     for case in json.loads((SHARED / "rule_eval" / "cases.json").read_text(encoding="utf-8")):
@@ -56,7 +55,7 @@ def _file(name: str, text: str, *, own: bool) -> RuleFile:
 
 def _plain(text: str) -> str:
     """Return a PrometheusRule object as the plain file that its operator writes."""
-    tree: Any = yaml.safe_load(text)
+    tree: Any = from_yaml(text)
     if isinstance(tree, dict) and tree.get("kind") == "PrometheusRule":
         return yaml.safe_dump(tree["spec"], sort_keys=False, width=10_000)
     return text

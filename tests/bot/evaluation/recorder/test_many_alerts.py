@@ -22,6 +22,7 @@ from commands.incident.card_context import incident_context
 from tests.support.alerting import CLUSTER, NOON, a_rule, minutes
 from tests.support.evaluation import EVERY, Canned, EvaluationStage
 from tests.support.memory_store import MemoryStore
+from tests.support.new_store import new_store
 from tests.support.rows import a_silence
 
 MANY = KEPT + 150
@@ -136,7 +137,7 @@ async def test_the_rows_move_with_a_clock_step() -> None:
 
 
 async def test_rows_are_deleted_with_their_incident(tmp_path: Path) -> None:
-    store = await SqlStore.open(f"sqlite+aiosqlite:///{tmp_path / 'yard.db'}")
+    store = await SqlStore.open(new_store(tmp_path))
     try:
         yard = a_yard(replicas(until=2), store)
         await yard.run(4)

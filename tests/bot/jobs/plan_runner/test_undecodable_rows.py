@@ -13,10 +13,11 @@ from commands.execution.plan import Plan
 from commands.execution.record_steps import record
 from commands.models import CordonLease
 from tests.support.execution import LEASE, executor, plan_of
+from tests.support.new_store import new_store
 
 
 async def test_a_plan_is_run_although_an_older_row_cannot_be_decoded(tmp_path: Path) -> None:
-    store = await SqlStore.open(f"sqlite+aiosqlite:///{tmp_path / 'yard.db'}")
+    store = await SqlStore.open(new_store(tmp_path))
     plan = plan_of(record("leases", LEASE, text="record the lease"))
     async with store.unit() as unit:
         await unit.rows(Plan).put(plan)

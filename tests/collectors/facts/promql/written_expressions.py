@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 import alerts.packs
+from tests.support.quick_yaml import all_from_yaml
 
 _PACKS = Path(alerts.packs.__file__).parent
 SHARED = Path(__file__).parents[4].parent / "shared" / "data"
@@ -35,7 +36,7 @@ def of_promqltest() -> set[str]:
 
 def _of_rules(path: Path) -> Iterator[str]:
     try:
-        yield from _expressions(list(yaml.safe_load_all(path.read_bytes())))
+        yield from _expressions(list(all_from_yaml(path.read_bytes())))
     except yaml.YAMLError:  # some of the files are broken on purpose
         return
 
