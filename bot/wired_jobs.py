@@ -46,6 +46,7 @@ def wire_jobs(
         errors=shared.errors,
         observe=partial(_count_step, shared),
         gate=pipeline.gate,
+        impersonation=pipeline.impersonation,
     )
     plans = PlanRunner(store, executor, channel=channel, renew=pipeline.decisions.renew)
     unknown = UnknownSteps(store, executor, clock, errors=shared.errors)

@@ -18,6 +18,8 @@ from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.remediations import REMEDIATION
 from commands.core.windows import WindowGate
+from commands.execution.cluster_writer import KubernetesUser
+from commands.execution.impersonation import Impersonation
 from commands.gates.breaker import BreakerLimits, BreakerScope
 from commands.gates.budget import Budget, BudgetScope
 from commands.gates.remediation import Allowance
@@ -133,6 +135,21 @@ def owners_of(settings: Settings, persons: PersonBook) -> Mapping[str, str]:
 def listed_persons(settings: Settings) -> Mapping[str, Sequence[str]]:
     """Return the ids of each person that the settings list."""
     return {name: person.ids for name, person in settings.people.items() if person.ids}
+
+
+def impersonation_of(settings: Settings, persons: PersonBook) -> Impersonation:
+    """Return who acts in which cluster in the name of whom. A person without a user is not listed."""
+    return Impersonation(
+        clusters={one.name for one in settings.clusters if one.impersonate},
+        users={
+            persons.person_of(person.ids[0]): KubernetesUser(
+                user=person.kubernetes.user, groups=person.kubernetes.groups
+            )
+            for person in settings.people.values()
+            if person.ids and person.kubernetes is not None and person.kubernetes.user is not None
+        },
+        person_of=persons.person_of,
+    )
 
 
 def routing_of(settings: Settings, *, default: str) -> CardRouting:

@@ -87,6 +87,7 @@ class ElasticsearchSettings(Section):
 class ClusterSettings(Section):
     name: ClusterName
     kubernetes: KubernetesSettings | None = KubernetesSettings()
+    impersonate: bool = False
     prometheus: PrometheusSettings | None = None
     elasticsearch: ElasticsearchSettings | None = None
     links: dict[str, Link] = Field(default={})

@@ -203,9 +203,13 @@ def _qualified_id(value: str) -> str:
 
 
 def _kubernetes_name(value: str) -> str:
-    if not value.strip() or not value.isprintable():
+    if not value or value != value.strip() or not value.isprintable():
         raise ValueError(
             "is not the name of a user or group in Kubernetes: write it as `kubectl auth whoami` does"
+        )
+    if value.startswith("system:"):
+        raise ValueError(
+            f"`{value}` is one of Kubernetes' own, which no person is: name a user or group of your login"
         )
     return value
 

@@ -126,7 +126,7 @@ class Budgets:
                 name=name,
                 pool=self._pool(node),
                 rack=racks[name].rack if name in racks else "",
-                out=_why_out(node) or soon.get(name, ""),
+                out=why_out(node) or soon.get(name, ""),
             )
             for name, node in cluster.inventory().nodes.items()
         ]
@@ -143,7 +143,7 @@ class Budgets:
         return next((name for name, pool in self.pools.items() if pool.has(node)), DEFAULT_POOL)
 
 
-def _why_out(node: Node) -> str:
+def why_out(node: Node) -> str:
     """Return why a node is out of service; empty for one that takes pods."""
     if node.spec.unschedulable:
         by = annotations_of(node).get(BY, "")

@@ -59,6 +59,7 @@ from commands.core.request_journal import OnceStore, RequestJournal
 from commands.core.rule_runs import RuleRun
 from commands.core.thread_names import thread_names
 from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.impersonation import Impersonation
 from commands.execution.plan import Plan
 from commands.execution.plan_gate import Gate, Gates
 
@@ -97,6 +98,7 @@ class Pipeline:
     )  # its default: where teams without a channel are asked
     times: ProposalTimes = field(default_factory=ProposalTimes)
     budgets: Budgets | None = None
+    impersonation: Impersonation = field(default_factory=Impersonation)
     gates: tuple[Gate, ...] = ()  # beside the budgets
 
     async def handle(self, request: Request) -> Answer | None:
@@ -282,6 +284,7 @@ class Pipeline:
             expires=self.defaults.plan_expires,
             times=self.times,
             budgets=self.budgets,
+            impersonation=self.impersonation,
             gates=Gates(self.gates),
         )
 

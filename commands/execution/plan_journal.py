@@ -7,12 +7,14 @@ from datetime import datetime
 from alerts.store import Store, StoreSnapshot, Unit
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import counted, sentence
+from commands.execution.audited import entry_of
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import name_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.execution.plan_gate import HELD_AT_MOST, Gate, GateVerdict, open_gate
 from commands.execution.plan_outcome import record_outcome
 from commands.execution.steps import Record, Step
+from commands.models import AuditEntry
 
 
 async def records_of(plan: Plan, snapshot: StoreSnapshot) -> tuple[StepRecord, ...]:
@@ -77,6 +79,8 @@ class Journal:
             found = await _begun(stored, unit, clock.now(), gate)
             if found != stored:
                 await unit.rows(Plan).put(found)
+            if found.state is PlanState.WAITING:
+                await unit.rows(AuditEntry).add(entry_of(found, "held", clock.now(), reason=found.held))
             if found.has_ended and not stored.has_ended:
                 await record_outcome(unit, found)
             return cls(store, clock, found, await records_of(found, unit))
