@@ -65,7 +65,7 @@ class Everywhere:
 Affected = Iterable[str] | Everywhere  # the ids of the rows whose cards show it, or all of a cluster
 
 Compose = Callable[[PostedCard, StoreSnapshot, CardContext, datetime], Awaitable[Composed]]
-Row = TypeVar("Row", Incident, ParentIncident)
+_Row = TypeVar("_Row", Incident, ParentIncident)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +83,8 @@ class CardDefinition:
 
 
 def composer_of(
-    kind: type[Row],
-    compose: Callable[[Row, PostedCard, StoreSnapshot, CardContext, datetime], Awaitable[Composed]],
+    kind: type[_Row],
+    compose: Callable[[_Row, PostedCard, StoreSnapshot, CardContext, datetime], Awaitable[Composed]],
 ) -> Compose:
     """Return what composes a card from its row, which has events; a row that is gone shows nothing any more."""
 

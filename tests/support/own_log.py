@@ -1,4 +1,4 @@
-"""What a process writes into its own log."""
+"""The log of the test's own process, read back as text."""
 
 import io
 from collections.abc import Iterator
