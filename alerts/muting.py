@@ -50,7 +50,9 @@ class Coverage:
     def of(self, alert: Alert, now: datetime) -> Notification:
         """Return whether the alert notifies now, and why not."""
         ends = routed(alert, self.routing.routes, default=self.routing.default)
-        quiet = ((end, end.quiet(now)) for end in ends)
+        windows = (one.quiet(alert, now) for one in self.routing.windows)
+        in_window = next((one for one in windows if one is not None), None)
+        quiet = ((end, in_window or end.quiet(now)) for end in ends)
         return Notification(
             ends=ends,
             quiet=tuple((end, why) for end, why in quiet if why is not None),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from fnmatch import fnmatchcase
 
 from alerts.alert import Alert
 from alerts.inhibition import InhibitRule
@@ -50,17 +51,35 @@ class Quiet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MutingWindow:
+    """A window in which alerts that fit the matchers notify nobody, whatever their route."""
+
+    interval: TimeInterval
+    matchers: tuple[Matcher, ...]
+    clusters: tuple[str, ...] = ("*",)
+
+    def quiet(self, alert: Alert, now: datetime) -> Quiet | None:
+        """Return what keeps the alert quiet now; None if the window does not."""
+        if not any(fnmatchcase(alert.cluster, pattern) for pattern in self.clusters):
+            return None
+        if not matches(self.matchers, alert.words) or not self.interval.contains(now):
+            return None
+        return Quiet(interval=self.interval, is_within=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CardRouting:
     """Where the alerts of a cluster notify. `default`: the channel of what no route claims; empty for none."""
 
     routes: tuple[Route, ...] = ()
     default: str = ""
     inhibit_rules: tuple[InhibitRule, ...] = ()
+    windows: tuple[MutingWindow, ...] = ()
 
     @property
     def may_mute(self) -> bool:
         """Whether anything but a silence may keep an alert from notifying for a while."""
-        return bool(self.inhibit_rules) or any(_has_times(route) for route in self.routes)
+        return bool(self.inhibit_rules or self.windows) or any(_has_times(route) for route in self.routes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

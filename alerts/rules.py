@@ -94,6 +94,8 @@ class AlertTemplate:
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     actions: tuple[str, ...] = ()  # command lines with {placeholders}
+    remediation: str = ""  # the command line that may run by itself, with {placeholders}
+    remediation_with: tuple[str, ...] = ()  # names of alerts: one of them has to fire for the same node
     runbook: str = ""  # a page of alerts/packs/runbooks
     resolve_when: ResolveWhen = ResolveWhen.CLEARED
     proof_severity: Severity = Severity.WARNING  # the lowest that needs a proof
@@ -198,3 +200,6 @@ class Symbols:
     runbooks: frozenset[str] = frozenset()  # the shipped pages
     subject_fields: frozenset[str] = frozenset(WORDS)
     check_action: Callable[[str], str | None] = lambda _line: None  # the error of a line, or None
+    makes_plan: Callable[[str], bool] = lambda _line: (
+        True
+    )  # whether a line is one of a command that makes a plan

@@ -38,6 +38,13 @@ class StoreError(Exception):
         self.reason = reason or sentence("its log says why")
 
 
+class AppendOnlyError(Exception):
+    """A row of a table that only grows was to be changed or deleted. Nothing of the transaction is stored."""
+
+    def __init__(self, table: str, id: str) -> None:
+        super().__init__(f"{table} only grows: its row {id} stays as it is")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Between:
     """A range for `find`: at least `start`, below `end`; None leaves that side open."""
@@ -56,7 +63,8 @@ class TableDefinition(Generic[Row]):
     `columns`: the parameters of `find`, each indexed, and the attribute that each is read from. `over`: the
     time from which a row may be deleted, None for not yet. `goes_with`: a column, and the table whose ids it
     holds; rows are deleted with the row they name. `floats`: the measured values, which may be NaN or
-    infinite. `in_plans`: whether a plan's Record step may write it.
+    infinite. `in_plans`: whether a plan's Record step may write it. `append_only`: its rows are never changed or
+    deleted, and the database refuses it too.
     """
 
     name: str
@@ -66,6 +74,13 @@ class TableDefinition(Generic[Row]):
     goes_with: tuple[str, str] | None = None
     floats: Callable[[Row], Iterable[float]] = field(default=lambda _row: ())
     in_plans: bool = False
+    append_only: bool = False
+
+    def __post_init__(self) -> None:
+        if self.append_only and (self.over or self.goes_with or self.in_plans):
+            raise ValueError(
+                f"{self.name} is append-only: nothing may delete its rows, and no step may write them"
+            )
 
     def read(self, row: Row) -> dict[str, str]:
         """Return the row's column values as text."""
@@ -91,6 +106,7 @@ def stored(
     goes_with: tuple[str, str] | None = None,
     floats: Callable[[Any], Iterable[float]] = lambda _row: (),
     in_plans: bool = False,
+    append_only: bool = False,
 ) -> Callable[[type[Row]], type[Row]]:
     """Declare the decorated class as the row type of a table; the parameters are the fields of TableDefinition.
 
@@ -109,6 +125,7 @@ def stored(
             goes_with=goes_with,
             floats=floats,
             in_plans=in_plans,
+            append_only=append_only,
         )
         return row
 
@@ -156,13 +173,17 @@ class RowsRead(Protocol[Read]):
 class Rows(RowsRead[Row], Protocol[Row]):
     """All rows of one type, to read and write. `put` replaces the whole row with the same id."""
 
-    async def put(self, row: Row) -> None: ...
+    async def put(self, row: Row) -> None:
+        """Insert or replace the row. In an append-only table, raises AppendOnlyError if its id is there."""
+        ...
 
     async def add(self, row: Row) -> bool:
         """Insert the row if its id is new; return whether it was inserted."""
         ...
 
-    async def delete(self, id: str) -> None: ...
+    async def delete(self, id: str) -> None:
+        """Delete the row, if it is there. In an append-only table, raises AppendOnlyError."""
+        ...
 
 
 class StoreSnapshot(Protocol):

@@ -12,16 +12,19 @@ from bot.jobs.event_loop_lag import EventLoopLag
 from bot.jobs.launch_watcher import LaunchWatcher
 from bot.jobs.lease_watcher import LeaseWatcher
 from bot.jobs.plan_runner import PlanRunner
+from bot.jobs.remediator import Remediator
 from bot.jobs.retention import Retention
 from bot.jobs.training_notifier import NoticeRouting, TrainingNotifier
 from bot.jobs.unknown_steps import UnknownSteps
+from bot.jobs.window_announcer import WindowAnnouncer
 from bot.live_cluster import LiveCluster
-from bot.settings.mapping import owners_of
+from bot.settings.mapping import allowance_of, owners_of, windows_of
 from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from commands.core.pipeline import Pipeline
+from commands.core.remediations import RemediationGate
+from commands.core.windows import WindowGate
 from commands.execution.executor import PlanExecutor
-from commands.execution.plan_gate import open_gate
 
 
 def wire_jobs(
@@ -42,7 +45,8 @@ def wire_jobs(
         clock,
         errors=shared.errors,
         observe=partial(_count_step, shared),
-        gate=pipeline.budgets or open_gate,
+        gate=pipeline.gate,
+        impersonation=pipeline.impersonation,
     )
     plans = PlanRunner(store, executor, channel=channel, renew=pipeline.decisions.renew)
     unknown = UnknownSteps(store, executor, clock, errors=shared.errors)
@@ -52,6 +56,7 @@ def wire_jobs(
         clock,
         pipeline.handle,
         remind_after=shared.settings.incidents.remind_after,
+        routing=routing,
     )
     agenda = Agenda(store, clock, works, errors=shared.errors)
     launches = LaunchWatcher(
@@ -79,10 +84,22 @@ def wire_jobs(
         redact=shared.redact,
         errors=shared.errors,
     )
-    for listener in (plans.wake, unknown.wake, agenda.wake, launches.wake, leases.wake, notices.wake):
+    remediator = wire_remediator(shared, pipeline, rules=rules, channel=channel)
+    for listener in (
+        plans.wake,
+        remediator.wake,
+        unknown.wake,
+        agenda.wake,
+        launches.wake,
+        leases.wake,
+        notices.wake,
+    ):
         store.listen(listener)
+    windows = WindowAnnouncer(store, clock, windows_of(shared.settings), channel=channel)
     return {
         "plans": plans.run,
+        "windows": windows.run,
+        "remediations": remediator.run,
         "unknown steps": unknown.run,
         "agenda": agenda.run,
         "launches": launches.run,
@@ -92,6 +109,25 @@ def wire_jobs(
         "garbage collection": garbage_collection.collect_periodically,
         "retention": Retention(store, clock, timezone=shared.settings.timezone).run,
     }
+
+
+def wire_remediator(
+    shared: SharedParts, pipeline: Pipeline, *, rules: Callable[[], Mapping[str, Rule]], channel: str
+) -> Remediator:
+    """Return what acts by itself, through the gates of the pipeline."""
+    assert pipeline.budgets is not None
+    return Remediator(
+        shared.store,
+        shared.clock,
+        pipeline,
+        gate=next(one for one in pipeline.gates if isinstance(one, RemediationGate)),
+        budgets=pipeline.budgets,
+        windows=next(one for one in pipeline.gates if isinstance(one, WindowGate)),
+        allowance=allowance_of(shared.settings),
+        channel=channel,
+        errors=shared.errors,
+        rules=rules,
+    )
 
 
 def _count_step(shared: SharedParts, kind: str, outcome: str) -> None:

@@ -26,7 +26,16 @@ from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.person_book import CHAT, open_person_book
 from bot.receiving.receiver import Receiver
-from bot.settings.mapping import budgets_of, defaults_of, listed_persons, permissions_of, routing_of
+from bot.settings.mapping import (
+    breaker_of,
+    budgets_of,
+    defaults_of,
+    impersonation_of,
+    listed_persons,
+    permissions_of,
+    routing_of,
+    windows_of,
+)
 from bot.settings.schema import Settings
 from bot.shared_parts import SharedParts
 from bot.source_catalogue import SourceParts, not_connected
@@ -42,13 +51,17 @@ from bot.wired_channels import (
 from bot.wired_evaluation import wire_evaluator, wire_recorder, wire_view
 from bot.wired_jobs import wire_jobs
 from bot.wired_receiving import wire_alert_routes, wire_receiver, wire_shared_silences
+from collectors.check_runner import KUBERNETES
 from collectors.facts.clock import Clock, ClockSteps, SystemClock
+from collectors.facts.queries import Query
 from collectors.facts.redaction import Redactor, use_redactor
 from collectors.internal_errors import InternalErrors
 from collectors.unreadable_items import UnreadableItems
 from commands.command_catalogue import LEXICON
 from commands.core.pipeline import Pipeline, as_given
+from commands.core.remediations import RemediationGate
 from commands.core.rule_runs import RuleRun
+from commands.core.windows import WindowGate
 
 _log = structlog.get_logger()
 
@@ -231,9 +244,16 @@ def _pipeline(
     rules: Callable[[], Mapping[str, Rule]],
 ) -> Pipeline:
     missing = {one.name: not_connected(one) for one in shared.settings.clusters}
+    windows = WindowGate(windows=windows_of(shared.settings), clock=shared.clock)
 
     def unseen(cluster: str) -> Mapping[str, str]:
         return {**missing[cluster], **views[cluster].blind} if cluster in views else {}
+
+    def blind(cluster: str, queries: tuple[Query, ...]) -> Mapping[str, str]:
+        if (view := views.get(cluster)) is None:
+            return {}
+        needed = {KUBERNETES, *view.blind_sources(queries)}
+        return {source: why for source, why in view.blind.items() if source in needed}
 
     def rule_runs(cluster: str) -> Mapping[str, RuleRun]:
         return views[cluster].rule_runs if cluster in views else {}
@@ -246,7 +266,12 @@ def _pipeline(
         writers={name: cluster.writer for name, cluster in clusters.items() if cluster.writer is not None},
         clock=shared.clock,
         defaults=defaults_of(shared.settings, shared.persons),
-        budgets=budgets_of(shared.settings, clusters, shared.clock),
+        budgets=budgets_of(shared.settings, clusters, shared.clock, windows),
+        gates=(
+            windows,
+            RemediationGate(rules=rules, blind=blind, limits=breaker_of(shared.settings)),
+        ),
+        impersonation=impersonation_of(shared.settings, shared.persons),
         rules=rules,
         unseen=unseen,
         rule_runs=rule_runs,

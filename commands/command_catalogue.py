@@ -10,6 +10,7 @@ import yaml
 import commands.alert.commands as alert
 import commands.ask.commands as ask
 import commands.audit.commands as audit
+import commands.breaker.commands as breaker
 import commands.dns.commands as dns
 import commands.gpu.commands as gpu
 import commands.home.commands as home
@@ -36,6 +37,7 @@ _OTHERS: tuple[Command[Any], ...] = (
     *volume.COMMANDS,
     *dns.COMMANDS,
     *plan.COMMANDS,
+    *breaker.COMMANDS,
     *ask.COMMANDS,
     *team.COMMANDS,
     *audit.COMMANDS,

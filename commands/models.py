@@ -20,7 +20,22 @@ class Person:
     name: str = ""  # as last shown
 
 
-@stored("audit", "cluster", "actor", "plan", "at")
+# What an entry says. A line: asked or refused; a plan: confirmed, held back, and its end; a breaker: opened, closed.
+AUDITED = (
+    "asked",
+    "refused",
+    "confirmed",
+    "held",
+    "trial",
+    "done",
+    "failed",
+    "cancelled",
+    "opened",
+    "closed",
+)
+
+
+@stored("audit", "cluster", "actor", "plan", "at", append_only=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
     """An entry of the audit log: written before an action and again with its outcome, or once for a refusal."""
@@ -31,9 +46,12 @@ class AuditEntry:
     actor: str  # a person, or an automation
     actor_name: str
     line: str
-    what: str  # asked, refused, proposed, confirmed, done, failed, cancelled
+    what: str  # one of AUDITED
     plan: str = ""
     text: str = ""
+    about: tuple[
+        str, ...
+    ] = ()  # names of what a plan concerns; a line that was asked or refused names it itself
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "line", redacted(self.line))

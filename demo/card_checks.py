@@ -106,7 +106,7 @@ def _offered_already(message: Shown, moments: Sequence[Moment]) -> Iterator[str]
         for line in version.offered:
             made = _always(moments, version.at - SETTLES, version.at + LOOKS, partial(_is_so, line))
             stood = (
-                not message.is_reply
+                (not message.is_reply or line in version.offers)  # the words of a reply are of their moment
                 and ends - version.at > LOOKED_AT
                 and _always(moments, ends - LOOKED_AT, ends, partial(_is_so, line))
             )

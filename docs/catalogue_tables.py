@@ -116,6 +116,17 @@ def _rule(rule: Rule) -> str:
     return f"| {rule.name} | {shown} | {wait} | {_query(rule.query)} | {page} |"
 
 
+def remediations_part() -> str:
+    """What each shipped rule may do by itself, once the settings let it."""
+    rules = [rule for group in read_rulebook(RulesSettings()).groups for rule in group.rules]
+    rows = [
+        f"| {rule.name} | `{rule.template.remediation}` | {' or '.join(rule.template.remediation_with)} |"
+        for rule in rules
+        if rule.template.remediation
+    ]
+    return "\n".join(["| Rule | Runs | Only while the node also has |", "|---|---|---|", *rows])
+
+
 def _query(query: Query) -> str:
     match query:
         case PromQLQuery():

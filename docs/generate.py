@@ -10,7 +10,14 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from docs.catalogue_tables import checks_part, commands_part, metrics_part, rules_part, trainings_part
+from docs.catalogue_tables import (
+    checks_part,
+    commands_part,
+    metrics_part,
+    remediations_part,
+    rules_part,
+    trainings_part,
+)
 from docs.coverage_table import coverage_part
 from docs.measured_table import measured_part
 from docs.neighbours import twice_part, without_logs_part
@@ -22,6 +29,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "settings": settings_table,
     "commands": commands_part,
     "rules": rules_part,
+    "remediations": remediations_part,
     "coverage": coverage_part,
     "checks": checks_part,
     "metrics": metrics_part,

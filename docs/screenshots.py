@@ -16,7 +16,7 @@ from playwright.async_api import Error, Locator, Page, async_playwright, expect
 
 from demo.environment import Environment, EnvironmentOptions, start_environment
 from demo.parts.processes import find_program
-from demo.scenario import load_scenarios
+from demo.scenario import Fault, load_scenarios
 
 IMAGES = Path(__file__).parent / "images"
 FLAGS = (
@@ -72,14 +72,16 @@ async def take_pictures(into: Path) -> list[Path]:
             await _type(page, "/yard help")
             usage = _message(page, "Available commands")
             files.append(await _picture(usage, into / "help.png", width=MIDDLE))
-            files.append(await _picture(await _home(page), into / "home.png", width=WIDE, height=600))
+            files.append(await _picture(await _home(page), into / "home.png", width=WIDE, height=680))
             files.append(await _launch(page, environment, into / "launch.png"))
             files.append(await _request(page, environment, into / "request.png"))
             for fault in scenarios["volume-format"].faults:
                 environment.start_fault(fault)
             await _open(page, environment, "dana", "gpu-alerts")
             lost = page.get_by_role("main").get_by_test_id("message").filter(has_text="DATA LOSS").first
-            await expect(lost).to_contain_text("Stop vision-detr/detr", timeout=TIMEOUT)
+            await expect(lost).to_contain_text(
+                "Almost everything on vision-detr/coco-images", timeout=TIMEOUT
+            )
             files.append(await _picture(lost, into / "data-loss.png"))
             for fault in scenarios["rack-power"].faults:
                 environment.start_fault(fault)
@@ -89,6 +91,7 @@ async def take_pictures(into: Path) -> list[Path]:
             await expect(many).to_contain_text("KubeNodeNotReady on 4", timeout=TIMEOUT)
             await expect(many).to_contain_text("The whole list is attached", timeout=TIMEOUT)
             files.append(await _picture(many, into / "storm.png"))
+            files.append(await _blind(page, environment, into / "blind.png"))
             return files
 
 
@@ -107,6 +110,16 @@ async def _request(page: Page, environment: Environment, file: Path) -> Path:
     await _message(page, "speech-tts/tts").get_by_role("button", name="Free speech-tts/tts").click()
     await _message(page, "Request 8 idle GPUs").get_by_role("button", name="Confirm").click()
     return await _picture(_message(page, "still needed?"), file, width=MIDDLE)
+
+
+async def _blind(page: Page, environment: Environment, file: Path) -> Path:
+    """The card about a Prometheus that does not answer."""
+    environment.start_fault(Fault(fault="prometheus"))
+    card = _message(page, "Yardmaster cannot see")
+    await expect(card).to_be_visible(timeout=TIMEOUT)
+    await _picture(card, file)
+    environment.end_fault("prometheus")
+    return file
 
 
 async def _open(page: Page, environment: Environment, person: str, channel: str) -> None:

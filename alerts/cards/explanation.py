@@ -115,9 +115,10 @@ def _example(incident: Incident, members: list[Member]) -> str:
     if (said := group_headline(incident, alike, totals, is_over=is_over)) is not None:
         return said
     count = len(members) if every is None else _count(every, first.name)
-    summary = headline_of(first.summary)
-    said = sentence("{alert} (and {count} more)", alert=summary, count=count - 1) if count > 1 else summary
-    return sentence("over: {alert}", alert=said) if is_over and not first.is_worse else said
+    past = group_headline(incident, [first], is_over=True) if is_over else None  # they may share too little
+    alone = past or headline_of(first.summary)
+    said = sentence("{alert} (and {count} more)", alert=alone, count=count - 1) if count > 1 else alone
+    return sentence("over: {alert}", alert=said) if is_over and past is None and not first.is_worse else said
 
 
 def _count(totals: Totals, name: str) -> int:

@@ -177,6 +177,12 @@ class Message:
         return replace(self, blocks=tuple(flat))
 
     @property
+    def offered(self) -> frozenset[str]:
+        """The command lines of its buttons and menus."""
+        found = (block for block in self.blocks if isinstance(block, Buttons))
+        return frozenset(one.line for block in found for one in block.flat.buttons if one.line)
+
+    @property
     def notification(self) -> str:
         return printable(self.summary, LONGEST) or plain(self.title)
 

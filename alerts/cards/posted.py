@@ -1,6 +1,7 @@
 """Records of posted cards and thread replies: what each channel shows, and which posts are unconfirmed."""
 
-from dataclasses import dataclass
+from collections.abc import Container
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import NewType, Protocol
@@ -21,6 +22,9 @@ class CardKind(StrEnum):
     RECLAIM_REQUEST = "reclaim_request"
     LAUNCH = "launch"
     TRAINING_NOTICE = "training_notice"
+    WINDOW = "window"
+    REMEDIATION = "remediation"
+    BREAKER = "breaker"
 
 
 def card_id(kind: CardKind, of: str, channel: str) -> CardId:
@@ -72,7 +76,8 @@ class PostedCard:
 class ThreadReply:
     """A notification in a card's thread. `id` is the card and the event, so it is never posted twice.
 
-    One of an incident's `event` gets its words when it is posted; without one it has its own.
+    One of an incident's `event` gets its words when it is posted; without one it has its own. If it is posted with
+    buttons, it keeps what it shows, and its buttons are those that its card still offers.
     """
 
     id: str
@@ -91,11 +96,29 @@ class ThreadReply:
 
     def content(self, *, has_buttons: bool) -> Message | Text:
         """Return what to post: a message if the channel shows its buttons, else its text."""
-        if not self.buttons or not has_buttons:
-            return self.text
+        return self.message if self.buttons and has_buttons else self.text
+
+    @property
+    def message(self) -> Message:
+        """What it shows, as a message; without its buttons once nothing of it is offered any more."""
         lines = split_lines(self.text)
         more = [Paragraph(text=joined(Span("\n"), lines[1:]))] if len(lines) > 1 else []
-        return Message(title=lines[0], color=self.color, blocks=(*more, Buttons(buttons=self.buttons)))
+        row = [Buttons(buttons=self.buttons)] if self.buttons else []
+        return Message(title=lines[0], color=self.color, blocks=(*more, *row))
+
+    @property
+    def follows_its_card(self) -> bool:
+        """Whether it was posted with offers of its card, which leave it when they leave the card."""
+        return bool(self.event and self.message_id and self.buttons)
+
+    def offering(self, lines: Container[str]) -> "ThreadReply":
+        """Return it without the buttons that are no longer offered, and without the lines that name one of them."""
+        gone = {one.label for one in self.buttons if one.line and one.line not in lines}
+        if not gone:
+            return self
+        left = tuple(one for one in self.buttons if one.label not in gone)
+        said = [line for line in split_lines(self.text) if not any(span.text in gone for span in line)]
+        return replace(self, text=joined(Span("\n"), said), buttons=left)
 
     @property
     def state(self) -> str:

@@ -159,7 +159,7 @@ class IncidentDraft:
         """Add one of its alerts that fired, kept firing or resolved."""
         self._made = None
         if alert.id not in self._members and (ours := self._members.get(alert.twin)) is not None:
-            self._keep(with_twin(ours, alert), ours, now)
+            self._keep(with_twin(ours, alert), ours, now, self._standing.gravity)
             return
         rule = self._grouping.rules.get(alert.rule)
         before = self._members.get(alert.id) or self._in_place_of_twin(alert)
@@ -172,6 +172,7 @@ class IncidentDraft:
         if member.is_worse:
             concerning = member
         member = beside_twin(carried(member, before), before, alert)
+        gravity = self._standing.gravity  # also of the alert that makes room
         if before is None and len(self._members) >= self._most and not self._makes_room(member):
             self._follow_crash()
             return
@@ -180,15 +181,22 @@ class IncidentDraft:
         self._subject = self._subject.or_else(subject_in_group(alert))
         if _asks_for_somebody(member, rule):
             self._resolve_when = ResolveWhen.ACKNOWLEDGED
-        self._keep(member, before, now, concerning)
+        self._keep(member, before, now, gravity, concerning)
 
     def _keep(
-        self, member: Member, before: Member | None, now: datetime, concerning: Member | None = None
+        self,
+        member: Member,
+        before: Member | None,
+        now: datetime,
+        gravity: int,
+        concerning: Member | None = None,
     ) -> None:
-        """Keep the alert as it is now. `concerning`: it as whom it concerns is found with; None: as before."""
+        """Keep the alert as it is now. `gravity`: of the incident until now.
+
+        `concerning`: the alert as whom it concerns is found with; None: as before.
+        """
         reopens = member.is_firing and not self.is_open
         is_first = not self._members
-        gravity = self._standing.gravity
         self._put(member, before)
         if reopens:
             self._reopen(now)

@@ -24,12 +24,14 @@ OWN = (
     "presence",
     "proof_expr",
     "proof_severity",
+    "remediation",
+    "remediation_with",
     "resolve_when",
     "worse_after",
 )  # become fields of the rule, not annotations
 GROUP_WORDS = ("count", "gpus", "place")  # placeholders of headlines, besides the fields of subjects
 _HEADLINES = ("headline", "resolved_headline", "worse_summary", "worse_description")
-_UNSUPPORTED = ("closes", "remediation", "remedy")
+_UNSUPPORTED = ("closes", "remedy")
 _LABEL_USED = re.compile(r"\$labels\.(\w+)")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _Word = TypeVar("_Word", bound=StrEnum)
@@ -125,6 +127,10 @@ def _own(
             labels=labels,
             annotations={name: text for name, (text, _node) in annotations.items() if name not in OWN},
             actions=actions,
+            remediation=_remediation(reader, annotations, before, symbols),
+            remediation_with=tuple(annotations["remediation_with"][0].split())
+            if "remediation_with" in annotations
+            else (),
             runbook=annotations["runbook"][0].strip() if "runbook" in annotations else "",
             resolve_when=resolving.when,
             proof_query=resolving.proof_query,
@@ -196,6 +202,30 @@ def _lines(reader: NodeReader, entry: tuple[str, YamlNode] | None) -> list[tuple
             location = FileLocation(file=reader.file, line=at + 1, column=column + 1)
         found.append((location, line.strip()))
     return found
+
+
+def _remediation(
+    reader: NodeReader, annotations: Mapping[str, tuple[str, YamlNode]], before: str, symbols: Symbols
+) -> str:
+    """Return the one command line that may run by itself; empty for none, and for one that cannot be used."""
+    if "remediation" not in annotations:
+        if "remediation_with" in annotations:
+            node = annotations["remediation_with"][1]
+            reader.error(node, f"{before}remediation_with: `remediation` must be set: what runs then")
+        return ""
+    node = annotations["remediation"][1]
+    what = f"{before}remediation"
+    lines = _lines(reader, annotations["remediation"])
+    if len(lines) != 1:
+        reader.error(node, f"{what}: write one command line")
+        return ""
+    location, line = lines[0]
+    if not _is_action(reader, location, line, what, symbols):
+        return ""
+    if not symbols.makes_plan(line):
+        reader.error_at(location, f"{what}: `{line}`: only a command that makes a plan can run by itself")
+        return ""
+    return line
 
 
 def _is_action(reader: NodeReader, location: FileLocation, line: str, what: str, symbols: Symbols) -> bool:

@@ -8,7 +8,7 @@ from alerts.loading.node_reader import did_you_mean, parse_span
 from alerts.rules import Diagnostic, FileLocation, Rule, RuleGroup, Severity, Timing
 from collectors.facts.queries import LogQuery
 
-KEYS = ("for", "keep_firing_for", "severity", "enabled", "interval", "above")
+KEYS = ("for", "keep_firing_for", "severity", "enabled", "interval", "above", "remediation")
 LOCATION = "rules.overrides"  # where the overrides are in the settings
 
 
@@ -74,7 +74,7 @@ def _value(key: str, value: object) -> object:
             if value not in levels:
                 raise ValueError(f"`{value}` is not a severity: use one of {', '.join(levels)}")
             return str(value)
-        case "enabled":
+        case "enabled" | "remediation":
             if not isinstance(value, bool):
                 raise ValueError(f"`{value}` must be true or false")
             return value
@@ -106,6 +106,8 @@ def _changed(rule: Rule, valid: Mapping[str, Mapping[str, object]], diagnostics:
             case "severity", str():
                 labels = {**rule.template.labels, "severity": value}
                 rule = replace(rule, template=replace(rule.template, labels=labels))
+            case "remediation", False:
+                rule = replace(rule, template=replace(rule.template, remediation="", remediation_with=()))
             case "above", float():
                 if isinstance(rule.query, LogQuery):
                     rule = replace(rule, query=replace(rule.query, above=value))

@@ -16,6 +16,8 @@ from bot.cards.notice_cards import NOTICE_CARD
 from bot.cards.parent_cards import PARENT_CARD, worded_of_parent
 from bot.cards.plan_cards import PLAN_CARD
 from bot.cards.reclaim_cards import RECLAIM_CARD
+from bot.cards.remediation_cards import BREAKER_CARD, REMEDIATION_CARD
+from bot.cards.window_cards import WINDOW_CARD
 from collectors.facts.sentences import sentence
 from commands.core.cluster_selection import with_cluster
 
@@ -26,6 +28,9 @@ CARD_DEFINITIONS: tuple[CardDefinition, ...] = (
     RECLAIM_CARD,
     LAUNCH_CARD,
     NOTICE_CARD,
+    WINDOW_CARD,
+    REMEDIATION_CARD,
+    BREAKER_CARD,
 )
 
 

@@ -6,6 +6,7 @@ from alerts.cards.posted import CardKind, PostedCard
 from alerts.store import Store, StoreSnapshot
 from bot.channels.interaction import Interaction
 from commands.execution.plan import Origin, Plan
+from commands.gates.remediation import Remediation
 from commands.models import ReclaimRequest, TrainingNotice
 
 RECENT_CARDS = 500  # newest cards of a channel that are searched for the one with the button
@@ -30,6 +31,9 @@ async def origin_of(interaction: Interaction, store: Store) -> Origin:
             elif card.kind is CardKind.PLAN:
                 plan = await snapshot.rows(Plan).get(card.row_id)
                 incident = incident or (plan.origin.incident if plan else "")
+            elif card.kind is CardKind.REMEDIATION:
+                remediation = await snapshot.rows(Remediation).get(card.row_id)
+                incident = incident or (remediation.incident if remediation else "")
     return Origin(
         via=interaction.via, channel=interaction.channel, thread=interaction.thread, incident=incident
     )
@@ -57,3 +61,10 @@ async def _line_about(card: PostedCard, snapshot: StoreSnapshot) -> str:
         case CardKind.TRAINING_NOTICE:
             notice = await snapshot.rows(TrainingNotice).get(card.row_id)
             return f"training show {notice.training} --cluster {card.cluster}" if notice else ""
+        case CardKind.REMEDIATION:
+            remediation = await snapshot.rows(Remediation).get(card.row_id)
+            return f"rule doctor {remediation.rule} --cluster {card.cluster}" if remediation else ""
+        case CardKind.BREAKER:
+            return f"breaker list --cluster {card.cluster}"
+        case CardKind.WINDOW:
+            return ""

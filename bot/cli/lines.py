@@ -71,12 +71,18 @@ def do(words: tuple[str, ...], address: str, token_file: Path, output: str, is_j
 
 
 @click.command()
+@click.option("--of", metavar="NAME", help="Only what is about this node, training or team.")
 @click.option("--by", metavar="PERSON", help="Only what this person or automation did.")
+@click.option("--since", metavar="DURATION", help="Only entries of this last time, such as 7d.")
+@click.option("--what", metavar="KIND", help="Only entries that say this, such as refused.")
 @click.option("--plan", metavar="PLAN", help="Only what happened to this plan.")
 @click.option("--last", type=click.IntRange(1, 200), metavar="N", help="How many entries.")
 @_server
 def audit(
+    of: str | None,
     by: str | None,
+    since: str | None,
+    what: str | None,
     plan: str | None,
     last: int | None,
     address: str,
@@ -86,9 +92,9 @@ def audit(
 ) -> None:
     """Show who did what, and how it ended, newest first.
 
-    Exit codes are those of `yardmaster do`.
+    Exit codes are those of `yardmaster do`. `yardmaster store audit` exports all of it.
     """
-    options = {"--by": by, "--plan": plan, "--last": last}
+    options = {"--of": of, "--by": by, "--since": since, "--what": what, "--plan": plan, "--last": last}
     words = [str(word) for pair in options.items() if pair[1] is not None for word in pair]
     _post(("audit", *words), address, token_file, as_json=wants_json(output, is_json))
 

@@ -1,6 +1,9 @@
-"""The commands `store check`, `store backup` and `store restore`: for the file of an SQLite store."""
+"""The commands `store check`, `store backup` and `store restore` for the file of an SQLite store, and `store audit`."""
 
+import asyncio
 import sqlite3
+from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import click
@@ -75,6 +78,63 @@ def restore(config: Path | None, backup: Path) -> None:
     where = f" What was there is kept as {kept}." if kept else ""
     click.echo(f"{backup} is now the store {file}.{where}")
     click.echo("Start Yardmaster. Cards that were posted since the backup are posted again.")
+
+
+@store.command("audit")
+@CONFIG
+@click.option(
+    "--of", "subject", default="", metavar="NAME", help="Only what is about this node, training or team."
+)
+@click.option(
+    "--by", default="", metavar="PERSON", help="Only what this person or automation did: a name or an id."
+)
+@click.option("--since", default="", metavar="DURATION", help="Only entries of this last time, such as 7d.")
+@click.option("--what", default="", metavar="KIND", help="Only entries that say this, such as refused.")
+@click.option("--out", type=_FILE, help="A new file to write to; the standard output if not given.")
+def export_audit(config: Path | None, subject: str, by: str, since: str, what: str, out: Path | None) -> None:
+    """Print the audit of all clusters as lines of JSON, the oldest entry first. Yardmaster may run."""
+    from collectors.facts.clock import duration
+
+    try:
+        lasting = duration(since) if since else None
+    except ValueError as error:
+        fail(f"--since: {error}")
+    if out is not None and out.exists():
+        fail(f"{out} exists: name a new file")
+    lines = asyncio.run(_audit_lines(usable_settings(config).store.url, subject, by, lasting, what))
+    text = "".join(f"{line}\n" for line in lines)
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        fail(f"{out} was not written: {system_reason(error)}")
+    click.echo(f"{out} has the audit; entries: {len(lines)}.")
+
+
+async def _audit_lines(url: str, subject: str, by: str, since: timedelta | None, what: str) -> Sequence[str]:
+    import bot.wiring  # noqa: F401 - with it every table is declared
+    from alerts.store import StoreError
+    from bot.store.sql_store import SqlStore
+    from collectors.facts.clock import SystemClock
+    from commands.audit.search import AuditFilter, found, json_line
+    from commands.models import Person
+
+    at = SystemClock().now() - since if since else None
+    try:
+        store = SqlStore.to_read(url)
+        try:
+            async with store.read() as snapshot:
+                people = await snapshot.rows(Person).find()
+                ids = {id for one in people if by in (one.name, *one.ids) for id in one.ids} or {by}
+                wanted = AuditFilter(subject=subject, ids=ids, name=by, since=at, what=what)
+                entries = await found(snapshot, wanted, looked_through=10**9)
+        finally:
+            await store.close()
+    except (StoreError, ValueError) as error:
+        fail(str(error))
+    return [json_line(one) for one in reversed(entries)]
 
 
 def _store_file(config: Path | None) -> Path:

@@ -51,7 +51,7 @@ class Urgency(IntEnum):
 
 
 class DeliveryStep(IntEnum):
-    """The possible steps, most urgent first: a new card, a reply, an edit of the state, then one of figures."""
+    """The possible steps, most urgent first: a new card, a reply, an edit of the state, of a reply, then of figures."""
 
     FINALIZE = 0  # in the store only, and so is the next
     FOLD_REPLIES = 1
@@ -60,7 +60,8 @@ class DeliveryStep(IntEnum):
     FIND_REPLY = 4
     POST_REPLY = 5
     EDIT = 6
-    REFRESH = 7
+    EDIT_REPLY = 7
+    REFRESH = 8
 
 
 METHOD = {  # the others call nothing
@@ -69,6 +70,7 @@ METHOD = {  # the others call nothing
     DeliveryStep.POST: "post",
     DeliveryStep.POST_REPLY: "post",
     DeliveryStep.EDIT: "edit",
+    DeliveryStep.EDIT_REPLY: "edit",
     DeliveryStep.REFRESH: "edit",
 }
 
@@ -101,6 +103,7 @@ class CardEntry:
     retry_at: float | None = None  # when to compose it again after a failure, in loop time
     parent_message_id: str | None = None  # of a parent that is no longer live
     replies: list[ReplyEntry] = field(default_factory=list)
+    posted_replies: list[ReplyEntry] = field(default_factory=list)  # with buttons, which follow the card's
     attempts: Attempts = field(default_factory=Attempts)
 
     @property
@@ -147,8 +150,25 @@ class CardEntry:
         return [first, *islice(others, MOST_TOGETHER - 1)]
 
     def next_reply(self) -> ReplyEntry | None:
-        """Return the next reply to post. A refused one lets the others pass."""
-        return next((one for one in self.replies if not one.attempts.refused), next(iter(self.replies), None))
+        """Return the next reply to post. A refused one lets the others pass; of those, one waited longest."""
+        waiting = next((one for one in self.replies if not one.attempts.refused), None)
+        return waiting or min(self.replies, key=lambda one: one.attempts.not_before, default=None)
+
+    def outdated_reply(self) -> ReplyEntry | None:
+        """Return the next posted reply that offers what the card no longer offers."""
+        message = self.desired.message if self.desired is not None else None
+        if message is None or not self.posted_replies:
+            return None
+        offered = message.offered
+        outdated = [one for one in self.posted_replies if one.reply.offering(offered) != one.reply]
+        return min(outdated, key=lambda one: one.attempts.not_before, default=None)
+
+    def keep_posted(self, several: Iterable[ReplyEntry]) -> None:
+        """Take replies from those to be posted, and keep what may have to be edited."""
+        done = list(several)
+        self.replies = [other for other in self.replies if other not in done]
+        others = (one for one in self.posted_replies if one not in done)
+        self.posted_replies = [*others, *(one for one in done if one.reply.follows_its_card)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +228,12 @@ def pending_jobs(
     entry: CardEntry, capabilities: Capabilities, *, is_parent_known: bool
 ) -> Iterable[DeliveryJob]:
     """Yield the jobs for a card and its replies, due now or later."""
+    outdated = entry.outdated_reply() if capabilities.edit and not entry.card.is_final else None
+    if outdated is not None:
+        yield DeliveryJob(step=DeliveryStep.EDIT_REPLY, entry=entry, reply=outdated)
     step = _card_step(entry, capabilities, is_parent_known=is_parent_known or not capabilities.thread)
+    if step is DeliveryStep.FINALIZE and outdated is not None:
+        step = None
     if step is not None:
         yield DeliveryJob(step=step, entry=entry)
     reply = entry.next_reply()

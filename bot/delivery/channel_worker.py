@@ -123,7 +123,7 @@ class ChannelWorker:
             due = job.attempts.not_before
             if job.method == "find" and job.intent_at is not None:
                 due = max(due, self._outcome_known_at(job.intent_at, job.attempts))
-            if job.method == "edit":
+            if job.method == "edit" and job.reply is None:
                 pause = REFRESH_EVERY if job.is_refresh else EDIT_EVERY
                 due = max(due, self._shown_at(entry) + pause.total_seconds())
             yield due, job
@@ -180,6 +180,8 @@ class ChannelWorker:
         log.warning("delivery failed", step=job.step.name, card=job.entry.card.id, reason=str(error))
         job.attempts.failed += 1
         match error:
+            case Gone() | Permanent(refuses=Refuses.MESSAGE) if job.step is DeliveryStep.EDIT_REPLY:
+                await self._sender.save(job, buttons=())  # it stays as it is
             case Gone():
                 await self._lost(job)
             case Permanent():

@@ -150,6 +150,7 @@ class DesiredState:
             return entry
         known = {one.reply.id: one for one in entry.replies} if entry is not None else {}
         pending = [one for reply in replies if (one := _reply_entry(reply, known, now)) is not None]
+        posted = {one.reply.id: one for one in entry.posted_replies} if entry is not None else {}
         if entry is None:
             if card.is_final and not pending:
                 return None
@@ -159,6 +160,7 @@ class DesiredState:
         parent = parents.get(card.parent or "")
         entry.card, entry.parent_message_id = card, parent.message_id if parent is not None else None
         entry.replies = pending
+        entry.posted_replies = [_posted_entry(one, posted) for one in replies if one.follows_its_card]
         self.entries[id] = entry
         self._by_row[card.kind, card.row_id].add(id)
         return entry
@@ -196,6 +198,13 @@ class DesiredState:
         note = Context(text=text(sentence("⚠ Not up to date: {reason}", reason=reason)))
         message = replace(message, blocks=(*message.blocks, note))
         entry.show_message(Composed(message=message))
+
+
+def _posted_entry(reply: ThreadReply, known: dict[str, ReplyEntry]) -> ReplyEntry:
+    """Return a posted reply, which may have to be edited, with its attempts so far."""
+    entry = known.get(reply.id) or ReplyEntry(reply=reply, known_at=asyncio.get_running_loop().time())
+    entry.reply = reply
+    return entry
 
 
 def _reply_entry(reply: ThreadReply, known: dict[str, ReplyEntry], now: datetime) -> ReplyEntry | None:

@@ -57,8 +57,7 @@ class DeliveryJournal:
                     await unit.rows(ThreadReply).put(one.reply)
 
         await self._commit(apply)
-        gone = [one for one in several if one in lost or one.reply.message_id]
-        entry.replies = [other for other in entry.replies if other not in gone]
+        entry.keep_posted(one for one in several if one in lost or one.reply.message_id)
         return not lost
 
     async def drop_reply(self, entry: CardEntry, one: ReplyEntry) -> None:
@@ -72,8 +71,9 @@ class DeliveryJournal:
 
     async def worded(self, reply: ThreadReply) -> ThreadReply:
         """Return the reply with its words as of now. Raises UnknownOutcome."""
-        if reply.text:
+        if not reply.event:
             return reply
+        reply = replace(reply, text=(), buttons=())  # of an earlier attempt
         try:
             async with self._store.read() as snapshot:
                 return await self._catalogue.compose_reply(reply, snapshot)

@@ -76,6 +76,8 @@ class MessageSender:
                 await self._post_reply(job)
             case DeliveryStep.EDIT | DeliveryStep.REFRESH:
                 await self._edit(job.entry)
+            case DeliveryStep.EDIT_REPLY:
+                await self._edit_reply(job)
             case DeliveryStep.FIND | DeliveryStep.FIND_REPLY:
                 await self._adopt(job)
 
@@ -161,7 +163,8 @@ class MessageSender:
         job.attempts.is_surely_unsent = False
         job.attempts.asked_at = asyncio.get_running_loop().time()
         several = [one for one, _ in said]
-        if self._can.find and not await self._save_replies(job, several, nonce=nonce, intent_at=now):
+        shown = self._shown([reply for _, reply in said])
+        if self._can.find and not await self._save_replies(job, several, nonce=nonce, intent_at=now, **shown):
             return
         content = self._content([reply for _, reply in said])
         broadcast = any(reply.broadcast for _, reply in said)
@@ -175,7 +178,22 @@ class MessageSender:
         except Incomplete as error:
             log.warning("reply posted without its file", reply=first.id, reason=str(error))
             id = error.message_id
-        await self._save_replies(job, several, message_id=id, error="")
+        await self._save_replies(job, several, message_id=id, error="", **shown)
+
+    def _shown(self, replies: Sequence[ThreadReply]) -> dict[str, object]:
+        """Return what a message with buttons shows, by the fields of its row: it may be edited later."""
+        first = replies[0]
+        if len(replies) > 1 or not (first.event and first.buttons and self._can.buttons and self._can.edit):
+            return {}
+        return {"text": first.text, "buttons": first.buttons, "color": first.color}
+
+    async def _edit_reply(self, job: DeliveryJob) -> None:
+        """Take from a reply what its card no longer offers."""
+        assert job.reply is not None
+        message, _ = _desired(job.entry)
+        reply = job.reply.reply.offering(message.offered)
+        await self._send("edit", lambda notifier: notifier.edit(self._name, reply.message_id, reply.message))
+        await self._save_replies(job, [job.reply], text=reply.text, buttons=reply.buttons)
 
     def _content(self, replies: Sequence[ThreadReply]) -> Message | Text:
         """Return what one message says of the replies, each with its time if they are several."""

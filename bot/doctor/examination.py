@@ -97,7 +97,12 @@ async def _cluster(
     if cluster.kubernetes is not None:
         try:
             async with asyncio.timeout(LIMIT):
-                add("kubernetes", await diagnose_kubernetes(cluster.kubernetes, settings, CATALOGUE, queries))
+                add(
+                    "kubernetes",
+                    await diagnose_kubernetes(
+                        cluster.kubernetes, settings, CATALOGUE, queries, impersonates=cluster.impersonate
+                    ),
+                )
         except TimeoutError:
             add("kubernetes", [_late("the API server")])
     elif rules := rules_without(queries):

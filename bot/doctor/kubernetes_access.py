@@ -89,6 +89,8 @@ async def diagnose_kubernetes(
     settings: Settings,
     commands: Sequence[AnyCommand],
     queries: Mapping[str, Query] = MappingProxyType({}),
+    *,
+    impersonates: bool = False,
 ) -> Sequence[Finding]:
     """Return whether the API server answers, and which rights are missing to read and for the permitted commands.
 
@@ -102,7 +104,7 @@ async def diagnose_kubernetes(
         return [blinding(unusable, rules_without(queries), str(error))]
     try:
         who = await _who(client)
-        needed = needed_rights(settings, commands)
+        needed = needed_rights(settings, commands, impersonates=impersonates)
         missing = of_served(await _missing(client, needed), await _served(client))
     except SourceError as error:
         fix = "check the API server and the kubeconfig: until then everything about the cluster is blind"
@@ -115,7 +117,9 @@ async def diagnose_kubernetes(
     return [*found, *_findings(missing, needed, who, queries)]
 
 
-def needed_rights(settings: Settings, commands: Sequence[AnyCommand]) -> dict[NeededRight, list[str]]:
+def needed_rights(
+    settings: Settings, commands: Sequence[AnyCommand], *, impersonates: bool = False
+) -> dict[NeededRight, list[str]]:
     """Return the rights to read, and those of the commands that somebody may run; each with what needs it."""
     found: dict[NeededRight, list[str]] = {}
 
@@ -126,12 +130,23 @@ def needed_rights(settings: Settings, commands: Sequence[AnyCommand]) -> dict[Ne
     need(look_rights(commands), READING)
     if settings.rules.objects:
         need(rule_object_rights(), "rules.objects")
+    for right in _impersonated(settings) if impersonates else ():
+        found.setdefault(right, []).append("impersonate")
     patterns = {pattern for team in settings.teams.values() for pattern in team.commands}
     patterns |= {pattern for one in settings.automation.values() for pattern in one.commands}
     for name, rights in act_rights(commands).items():
         if any(fnmatchcase(name, pattern) for pattern in patterns):
             need(rights, name)
     return found
+
+
+def _impersonated(settings: Settings) -> Iterable[NeededRight]:
+    """Yield the rights to act in the name of the listed people."""
+    for person in settings.people.values():
+        if person.kubernetes is not None and person.kubernetes.user is not None:
+            yield NeededRight(group="", resource="users", verb="impersonate", name=person.kubernetes.user)
+            for group in person.kubernetes.groups:
+                yield NeededRight(group="", resource="groups", verb="impersonate", name=group)
 
 
 def _each(rights: Rights) -> Iterable[NeededRight]:
@@ -214,7 +229,7 @@ def _findings(
         if any(names):
             rule += f", resourceNames: [{', '.join(names)}]"
         line = f"{rule}, verbs: [{', '.join(verbs)}]}}"
-        commands = [user for user in users if user not in (READING, "rules.objects")]
+        commands = [user for user in users if user not in (READING, "rules.objects", "impersonate")]
         chart = f"; with the chart: enabledCommands: [{', '.join(commands)}]" if commands else ""
         what = f"{resource}.{group}" if group else resource
         text = f"{who} may not {', '.join(verbs)} {what}{where}, which is needed for {', '.join(users)}"

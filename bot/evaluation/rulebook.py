@@ -17,7 +17,7 @@ from collectors.facts.sentences import said_by, sentence
 from collectors.facts.subjects import WORDS
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import UnusableError
-from commands.core.parsing import parse_line
+from commands.core.parsing import find, parse_line
 
 SUFFIXES = (".yard.yaml", ".yaml")
 
@@ -45,6 +45,7 @@ def symbols() -> Symbols:
         runbooks=frozenset(runbook_names()),
         subject_fields=frozenset(WORDS),
         check_action=check_action,
+        makes_plan=makes_plan,
     )
 
 
@@ -55,6 +56,11 @@ def check_action(line: str) -> str | None:
     except UnusableError as error:
         return said_by(error)
     return None
+
+
+def makes_plan(line: str) -> bool:
+    """Whether the line is one of a command that makes a plan, which gates can hold back and an undo reverts."""
+    return find(line.split(), CATALOGUE).plan is not None
 
 
 def pack_names() -> tuple[str, ...]:

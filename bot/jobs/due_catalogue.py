@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from alerts.routing import CardRouting
 from alerts.store import Store
 from bot.jobs.due_commands import DueCommands
 from bot.jobs.due_work import DueWork
@@ -24,14 +25,17 @@ def due_works(
     take: Handler,
     *,
     remind_after: timedelta,
+    routing: CardRouting,
 ) -> tuple[DueWork[Any], ...]:
-    """Return all due work. `take` runs a command line; `remind_after`: see the setting `incidents.remind_after`."""
+    """Return all due work. `take` runs a command line; `remind_after`: see the setting `incidents.remind_after`. What
+    `routing` keeps from notifying is not repeated.
+    """
     settlements = SettlementCheck(store, clock)
     return (
         DueCommands(store, clock, take, follow=settlements.follow).work,
         settlements.work,
         LeaseReminder(store, clusters, clock).work,
         OwnerReminder(store, clock).work,
-        *IncidentReminder(store, every=remind_after).works,
-        *ParentReminder(store, every=remind_after).works,
+        *IncidentReminder(store, every=remind_after, routing=routing).works,
+        *ParentReminder(store, every=remind_after, routing=routing).works,
     )

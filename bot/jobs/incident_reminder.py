@@ -1,6 +1,6 @@
 """Reminders of critical incidents that nobody has acknowledged: each is repeated in its channels, once a period."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,10 +14,12 @@ from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
 from alerts.cards.text import text
 from alerts.incidents.events import with_reminder
 from alerts.incidents.incident import Incident
+from alerts.routing import CardRouting
 from alerts.silences import Silence
 from alerts.store import Between, Store, StoreSnapshot, Unit
 from bot.jobs.card_replies import broadcast
 from bot.jobs.due_work import DueWork
+from bot.jobs.muted_reminders import LOOK_AGAIN_AT_MUTES, muted_channels
 from collectors.facts.sentences import listed, sentence
 from commands.incident.card_context import active, silenced_until
 
@@ -34,8 +36,9 @@ class IncidentReminder:
     then. Without a period nothing is repeated.
     """
 
-    def __init__(self, store: Store, *, every: timedelta) -> None:
+    def __init__(self, store: Store, *, every: timedelta, routing: CardRouting | None = None) -> None:
         self._store = store
+        self._routing = routing or CardRouting()
         self._every = every
         work = DueWork(
             name="incidents", row=Incident, column="unanswered_since", do=self._remind, after=every
@@ -51,7 +54,10 @@ class IncidentReminder:
                 return self._every
             if (until := await _silenced_until(incident, unit, now)) is not None:
                 return until - now
-            cards = await _cards(incident, unit)
+            muted = await muted_channels([incident], unit, self._routing, now)
+            if muted is None:
+                return LOOK_AGAIN_AT_MUTES
+            cards = [one for one in await _cards(incident, unit) if one.channel not in muted]
             if not cards:
                 return self._every
             together = [incident, *await self._due_soon(incident, unit, now)]
@@ -63,7 +69,7 @@ class IncidentReminder:
             if len(together) == 1:
                 await broadcast(cards, reminded[0].events[-1].number, unit=unit, now=now)
             else:
-                await self._repeat_all(together, unit, now)
+                await self._repeat_all(together, muted, unit, now)
             _log.info("repeated", incidents=[one.id for one in together])
         return self._every
 
@@ -78,9 +84,12 @@ class IncidentReminder:
             and one.channels == incident.channels
             and await _cards(one, unit)
             and await _silenced_until(one, unit, now) is None
+            and await muted_channels([one], unit, self._routing, now) is not None
         ]
 
-    async def _repeat_all(self, incidents: Sequence[Incident], unit: Unit, now: datetime) -> None:
+    async def _repeat_all(
+        self, incidents: Sequence[Incident], muted: Collection[str], unit: Unit, now: datetime
+    ) -> None:
         """Add one reply about all of them under the card of the gravest."""
         ordered = sorted(incidents, key=lambda one: (-one.gravity, one.began_at))
         first = min(one.began_at for one in incidents)
@@ -90,7 +99,7 @@ class IncidentReminder:
             lasting=now - first,
             headlines=listed((headline(one) for one in ordered), ";", most=NAMED),
         )
-        for card in await _cards(ordered[0], unit):
+        for card in (one for one in await _cards(ordered[0], unit) if one.channel not in muted):
             reply = ThreadReply(
                 id=reply_id(card.id, f"reminder/{now:%Y%m%d%H%M%S}"),
                 cluster=card.cluster,

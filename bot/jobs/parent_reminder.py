@@ -9,20 +9,24 @@ from typing import Any
 
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.events import with_reminder
+from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
+from alerts.routing import CardRouting
 from alerts.rules import Severity
 from alerts.silences import Silence
-from alerts.store import Store, StoreSnapshot
+from alerts.store import Store
 from bot.jobs.card_replies import broadcast
 from bot.jobs.due_work import DueWork
+from bot.jobs.muted_reminders import LOOK_AGAIN_AT_MUTES, muted_channels
 from commands.core.parent_members import members_of
 
 
 class ParentReminder:
     """Posts a reply into the parent's thread that the channel shows too; its members are not repeated."""
 
-    def __init__(self, store: Store, *, every: timedelta) -> None:
+    def __init__(self, store: Store, *, every: timedelta, routing: CardRouting | None = None) -> None:
         self._store = store
+        self._routing = routing or CardRouting()
         self._every = every
         work = DueWork(
             name="parents", row=ParentIncident, column="unanswered_since", do=self._remind, after=every
@@ -39,18 +43,22 @@ class ParentReminder:
             silences = await unit.rows(Silence).find(cluster=parent.cluster)
             if ends := [one.ends_at for one in silences if one.covers_incident(parent, now)]:
                 return max(ends) - now
-            if not await _waits_for_somebody(parent, unit):
+            waiting = [one for one in await members_of(parent, unit) if _waits_for_somebody(one)]
+            if not waiting:
                 return self._every
-            cards = await unit.rows(PostedCard).find(kind=CardKind.PARENT.value, row_id=parent.id)
+            muted = await muted_channels(waiting, unit, self._routing, now)
+            if muted is None:
+                return LOOK_AGAIN_AT_MUTES
+            found = await unit.rows(PostedCard).find(kind=CardKind.PARENT.value, row_id=parent.id)
+            cards = [one for one in found if one.channel not in muted]
+            if not cards:
+                return LOOK_AGAIN_AT_MUTES
             reminded = replace(parent, events=with_reminder(parent.events, now))
             await unit.rows(ParentIncident).put(reminded)
             await broadcast(cards, reminded.events[-1].number, unit=unit, now=now)
         return self._every
 
 
-async def _waits_for_somebody(parent: ParentIncident, snapshot: StoreSnapshot) -> bool:
-    """Whether nobody has one of its critical members: people may acknowledge them one by one."""
-    members = await members_of(parent, snapshot)
-    return any(
-        one.is_open and not one.acknowledged_by and one.severity is Severity.CRITICAL for one in members
-    )
+def _waits_for_somebody(member: Incident) -> bool:
+    """Whether nobody has a critical member: people may acknowledge them one by one."""
+    return member.is_open and not member.acknowledged_by and member.severity is Severity.CRITICAL

@@ -60,4 +60,4 @@ class SettlementCheck:
             what="failed",
             text=sentence("{reason}; the next attempt is at {at}", reason=reason, at=due.at),
         )
-        await unit.rows(AuditEntry).put(entry)
+        await unit.rows(AuditEntry).add(entry)

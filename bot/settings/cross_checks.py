@@ -9,6 +9,7 @@ from bot.settings.channels import ChannelSettings, channel_error
 from bot.settings.locations import KeyPath
 from bot.settings.schema import RouteSettings, Settings
 from commands.core.persons import TOKEN
+from commands.core.remediations import REMEDIATION
 
 WrongSetting = tuple[KeyPath, str]
 
@@ -19,11 +20,16 @@ def cross_checks(settings: Settings, *, left_out: frozenset[str]) -> Iterator[Wr
     yield from _default_cluster(settings)
     if "time_intervals" not in left_out:
         yield from _intervals(settings.routes, tuple(settings.time_intervals), ("routes",))
+        yield from _windows(settings)
     if "clusters" not in left_out:
         yield from _clusters(settings)
     yield from _people(settings, left_out)
+    yield from _remediation_only(settings)
     yield from _team_channels(settings, left_out)
     yield from _channels(settings.routes, settings, ("routes",), left_out)
+    for name, window in settings.windows.items():
+        if window.channel:
+            yield from _channel(window.channel, settings, ("windows", name, "channel"), left_out)
     for place, channel in enumerate(settings.fallback.channels):
         yield from _channel(channel, settings, ("fallback", "channels", place), left_out)
 
@@ -83,6 +89,22 @@ def _intervals(
                     text = f"`{name}` is none of the time_intervals{did_you_mean(name, names)}"
                     yield (*path, number, field, place), text
         yield from _intervals(route.routes, names, (*path, number, "routes"))
+
+
+def _remediation_only(settings: Settings) -> Iterator[WrongSetting]:
+    for name, one in settings.automation.items():
+        for field in ("rules", "pools"):
+            if name != REMEDIATION and field in one.model_fields_set:
+                yield ("automation", name, field), f"only `{REMEDIATION}` has {field}"
+
+
+def _windows(settings: Settings) -> Iterator[WrongSetting]:
+    names = tuple(settings.time_intervals)
+    for window, one in settings.windows.items():
+        for place, name in enumerate(one.time_intervals):
+            if name not in names:
+                text = f"`{name}` is none of the time_intervals{did_you_mean(name, names)}"
+                yield ("windows", window, "time_intervals", place), text
 
 
 def _team_channels(settings: Settings, left_out: frozenset[str]) -> Iterator[WrongSetting]:

@@ -1,10 +1,11 @@
-"""Settings of the gates that hold plans back: pools of nodes, and budgets."""
+"""Settings of the gates that hold plans back: pools of nodes, budgets and windows."""
 
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from bot.settings.section import Section
+from bot.settings.section import Matchers, Section
+from bot.settings.value_types import CommandPattern
 
 
 def _node_limit(value: object) -> str:
@@ -40,4 +41,34 @@ class BudgetSettings(Section):
     def _limits_something(self) -> "BudgetSettings":
         if self.out_of_service is None and self.per_hour is None:
             raise ValueError("limits nothing: set out_of_service or per_hour")
+        return self
+
+
+class BreakerSettings(Section):
+    scope: Literal["cluster", "pool", "command"] = "pool"
+    actions: Annotated[int, Field(ge=1)] = 5
+    without_effect: Annotated[int, Field(ge=1)] = 3
+
+
+class WindowSettings(Section):
+    """A time in which something is different; `time_intervals` are names of the section of that name."""
+
+    time_intervals: tuple[str, ...]
+    clusters: tuple[str, ...] = ("*",)
+    automation: Literal["as-usual", "waits", "more"] = "as-usual"
+    out_of_service: Annotated[int, Field(ge=0)] | None = None
+    per_hour: Annotated[int, Field(ge=0)] | None = None
+    people_wait_with: tuple[CommandPattern, ...] = ()
+    mutes: Matchers | None = None
+    channel: str = Field(
+        default="", description="where its begin and end are said; the default channel if not set"
+    )
+
+    @model_validator(mode="after")
+    def _has_figures_for_more(self) -> "WindowSettings":
+        has_figures = self.out_of_service is not None or self.per_hour is not None
+        if self.automation == "more" and not has_figures:
+            raise ValueError("`more` needs its limit: set out_of_service or per_hour")
+        if self.automation != "more" and has_figures:
+            raise ValueError("out_of_service and per_hour are the limit of automation: `more`")
         return self

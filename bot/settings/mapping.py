@@ -5,18 +5,25 @@ from dataclasses import replace
 
 from alerts.inhibition import InhibitRule
 from alerts.matching import parse_matchers
-from alerts.routing import CardRouting, Route
+from alerts.routing import CardRouting, MutingWindow, Route
 from alerts.time_intervals import TimeInterval
 from bot.person_book import PersonBook
 from bot.settings import schema
-from bot.settings.gates import BudgetSettings
+from bot.settings.gates import BudgetSettings, WindowSettings
 from bot.settings.schema import Settings
 from collectors.facts.clock import Clock
 from commands.core.budgets import Budgets, Pool
 from commands.core.context import Cluster, Defaults
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
+from commands.core.remediations import REMEDIATION
+from commands.core.windows import WindowGate
+from commands.execution.cluster_writer import KubernetesUser
+from commands.execution.impersonation import Impersonation
+from commands.gates.breaker import BreakerLimits, BreakerScope
 from commands.gates.budget import Budget, BudgetScope
+from commands.gates.remediation import Allowance
+from commands.gates.window import InWindow, PlannedWindow
 
 
 def permissions_of(settings: Settings) -> Permissions:
@@ -36,14 +43,61 @@ def permissions_of(settings: Settings) -> Permissions:
     )
 
 
-def budgets_of(settings: Settings, clusters: Mapping[str, Cluster], clock: Clock) -> Budgets:
+def budgets_of(
+    settings: Settings, clusters: Mapping[str, Cluster], clock: Clock, windows: WindowGate
+) -> Budgets:
     """Return how many nodes may be out of service where."""
     return Budgets(
         clusters=clusters,
         clock=clock,
         budgets=tuple(map(_budget, settings.budgets)),
         pools={name: Pool(names=pool.nodes, labels=pool.labels) for name, pool in settings.pools.items()},
+        of_automation=windows.of_automation,
     )
+
+
+def allowance_of(settings: Settings) -> Allowance:
+    """Return where rules may act by themselves; without the automation `remediation` nowhere."""
+    found = settings.automation.get(REMEDIATION)
+    return Allowance(rules=found.rules, clusters=found.clusters, pools=found.pools) if found else Allowance()
+
+
+def breaker_of(settings: Settings) -> BreakerLimits:
+    """Return when automation is stopped."""
+    one = settings.breaker
+    return BreakerLimits(
+        scope=BreakerScope(one.scope), actions=one.actions, without_effect=one.without_effect
+    )
+
+
+def windows_of(settings: Settings) -> tuple[PlannedWindow, ...]:
+    """Return the quiet hours and maintenance windows."""
+    intervals = _intervals(settings)
+    return tuple(
+        PlannedWindow(
+            interval=_together(name, one, intervals),
+            clusters=one.clusters,
+            automation=InWindow(one.automation),
+            people_wait_with=one.people_wait_with,
+            nodes=one.out_of_service,
+            per_hour=one.per_hour,
+            mutes=one.mutes or "",
+            channel=one.channel,
+        )
+        for name, one in settings.windows.items()
+    )
+
+
+def _together(name: str, window: WindowSettings, intervals: Mapping[str, TimeInterval]) -> TimeInterval:
+    periods = (period for one in window.time_intervals for period in intervals[one].periods)
+    return TimeInterval(name=name, periods=tuple(periods))
+
+
+def _intervals(settings: Settings) -> Mapping[str, TimeInterval]:
+    return {
+        name: TimeInterval(name=name, periods=tuple(one.period for one in periods))
+        for name, periods in settings.time_intervals.items()
+    }
 
 
 def _budget(one: BudgetSettings) -> Budget:
@@ -83,12 +137,24 @@ def listed_persons(settings: Settings) -> Mapping[str, Sequence[str]]:
     return {name: person.ids for name, person in settings.people.items() if person.ids}
 
 
+def impersonation_of(settings: Settings, persons: PersonBook) -> Impersonation:
+    """Return who acts in which cluster in the name of whom. A person without a user is not listed."""
+    return Impersonation(
+        clusters={one.name for one in settings.clusters if one.impersonate},
+        users={
+            persons.person_of(person.ids[0]): KubernetesUser(
+                user=person.kubernetes.user, groups=person.kubernetes.groups
+            )
+            for person in settings.people.values()
+            if person.ids and person.kubernetes is not None and person.kubernetes.user is not None
+        },
+        person_of=persons.person_of,
+    )
+
+
 def routing_of(settings: Settings, *, default: str) -> CardRouting:
     """Return where alerts notify, and what keeps them from it. `default`: the channel of what no route claims."""
-    intervals = {
-        name: TimeInterval(name=name, periods=tuple(one.period for one in periods))
-        for name, periods in settings.time_intervals.items()
-    }
+    intervals = _intervals(settings)
     return CardRouting(
         routes=tuple(_route_of(one, intervals) for one in settings.routes),
         default=default,
@@ -97,6 +163,15 @@ def routing_of(settings: Settings, *, default: str) -> CardRouting:
                 sources=parse_matchers(one.source), targets=parse_matchers(one.target), equal=one.equal
             )
             for one in settings.inhibit_rules
+        ),
+        windows=tuple(
+            MutingWindow(
+                interval=_together(name, one, intervals),
+                matchers=parse_matchers(one.mutes),
+                clusters=one.clusters,
+            )
+            for name, one in settings.windows.items()
+            if one.mutes is not None
         ),
     )
 

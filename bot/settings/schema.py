@@ -9,7 +9,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from alerts.time_intervals import TimePeriod, read_period
 from bot.settings.channels import ChannelSettings, SlackSettings
-from bot.settings.gates import BudgetSettings, PoolSettings
+from bot.settings.gates import BreakerSettings, BudgetSettings, PoolSettings, WindowSettings
 from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Matchers, Section, TlsConfig
 from bot.settings.value_types import (
     Address,
@@ -87,6 +87,7 @@ class ElasticsearchSettings(Section):
 class ClusterSettings(Section):
     name: ClusterName
     kubernetes: KubernetesSettings | None = KubernetesSettings()
+    impersonate: bool = False
     prometheus: PrometheusSettings | None = None
     elasticsearch: ElasticsearchSettings | None = None
     links: dict[str, Link] = Field(default={})
@@ -219,6 +220,8 @@ class AutomationSettings(Section):
     commands: tuple[CommandPattern, ...] = ()
     clusters: tuple[str, ...] = ("*",)
     namespaces: tuple[str, ...] = ("*",)
+    rules: tuple[str, ...] = Field(default=(), description="only of `remediation`")
+    pools: tuple[str, ...] = Field(default=("*",), description="only of `remediation`")
 
 
 class RuleOverride(Section):
@@ -228,6 +231,7 @@ class RuleOverride(Section):
     severity: Literal["critical", "warning", "info"] | None = None
     enabled: bool = True
     above: float | None = None
+    remediation: bool = True
 
 
 class RulesSettings(Section):
@@ -324,6 +328,8 @@ class Settings(BaseSettings):
     automation: dict[AutomationName, AutomationSettings] = Field(default={})
     pools: dict[str, PoolSettings] = Field(default={})
     budgets: tuple[BudgetSettings, ...] = ()
+    breaker: BreakerSettings = BreakerSettings()
+    windows: dict[str, WindowSettings] = Field(default={})
     rules: RulesSettings = RulesSettings()
     incidents: IncidentsSettings = IncidentsSettings()
     receive: ReceiveSettings = ReceiveSettings()

@@ -17,9 +17,10 @@ from collectors.facts.subjects import WORDS
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
 from collectors.sources.prometheus.dialects.families import FAMILIES, Role
 from commands.command_catalogue import CATALOGUE
+from commands.core.remediations import REMEDIATION
 from commands.gpu.reclaim_requests import AUTOMATION
 
-AUTOMATIONS = (AUTOMATION,)  # the actors that the settings may permit commands
+AUTOMATIONS = (AUTOMATION, REMEDIATION)  # the actors that the settings may permit commands
 PERSON_KINDS = ("slack", "token")  # by what a person may come
 _NODE_LABEL = r"([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -202,9 +203,13 @@ def _qualified_id(value: str) -> str:
 
 
 def _kubernetes_name(value: str) -> str:
-    if not value.strip() or not value.isprintable():
+    if not value or value != value.strip() or not value.isprintable():
         raise ValueError(
             "is not the name of a user or group in Kubernetes: write it as `kubectl auth whoami` does"
+        )
+    if value.startswith("system:"):
+        raise ValueError(
+            f"`{value}` is one of Kubernetes' own, which no person is: name a user or group of your login"
         )
     return value
 

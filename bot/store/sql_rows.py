@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import ColumnElement, bindparam, delete, func, literal_column, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from alerts.store import Between, Row, TableDefinition, Wanted, column_text, moment_text
+from alerts.store import AppendOnlyError, Between, Row, TableDefinition, Wanted, column_text, moment_text
 from bot.store.backends.backend import Backend
 from bot.store.concurrency import uninterrupted
 from bot.store.documents import decode, encode
@@ -56,6 +56,8 @@ class SqlRows(Generic[Row]):
         return dict(await self._decoded(await uninterrupted(self._connection.execute(query))))
 
     async def put(self, row: Row) -> None:
+        if self._table.append_only and await self.get(row.id) is not None:
+            raise AppendOnlyError(self._table.name, row.id)
         self._put[row.id] = self.changed[row.id] = row
 
     async def add(self, row: Row) -> bool:
@@ -67,6 +69,8 @@ class SqlRows(Generic[Row]):
     async def delete(self, id: str) -> None:
         if await self.get(id) is None:
             return
+        if self._table.append_only:
+            raise AppendOnlyError(self._table.name, id)
         self._put.pop(id, None)
         self._deleted[id] = self.changed[id] = None
 

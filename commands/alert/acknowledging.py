@@ -1,8 +1,6 @@
 """The commands `alert ack|hand-over|unack`: who works on an incident."""
 
-import re
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 import click
 
@@ -13,15 +11,14 @@ from alerts.cards.text import person, text
 from alerts.incidents.grouping import acknowledge, give_back, hand_over
 from alerts.incidents.incident import Incident
 from alerts.store import Unit
-from collectors.facts.sentences import as_code, sentence
+from collectors.facts.sentences import sentence
 from commands.alert.acknowledging_all import ack_all, hand_all, unack_all
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_incident import check_changeable, incident_named
+from commands.core.named_person import named_person
 from commands.core.parameter_types import ALERT_OR_INCIDENT
 from commands.core.parent_members import parent_named
-
-_CHAT_ID = re.compile(r"[UW][A-Z0-9]{2,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +56,7 @@ async def ack(action: IncidentName, context: CommandContext) -> Answer:
 
 async def hand(action: HandOver, context: CommandContext) -> Answer:
     """Record that another person works on the incident; the card's thread mentions them."""
-    to, name = _person(action.person, context)
+    to, name = named_person(action.person, context)
     async with context.store.unit() as unit:
         if (parent := await parent_named(action.name, unit)) is not None:
             return await hand_all(parent, to, name, unit, context)
@@ -105,29 +102,6 @@ async def _put(incident: Incident, unit: Unit) -> None:
     latest = replace(incident, events=incident.events[-1:])
     for reply in desired_replies(latest, cards):
         await unit.rows(ThreadReply).add(reply)
-
-
-def _person(named: str, context: CommandContext) -> tuple[str, str]:
-    """Return the id and name of a mentioned person, or of an owner as the cluster names them."""
-    owners = context.defaults.owners
-    word = named.removeprefix("@")
-    if word in owners:
-        return owners[word], word
-    if _CHAT_ID.fullmatch(word):
-        to = context.persons.person_of(word)
-        return to, next((name for name, id in owners.items() if id == to), "")
-    if close := get_close_matches(word, owners, n=3):
-        near = as_code(f"@{name}" for name in close)
-        raise UnusableError(
-            sentence("Yardmaster does not know `{named}`. Did you mean {near}?", named=named, near=near)
-        )
-    raise UnusableError(
-        sentence(
-            "Yardmaster does not know `{named}`. Type @ and choose the person from the list that "
-            "Slack shows.",
-            named=named,
-        )
-    )
 
 
 _INCIDENT = click.Argument(["name"], type=ALERT_OR_INCIDENT, metavar="INCIDENT")

@@ -1,53 +1,50 @@
 """The command `audit`: who did what, when, and how it ended."""
 
 from dataclasses import dataclass
-from typing import Any
+from datetime import timedelta
 
 import click
 
 from alerts.cards.message import Message, Table
 from alerts.cards.text import bold, person, text
-from collectors.facts.sentences import moment_words, sentence
+from collectors.facts.sentences import listed, moment_words, sentence
+from commands.audit.search import AuditFilter, found
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
-from commands.core.parameter_types import PLAN, ExplainedOption, WholeNumberType
-from commands.models import AuditEntry
+from commands.core.parameter_types import DURATION, PLAN, ChoiceType, ExplainedOption, WholeNumberType
+from commands.models import AUDITED
 
 SHOWN = 25
-LOOKED_THROUGH = 2_000  # entries to search for a person's name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowAudit:
+    of: str
     by: str
+    since: timedelta | None
+    what: str | None
     plan: str
     last: int
 
 
 async def audit(action: ShowAudit, context: CommandContext) -> Answer:
-    """Return the newest entries first: asked, refused, confirmed, done, failed, cancelled."""
+    """Return the newest entries first: asked, refused, confirmed, held, done, failed, cancelled."""
     by = action.by.lstrip("@")
-    where = {"plan": action.plan} if action.plan else {}
-    only: dict[str, Any] = (
-        {"actor": tuple(context.persons.ids_of(context.persons.person_of(by)))} if by else {}
+    wanted = AuditFilter(
+        subject=action.of,
+        ids=context.persons.ids_of(context.persons.person_of(by)) if by else (),
+        name=by,
+        since=context.now - action.since if action.since else None,
+        what=action.what or "",
+        plan=action.plan,
     )
-    cluster = context.cluster.name
     async with context.store.read() as snapshot:
-        found = list(
-            await snapshot.rows(AuditEntry).find(
-                cluster=cluster, newest=True, limit=action.last, **where, **only
-            )
-        )
-        if by and not found:  # a name, not an id
-            some = await snapshot.rows(AuditEntry).find(
-                cluster=cluster, newest=True, limit=LOOKED_THROUGH, **where
-            )
-            found = [one for one in some if one.actor_name == by][: action.last]
-    if not found:
+        entries = await found(snapshot, wanted, cluster=context.cluster.name, most=action.last)
+    if not entries:
         return Answer(message=Message(title=text("No matching entries.")))
     rows = tuple(
         (moment_words(one.at), person(one.actor, one.actor_name).text, one.what, one.line, one.plan, one.text)
-        for one in found
+        for one in entries
     )
     table = Table(heading=("when", "who", "what", "line", "plan", "reason"), rows=rows)
     return Answer(message=Message(title=text(bold("Audit log, newest first")), blocks=(table,)))
@@ -61,7 +58,24 @@ COMMANDS = (
         action=ShowAudit,
         parameters=(
             click.Option(
+                ["--of"], default="", metavar="NAME", help="only entries about this node, training or team"
+            ),
+            click.Option(
                 ["--by"], default="", metavar="PERSON", help="only entries of this person or automation"
+            ),
+            click.Option(
+                ["--since"],
+                type=DURATION,
+                default=None,
+                metavar="DURATION",
+                help="only entries of this last time, such as 7d",
+            ),
+            click.Option(
+                ["--what"],
+                type=ChoiceType(AUDITED),
+                default=None,
+                metavar="KIND",
+                help=sentence("only entries that say: {kinds}", kinds=listed(AUDITED, "or")),
             ),
             click.Option(["--plan"], type=PLAN, default="", metavar="PLAN", help="only entries of this plan"),
             ExplainedOption(
@@ -73,6 +87,6 @@ COMMANDS = (
             ),
         ),
         read=audit,
-        example="audit --last 10",
+        example="audit --of gpu-a04 --since 7d",
     ),
 )

@@ -15,6 +15,8 @@ from commands.core.request import Actor, ActorKind
 from commands.execution.plan import Plan, Risk
 from commands.gates.second_person import consents, team_alone
 
+CONSENT = sentence("as the owner of what it ends")
+
 
 def approved(
     plan: Plan,
@@ -67,7 +69,7 @@ def _second_person(
     if plan.risk is not Risk.BREAK:
         return ""
     if not actor.is_one(plan.actor):
-        return sentence("as the owner of what it ends") if consent else sentence("as the second person")
+        return CONSENT if consent else sentence("as the second person")
     team = team_alone(
         actor.teams,
         permissions.teams,

@@ -1,6 +1,6 @@
 """The budgets of the settings: which a plan falls under, from the cluster's cache and the plans in progress."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
@@ -15,11 +15,21 @@ from commands.core.context import Cluster
 from commands.core.cordoned_nodes import BY, annotations_of
 from commands.core.persons import is_automation
 from commands.execution.plan import OVER, Plan, PlanState, StepRecord, StepState
-from commands.gates.budget import Budget, BudgetNode, BudgetUse, budget_uses, cordons, nodes_taken_out
+from commands.execution.plan_gate import LETS_GO, GateVerdict
+from commands.gates.budget import (
+    OF_AUTOMATION,
+    Budget,
+    BudgetNode,
+    BudgetUse,
+    budget_uses,
+    cordons,
+    nodes_taken_out,
+)
 
 CACHE_DELAY = timedelta(minutes=1)  # until the cache surely shows what a plan that is done has cordoned
 HOUR = timedelta(hours=1)
 NEWEST = 200  # ended plans that are read for what was taken out in the last hour
+NOTHING: Mapping[str, str] = {}
 DEFAULT_POOL = "default"  # of nodes that no pool of the settings has
 
 
@@ -45,21 +55,35 @@ class Budgets:
     clock: Clock
     budgets: Sequence[Budget] = ()
     pools: Mapping[str, Pool] = field(default_factory=dict)
+    of_automation: Callable[[str], Budget] = lambda _cluster: (
+        OF_AUTOMATION
+    )  # what it may take out of a pool now
 
-    async def __call__(self, plan: Plan, rows: StoreSnapshot) -> str:
-        """The gate: return why the plan is held back; empty lets it begin."""
-        if plan.over_budget or not nodes_taken_out(plan):
-            return ""
+    async def __call__(self, plan: Plan, rows: StoreSnapshot) -> GateVerdict:
+        """The gate: hold a plan back that would exceed a budget. One that has begun has taken its place."""
+        if plan.over_budget or plan.state is PlanState.RUNNING or not nodes_taken_out(plan):
+            return LETS_GO
         try:
             over = [use.said for use in await self.uses(plan, rows) if use.is_over]
         except SourceError as error:
-            return sentence(
+            reason = sentence(
                 "it is not known how many nodes are out of service: {error}", error=said_by(error)
             )
-        return listed(over, ";") if over else ""
+            return GateVerdict(reason=reason)
+        return GateVerdict(reason=listed(over, ";")) if over else LETS_GO
 
-    async def uses(self, plan: Plan, rows: StoreSnapshot) -> tuple[BudgetUse, ...]:
-        """Return the budgets that the plan falls under. Raises SourceError while the cluster cannot be seen."""
+    async def uses(
+        self,
+        plan: Plan,
+        rows: StoreSnapshot,
+        *,
+        imagined: Mapping[str, str] = NOTHING,
+        imagined_lately: Collection[str] = (),
+    ) -> tuple[BudgetUse, ...]:
+        """Return the budgets that the plan falls under. Raises SourceError while the cluster cannot be seen.
+
+        `imagined`: nodes that count as out of service, and why; `imagined_lately`: as taken out in the last hour.
+        """
         taken = nodes_taken_out(plan)
         is_automatic = is_automation(plan.actor)
         if not taken or not (self.budgets or is_automatic) or plan.cluster not in self.clusters:
@@ -75,14 +99,15 @@ class Budgets:
             for one, nodes in others
             if one.ended_at is None or now - one.ended_at < CACHE_DELAY
             for node in nodes
-        }
+        } | dict(imagined)
         return budget_uses(
             taken,
             self._nodes(self.clusters[plan.cluster], soon),
             self.budgets,
             cluster=plan.cluster,
-            recent=[node for _, nodes in others for node in nodes],
+            recent=[*(node for _, nodes in others for node in nodes), *imagined_lately],
             is_automation=is_automatic,
+            of_automation=self.of_automation(plan.cluster),
         )
 
     async def _began_lately(self, plan: Plan, rows: StoreSnapshot, now: datetime) -> list[Plan]:
@@ -101,16 +126,24 @@ class Budgets:
                 name=name,
                 pool=self._pool(node),
                 rack=racks[name].rack if name in racks else "",
-                out=_why_out(node) or soon.get(name, ""),
+                out=why_out(node) or soon.get(name, ""),
             )
             for name, node in cluster.inventory().nodes.items()
         ]
+
+    def pool_of(self, cluster: str, node: str) -> str:
+        """Return the pool of a node; the default one for a node that is not seen."""
+        try:
+            found = self.clusters[cluster].inventory().nodes.get(node)
+        except SourceError:
+            found = None
+        return self._pool(found) if found is not None else DEFAULT_POOL
 
     def _pool(self, node: Node) -> str:
         return next((name for name, pool in self.pools.items() if pool.has(node)), DEFAULT_POOL)
 
 
-def _why_out(node: Node) -> str:
+def why_out(node: Node) -> str:
     """Return why a node is out of service; empty for one that takes pods."""
     if node.spec.unschedulable:
         by = annotations_of(node).get(BY, "")

@@ -12,6 +12,7 @@ from commands.core.command import AnyCommand, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.ownership import ownership
 from commands.core.request import Actor
+from commands.execution.audited import entry_of
 from commands.execution.disruption import worse_than_shown
 from commands.execution.plan import Plan, PlanState, plan_hash
 from commands.execution.plan_outcome import end_unbegun, open_incidents_about
@@ -191,18 +192,8 @@ async def record_confirmation(
         raise UnusableError(reason)
     if plan.replaces:
         await _end_replaced(plan, unit, now)
-    entry = AuditEntry(
-        id=f"{plan.id}/confirmed",
-        cluster=plan.cluster,
-        at=now,
-        actor=by.person,
-        actor_name=by.name,
-        line=plan.line,
-        what="confirmed",
-        plan=plan.id,
-        text=how,
-    )
-    await unit.rows(AuditEntry).put(entry)
+    entry = entry_of(plan, "confirmed", now, actor=by.person, actor_name=by.name, reason=how)
+    await unit.rows(AuditEntry).add(entry)
     confirmed = replace(
         plan,
         state=PlanState.CONFIRMED,

@@ -29,6 +29,7 @@ from commands.core.command import (
     AnyCommand,
     CommandOutcome,
     DeniedError,
+    PlanDraft,
     UnknownNameError,
     UnusableError,
 )
@@ -58,6 +59,9 @@ from commands.core.request_journal import OnceStore, RequestJournal
 from commands.core.rule_runs import RuleRun
 from commands.core.thread_names import thread_names
 from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.impersonation import Impersonation
+from commands.execution.plan import Plan
+from commands.execution.plan_gate import Gate, Gates
 
 TIMEOUT = timedelta(seconds=20)  # for one command's reads and dry run
 
@@ -94,6 +98,8 @@ class Pipeline:
     )  # its default: where teams without a channel are asked
     times: ProposalTimes = field(default_factory=ProposalTimes)
     budgets: Budgets | None = None
+    impersonation: Impersonation = field(default_factory=Impersonation)
+    gates: tuple[Gate, ...] = ()  # beside the budgets
 
     async def handle(self, request: Request) -> Answer | None:
         """Run the line until it needs a confirmation. Return None if there is nothing to answer.
@@ -230,6 +236,17 @@ class Pipeline:
             return None
         return await planner.propose(plan, draft)
 
+    async def sketch(self, request: Request, cluster: str) -> tuple[Plan, PlanDraft]:
+        """Return the plan that a line of automation would make now; nothing is stored, and no right is asked.
+
+        Raises UnusableError, SourceError and TimeoutError.
+        """
+        async with asyncio.timeout(TIMEOUT.total_seconds()):
+            words, _ = cluster_named(words_of(request.line))
+            command = find(words, self.catalogue)
+            context = await self._context(request, cluster)
+            return await self._planner.sketch(command, action_of(command, words), context, line=request.line)
+
     async def ask(self, words: Sequence[str], context: CommandContext) -> Answer:
         """Ask the teams that may run the line to confirm its plan."""
         words, _ = cluster_named(words)
@@ -267,7 +284,14 @@ class Pipeline:
             expires=self.defaults.plan_expires,
             times=self.times,
             budgets=self.budgets,
+            impersonation=self.impersonation,
+            gates=Gates(self.gates),
         )
+
+    @property
+    def gate(self) -> Gate:
+        """All gates between a confirmed plan and its steps."""
+        return Gates((self.budgets, *self.gates) if self.budgets is not None else self.gates)
 
     async def _context(self, request: Request, name: str) -> CommandContext:
         cluster = self.clusters.get(name)

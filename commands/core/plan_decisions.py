@@ -10,7 +10,7 @@ from alerts.store import Store
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by
-from commands.core.approval import approved, asker_of
+from commands.core.approval import CONSENT, approved, asker_of
 from commands.core.cluster_selection import cluster_named
 from commands.core.command import Answer, AnyCommand, DeniedError, UnusableError
 from commands.core.confirmation import check_open, namespaces_of, no_plan
@@ -54,7 +54,9 @@ class PlanDecisions:
         # The lease and the name on the node are the requester's, not those of the person who confirms.
         if not command.checks_permission_itself:  # else the handler has to check the confirming person
             context = replace(context, actor=asker)
-        return await self.planner.confirm_again(plan, command, words, context, asker=asker, by=actor, how=how)
+        return await self.planner.confirm_again(
+            plan, command, words, context, asker=asker, by=actor, how=how, is_consent=how == CONSENT
+        )
 
     async def exceed(self, id: str, *, reason: str, actor: Actor) -> Answer:
         """Propose the plan that takes the place of one which is held back. A second person confirms it."""

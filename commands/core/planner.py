@@ -1,7 +1,7 @@
 """The planner: makes a plan of a command, shows it, and confirms it as the cluster is then."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,10 +9,11 @@ from alerts.cards.message import Button, Color, Message
 from alerts.cards.text import text
 from alerts.store import Store
 from collectors.facts.clock import Clock
-from collectors.facts.sentences import said_by, sentence
+from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.budgets import Budgets, with_budgets
-from commands.core.command import Answer, AnyCommand, PlanDraft, UnusableError
+from commands.core.command import Answer, AnyCommand, DeniedError, PlanDraft, UnusableError
 from commands.core.confirmation import (
+    SHOWN,
     ProposalTimes,
     breaks_of,
     changes_since_shown,
@@ -28,7 +29,14 @@ from commands.core.permissions import Permissions
 from commands.core.request import Actor
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.dry_run import DryRunError, dry_run
+from commands.execution.impersonation import (
+    Impersonation,
+    NotListedError,
+    accesses_of,
+    refused_accesses,
+)
 from commands.execution.plan import Plan, PlanState, Risk
+from commands.execution.plan_gate import Gates
 from commands.execution.plan_outcome import end_unbegun
 from commands.execution.preview import preview
 from commands.execution.step_outcomes import Refused, Waiting
@@ -48,6 +56,8 @@ class Planner:
     expires: timedelta
     times: ProposalTimes
     budgets: Budgets | None
+    impersonation: Impersonation = field(default_factory=Impersonation)
+    gates: Gates
 
     async def make(
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
@@ -58,7 +68,7 @@ class Planner:
         self.permissions.check(
             context.actor, command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
         )
-        draft = await self._dry_run(draft, context)
+        draft = await self._dry_run(draft, context, context.actor)
         return await self._proposed(command, draft, context, line), draft
 
     async def make_for_others(
@@ -66,11 +76,19 @@ class Planner:
     ) -> tuple[Plan, PlanDraft, tuple[str, ...]]:
         """Return the plan of somebody who may not confirm it, its draft, and the teams that may."""
         assert command.plan is not None
-        draft = await self._dry_run(await command.plan(action, context), context)
+        draft = await self._dry_run(await command.plan(action, context), context, context.actor)
         teams = self.permissions.teams_for(
             command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
         )
         return await self._proposed(command, draft, context, line), draft, teams
+
+    async def sketch(
+        self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
+    ) -> tuple[Plan, PlanDraft]:
+        """Return the plan without a number, to see what it would do. Raises UnusableError and SourceError."""
+        assert command.plan is not None
+        draft = await self._dry_run(await command.plan(action, context), context, context.actor)
+        return proposed(command, draft, context, number=0, line=line, expires=self.expires), draft
 
     def start(self, plan: Plan) -> None:
         """Begin the time in which a stored plan may be confirmed."""
@@ -94,7 +112,7 @@ class Planner:
         async with self.store.unit() as unit:
             await record_confirmation(unit, plan, by=by, clock=self.clock, times=self.times, how=how)
         said = (
-            sentence("{title}: confirmed; it waits for its budget.", title=plan.title)
+            sentence("{title}: confirmed; it waits: {why}", title=plan.title, why=plan.held)
             if plan.held
             else sentence("{title}: confirmed, starting.", title=plan.title)
         )
@@ -111,11 +129,17 @@ class Planner:
         asker: Actor,
         by: Actor,
         how: str = "",
+        is_consent: bool = False,
     ) -> Answer:
-        """Plan again as the cluster is now, and confirm that; or show it, if it is not what was shown before."""
-        draft = await self._redraft(command, words, context, plan)
+        """Plan again as the cluster is now, and confirm that; or show it, if it is not what was shown before.
+
+        `is_consent`: who confirms it owns what it ends, and needs no right to do it.
+        """
+        draft = await self._redraft(command, words, context, plan, asker)
         if draft.nothing_to_do:
             raise _nothing_left(draft)
+        if not is_consent:
+            await self._check_rights(draft, self._writer(context, by))
         breaks = _breaks_now(plan, draft, asker, context)
         if changes := changes_since_shown(plan, draft, breaks):
             shown_to = replace(context, actor=asker)
@@ -143,7 +167,7 @@ class Planner:
         """Plan again, and propose that in the place of the plan which a budget holds back."""
         if not plan.held:
             raise UnusableError(sentence("No budget holds plan `{plan}` back.", plan=plan.id))
-        draft = await self._redraft(command, words, context, plan)
+        draft = await self._redraft(command, words, context, plan, context.actor)
         if draft.nothing_to_do:
             raise _nothing_left(draft)
         draft = _over_budget(draft, reason, replaces=plan.id)
@@ -156,7 +180,7 @@ class Planner:
 
         Return whether it may begin. Raises UnusableError if it can no longer be done.
         """
-        draft = await self._redraft(command, words, replace(context, actor=asker), plan)
+        draft = await self._redraft(command, words, replace(context, actor=asker), plan, asker)
         if draft.nothing_to_do:
             raise UnusableError(draft.nothing_to_do)
         breaks = _breaks_now(plan, draft, asker, context)
@@ -178,11 +202,31 @@ class Planner:
             reason = sentence("it was held back, and nothing was done: {why}", why=why)
             await end_unbegun(unit, stored, reason, self.clock.now())
 
-    async def _dry_run(self, draft: PlanDraft, context: CommandContext) -> PlanDraft:
-        """Return the draft with what its steps would have to wait for now. Raises UnusableError for a refused one."""
-        writer = self.writers.get(context.cluster.name)
-        if not draft.steps or writer is None:
+    def _writer(self, context: CommandContext, actor: Actor) -> ClusterWriter | None:
+        """Return the writer that writes as the actor. Raises DeniedError if the settings do not say who they are."""
+        cluster = context.cluster.name
+        if (writer := self.writers.get(cluster)) is None:
+            return None
+        try:
+            return self.impersonation.writer_for(
+                writer, cluster=cluster, person=actor.person, name=actor.name
+            )
+        except NotListedError as error:
+            raise DeniedError(said_by(error)) from error
+
+    async def _check_rights(self, draft: PlanDraft, writer: ClusterWriter | None) -> None:
+        """Raise DeniedError if Kubernetes refuses a step to the writer's user."""
+        if writer is not None and (refused := await refused_accesses(accesses_of(draft.steps), writer)):
+            raise DeniedError(listed(refused[:SHOWN], "."))
+
+    async def _dry_run(self, draft: PlanDraft, context: CommandContext, actor: Actor) -> PlanDraft:
+        """Return the draft with what its steps would have to wait for now, tried with the rights of the actor.
+
+        Raises DeniedError and UnusableError if a step would be refused.
+        """
+        if not draft.steps or (writer := self._writer(context, actor)) is None:
             return draft
+        await self._check_rights(draft, writer)
         try:
             found = await dry_run(draft.stages, writer)
         except DryRunError as error:
@@ -204,13 +248,15 @@ class Planner:
             async with self.store.unit() as unit:
                 number = await unit.next_number("plan")
         plan = proposed(command, draft, context, number=number, line=line, expires=self.expires)
-        if self.budgets is None:
-            return plan
         async with self.store.read() as snapshot:
-            return await with_budgets(plan, self.budgets, snapshot)
+            if self.budgets is not None:
+                plan = await with_budgets(plan, self.budgets, snapshot)
+            verdict = await self.gates(plan, snapshot)
+        reasons = [one for one in (plan.held, verdict.reason) if one]
+        return replace(plan, held=listed(reasons, ";") if verdict.holds else plan.held)
 
     async def _redraft(
-        self, command: AnyCommand, words: Sequence[str], context: CommandContext, plan: Plan
+        self, command: AnyCommand, words: Sequence[str], context: CommandContext, plan: Plan, asker: Actor
     ) -> PlanDraft:
         """Return the draft of a stored plan, planned again, after a dry run."""
         assert command.plan is not None
@@ -220,7 +266,7 @@ class Planner:
             )
         else:
             draft = await command.plan(action_of(command, words), context)
-        draft = await self._dry_run(draft, context)
+        draft = await self._dry_run(draft, context, asker)
         return _over_budget(draft, plan.over_budget, replaces=plan.replaces) if plan.over_budget else draft
 
     async def _show_again(

@@ -41,7 +41,7 @@ class RequestJournal:
             text=reason,
         )
         async with self.store.unit() as unit:
-            await unit.rows(AuditEntry).put(entry)
+            await unit.rows(AuditEntry).add(entry)  # a resumed request has it
 
 
 async def _note_person(actor: Actor, unit: Unit) -> None:

@@ -1,13 +1,14 @@
 """The only writer to Kubernetes. Every write carries our field manager and may be a dry run."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from collectors.cluster import kinds
 from collectors.facts.results import SourceError
-from collectors.facts.sentences import sentence
+from collectors.facts.sentences import Sentence, sentence
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesError
 from commands.execution.object_refs import JsonValue, ObjectRef, ref_of
 from commands.execution.preconditions import first_missing, value_at
@@ -47,6 +48,55 @@ def address(ref: ObjectRef, subresource: str = "") -> str:
     return f"{collection(ref)}/{ref.name}" + (f"/{subresource}" if subresource else "")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubernetesUser:
+    """Who a person is in Kubernetes."""
+
+    user: str
+    groups: tuple[str, ...] = ()
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        return (("Impersonate-User", self.user), *(("Impersonate-Group", group) for group in self.groups))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """One verb on one resource, as RBAC counts. No name: of all objects."""
+
+    verb: str
+    group: str
+    resource: str
+    namespace: str = ""
+    name: str = ""
+
+    def __str__(self) -> str:
+        resource = f"{self.resource}.{self.group}" if self.group else self.resource
+        what = f"{self.verb} {resource} {self.name}".rstrip()
+        return f"{what} -n {self.namespace}" if self.namespace else what
+
+    def review(self) -> dict[str, JsonValue]:
+        """Return the question whether who asks has this access."""
+        resource, _, subresource = self.resource.partition("/")
+        attributes = {
+            "verb": self.verb,
+            "group": self.group,
+            "resource": resource,
+            "subresource": subresource,
+            "namespace": self.namespace,
+            "name": self.name,
+        }
+        given = {key: value for key, value in attributes.items() if value}
+        return {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": given},
+        }
+
+
+_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+
 class NotAsWrittenError(SourceError):
     """A write was accepted, and its answer is not what was written: it may have been taken back, or never done."""
 
@@ -57,10 +107,24 @@ OUR_ANNOTATIONS = "yardmaster.io/"
 
 
 class ClusterWriter:
-    """Reads the current state of single objects, and writes them. Raises KubernetesError with the server's message."""
+    """Reads the current state of single objects, and writes them. Raises KubernetesError with the server's message.
 
-    def __init__(self, client: KubernetesClient) -> None:
+    With a `user` it writes in their name, with their rights; it always reads with its own.
+    """
+
+    def __init__(self, client: KubernetesClient, user: KubernetesUser | None = None) -> None:
         self._client = client
+        self.user = user
+
+    def acting_as(self, user: KubernetesUser) -> "ClusterWriter":
+        """Return a writer to the same cluster that writes as this user."""
+        return ClusterWriter(self._client, user)
+
+    async def refusal(self, access: Access) -> str | None:
+        """Return why Kubernetes refuses this access to the user, or None if it allows it."""
+        found = self._decoded(await self._write_call("POST", _REVIEWS, body=access.review()))
+        status = found.get("status") or {}
+        return None if status.get("allowed") else self._may_not(str(access), str(status.get("reason", "")))
 
     async def read(self, ref: ObjectRef, subresource: str = "") -> dict[str, Any] | None:
         """Return the object, or None if it does not exist or has another uid."""
@@ -133,7 +197,7 @@ class ClusterWriter:
             "metadata": {"name": ref.name, "namespace": ref.namespace},
             "deleteOptions": options,
         }
-        self._decoded(await self._client.call("POST", address(ref, "eviction"), body=body))
+        self._decoded(await self._write_call("POST", address(ref, "eviction"), body=body))
 
     async def delete(self, ref: ObjectRef, *, dry_run: bool = False) -> None:
         """Delete exactly that object; its dependants are deleted in the background.
@@ -146,7 +210,7 @@ class ClusterWriter:
             options["preconditions"] = {"uid": ref.uid}
         if dry_run:
             options["dryRun"] = ["All"]
-        found = self._decoded(await self._client.call("DELETE", address(ref), body=options))
+        found = self._decoded(await self._write_call("DELETE", address(ref), body=options))
         is_success = found["kind"] == "Status" and found.get("status") == "Success"
         if not dry_run and not is_success and not found["metadata"].get("deletionTimestamp"):
             raise NotAsWrittenError(
@@ -165,8 +229,27 @@ class ClusterWriter:
         if dry_run:
             params["dryRun"] = "All"
         return self._decoded(
-            await self._client.call(method, path, params=params, body=body, content_type=content_type)
+            await self._write_call(method, path, params=params, body=body, content_type=content_type)
         )
+
+    async def _write_call(self, method: str, path: str, **request: Any) -> bytes:
+        """Send a request in the name of the user, if there is one. A refusal of their rights reads like one of ours."""
+        if self.user is None:
+            return await self._client.call(method, path, **request)
+        try:
+            return await self._client.call(method, path, headers=self.user.headers, **request)
+        except KubernetesError as error:
+            if error.status != 403 or error.causes:
+                raise
+            said = self._may_not(f"{method} {path}", error.message)
+            raise KubernetesError(said, status=403, reason=error.reason, message=error.message) from error
+
+    def _may_not(self, what: str, why: str) -> Sentence:
+        """Return that the user has no right to it, as Kubernetes says."""
+        user = self.user.user if self.user else ""
+        if not why:
+            return sentence("Kubernetes does not allow `{what}` to {user}.", what=what, user=user)
+        return sentence("Kubernetes does not allow `{what}` to {user}: {why}", what=what, user=user, why=why)
 
     def _as_written(
         self, ref: ObjectRef, found: dict[str, Any], body: Mapping[str, JsonValue]

@@ -13,9 +13,10 @@ from weakref import WeakValueDictionary
 
 from alerts.store import Store
 from collectors.facts.clock import Clock
-from collectors.facts.sentences import sentence
+from collectors.facts.sentences import said_by, sentence
 from collectors.internal_errors import InternalErrors
 from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.impersonation import Impersonation, NotListedError
 from commands.execution.plan import Plan, Stage, StepState
 from commands.execution.plan_gate import Gate, open_gate
 from commands.execution.plan_journal import Journal, belongs, recorded_of
@@ -51,11 +52,13 @@ class PlanExecutor:
         *,
         errors: InternalErrors | None = None,
         gate: Gate = open_gate,
+        impersonation: Impersonation | None = None,
         observe: Callable[[str, str], None] = lambda _kind, _outcome: None,
     ) -> None:
         self._store = store
         self._observe = observe
         self._gate = gate
+        self._impersonation = impersonation or Impersonation()
         self._writers = writers
         self._clock = clock
         self._errors = errors or InternalErrors()
@@ -75,6 +78,8 @@ class PlanExecutor:
             return journal.plan
         first = 0
         for stage in plan.stages:
+            if first:
+                await journal.go_on(range(first, first + len(stage.steps)), self._gate)
             await self._run_stage(journal, stage, first)
             first += len(stage.steps)
         return await journal.end()
@@ -82,7 +87,7 @@ class PlanExecutor:
     async def is_held(self, plan: Plan) -> bool:
         """Whether the gate still holds a waiting plan back. One that waited for too long is ended by `execute`."""
         async with self._store.read() as snapshot:
-            return bool(await self._gate(plan, snapshot))
+            return (await self._gate(plan, snapshot)).holds
 
     async def _run_stage(self, journal: Journal, stage: Stage, first: int) -> None:
         slots = asyncio.Semaphore(stage.at_once)
@@ -134,10 +139,16 @@ class PlanExecutor:
         self, journal: Journal, number: int, slots: asyncio.Semaphore, *, was_begun: bool
     ) -> Outcome:
         step, plan = journal.plan.steps[number], journal.plan
-        if (writer := self._writers.get(plan.cluster)) is None:
+        if (own := self._writers.get(plan.cluster)) is None:
             return Refused(
                 reason=sentence("cluster {cluster} is no longer in the settings", cluster=plan.cluster)
             )
+        try:
+            writer = self._impersonation.writer_for(
+                own, cluster=plan.cluster, person=plan.actor, name=plan.actor_name
+            )
+        except NotListedError as error:
+            return Refused(reason=said_by(error))
         if isinstance(step, Record):
             return await self._recorded(journal, number, slots, writer)
         attempt = Attempt(writer, plan=plan.id, put=partial(self._put, plan.id), was_sent=was_begun)

@@ -90,6 +90,8 @@ class Origin:
     channel: str = ""
     thread: str = ""
     incident: str = ""
+    remediation: str = ""  # the row of what a rule does by itself
+    why: str = ""  # what it is done about, where nobody asked for it
 
 
 def _over_at(plan: "Plan") -> datetime | None:
@@ -126,6 +128,7 @@ class Plan:
     decided: tuple[str, ...] = ()  # what was decided beyond the steps: policy and limits
     breaks: tuple[str, ...] = ()  # why it needs a second person
     held: str = ""  # why a gate holds it back; of a proposed plan, why it would
+    held_until: datetime | None = None  # when what held it back last ends by itself, where that is known
     over_budget: str = ""  # why it goes over the budget that would hold it back
     replaces: str = ""  # the plan in whose place it is, which ends when this one is confirmed
     alone: str = ""  # the team of the actor that may confirm it without one

@@ -7,12 +7,14 @@ from datetime import datetime
 from alerts.store import Store, StoreSnapshot, Unit
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import counted, sentence
+from commands.execution.audited import entry_of
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import name_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
-from commands.execution.plan_gate import HELD_AT_MOST, Gate, open_gate
+from commands.execution.plan_gate import HELD_AT_MOST, Gate, GateVerdict, open_gate
 from commands.execution.plan_outcome import record_outcome
 from commands.execution.steps import Record, Step
+from commands.models import AuditEntry
 
 
 async def records_of(plan: Plan, snapshot: StoreSnapshot) -> tuple[StepRecord, ...]:
@@ -77,6 +79,8 @@ class Journal:
             found = await _begun(stored, unit, clock.now(), gate)
             if found != stored:
                 await unit.rows(Plan).put(found)
+            if found.state is PlanState.WAITING:
+                await unit.rows(AuditEntry).add(entry_of(found, "held", clock.now(), reason=found.held))
             if found.has_ended and not stored.has_ended:
                 await record_outcome(unit, found)
             return cls(store, clock, found, await records_of(found, unit))
@@ -88,6 +92,17 @@ class Journal:
     @property
     def is_cancelled(self) -> bool:
         return self.plan.state is PlanState.CANCELLED
+
+    async def go_on(self, numbers: range, gate: Gate) -> None:
+        """Stop the plan if a gate no longer lets it begin these steps, its next stage."""
+        if self.is_cancelled or all(self.records[one].state is not StepState.WAITING for one in numbers):
+            return
+        async with self._store.unit() as unit:
+            stored = await unit.rows(Plan).get(self.plan.id) or self.plan
+            if stored.state is PlanState.RUNNING and (verdict := await gate(stored, unit)).holds:
+                reason = sentence("it was stopped before its next stage: {why}", why=verdict.reason)
+                self.plan = replace(stored, state=PlanState.CANCELLED, error=reason)
+                await unit.rows(Plan).put(self.plan)
 
     async def write_begin(self, number: int) -> None:
         """Journal that a step begins. One that was begun before keeps its record."""
@@ -147,14 +162,29 @@ async def _begun(plan: Plan, unit: Unit, now: datetime, gate: Gate) -> Plan:
     """Return the plan as it is once it is to begin: running, held back, or held back for too long."""
     if plan.is_over or plan.state is PlanState.RUNNING:
         return plan
-    if not (held := await gate(plan, unit)):
+    verdict = await gate(plan, unit)
+    if not verdict.holds:
         return replace(plan, state=PlanState.RUNNING, held="")
-    if plan.confirmed_at is not None and now - plan.confirmed_at > HELD_AT_MOST:
-        error = sentence(
-            "it was held back for {limit}, and nothing was done: {held}", limit=HELD_AT_MOST, held=held
+    if verdict.is_final or _has_waited_long(plan, verdict, now):
+        error = (
+            sentence("nothing was done: {held}", held=verdict.reason)
+            if verdict.is_final
+            else sentence(
+                "it was held back for {limit}, and nothing was done: {held}",
+                limit=HELD_AT_MOST,
+                held=verdict.reason,
+            )
         )
         return replace(plan, state=PlanState.CANCELLED, error=error, ended_at=now)
-    return replace(plan, state=PlanState.WAITING, held=held)
+    until = verdict.until or plan.held_until
+    return replace(plan, state=PlanState.WAITING, held=verdict.reason, held_until=until)
+
+
+def _has_waited_long(plan: Plan, verdict: GateVerdict, now: datetime) -> bool:
+    """Whether a plan is given up. One that waits for a known end is not, and then has the whole time again."""
+    if plan.confirmed_at is None or verdict.until is not None:
+        return False
+    return now - max(plan.confirmed_at, plan.held_until or plan.confirmed_at) > HELD_AT_MOST
 
 
 def _failure(failed: Sequence[StepRecord]) -> str:

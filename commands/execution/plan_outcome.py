@@ -7,6 +7,7 @@ from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.grouping import add_action
 from alerts.incidents.incident import Incident
 from alerts.store import Unit
+from commands.execution.audited import entry_of
 from commands.execution.plan import GATED, Plan, PlanState
 from commands.execution.steps import Record
 from commands.models import AuditEntry
@@ -23,17 +24,7 @@ async def end_unbegun(unit: Unit, plan: Plan, reason: str, now: datetime) -> Non
 async def record_outcome(unit: Unit, plan: Plan) -> None:
     """Record a plan that has ended, once, in the same transaction as its final state."""
     assert plan.ended_at is not None
-    entry = AuditEntry(
-        id=f"{plan.id}/{plan.state.value}",
-        cluster=plan.cluster,
-        at=plan.ended_at,
-        actor=plan.actor,
-        actor_name=plan.actor_name,
-        line=plan.line,
-        what=plan.state.value,
-        plan=plan.id,
-        text=plan.error,
-    )
+    entry = entry_of(plan, plan.state.value, plan.ended_at, reason=plan.error)
     if not await unit.rows(AuditEntry).add(entry):
         return
     changed = [step.id for step in plan.steps if isinstance(step, Record)] if plan.undo_of else ()

@@ -160,6 +160,10 @@ def card_of(plan: Plan, records: Sequence[StepRecord]) -> Message:
         blocks.append(Paragraph(text=text(bold("Reason: "), markup(plan.error))))
     if plan.state is PlanState.WAITING:
         blocks.append(Paragraph(text=text(bold("Held back. "), markup(plan.held))))
+    if plan.origin.why:
+        blocks.append(Paragraph(text=text(bold("Why: "), markup(plan.origin.why))))
+        if plan.notes:
+            blocks.append(Paragraph(text=joined("\n", map(markup, plan.notes))))
     blocks.append(Paragraph(text=joined("\n", map(markup, _step_lines(plan, records, at_most=STEPS_SHOWN)))))
     if buttons := _buttons(plan, records):
         blocks.append(Buttons(buttons=buttons))

@@ -143,13 +143,21 @@ def budget_uses(
     cluster: str,
     recent: Iterable[str],
     is_automation: bool,
+    of_automation: Budget = OF_AUTOMATION,
 ) -> tuple[BudgetUse, ...]:
-    """Return each budget that the nodes to be taken out fall under. `recent`: nodes taken out in the last hour."""
+    """Return each budget that the nodes to be taken out fall under. `recent`: nodes taken out in the last hour.
+
+    `of_automation`: what automation may take out now; that of a window takes the place of its other budgets.
+    """
     wanted, last_hour = frozenset(taken), frozenset(recent)
     uses: list[BudgetUse] = []
     limited = [one for one in budgets if one.scope is BudgetScope.POOL and _any(cluster, one.clusters)]
-    for budget in (*budgets, OF_AUTOMATION) if is_automation else budgets:
-        if (budget.automation_only and not is_automation) or not _any(cluster, budget.clusters):
+    is_more = is_automation and of_automation is not OF_AUTOMATION
+    for budget in (*budgets, of_automation) if is_automation else budgets:
+        is_left_out = budget.automation_only and (
+            not is_automation or (is_more and budget is not of_automation)
+        )
+        if is_left_out or not _any(cluster, budget.clusters):
             continue
         for name in sorted({_place(node, budget.scope, cluster) for node in nodes if node.name in wanted}):
             if not name or not fnmatchcase(name, budget.of):

@@ -1,4 +1,4 @@
-"""The commands `node list|history|show|cordon|drain|uncordon`. A cordon is a lease: owner, reason, incident, until."""
+"""The commands of `node`. A cordon is a lease: owner, reason, incident, until."""
 
 import click
 
@@ -7,6 +7,7 @@ from commands.core.parameter_types import NODE, lasting_option, reason_option
 from commands.execution.steps import Patch
 from commands.node.cordon_commands import CordonNodes, UncordonNodes, cordon, uncordon
 from commands.node.drain import DRAIN
+from commands.node.hand_over import HandOverNodes, plan_hand_over
 from commands.node.history import HISTORY
 from commands.node.node_list import LIST
 from commands.node.show import ShowNode, show
@@ -40,6 +41,19 @@ COMMANDS = (
         example='node cordon gpu-a04 --reason "fan failure" --for 4h',
     ),
     DRAIN,
+    Command(
+        noun="node",
+        verb="hand-over",
+        summary="Hand cordons over to somebody else, who is reminded of them from then on.",
+        action=HandOverNodes,
+        parameters=(
+            click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),
+            click.Option(["--to"], required=True, metavar="PERSON", help="whose they are from then on"),
+        ),
+        plan=plan_hand_over,
+        rights=_PATCH_NODES,
+        example="node hand-over gpu-a04 --to @eli",
+    ),
     Command(
         noun="node",
         verb="uncordon",

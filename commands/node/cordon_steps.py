@@ -138,6 +138,28 @@ def extension_steps(
     return [patch, lease_step(longer, before=lease, is_so=is_so, was_so=was_so)]
 
 
+def hand_over_steps(node: Node, lease: CordonLease, *, to: str, to_name: str) -> list[Patch | Record]:
+    """Return the steps that make our cordon another person's. Its reason and its end stay."""
+    name, found = node.metadata.name, annotations_of(node)
+    changed = {BY: to_name}
+    patch = Patch(
+        ref=ref_of_node(node),
+        description=sentence(
+            "hand the cordon of {node} over from {who} to {to}", node=name, who=found[BY], to=to_name
+        ),
+        body={"metadata": {"annotations": changed}},
+        requires=(
+            Precondition(path=("spec", "unschedulable"), equals=True),
+            Precondition(path=("metadata", "annotations", BY), equals=found[BY]),
+        ),
+        undo={"metadata": {"annotations": {BY: found[BY]}}},
+        undo_text=sentence("give the cordon of {node} back to {who}", node=name, who=found[BY]),
+    )
+    theirs = replace(lease, owner=to, owner_name=to_name, reminded_at=None, uid=node.metadata.uid)
+    is_so, was_so = cordoned(node, {**found, **changed}), cordoned(node, found)
+    return [patch, lease_step(theirs, before=lease, is_so=is_so, was_so=was_so)]
+
+
 def lease_step(
     lease: CordonLease, *, is_so: ObjectState, was_so: ObjectState, before: CordonLease | None = None
 ) -> Record:

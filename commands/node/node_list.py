@@ -19,6 +19,7 @@ from commands.core.named_incident import open_incidents
 from commands.core.parameter_types import RACK
 from commands.models import CordonLease
 from commands.node.cordon_state import state_of_cordon
+from commands.node.out_of_service import out_of_service
 
 SHOWN = 60
 FEW = 5  # nodes without trouble that are listed rather than counted
@@ -29,6 +30,7 @@ class ListNodes:
     rack: str
     cordoned: bool
     all: bool
+    out: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,8 @@ async def listing(action: ListNodes, context: CommandContext) -> Answer:
     async with context.store.read() as snapshot:
         rows = await snapshot.rows(CordonLease).find(cluster=context.cluster.name)
     leases = {one.node: one for one in rows}
+    if action.out:
+        return Answer(message=out_of_service(inventory, leases, open_ones, context, rack=action.rack))
     incidents: defaultdict[str, list[Incident]] = defaultdict(list)
     for incident in sorted(open_ones, key=lambda one: -one.severity.rank):
         incidents[incident.subject.node].append(incident)
@@ -155,6 +159,11 @@ LIST: Command[ListNodes] = Command(
             help="only nodes of this rack",
         ),
         click.Option(["--cordoned"], is_flag=True, help="only cordoned nodes"),
+        click.Option(
+            ["--out"],
+            is_flag=True,
+            help="only nodes that are out of service: since when, whose, why, and what each waits for",
+        ),
         click.Option(
             ["--all"], is_flag=True, help="also the nodes that are fine, which are otherwise only counted"
         ),

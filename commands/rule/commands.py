@@ -1,8 +1,8 @@
 """The command `rule doctor`."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from difflib import get_close_matches
 from itertools import chain
@@ -10,7 +10,7 @@ from itertools import chain
 import click
 
 from alerts.cards.message import Block, Color, Context, Fields, Message, Paragraph, Preformatted, Table
-from alerts.cards.text import Text, bold, text
+from alerts.cards.text import Text, bold, code, text
 from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from alerts.silences import Silence
@@ -19,7 +19,10 @@ from collectors.facts.sentences import counted, listed, sentence, word
 from commands.core.command import Answer, Command, UnknownNameError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import RULE
+from commands.execution.plan import Plan, PlanState
+from commands.gates.remediation import Remediation
 from commands.rule.notifications import WEEK, notification_counts
+from commands.rule.trials import RemediationCount, remediation_counts
 from commands.rule.verdicts import Fix, RuleVerdict, fixes, severity_of, verdicts
 
 SHOWN = 3  # things to do
@@ -53,15 +56,54 @@ async def examined(action: ExamineRules, context: CommandContext) -> Answer:
             cluster=context.cluster.name, newest=True, limit=LOOKED_THROUGH
         )
         silences = await snapshot.rows(Silence).find(cluster=context.cluster.name)
+        remediations = await snapshot.rows(Remediation).find(
+            cluster=context.cluster.name, newest=True, limit=LOOKED_THROUGH
+        )
+        plans = (
+            await snapshot.rows(Plan).find(
+                cluster=context.cluster.name, state=PlanState.DONE.value, newest=True, limit=LOOKED_THROUGH
+            )
+            if remediations
+            else ()
+        )
+    acts = remediation_counts(remediations, plans, context.now)
     sent = notification_counts(incidents, silences, context.now)
     found = verdicts(context.rules.values(), findings, context.rule_runs, sent, context.now)
     if action.rule:
         chosen = [one for one in found if one.rule.is_named(action.rule)]
-        blocks = tuple(chain.from_iterable(map(_explained, chosen)))
+        blocks = tuple(chain.from_iterable(_explained(one, acts.get(one.rule.id)) for one in chosen))
         return Answer(message=Message(title=text(bold(action.rule)), blocks=blocks))
     if action.all:
         return Answer(message=Message(title=_title(found), blocks=(_table(found),)))
-    return Answer(message=_summary(found))
+    summary = _summary(found)
+    names = {rule.id: rule.name for rule in context.rules.values()}
+    return Answer(message=replace(summary, blocks=(*summary.blocks, *_by_themselves(acts, names))))
+
+
+def _by_themselves(acts: Mapping[str, RemediationCount], names: Mapping[str, str]) -> list[Block]:
+    """Return the table of what rules did by themselves in a week, or would have done; none without any."""
+    rows = tuple(
+        (
+            names.get(rule, rule),
+            str(one.trials),
+            str(one.same),
+            str(one.opposite),
+            str(one.ran),
+            str(one.undone),
+            str(one.held),
+        )
+        for rule, one in sorted(acts.items(), key=lambda item: -(item[1].trials + item[1].ran))
+    )
+    heading = (
+        "by itself, in a week",
+        "trials",
+        "a person did it",
+        "the opposite",
+        "ran",
+        "undone",
+        "held back",
+    )
+    return [Table(heading=heading, rows=rows)] if rows else []
 
 
 def _title(found: Sequence[RuleVerdict]) -> Text:
@@ -168,7 +210,7 @@ def _table(found: Sequence[RuleVerdict]) -> Table:
     return Table(heading=("rule", "state", "why", "sent", "acted on"), rows=rows)
 
 
-def _explained(verdict: RuleVerdict) -> list[Block]:
+def _explained(verdict: RuleVerdict, acts: RemediationCount | None) -> list[Block]:
     rule, run, sent = verdict.rule, verdict.run, verdict.sent
     rows: list[tuple[str, Text]] = [("state", text(verdict.health.value))]
     if verdict.reason:
@@ -194,6 +236,20 @@ def _explained(verdict: RuleVerdict) -> list[Block]:
         else sentence("{sent} in {period}", sent=sent.sent, period=WEEK)
     )
     rows.append(("notifications", text(times)))
+    if rule.template.remediation:
+        rows.append(("by itself", text(code(rule.template.remediation))))
+    if acts is not None:
+        figures = sentence(
+            "{trials} trials in {period}: a person then did the same after {same}, the opposite after {opposite}; "
+            "{ran} ran, {undone} were undone",
+            trials=acts.trials,
+            period=WEEK,
+            same=acts.same,
+            opposite=acts.opposite,
+            ran=acts.ran,
+            undone=acts.undone,
+        )
+        rows.append(("what it did", text(figures)))
     blocks: list[Block] = [Fields(rows=tuple(rows))]
     if verdict.finding is not None and (lines := verdict.finding.lines_of(rule.name)):
         blocks.append(Preformatted(lines=lines[:SHOWN_LINES]))

@@ -1,6 +1,7 @@
 """The checker of cards finds each kind of untruth, and none on cards that are true."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -63,6 +64,16 @@ def test_a_card_that_nobody_looks_at_again_is_found() -> None:
 
     assert faults_in([card((1, HOT))], [*before, *so]) != []
     assert faults_in([card((1, HOT), (60, "*🔴 gpu-a01 is too hot: 8 GPUs throttle*"))], [*before, *so]) == []
+
+
+def test_a_reply_that_offers_for_long_what_is_done_is_found_and_its_words_are_of_their_moment() -> None:
+    before, so = moments(end=5), moments("node cordon gpu-a01", end=200)[5:]
+    said = reply(1, HOT)
+    offering = replace(said, versions=(replace(said.versions[0], offers=("node cordon gpu-a01",)),))
+    then = Version(at=after(60), said="*🔴 gpu-a01 is too hot: 8 GPUs throttle*")
+
+    assert faults_in([offering], [*before, *so]) != []
+    assert faults_in([replace(offering, versions=(*offering.versions, then))], [*before, *so]) == []
 
 
 def test_a_headline_that_says_less_than_what_stands_is_found() -> None:

@@ -399,3 +399,38 @@ def test_the_pull_secret_is_the_only_secret_that_may_be_read(render: Render) -> 
 )
 def test_settings_that_the_program_takes_pass_the_schema(one: One, tmp_path: Path, flag: str) -> None:
     assert _settings(one, tmp_path, "--set", flag, values="full")
+
+
+def test_impersonation_is_granted_on_exactly_the_listed_people(
+    one: One, render: Render, tmp_path: Path
+) -> None:
+    people = textwrap.dedent(
+        """
+        settings:
+          clusters: [{name: here, impersonate: IMPERSONATE}]
+          people:
+            ana: {ids: ["slack:U1"], kubernetes: {user: ana@corp, groups: ["gpu admins", sre]}}
+            bo: {ids: ["slack:U2"], kubernetes: {user: bo@corp, groups: [sre]}}
+            cai: {ids: ["slack:U3"], kubernetes: {groups: [others]}}
+            dana: {ids: ["slack:U4"]}
+        """
+    )
+    values = tmp_path / "people.yaml"
+    values.write_text(people.replace("IMPERSONATE", "true"), encoding="utf-8")
+    role = one("ClusterRole", "--values", str(values), name="-impersonate")
+    assert role["rules"] == [
+        {
+            "apiGroups": [""],
+            "resources": ["users"],
+            "resourceNames": ["ana@corp", "bo@corp"],
+            "verbs": ["impersonate"],
+        },
+        {
+            "apiGroups": [""],
+            "resources": ["groups"],
+            "resourceNames": ["gpu admins", "sre"],
+            "verbs": ["impersonate"],
+        },
+    ]
+    values.write_text(people.replace("IMPERSONATE", "false"), encoding="utf-8")
+    assert "impersonate" not in str([one for one in render("--values", str(values)) if "Role" in one["kind"]])

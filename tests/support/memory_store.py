@@ -10,6 +10,7 @@ from typing import Any, Generic
 
 from alerts.store import (
     TABLES,
+    AppendOnlyError,
     Between,
     Changed,
     Listener,
@@ -123,6 +124,8 @@ class _Rows(Generic[Row]):
         return self._rows
 
     def _change(self, id: str, row: Row | None) -> None:
+        if self._table.append_only and id in self._rows:
+            raise AppendOnlyError(self._table.name, id)
         if not self.changed:
             self._rows = dict(self._rows)
         self.changed[id] = row

@@ -28,6 +28,7 @@ from commands.core.pipeline import Pipeline
 from commands.core.request import Actor, ActorKind, Request, Upload
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.executor import PlanExecutor
+from commands.execution.impersonation import Impersonation
 from commands.execution.plan import Origin, Plan, PlanState, StepRecord
 from commands.execution.plan_journal import records_of
 from demo.lookalikes.kubernetes import KubernetesLookalike
@@ -183,6 +184,7 @@ async def yard_before(
     context: str = "",
     logs: Any = None,
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    impersonation: Impersonation | None = None,
 ) -> AsyncGenerator[Yard]:
     """Yield a yard for the cluster of this kubeconfig, with a synced cache."""
     hands = clock or Hands()
@@ -216,8 +218,9 @@ async def yard_before(
             clock=hands,
             defaults=policy or Defaults(),
             rules=dict,
+            impersonation=impersonation or Impersonation(),
         )
-        executor = PlanExecutor(store, {CLUSTER: writer}, hands, pause)
+        executor = PlanExecutor(store, {CLUSTER: writer}, hands, pause, impersonation=impersonation)
         async with asyncio.TaskGroup() as group:
             task = group.create_task(cache.run())
             try:

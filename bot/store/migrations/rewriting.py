@@ -114,6 +114,45 @@ def create_table(name: str, *columns: str) -> None:
         op.create_index(f"{name}_by_{each}", name, [each])
 
 
+def refuse_changes(table: str) -> None:
+    """Let the database refuse to change or delete a row of the table, whoever asks.
+
+    A later migration that rewrites it drops these triggers first, and calls this again.
+    """
+    connection = op.get_bind()
+    for statement in REFUSING[connection.dialect.name](table):
+        connection.exec_driver_sql(statement)
+
+
+def _refusing_of_sqlite(table: str) -> Iterator[str]:
+    """SQLite replaces a row without an UPDATE or a DELETE, by its id or its rowid."""
+    is_there = f"WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id OR rowid = NEW.rowid)"
+    for event, when in (("UPDATE", ""), ("DELETE", ""), ("INSERT", is_there)):
+        yield (
+            f"CREATE TRIGGER {table}_refuses_{event.lower()} BEFORE {event} ON {table} {when} "
+            f"BEGIN SELECT RAISE(ABORT, '{table} only grows'); END"
+        )
+
+
+def _refusing_of_postgresql(table: str) -> Iterator[str]:
+    yield (
+        f"CREATE FUNCTION {table}_only_grows() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE EXCEPTION '{table} only grows'; END $$"
+    )
+    for event, each in (("UPDATE", "ROW"), ("DELETE", "ROW"), ("TRUNCATE", "STATEMENT")):
+        yield (
+            f"CREATE TRIGGER {table}_refuses_{event.lower()} BEFORE {event} ON {table} "
+            f"FOR EACH {each} EXECUTE FUNCTION {table}_only_grows()"
+        )
+
+
+# By SQLAlchemy's name of the database: the statements after which a table only grows.
+REFUSING: dict[str, Callable[[str], Iterator[str]]] = {
+    "sqlite": _refusing_of_sqlite,
+    "postgresql": _refusing_of_postgresql,
+}
+
+
 def _execute(
     connection: Connection, table: str, statement: Any, rows: list[dict[str, Any]], *, id_of: str
 ) -> None:

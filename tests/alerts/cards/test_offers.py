@@ -1,5 +1,6 @@
 """Offers of a card, by buttons and in words: each is possible and still to do, also over generated histories."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
@@ -16,6 +17,7 @@ from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from collectors.facts.subjects import Subject
 from tests.support.alerting import NOON, a_rule, a_topology, an_alert, minutes, resolved
+from tests.support.examples import by_profile
 from tests.support.grouping import add_alert
 
 RULE = a_rule(
@@ -87,6 +89,18 @@ def test_nothing_is_offered_that_is_so_or_has_no_object(cluster: dict[str, objec
 
 @pytest.mark.parametrize("seed", range(200))
 def test_buttons_and_the_next_step_of_any_history_are_possible_and_not_yet_so(seed: int) -> None:
+    _check(seed)
+
+
+@pytest.mark.soak
+def test_so_they_are_of_many_more(record_property: Callable[[str, object], None]) -> None:
+    seeds = range(200, by_profile(400, 5_000))
+    for seed in seeds:
+        _check(seed)
+    record_property("counts", {"histories": len(seeds)})
+
+
+def _check(seed: int) -> None:
     random = Random(seed)
 
     def some(*names: str) -> frozenset[str]:

@@ -12,7 +12,7 @@ from alerts.cards.incident_card import incident_card
 from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
 from alerts.cards.message import Button, Buttons, Color, Context, Message
 from alerts.cards.posted import ThreadReply
-from alerts.cards.text import code, plain, text
+from alerts.cards.text import Span, bold, code, plain, text
 from alerts.incidents.grouping import hand_over
 from alerts.incidents.incident import Impact, Incident
 from alerts.incidents.recurring_faults import Returned
@@ -36,6 +36,7 @@ from tests.alerts.cards.node_incidents import (
 )
 from tests.support.alerting import NOON, a_rule, an_alert, minutes, resolved
 from tests.support.incidents import replies_to
+from tests.support.rows import a_card, a_line
 
 
 def test_the_alert_that_explains_the_consequences_leads() -> None:
@@ -99,6 +100,19 @@ def test_what_has_recovered_on_an_open_card_is_in_the_past() -> None:
 
     assert "Also: DNS is failing" in words(both)
     assert "Also: ✓ DNS was failing" in words(after(both, resolved(dns, NOON + minutes(10))))
+
+
+def test_several_that_share_no_name_for_their_headline_are_in_the_past_too() -> None:
+    said = {"summary": "2 tasks cannot resolve a name.", "resolved_headline": "Tasks on {node} could not."}
+    first, second = (
+        replace(an_alert("NamesFail", node=node), annotations=said) for node in ("gpu-a01", "gpu-a02")
+    )
+    rules = {rule.id: rule for rule in (XID, a_rule("NamesFail"))}
+    both = incident_of(XID_ALERT, first, second, rules=rules)
+    ends = (resolved(one, NOON + minutes(10)) for one in (XID_ALERT, first, second))
+    ended = after(both, *ends, rules=rules)
+
+    assert "Also: Tasks on gpu-a01 could not (and 1 more)" in words(ended)
 
 
 @pytest.mark.parametrize(
@@ -280,6 +294,20 @@ def test_a_reply_is_a_message_with_buttons_where_the_channel_has_them() -> None:
     assert [type(block).__name__ for block in shown.blocks] == ["Buttons"]
     assert reply.content(has_buttons=False) == reply.text
     assert replace(reply, buttons=()).content(has_buttons=True) == reply.text
+
+
+def test_what_is_no_longer_offered_leaves_a_reply_as_button_and_as_next_step() -> None:
+    cordon = Button(label="Cordon gpu-a01", line="node cordon gpu-a01")
+    ack = Button(label="Acknowledge", line="alert ack i1")
+    graph = Button(label="graph", address="https://grafana")
+    lines = text("It fell.", Span("\n"), bold("Next: "), bold(cordon.label), Span("\n"), "Affects detr.")
+    posted = replace(a_line(a_card("i1")), text=lines, buttons=(cordon, ack, graph))
+
+    left = posted.offering({ack.line})
+
+    assert left.buttons == (ack, graph)
+    assert plain(left.text) == "It fell.\nAffects detr."
+    assert posted.offering({cordon.line, ack.line}) == posted
 
 
 def test_a_reply_about_what_is_over_by_now_has_no_buttons() -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.alert_batch import Update
+from alerts.incidents.events import IncidentEventType
 from alerts.incidents.grouping import GroupingContext, acknowledge
 from alerts.incidents.incident import Incident, Member
 from alerts.incidents.incident_book import Effects, IncidentBook
@@ -234,3 +235,16 @@ def test_the_examples_reach_what_is_compared() -> None:
     assert any(member.proofs for member in members)
     assert any(member.subject.volume for member in members)
     assert any(impact.failed_at for one in found for impact in one.impacts)
+
+
+def test_an_alert_in_the_place_of_the_worst_is_not_said_to_be_worse() -> None:
+    both = Both(most=3)
+    specs = [
+        ("Hot", {"node": "gpu-a01"}, "firing", "critical", 0, 0, "C1"),
+        ("Line", {"node": "gpu-a01"}, "firing", "critical", 0, 0, "C1"),
+        ("Volume", {"node": "gpu-a01"}, "resolved", "critical", 0, 0, "C1"),
+        ("Worse", {"node": "gpu-a01"}, "firing", "critical", 0, 0, "C1"),
+    ]
+    both.cycle(NOON, [an_update(NOON, spec) for spec in specs], "8", acknowledges=False)
+    (found,) = both.book.open
+    assert IncidentEventType.WORSENED not in [event.type for event in found.events]

@@ -89,9 +89,9 @@ def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> Non
         ("actions: node cordon {nodes}", (7, 16), "`{nodes}` is not a subject field; did you mean `node`?"),
         ("remedy: node cordon {node}", (7, 15), "remedy: this annotation is not supported; remove it"),
         (
-            "remediation: node cordon {node}",
+            "remediation: |\n    node cordon {node}\n    node show {node}",
             (7, 20),
-            "remediation: this annotation is not supported; remove it",
+            "remediation: write one command line",
         ),
         ("closes: proof", (7, 15), "closes: this annotation is not supported; remove it"),
         ("resolve_when: proven", (7, 21), "proof: with `resolve_when: proven` it must be set, of gpus-"),

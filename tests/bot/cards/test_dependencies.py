@@ -25,10 +25,13 @@ from collectors.facts.topology import Topology
 from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Training, TrainingState
 from commands.execution.plan import Origin, PlanState
+from commands.gates.remediation import RemediationState
+from commands.gates.window import WindowNotice
 from commands.models import HandledRequest, Launch, ReclaimState
 from tests.support.execution import plan_of
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
+from tests.support.remediations import a_breaker, a_remediation
 from tests.support.rows import NOON, a_card, a_handled_request, a_launch, a_notice, a_request, an_alert
 
 CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
@@ -117,6 +120,12 @@ FULL: Mapping[CardKind, tuple[Any, ...]] = {
         a_launch(NOON, id="i1", cluster="lab", by_name="Ann", plan="i1", failed_at=NOON, failed_on="gpu-i1"),
         a_critical_incident("i1", "gpu-i1"),
         FAILED_PLAN,
+    ),
+    CardKind.WINDOW: (WindowNotice(id="i1", window="night", at=NOON, has_begun=True),),
+    CardKind.REMEDIATION: (replace(a_remediation(), id="i1", cluster="lab"),),
+    CardKind.BREAKER: (
+        replace(a_breaker(), id="i1", cluster="lab"),
+        replace(a_remediation(), cluster="lab", breaker="i1", state=RemediationState.STOPPED),
     ),
     CardKind.TRAINING_NOTICE: (
         a_notice(NOON, id="i1", cluster="lab", plan="i1", nodes=("gpu-i1",)),

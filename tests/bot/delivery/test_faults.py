@@ -192,6 +192,20 @@ async def test_many_replies_that_an_earlier_process_was_refused_do_not_keep_a_ne
     assert yard.chat.said("C1", "000001")[0] == "newest"
 
 
+async def test_of_several_replies_that_were_refused_each_is_tried_again(yard: Any) -> None:
+    card = await yard.put("t1", "queued")
+    async with yard.store.unit() as unit:
+        for number in range(3):
+            line = a_line(card, f"old-{number}", said=f"refused {number}", at=yard.clock.now())
+            await unit.rows(ThreadReply).add(replace(line, error="invalid_blocks"))
+    yard.chat.faults("post", None, Fault.REFUSED)  # the card is taken, and the first of them is refused again
+
+    async with yard.delivering():
+        await asyncio.sleep(30)
+
+    assert yard.chat.said("C1", "000001") == ["refused 1", "refused 2"]
+
+
 async def test_nothing_is_sent_until_sending_is_allowed(yard: Any) -> None:
     leading = [False]
     await yard.put("t1", "queued")

@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from bot.doctor.kubernetes_access import READING, NeededRight, diagnose_kubernetes, needed_rights, of_served
-from bot.settings.schema import KubernetesSettings, Settings, TeamSettings
+from bot.settings.schema import (
+    KubernetesIdentity,
+    KubernetesSettings,
+    PersonSettings,
+    Settings,
+    TeamSettings,
+)
 from collectors.facts.findings import FindingLevel
 from commands.command_catalogue import CATALOGUE
 from tests.real.servers.kubernetes import KubernetesCluster
@@ -88,6 +94,18 @@ def test_only_rights_of_permitted_commands_are_needed() -> None:
     assert needed_rights(SETTINGS, CATALOGUE)[PATCH_NODES] == ["node cordon"]
     everything = needed_rights(Settings(teams={"sre": TeamSettings(commands=("*",))}), CATALOGUE)
     assert set(everything) > set(reading)
+
+
+def test_where_people_act_themselves_each_of_them_and_their_groups_are_needed() -> None:
+    ana = PersonSettings(ids=("slack:U1",), kubernetes=KubernetesIdentity(user="ana@corp", groups=("sre",)))
+    settings = SETTINGS.model_copy(update={"people": {"ana": ana}})
+    acting = set(needed_rights(settings, CATALOGUE, impersonates=True)) - set(
+        needed_rights(settings, CATALOGUE)
+    )
+    assert acting == {
+        NeededRight(group="", resource="users", verb="impersonate", name="ana@corp"),
+        NeededRight(group="", resource="groups", verb="impersonate", name="sre"),
+    }
 
 
 def test_a_kind_that_the_cluster_does_not_serve_needs_no_right() -> None:

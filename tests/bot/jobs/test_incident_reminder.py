@@ -11,6 +11,10 @@ from alerts.cards.text import plain
 from alerts.incidents.events import IncidentEventType
 from alerts.incidents.grouping import GroupingContext, acknowledge, give_back, open_incident
 from alerts.incidents.incident import Incident
+from alerts.inhibition import InhibitRule
+from alerts.lifecycle import AlertState
+from alerts.matching import parse_matchers
+from alerts.routing import CardRouting
 from alerts.silences import Silence
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
@@ -60,10 +64,11 @@ def card_of(id: str) -> PostedCard:
 class Stage:
     """A reminder that may be started again over the same store."""
 
-    def __init__(self, every: timedelta = EVERY) -> None:
+    def __init__(self, every: timedelta = EVERY, routing: CardRouting | None = None) -> None:
         self.store = MemoryStore()
         self.clock = Hand()
         self.every = every
+        self.routing = routing
 
     async def put(self, *rows: Any) -> None:
         async with self.store.unit() as unit:
@@ -82,7 +87,7 @@ class Stage:
         """Let time pass by the minute, each with a new process."""
         while self.clock.at < NOON + minutes(after):
             self.clock.at += minutes(1)
-            reminder = IncidentReminder(self.store, every=self.every)
+            reminder = IncidentReminder(self.store, every=self.every, routing=self.routing)
             agenda = Agenda(self.store, self.clock, reminder.works)
             while not await agenda.run_due():
                 continue
@@ -112,6 +117,21 @@ async def test_it_is_repeated_once_a_period_and_in_the_channel() -> None:
     await stage.until(95)
     assert len(await stage.replies()) == 3
     assert (await stage.said())[-1].startswith("Nobody has acknowledged this for 1 h 30 min: gpu-a01 is lost")
+
+
+async def test_one_that_another_alert_inhibits_is_repeated_once_that_is_over() -> None:
+    inhibits = InhibitRule(
+        sources=parse_matchers('alertname="RackLost"'), targets=parse_matchers('alertname="Lost"'), equal=()
+    )
+    stage = Stage(routing=CardRouting(default="slack:C1", inhibit_rules=(inhibits,)))
+    source, target = an_alert("RackLost"), an_alert("Lost", node="gpu-a01", severity="critical")
+    await stage.put(an_incident(), source, target)
+
+    await stage.until(65)
+    assert await stage.replies() == []
+    await stage.put(replace(source, life=replace(source.life, state=AlertState.RESOLVED)))
+    await stage.until(67)
+    assert len(await stage.replies()) == 1
 
 
 async def test_only_the_last_reminder_is_in_the_history() -> None:

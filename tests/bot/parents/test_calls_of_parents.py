@@ -6,11 +6,15 @@ from datetime import timedelta
 
 import pytest
 
+from alerts.alert import Alert
 from alerts.incidents.grouping import acknowledge
 from alerts.incidents.incident import Incident
+from alerts.inhibition import InhibitRule
 from alerts.lifecycle import AlertState
+from alerts.matching import parse_matchers
 from alerts.parents.parent_incident import ParentIncident
 from alerts.parents.working_on import acknowledge_all
+from alerts.routing import CardRouting
 from alerts.silences import Silence
 from bot.jobs.incident_reminder import IncidentReminder
 from bot.jobs.parent_reminder import ParentReminder
@@ -30,9 +34,13 @@ async def the_parent(stage: StormStage) -> ParentIncident:
     return parent
 
 
-async def remind(stage: StormStage) -> None:
+async def remind(stage: StormStage, routing: CardRouting | None = None) -> None:
     """Do what is due now, as the agenda does."""
-    for reminder in (IncidentReminder(stage.store, every=EVERY), ParentReminder(stage.store, every=EVERY)):
+    reminders = (
+        IncidentReminder(stage.store, every=EVERY, routing=routing),
+        ParentReminder(stage.store, every=EVERY, routing=routing),
+    )
+    for reminder in reminders:
         for work in reminder.works:
             now = stage.clock.now()
             async with stage.store.read() as snapshot:
@@ -107,6 +115,27 @@ async def test_one_that_is_silenced_as_a_whole_is_repeated_after_the_silence() -
         for _ in range(2):
             await asyncio.sleep(EVERY.total_seconds() + 5)
             await remind(stage)
+            await asyncio.sleep(SOON)
+            shown.append(len(stage.slack.cards))
+    assert shown == [1, 2]
+
+
+async def test_one_whose_alerts_another_inhibits_is_not_repeated() -> None:
+    inhibits = InhibitRule(
+        sources=parse_matchers('alertname="GPUGone"'),
+        targets=parse_matchers('alertname="NodeNotReady"'),
+        equal=(),
+    )
+    stage = StormStage(topology=a_site(NODES))
+    shown = []
+    async with stage.delivering():
+        await stage.fire(NODES, ["NodeNotReady"])
+        (source,) = stage.alerts(["n1-01"], ["GPUGone"], severity="info")
+        async with stage.store.unit() as unit:
+            await unit.rows(Alert).put(source)
+        for rules in ((inhibits,), ()):
+            await asyncio.sleep(EVERY.total_seconds() + 5)
+            await remind(stage, CardRouting(default=f"slack:{stage.slack.id}", inhibit_rules=rules))
             await asyncio.sleep(SOON)
             shown.append(len(stage.slack.cards))
     assert shown == [1, 2]

@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 
 from bot.settings.loading import SettingsError, read_settings
+from bot.settings.mapping import allowance_of, breaker_of, routing_of, windows_of
 from bot.settings.schema import Settings
 from bot.settings.secrets import Secret, SecretError
 from bot.settings.section import secret
+from commands.gates.breaker import BreakerLimits, BreakerScope
+from commands.gates.remediation import Allowance
+from commands.gates.window import InWindow
 
 SECRET = "xoxb-very-secret-1234567890"
 APP_TOKEN = "xapp-very-secret-1234567890"
@@ -208,3 +212,39 @@ def test_a_secret_shows_its_path_and_not_its_value(tmp_path: Path) -> None:
 
 def test_every_section_is_optional() -> None:
     assert Settings() == Settings()
+
+
+def test_windows_remediations_and_breakers_are_read(tmp_path: Path) -> None:
+    text = """
+clusters: [{name: prod-a}]
+time_intervals: {nights: [{times: [{start_time: "00:00", end_time: "06:00"}]}]}
+windows:
+  quiet: {time_intervals: [nights], automation: waits, mutes: severity=info}
+  busy: {time_intervals: [nights], automation: more, out_of_service: 4}
+breaker: {scope: command, actions: 2}
+automation: {remediation: {commands: ["node cordon"], rules: [NodeMemoryHot], pools: [a100]}}
+"""
+    settings = read_settings(write(tmp_path, text))
+    quiet, busy = windows_of(settings)
+    assert (quiet.name, quiet.automation, quiet.mutes) == ("quiet", InWindow.WAITS, "severity=info")
+    assert (busy.automation, busy.nodes) == (InWindow.MORE, 4)
+    assert [one.interval.name for one in routing_of(settings, default="C").windows] == ["quiet"]
+    assert breaker_of(settings) == BreakerLimits(scope=BreakerScope.COMMAND, actions=2)
+    assert allowance_of(settings) == Allowance(rules=("NodeMemoryHot",), pools=("a100",))
+
+
+@pytest.mark.parametrize(
+    ("window", "error"),
+    [
+        ("{time_intervals: [night]}", "`night` is none of the time_intervals; did you mean `nights`?"),
+        ("{time_intervals: [nights], automation: more}", "`more` needs its limit"),
+        ("{time_intervals: [nights], per_hour: 3}", "are the limit of automation: `more`"),
+    ],
+    ids=["no such interval", "more without a limit", "a limit without more"],
+)
+def test_a_window_that_says_nothing_useful_is_refused(tmp_path: Path, window: str, error: str) -> None:
+    text = f"""
+time_intervals: {{nights: [{{times: [{{start_time: "00:00", end_time: "06:00"}}]}}]}}
+windows: {{quiet: {window}}}
+"""
+    assert any(error in one for one in diagnostics(tmp_path, text)), diagnostics(tmp_path, text)

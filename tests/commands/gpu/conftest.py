@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from alerts.routing import CardRouting
 from bot.jobs.agenda import Agenda
 from bot.jobs.due_catalogue import due_works
 from collectors.gpu_activity import MEASURE, UTIL
@@ -59,6 +60,7 @@ def an_agenda(yard: Yard) -> Agenda:
         yard.clock,
         yard.pipeline.handle,
         remind_after=timedelta(),
+        routing=CardRouting(),
     )
     return Agenda(yard.store, yard.clock, works)
 

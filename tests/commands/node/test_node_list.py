@@ -1,6 +1,7 @@
 """`node list` shows the troubled nodes first and counts those that are fine."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,30 @@ async def test_few_fine_nodes_are_listed_rather_than_counted(tmp_path: Path) -> 
             kube.create(a_node_tree(name), keep_status=True)
         async with yard_before(kube.kubeconfig(tmp_path / "kubeconfig")) as yard:
             assert listed(await yard.say("node list")) == list(NODES[:3])
+
+
+async def test_what_is_out_of_service_says_whose_it_is_and_what_it_waits_for(yard: Yard) -> None:
+    await yard.do("node cordon gpu-a01 gpu-a03 --reason fan --for 4h")
+    await yard.seen(lambda: bool(yard.cluster.inventory().nodes["gpu-a03"].spec.unschedulable))
+    reply = await yard.say("node list --out")
+
+    assert reply.splitlines()[0] == "4 nodes are out of service"
+    rows = {row[0]: row[1:] for line in reply.splitlines()[2:] if (row := line.split(" | "))}
+    assert list(rows) == ["gpu-a01", "gpu-a03", "gpu-a08", "gpu-a09"], "the longest first, unknown at the end"
+    assert rows["gpu-a01"][1:] == ["dana", "fan", "it was cordoned because of its hardware: fan"]
+    assert rows["gpu-a03"][1:3] == ["dana", "fan"]
+    assert rows["gpu-a03"][3].startswith("incident i1 is open: ")
+    assert rows["gpu-a08"] == [
+        "not known",
+        "someone else's",
+        "no reason is written on it",
+        "someone else cordoned it",
+    ]
+    assert rows["gpu-a09"] == ["not known", "nobody's", "not ready", "being ready again"]
+    assert "No node is out of service" in await yard.say("node list --out --rack nowhere")
+
+    await yard.do("node cordon gpu-a02 --reason tests --for 4h")
+    await yard.seen(lambda: bool(yard.cluster.inventory().nodes["gpu-a02"].spec.unschedulable))
+    assert "dana | tests | its end at " in await yard.say("node list --out")
+    yard.clock.move(timedelta(hours=5))
+    assert "dana | tests | node uncordon gpu-a02" in await yard.say("node list --out")

@@ -1,0 +1,33 @@
+"""The cards that say that a window begins, and that it has ended."""
+
+from datetime import datetime
+
+from alerts.cards.message import Color, Context, Message, Paragraph
+from alerts.cards.posted import CardKind, PostedCard
+from alerts.cards.text import bold, joined, markup, moment, text
+from alerts.store import StoreSnapshot
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from collectors.facts.sentences import sentence
+from commands.gates.window import WindowNotice
+
+
+def window_message(notice: WindowNotice) -> Message:
+    """Return what a channel reads of a window that begins, or that has ended."""
+    if not notice.has_begun:
+        return Message(
+            title=text(sentence("{window} has ended", window=bold(notice.window))), color=Color.QUIET
+        )
+    blocks = [Paragraph(text=joined("\n", map(markup, notice.effects)))] if notice.effects else []
+    end = [Context(text=text("until ", moment(notice.until)))] if notice.until is not None else []
+    title = text(sentence("{window} begins", window=bold(notice.window)))
+    return Message(title=title, color=Color.INFO, blocks=(*blocks, *end))
+
+
+async def _compose(
+    card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, _now: datetime
+) -> Composed:
+    found = await snapshot.rows(WindowNotice).get(card.row_id)
+    return Composed(message=window_message(found) if found is not None else None, is_final=True)
+
+
+WINDOW_CARD = CardDefinition(kind=CardKind.WINDOW, compose=_compose, depends_on={WindowNotice: own})

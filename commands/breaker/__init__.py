@@ -1,0 +1,1 @@
+"""Breakers: what stopped automation, and how a person lets it run again."""
