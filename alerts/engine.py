@@ -98,7 +98,8 @@ def evaluate(
     present = PresentSeries(result.present) if result.present is not None else None
     left_out = (
         sentence(
-            "{rule} returned samples that cannot be read; alerts they may be of are kept", rule=rule.name
+            "{rule} returned samples that cannot be read; alerts that they may belong to are kept",
+            rule=rule.name,
         )
         if result.unread
         else ""
@@ -107,7 +108,7 @@ def evaluate(
         return RuleEvaluation(
             alerts=known,
             blind=sentence(
-                "{rule} returned {number} alerts, its limit is {limit}",
+                "{rule} returned {number} alerts; its limit is {limit}",
                 rule=rule.name,
                 number=len(found),
                 limit=rule.limit,

@@ -230,7 +230,7 @@ def _unseen(inventory: Inventory) -> str:
     """Return why not all trainings can be seen; empty when they can."""
     return listed(
         (
-            sentence("trainings made of a {kind} cannot be seen: {reason}", kind=kind, reason=reason)
+            sentence("trainings of kind {kind} cannot be seen: {reason}", kind=kind, reason=reason)
             for kind, reason in unseen_kinds(inventory).items()
         ),
         ";",

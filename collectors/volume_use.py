@@ -65,7 +65,7 @@ class VolumeUse:
     users: tuple[VolumeUser, ...] = ()
     attached: tuple[str, ...] = ()
     templates: tuple[str, ...] = ()
-    is_shared: bool = False  # a file system of many writers, which nothing formats: CephFS, NFS
+    is_shared: bool = False  # a file system for many writers, which nothing formats: CephFS, NFS
     # A device on which the kubelet or its driver makes a file system if it finds none.
     is_formatted: bool = False
 

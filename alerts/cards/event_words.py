@@ -21,16 +21,8 @@ def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentCon
             return text(sentence("Severity raised to {alert}", alert=event.text))
         case IncidentEventType.WORSENED:
             return text(sentence("It became worse: {alert}", alert=event.text))
-        case IncidentEventType.ACKNOWLEDGED:
-            return text(sentence("Acknowledged by {who}.", who=who))
-        case IncidentEventType.HANDED_OVER:
-            return text(sentence("Handed over to {who} by {giver}.", who=who, giver=event.text))
-        case IncidentEventType.GIVEN_BACK:
-            return text(sentence("Acknowledgement taken back by {who}.", who=who))
         case IncidentEventType.JOINED:
             return text(sentence("It is a part of incident `{parent}`.", parent=event.text))
-        case IncidentEventType.REMINDED:
-            return text(sentence("Repeated in the channel: nobody had acknowledged it."))
         case IncidentEventType.REOPENED if event.who:
             return text(sentence("Reopened by {who}: {reason}.", who=who, reason=event.text))
         case IncidentEventType.REOPENED:
@@ -48,6 +40,24 @@ def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentCon
             return text(sentence("Done: `{line}` by {who}", line=event.text, who=who))
         case IncidentEventType.TRAINING_FAILED:
             return text(sentence("A training died: {training}", training=event.text))
+        case _:
+            return care_text(event)
+
+
+def care_text(event: IncidentEvent) -> Text:
+    """Return who takes care of an incident from this event on, whether of one node or of many."""
+    who = person(event.who, event.who_name)
+    match event.type:
+        case IncidentEventType.ACKNOWLEDGED:
+            return text(sentence("Acknowledged by {who}.", who=who))
+        case IncidentEventType.HANDED_OVER:
+            return text(sentence("Handed over to {who} by {giver}.", who=who, giver=event.text))
+        case IncidentEventType.GIVEN_BACK:
+            return text(sentence("Acknowledgement taken back by {who}.", who=who))
+        case IncidentEventType.REMINDED:
+            return text(sentence("Repeated in the channel: nobody had acknowledged it."))
+        case _:
+            return text(event.text)
 
 
 def _is_logged(incident: Incident, event: IncidentEvent) -> bool:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from alerts.cards.event_words import care_text
 from alerts.cards.headline import headline
-from alerts.cards.text import Text, bold, person, text
+from alerts.cards.text import Text, bold, text
 from alerts.incidents.events import IncidentEvent, IncidentEventType
 from alerts.incidents.incident import CALLS, Incident
 from alerts.parents.parent_incident import Fired, ParentIncident
@@ -43,7 +44,7 @@ def likely_cause_said(parent: ParentIncident) -> Text:
         )
         if likely.node
         else sentence(
-            "before the nodes {alert}, {at} (`{incident}`)",
+            "before the nodes broke: {alert}, {at} (`{incident}`)",
             alert=likely.alert,
             at=likely.at,
             incident=likely.incident,
@@ -128,7 +129,6 @@ def parent_summary(parent: ParentIncident) -> Sentence:
 
 def parent_event(parent: ParentIncident, event: IncidentEvent) -> Text:
     """Return an event as text, for a reply in the card's thread or a line of the history."""
-    who = person(event.who, event.who_name)
     match event.type:
         case IncidentEventType.OPENED:
             return text("These nodes broke together.")
@@ -141,20 +141,12 @@ def parent_event(parent: ParentIncident, event: IncidentEvent) -> Text:
             return text(listed([event.text, parent_headline(parent)], ":"))
         case IncidentEventType.WORSENED:
             return text(sentence("It became worse: {alert}", alert=parent_headline(parent)))
-        case IncidentEventType.ACKNOWLEDGED:
-            return text(sentence("Acknowledged by {who}.", who=who))
-        case IncidentEventType.HANDED_OVER:
-            return text(sentence("Handed over to {who} by {giver}.", who=who, giver=event.text))
-        case IncidentEventType.GIVEN_BACK:
-            return text(sentence("Acknowledgement taken back by {who}.", who=who))
-        case IncidentEventType.REMINDED:
-            return text(sentence("Repeated in the channel: nobody had acknowledged it."))
         case IncidentEventType.REOPENED:
             return text(sentence("Reopened: {alert}", alert=parent_headline(parent)))
         case IncidentEventType.RESOLVED:
             return parent_resolution(parent, event)
         case _:
-            return text(event.text)
+            return care_text(event)
 
 
 def parent_reminder(parent: ParentIncident, event: IncidentEvent) -> Text:
@@ -185,8 +177,8 @@ def parent_resolution(parent: ParentIncident, event: IncidentEvent) -> Text:
 def where_it_belongs(incident: Incident, parent: ParentIncident) -> Text:
     """Return where an incident's news are, for its own card."""
     template = (
-        "Part of incident `{parent}`, many nodes of {place}: what happens is said there."
+        "Part of incident `{parent}` (many nodes of {place}): follow it there."
         if parent.is_open and incident.is_open
-        else "It was part of incident `{parent}`, many nodes of {place}."
+        else "It was part of incident `{parent}` (many nodes of {place})."
     )
     return text(sentence(template, parent=incident.parent, place=place_shown(parent)))

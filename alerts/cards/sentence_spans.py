@@ -37,8 +37,8 @@ class Wording(Protocol):
         """Return what stands between two items, and before the last."""
         ...
 
-    def name(self, words: str) -> str:
-        """Return an argument's text, which is not a sentence."""
+    def name(self, words: str, hole: str) -> str:
+        """Return the text of an argument, which is not a sentence. Of a list, the hole has no name."""
         ...
 
 
@@ -53,7 +53,7 @@ class English:
     def joint(self, joint: Joint) -> tuple[str, str]:
         return ENGLISH_JOINTS[joint]
 
-    def name(self, words: str) -> str:
+    def name(self, words: str, hole: str) -> str:
         return words
 
 
@@ -71,7 +71,7 @@ def spans_of(said: Sentence, wording: Wording = ENGLISH) -> Text:
             is_code = is_code != bool(number)
             parts.append((Span(piece, Style.CODE if is_code else Style.PLAIN),))
         if name is not None:
-            value = _argument(said.arguments[name], spec, wording)
+            value = _argument(said.arguments[name], spec, wording, name)
             parts.append(_styled(value, Style.CODE) if is_code else value)
     return _joined(parts)
 
@@ -109,12 +109,12 @@ def _list(said: Listed, wording: Wording) -> Text:
     return _joined(whole)
 
 
-def _argument(value: Argument, spec: str, wording: Wording) -> Text:
+def _argument(value: Argument, spec: str, wording: Wording, hole: str = "") -> Text:
     match value:
         case Sentence():
             return spans_of(value, wording)
         case str():
-            return (Span(wording.name(value)),)
+            return (Span(wording.name(value, hole)),)
         case timedelta():
             return (Span(humanize(value)),)
         case datetime():

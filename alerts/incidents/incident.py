@@ -136,6 +136,22 @@ def _floats(incident: "Incident") -> Iterable[float]:
     yield from (impact.gpus for impact in incident.impacts)
 
 
+class Endable:
+    """What is open until it is resolved."""
+
+    __slots__ = ()
+    resolved_at: datetime | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.resolved_at is None
+
+    @property
+    def state(self) -> str:
+        """Indexed in the store: open or resolved."""
+        return "open" if self.is_open else "resolved"
+
+
 @stored(
     "incidents",
     "cluster",
@@ -148,7 +164,7 @@ def _floats(incident: "Incident") -> Iterable[float]:
     floats=_floats,
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Incident:
+class Incident(Endable):
     """One broken object. `group_key` names it and never changes."""
 
     id: str
@@ -181,15 +197,6 @@ class Incident:
     crash_of: str = ""  # the training whose nodes all reported the same XID
     is_crowded: bool = False  # it has as many alerts as it may have, and others were left out
     totals: Totals | None = None  # of all its alerts, where `members` has only the first of them
-
-    @property
-    def is_open(self) -> bool:
-        return self.resolved_at is None
-
-    @property
-    def state(self) -> str:
-        """Indexed in the store: open or resolved."""
-        return "open" if self.is_open else "resolved"
 
     @property
     def unanswered_since(self) -> datetime | None:

@@ -18,8 +18,8 @@ _ADVICE: Mapping[Recovery, str] = {
     Recovery.CALL_VENDOR: "Cordon the node, and have its board and cables looked at.",
 }
 _NOTES: Mapping[int, str] = {
-    13: "On the same GPU with several programs, suspect the GPU.",
-    31: "On the same GPU with several programs, suspect the GPU.",
+    13: "If it happens on the same GPU with several programs, suspect the GPU.",
+    31: "If it happens on the same GPU with several programs, suspect the GPU.",
     43: "Look for the XID before it.",
     45: "Look for the XID before it.",
     63: "The row is replaced when the GPU is reset: do that when its training ends.",

@@ -48,8 +48,8 @@ def _grown(parent: ParentIncident, announced: Announced) -> str | None:
         )
     if gpus >= DOUBLE * announced.gpus and gpus - announced.gpus >= MANY_GPUS:
         return counted(
-            "Trainings with {count} GPU are affected by now, after {before}",
-            "Trainings with {count} GPUs are affected by now, after {before}",
+            "Trainings with {count} GPU are affected now, up from {before}",
+            "Trainings with {count} GPUs are affected now, up from {before}",
             before=announced.gpus,
             count=gpus,
         )

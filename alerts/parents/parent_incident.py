@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from alerts.incidents.events import IncidentEvent, IncidentEventType, with_next
-from alerts.incidents.incident import CALLS
+from alerts.incidents.incident import CALLS, Endable
 from alerts.parents.likely_cause import LikelyCause
 from alerts.rules import Severity
 from alerts.store import stored
@@ -67,7 +67,7 @@ class Announced:
     floats=lambda parent: (parent.gpu_hours, parent.standing.at_stake),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParentIncident:
+class ParentIncident(Endable):
     """What many nodes have in common. `key` is its kind and its name, such as `rack/r12`, and never changes.
 
     Its members are incidents that name it; they keep their group keys, acknowledgements and histories. It is open
@@ -98,15 +98,6 @@ class ParentIncident:
     def parent(self) -> str:
         """A parent is a part of no other."""
         return ""
-
-    @property
-    def is_open(self) -> bool:
-        return self.resolved_at is None
-
-    @property
-    def state(self) -> str:
-        """Indexed in the store: open or resolved."""
-        return "open" if self.is_open else "resolved"
 
     @property
     def unanswered_since(self) -> datetime | None:

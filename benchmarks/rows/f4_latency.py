@@ -21,6 +21,7 @@ from benchmarks.alert_programs import AlertProgram
 from benchmarks.alert_storm import post_within, scattered, sending_to, storm
 from benchmarks.row import Benchmark, CannotRunError, Goal, Outcome, Peer, Row
 from tests.support.alert_sender import AlertSender
+from tests.support.serving import serving
 
 ALERTS = 200
 EVERY = 0.2  # seconds
@@ -50,16 +51,8 @@ class Sink:
     @asynccontextmanager
     async def running(cls) -> "AsyncIterator[Sink]":
         sink = cls()
-        app = web.Application(client_max_size=64 << 20)
-        app.router.add_post("/", sink.receive)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        sink.url = f"http://127.0.0.1:{runner.addresses[0][1]}/"
-        try:
+        async with serving("/", sink.receive, largest=64 << 20) as sink.url:
             yield sink
-        finally:
-            await runner.cleanup()
 
 
 async def run(_: Mapping[str, Outcome]) -> Outcome:

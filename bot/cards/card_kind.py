@@ -1,13 +1,16 @@
 """A kind of card: its composer and the rows that it depends on."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from alerts.cards.message import Message
 from alerts.cards.posted import CardKind, PostedCard
+from alerts.incidents.events import last_number
 from alerts.incidents.grouping import REOPENS_WITHIN
+from alerts.incidents.incident import Incident
+from alerts.parents.parent_incident import ParentIncident
 from alerts.rules import Rule
 from alerts.store import StoreSnapshot
 from collectors.facts.queries import Query
@@ -61,6 +64,9 @@ class Everywhere:
 
 Affected = Iterable[str] | Everywhere  # the ids of the rows whose cards show it, or all of a cluster
 
+Compose = Callable[[PostedCard, StoreSnapshot, CardContext, datetime], Awaitable[Composed]]
+_Row = TypeVar("_Row", Incident, ParentIncident)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardDefinition:
@@ -71,9 +77,27 @@ class CardDefinition:
     """
 
     kind: CardKind
-    compose: Callable[[PostedCard, StoreSnapshot, CardContext, datetime], Awaitable[Composed]]
+    compose: Compose
     depends_on: Mapping[type[Any], Callable[[Any], Affected]]
     deleted: Mapping[type[Any], Callable[[str], Affected]] = field(default_factory=dict)
+
+
+def composer_of(
+    kind: type[_Row],
+    compose: Callable[[_Row, PostedCard, StoreSnapshot, CardContext, datetime], Awaitable[Composed]],
+) -> Compose:
+    """Return what composes a card from its row, which has events; a row that is gone shows nothing any more."""
+
+    async def composed(
+        card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime
+    ) -> Composed:
+        found = await snapshot.rows(kind).get(card.row_id)
+        if found is None:
+            return Composed(message=None, is_final=True)
+        made = await compose(found, card, snapshot, shared, now)
+        return replace(made, last_event=last_number(found.events))
+
+    return composed
 
 
 def own(row: Any) -> Affected:

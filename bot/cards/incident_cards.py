@@ -14,12 +14,11 @@ from alerts.cards.posted import CardImage, CardKind, PostedCard, ThreadReply
 from alerts.cards.query_links import with_query
 from alerts.cards.reply_words import worded
 from alerts.cards.suggested_actions import suggestions
-from alerts.incidents.events import last_number
 from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, composer_of, own
 from collectors.facts.sentences import listed
 from collectors.trainings.training import TrainingState
 from commands.core.incident_plans import plans_of
@@ -30,14 +29,6 @@ from commands.models import CordonLease, ReclaimRequest
 LOOK_AGAIN = timedelta(seconds=15)  # whether an object that broke again is well
 LOOK_AGAIN_AT_WHAT_IS_LEFT = timedelta(minutes=1)
 LOOK_AGAIN_AT_THE_CLUSTER = timedelta(minutes=1)  # what a card offers may have been done by somebody else
-
-
-async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime) -> Composed:
-    found = await snapshot.rows(Incident).get(card.row_id)
-    if found is None:
-        return Composed(message=None, is_final=True)
-    composed = await _composed(found, card, snapshot, shared, now)
-    return replace(composed, last_event=last_number(found.events))
 
 
 async def _composed(
@@ -121,7 +112,7 @@ def _blind_reason(incident: Incident, shared: CardContext) -> str:
 
 INCIDENT_CARD = CardDefinition(
     kind=CardKind.INCIDENT,
-    compose=_compose,
+    compose=composer_of(Incident, _composed),
     depends_on={
         Incident: own,
         ParentIncident: lambda _: (),  # its name never changes, and its end is that of its last member

@@ -16,26 +16,18 @@ from alerts.cards.parent_card import (
 from alerts.cards.parent_words import parent_event, parent_headline, parent_reminder
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.cards.text import Span, joined
-from alerts.incidents.events import IncidentEventType, last_number
+from alerts.incidents.events import IncidentEventType
 from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, composer_of, own
 from bot.cards.incident_cards import LOOK_AGAIN
 from collectors.facts.sentences import listed
 from commands.core.parent_members import all_in_one, members_of
 from commands.incident.parent_silences import parent_context
 
 REPLY_BUTTONS = 1  # the rest is on the card
-
-
-async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContext, now: datetime) -> Composed:
-    parent = await snapshot.rows(ParentIncident).get(card.row_id)
-    if parent is None:
-        return Composed(message=None, is_final=True)
-    composed = await _composed(parent, card, snapshot, shared, now)
-    return replace(composed, last_event=last_number(parent.events))
 
 
 async def _composed(
@@ -76,7 +68,7 @@ def _blind_reason(parent: ParentIncident, members: list[Incident], shared: CardC
 
 PARENT_CARD = CardDefinition(
     kind=CardKind.PARENT,
-    compose=_compose,
+    compose=composer_of(ParentIncident, _composed),
     depends_on={
         ParentIncident: own,
         Incident: lambda incident: (incident.parent,) if incident.parent else (),

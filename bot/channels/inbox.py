@@ -202,7 +202,7 @@ class Inbox:
         elif age < -MAX_AGE:
             reason = sentence("the clock was set back since, so it may be too old to run now")
         elif interaction.begun > MAX_INTERRUPTED:
-            reason = sentence("each time that it ran, Yardmaster ended")
+            reason = sentence("Yardmaster stopped each time that it ran this")
         else:
             return ""
         return sentence(

@@ -1,4 +1,4 @@
-"""Plain-text rendering of messages, for terminals and logs."""
+"""Plain-text rendering of messages, for terminals, logs, and the file beside what Slack shows of one."""
 
 from alerts.cards.message import (
     Block,
@@ -22,12 +22,16 @@ MAX_CELL = 60
 
 def plain_text(message: Message, catalogue: Catalogue = ENGLISH) -> str:
     """Return the message as lines of text. Buttons become their command lines."""
-    message = translated(message, catalogue)
-    parts = [plain(message.title), *(_block(block, catalogue) for block in message.blocks)]
+    return in_full(translated(message, catalogue), catalogue, max_cell=MAX_CELL)
+
+
+def in_full(message: Message, catalogue: Catalogue, *, max_cell: int = 0) -> str:
+    """Return the lines of a message that is in the catalogue's language. Unless `max_cell` is given, nothing is cut."""
+    parts = [plain(message.title), *(_block(block, catalogue, max_cell) for block in message.blocks)]
     return "\n".join(part for part in parts if part)
 
 
-def _block(block: Block, catalogue: Catalogue) -> str:
+def _block(block: Block, catalogue: Catalogue, max_cell: int) -> str:
     match block:
         case Paragraph() | Context():
             return plain(block.text)
@@ -37,7 +41,7 @@ def _block(block: Block, catalogue: Catalogue) -> str:
         case Preformatted():
             return "\n".join(f"  {line}" for line in block.lines)
         case Table():
-            return table(block, catalogue)
+            return table(block, catalogue, max_cell=max_cell)
         case Image():
             return catalogue.say(block.alt)
         case Buttons():
@@ -50,7 +54,10 @@ def _block(block: Block, catalogue: Catalogue) -> str:
 
 
 def table(block: Table, catalogue: Catalogue = ENGLISH, *, max_cell: int = MAX_CELL) -> str:
-    """Return the heading and the rows in columns; a column that is empty in every row is left out."""
+    """Return the heading and the rows in columns; a column that is empty in every row is left out.
+
+    `max_cell`: 0 cuts none.
+    """
     rows = [block.heading, *block.rows]
     used = [number for number in range(len(block.heading)) if any(row[number] for row in block.rows)]
     cells = [[_cut(row[number], max_cell) for number in used] for row in rows]
@@ -66,4 +73,4 @@ def table(block: Table, catalogue: Catalogue = ENGLISH, *, max_cell: int = MAX_C
 
 def _cut(text: str, at_most: int) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= at_most else text[: at_most - 1] + "…"
+    return text if not at_most or len(text) <= at_most else text[: at_most - 1] + "…"

@@ -66,7 +66,7 @@ def restore(config: Path | None, backup: Path) -> None:
 
     file = _store_file(config)
     if problems := _problems(backup, rows=False):
-        fail(f"{backup} is no backup to use: {problems[0]}")
+        fail(f"{backup} is not a backup to use: {problems[0]}")
     try:
         lock = try_to_hold(file)
         if lock is None:

@@ -263,5 +263,5 @@ def _ended(alert: Alert, now: datetime) -> Alert:
     """Return the alert resolved now, because its rule is gone."""
     life = replace(alert.life, state=AlertState.RESOLVED, resolved_at=now)
     return replace(
-        alert, life=life, ended_reason=sentence("the rule {rule} was taken out of force", rule=alert.name)
+        alert, life=life, ended_reason=sentence("the rule {rule} is no longer in force", rule=alert.name)
     )

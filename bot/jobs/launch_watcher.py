@@ -158,9 +158,9 @@ def state_text(launch: Launch, training: Training | None, cause: Incident | None
         case TrainingState.FAILED:
             first = blamed(training.first_failures, cause) if training else None
             said = [
-                sentence("{who} `{training}` has failed: {reason}.", who=who, training=name, reason=reason)
+                sentence("{who}: `{training}` has failed: {reason}.", who=who, training=name, reason=reason)
                 if reason
-                else sentence("{who} `{training}` has failed.", who=who, training=name)
+                else sentence("{who}: `{training}` has failed.", who=who, training=name)
             ]
             if first is not None:
                 said.append(
@@ -175,7 +175,7 @@ def state_text(launch: Launch, training: Training | None, cause: Incident | None
             probably = text(" ", cause_text(cause), ".") if cause is not None else ()
             return text(listed(said, "."), probably)
         case TrainingState.SUCCEEDED:
-            return text(sentence("{who} `{training}` has finished.", who=who, training=name))
+            return text(sentence("{who}: `{training}` has finished.", who=who, training=name))
         case state if reason:
             now = word(state.value)
             return text(

@@ -50,9 +50,10 @@ class Catalogue:
         whole = self._form(f"{said.template}.", plural, said)
         return found if whole == f"{said.form}." else whole.removesuffix(self._full_stop)
 
-    def name(self, words: str) -> str:
-        """Return an argument's text: a reason that a rule's action gives is ours, whoever took the action."""
-        return self._translations.pgettext(_REASON, words)
+    def name(self, words: str, hole: str = "") -> str:
+        """Return an argument's text. What a rule's file gives is ours: an action's reason, a label's fixed value."""
+        found = self._translations.pgettext(hole, words) if hole else words
+        return self._translations.pgettext(_REASON, words) if found == words else found
 
     def say(self, said: str, context: str = "") -> str:
         """Return a sentence, or fixed words with the space after them; others, such as a name, as they are."""

@@ -151,4 +151,4 @@ def _moment(given: datetime | None) -> datetime | None:
     try:
         return given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
     except OverflowError as error:
-        raise ValueError(f"{given.isoformat()} is no moment that can be kept") from error
+        raise ValueError(f"{given.isoformat()} is not a moment that can be kept") from error

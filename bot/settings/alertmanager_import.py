@@ -31,7 +31,7 @@ _GLOBALS = {
 
 
 class ImportRefusedError(Exception):
-    """The file is no configuration of Alertmanager. The text says why."""
+    """The file is not a configuration of Alertmanager. The text says why."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,7 +49,7 @@ def import_alertmanager(text: str, channels: Mapping[str, str]) -> Imported:
     except yaml.YAMLError as error:
         raise ImportRefusedError(f"is not YAML: {error}") from error
     if not isinstance(config, dict) or not isinstance(config.get("route"), dict):
-        raise ImportRefusedError("has no `route`: it is no configuration of Alertmanager")
+        raise ImportRefusedError("has no `route`: it is not a configuration of Alertmanager")
     try:
         return _Import(config, channels).read()
     except (KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -66,7 +66,7 @@ def _people(settings: Settings, left_out: frozenset[str]) -> Iterator[WrongSetti
             owners.setdefault(id, name)
             kind, actor = kind_and_name(id)
             if kind == TOKEN and actor not in tokens and "http" not in left_out:
-                yield path, f"`{actor}` is no actor of http.auth.tokens{did_you_mean(actor, tokens)}"
+                yield path, f"`{actor}` is not an actor of http.auth.tokens{did_you_mean(actor, tokens)}"
 
 
 def _default_cluster(settings: Settings) -> Iterator[WrongSetting]:

@@ -15,7 +15,7 @@ def _node_limit(value: object) -> str:
     if not isinstance(value, (int, str)) or isinstance(value, bool) or not share.isdecimal():
         raise ValueError(f"`{value}` is not a number of nodes: write it like 3 or 10%")
     if share != written and not 1 <= int(share) <= 100:
-        raise ValueError(f"`{value}` is no share of the nodes: write 1% to 100%")
+        raise ValueError(f"`{value}` is not a share of the nodes: write 1% to 100%")
     return written
 
 

@@ -106,12 +106,12 @@ def _command_pattern(value: str) -> str:
         return value
     known = [*names, *(f"{noun} *" for noun in dict.fromkeys(command.noun for command in CATALOGUE))]
     near = did_you_mean(value, known) or "; `help` lists the commands, and `node *` stands for all of a noun"
-    raise ValueError(f"`{value}` is no command{near}")
+    raise ValueError(f"`{value}` is not a command{near}")
 
 
 def _automation(value: str) -> str:
     if value not in AUTOMATIONS:
-        raise ValueError(f"`{value}` is no automation{did_you_mean(value, AUTOMATIONS)}")
+        raise ValueError(f"`{value}` is not an automation{did_you_mean(value, AUTOMATIONS)}")
     return value
 
 
@@ -134,7 +134,7 @@ def _exporter(value: str) -> str:
 def _place_kind(value: str) -> str:
     if value not in PLACES:
         near = did_you_mean(value, PLACES) or f"; known are {', '.join(PLACES)}"
-        raise ValueError(f"`{value}` is no kind of place{near}")
+        raise ValueError(f"`{value}` is not a kind of place{near}")
     return value
 
 

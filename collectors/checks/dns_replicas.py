@@ -73,7 +73,7 @@ def memory_short(inputs: CheckInput, parameters: Mapping[str, Any]) -> Sequence[
     if limit is None or limit >= needed:
         return []
     text = sentence(
-        "{objects} pods and Services require {needed:.0f} MB in each replica, the limit is {limit:.0f} MB",
+        "{objects} pods and Services require {needed:.0f} MB in each replica; the limit is {limit:.0f} MB",
         objects=held,
         needed=needed,
         limit=limit,

@@ -139,7 +139,7 @@ CHECKS = (
     ),
     ClusterCheck(
         name="node-problem",
-        summary="a problem detector reports a problem of a node, in a condition of whatever type",
+        summary="a problem detector reports a problem of a node in a condition of any type",
         run=has_problem,
     ),
     ClusterCheck(

@@ -53,8 +53,8 @@ def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
                 yield _out(name, resource, every - usable, usable, every)
         if (count := _unregistered(name, inputs.inventory)) and is_node_ready(node):
             text = counted(
-                "its GPU by the label {label} is not registered: does its device plugin run?",
-                "none of its {count} GPUs by the label {label} is registered: does its device plugin run?",
+                "the GPU that its label {label} names is not registered: does its device plugin run?",
+                "none of the {count} GPUs that its label {label} names is registered: does its device plugin run?",
                 count=count,
                 label=_LABEL,
             )

@@ -121,7 +121,7 @@ CHECKS = (
     ),
     ClusterCheck(
         name="metrics-never-there",
-        summary="the cluster runs what metrics of rules are about, and Prometheus never had them",
+        summary="the cluster runs a component whose metrics the rules need, and Prometheus never had them",
         needs=frozenset({"inventory", "missing"}),
         run=metrics_never_there,
     ),

@@ -133,7 +133,7 @@ CHECKS = (
     ),
     ClusterCheck(
         name="node-in-danger",
-        summary="a node that meets one of the conditions under which a volume is formatted: `part` says which",
+        summary="a node meets one of the conditions under which a volume is formatted: `part` says which",
         run=node_in_danger,
         parameters={"part": "private-mount"},
         kinds=_KINDS,

@@ -61,7 +61,7 @@ def read_config(content: Mapping[str, str]) -> Linear:
         raise ValueError(sentence("it must have one key, `linear`, and it has {keys}", keys=keys))
     if LINEAR not in content:
         raise ValueError(
-            sentence("it has no key `linear` but `{key}`", key=one_line(next(iter(content)), NAME))
+            sentence("it has the key `{key}`, not `linear`", key=one_line(next(iter(content)), NAME))
         )
     return read_linear(content[LINEAR])
 

@@ -1,5 +1,6 @@
 """The result of a query: samples, or the reason why there are none."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -34,6 +35,9 @@ class LogLine:
     at: datetime
     text: str
     labels: Labels
+
+
+LineLabels = Mapping[str, str | Sequence[str]]  # of which lines: a value, or several, by label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,7 +93,7 @@ _KNOWN: tuple[tuple[tuple[int, ...], str, str, Recovery, str], ...] = (
     ((120,), "the GPU's system processor failed", "RESET_GPU", _RESET, "critical"),
     ((121,), "corrected errors on the link to the CPU", "IGNORE", _NOTHING, "info"),
     ((136,), "NVLink training failed", "RESET_GPU", _RESET, "critical"),
-    ((137,), "a program used memory of another GPU that it may not", "IGNORE", _NOTHING, "info"),
+    ((137,), "a program used memory of another GPU that it may not use", "IGNORE", _NOTHING, "info"),
     ((140,), "an ECC error that was not recovered", "RESET_GPU", _RESET, "critical"),
     ((141,), "the fast path of CUDA failed", "IGNORE", _NOTHING, "info"),
     ((142,), "a video encoder failed", "UNEXPECTED_ERR_REPORT_ISSUE", _VENDOR, "critical"),

@@ -4,11 +4,10 @@ Where the next page begins is said by the last line's time and how many lines of
 nothing of the server, and a page may be asked for an hour later.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from collectors.facts.results import LinePage, LogLine, SourceError
+from collectors.facts.results import LineLabels, LinePage, LogLine, SourceError
 from collectors.facts.sentences import counted, sentence
 from collectors.logs.log_store import LineSearch, LogPage, LogStore, Window
 
@@ -56,7 +55,7 @@ def position_of(text: str) -> PagePosition:
 
 async def read_page(
     store: LogStore,
-    where: Mapping[str, str | Sequence[str]],
+    where: LineLabels,
     window: Window,
     *,
     size: int,
@@ -87,7 +86,7 @@ def shown_in_order(page: LogPage) -> tuple[LogLine, ...]:
     return tuple(line.shown() for line in reversed(page.lines))
 
 
-def exact_values(where: Mapping[str, str | Sequence[str]]) -> dict[str, tuple[str, ...]]:
+def exact_values(where: LineLabels) -> dict[str, tuple[str, ...]]:
     """Return the values by label; a training's namespace becomes a label of its own."""
     found = {label: (value,) if isinstance(value, str) else tuple(value) for label, value in where.items()}
     for label, values in found.items():

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 from collectors.facts.findings import Finding
 from collectors.facts.missing_metrics import MissingMetrics
 from collectors.facts.queries import Query
-from collectors.facts.results import Blind, LinePage, LogLine, QueryResult, Series, SourceError
+from collectors.facts.results import Blind, LineLabels, LinePage, LogLine, QueryResult, Series, SourceError
 from collectors.facts.topology import Topology
 
 
@@ -58,24 +58,13 @@ class LogReader(Protocol):
     """A source, or another server, that has log lines for people."""
 
     async def lines(
-        self,
-        *,
-        where: Mapping[str, str | Sequence[str]],
-        at: datetime,
-        since: datetime | None = None,
-        tail: int = 100,
+        self, *, where: LineLabels, at: datetime, since: datetime | None = None, tail: int = 100
     ) -> Sequence[LogLine]:
         """Return the newest lines of a pod, a node or a namespace, oldest first. Raises SourceError."""
         ...
 
     async def page(
-        self,
-        *,
-        where: Mapping[str, str | Sequence[str]],
-        since: datetime,
-        until: datetime,
-        size: int = 200,
-        after: str = "",
+        self, *, where: LineLabels, since: datetime, until: datetime, size: int = 200, after: str = ""
     ) -> LinePage:
         """Return a page of the lines of pods, nodes or components between two times, newest first. Raises SourceError.
 

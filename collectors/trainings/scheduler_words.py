@@ -36,8 +36,8 @@ def explain_unschedulable(message: str) -> str:
         return message
     reasons = _ENDS.sub("", found["reasons"]).strip().rstrip(".").split(", ")
     return counted(
-        "of {count} node {reasons}",
-        "of {count} nodes {reasons}",
+        "of {count} node, {reasons}",
+        "of {count} nodes, {reasons}",
         count=int(found["nodes"]),
         reasons=listed(map(_reason, reasons)),
     )

@@ -62,7 +62,9 @@ async def hand(action: HandOver, context: CommandContext) -> Answer:
             return await hand_all(parent, to, name, unit, context)
         incident = await _open_incident(action.name, "alert hand-over", unit, context)
         if incident.acknowledged_by in context.persons.ids_of(to):
-            raise UnusableError(sentence("Incident `{incident}` is theirs already.", incident=incident.id))
+            raise UnusableError(
+                sentence("They have already acknowledged incident `{incident}`.", incident=incident.id)
+            )
         handed = hand_over(incident, to=to, to_name=name, by_name=context.actor.name, now=context.now)
         await _put(handed, unit)
     title = text(
@@ -85,7 +87,7 @@ async def unack(action: IncidentName, context: CommandContext) -> Answer:
             )
         returned = give_back(incident, who=context.actor.person, who_name=context.actor.name, now=context.now)
         await _put(returned, unit)
-    title = text(sentence("Incident `{incident}` is nobody's again.", incident=incident.id))
+    title = text(sentence("Incident `{incident}` waits for somebody again.", incident=incident.id))
     return Answer(message=Message(title=title))
 
 

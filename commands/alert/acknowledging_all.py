@@ -29,8 +29,8 @@ async def ack_all(parent: ParentIncident, unit: Unit, context: CommandContext) -
     )
     await _put(changed, unit)
     title = counted(
-        "You acknowledged incident `{incident}` with {count} incident of it: {summary}",
-        "You acknowledged incident `{incident}` with {count} incidents of it: {summary}",
+        "You acknowledged incident `{incident}` and {count} incident under it: {summary}",
+        "You acknowledged incident `{incident}` and {count} incidents under it: {summary}",
         incident=parent.id,
         count=len(changed[1]),
         summary=parent_headline(parent),
@@ -42,7 +42,9 @@ async def hand_all(parent: ParentIncident, to: str, name: str, unit: Unit, conte
     """Record that another person works on the parent and its members."""
     check_changeable("alert hand-over", parent, context)
     if parent.acknowledged_by in context.persons.ids_of(to):
-        raise UnusableError(sentence("Incident `{incident}` is theirs already.", incident=parent.id))
+        raise UnusableError(
+            sentence("They have already acknowledged incident `{incident}`.", incident=parent.id)
+        )
     members = await members_of(parent, unit)
     await _put(
         hand_over_all(parent, members, to=to, to_name=name, by_name=context.actor.name, now=context.now),
@@ -67,7 +69,9 @@ async def unack_all(parent: ParentIncident, unit: Unit, context: CommandContext)
         unit,
     )
     return Answer(
-        message=Message(title=text(sentence("Incident `{incident}` is nobody's again.", incident=parent.id)))
+        message=Message(
+            title=text(sentence("Incident `{incident}` waits for somebody again.", incident=parent.id))
+        )
     )
 
 

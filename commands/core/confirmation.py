@@ -212,7 +212,7 @@ async def _end_replaced(plan: Plan, unit: Unit, now: datetime) -> None:
         return  # a proposal that this one replaced when it was shown
     if replaced is None or replaced.state not in (PlanState.PROPOSED, PlanState.WAITING):
         raise UnusableError(
-            sentence("Plan `{plan}`, in whose place this is, no longer waits.", plan=plan.replaces)
+            sentence("Plan `{plan}`, which this one replaces, no longer waits.", plan=plan.replaces)
         )
     await end_unbegun(unit, replaced, sentence("replaced by {plan}", plan=plan.id), now)
 

@@ -39,7 +39,7 @@ def _unknown(name: str, known: Sequence[str], close: Sequence[str], kind: str) -
             "There is no {what} `{name}`. Did you mean {near}?", what=what, name=name, near=as_code(close)
         )
     if not known:
-        return sentence("There is no {what} `{name}`, and no other.", what=what, name=name)
+        return sentence("There is no {what} `{name}`, nor any other.", what=what, name=name)
     if len(known) <= FEW:
         return sentence(
             "There is no {what} `{name}`. There are {names}.", what=what, name=name, names=as_code(known)

@@ -30,7 +30,7 @@ async def incident_named(name: str, snapshot: StoreSnapshot, context: CommandCon
         )
         raise UnusableError(
             sentence(
-                "`{name}` fires in several incidents, choose one: {incidents}.", name=name, incidents=named
+                "`{name}` fires in several incidents; choose one: {incidents}.", name=name, incidents=named
             )
         )
     if not matches:

@@ -234,7 +234,7 @@ class Planner:
         refused = [one for one in found if isinstance(one, Refused)]
         is_dry_run = not refused and any(not isinstance(step, WITHOUT_A_WRITE) for step in draft.steps)
         notes = tuple(
-            sentence("This will not be done: {reason}. The other steps are.", reason=one.reason)
+            sentence("This will not be done: {reason}. The other steps will be.", reason=one.reason)
             for one in refused
         )
         draft = replace(draft, is_dry_run=is_dry_run, notes=(*draft.notes, *notes))

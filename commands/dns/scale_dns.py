@@ -70,7 +70,9 @@ async def scale(action: ScaleDns, context: CommandContext) -> PlanDraft:
         ),
         Wait(
             ref=dns.ref,
-            description=sentence("wait until {replicas} are ready", replicas=wanted),
+            description=counted(
+                "wait until {count} replica is ready", "wait until {count} replicas are ready", count=wanted
+            ),
             path=("status", "readyReplicas"),
             at_least=wanted,
             seconds=SETTLES_WITHIN,

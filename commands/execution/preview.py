@@ -104,10 +104,12 @@ def _second_person(plan: Plan) -> Text:
         and all(owners)
     ):
         who = sentence(
-            "Anybody else who may run `{command}` can, or {owner}.", command=plan.command, owner=owners.pop()
+            "Anybody else who may run `{command}` can confirm it, and so can {owner}.",
+            command=plan.command,
+            owner=owners.pop(),
         )
     else:
-        who = sentence("Anybody else who may run `{command}` can.", command=plan.command)
+        who = sentence("Anybody else who may run `{command}` can confirm it.", command=plan.command)
     return text(why, " ", who)
 
 

@@ -61,13 +61,13 @@ async def _store_outcome(plan: Plan, record: StepRecord, outcome: Outcome, unit:
             seen = (
                 sentence("recorded")
                 if isinstance(step, Record)
-                else sentence("it was done, as a later check showed")
+                else sentence("a later check showed that it was done")
             )
             await unit.rows(StepRecord).put(
                 replace(record, state=StepState.DONE, uid=outcome.uid, outcome=seen, ended_at=now)
             )
         case Refused():
-            not_done = sentence("it was not done, as a later check showed: {reason}", reason=outcome.reason)
+            not_done = sentence("a later check showed that it was not done: {reason}", reason=outcome.reason)
             await unit.rows(StepRecord).put(
                 replace(record, state=StepState.FAILED, outcome=not_done, ended_at=now)
             )

@@ -92,8 +92,8 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
     if more:
         skipped.append(
             counted(
-                "{count} more training: {most} per command at most, run it again for it",
-                "{count} more trainings: {most} per command at most, run it again for them",
+                "{count} more training: {most} per command at most; run it again for it",
+                "{count} more trainings: {most} per command at most; run it again for them",
                 count=more,
                 most=MAX_REQUESTS,
             )

@@ -63,11 +63,11 @@ def _state(reclaim: ReclaimRequest, now: datetime, plan: str) -> Text:
         case ReclaimState.ASKED if not reclaim.is_automatic:
             return text(NOT_AUTOMATIC)
         case ReclaimState.ASKED if now >= at:
-            return text(sentence("No answer until {at}. Its GPUs are checked once more.", at=at))
+            return text(sentence("No answer by {at}. Its GPUs are checked once more.", at=at))
         case ReclaimState.ASKED if reclaim.is_for_good:
-            return text(sentence("Without an answer it is deleted (Kueue would resume it) {at}.", at=at))
+            return text(sentence("Without an answer by {at}, it is deleted (Kueue would resume it).", at=at))
         case ReclaimState.ASKED:
-            return text(sentence("Without an answer it is suspended {at}.", at=at))
+            return text(sentence("Without an answer by {at}, it is suspended.", at=at))
         case ReclaimState.SNOOZED:
             return text(listed((_snoozed(reclaim, who), _end(reclaim)), "."))
         case ReclaimState.KEPT if reclaim.keep_reason:
@@ -99,16 +99,18 @@ def _end(reclaim: ReclaimRequest) -> Sentence:
     if not reclaim.is_automatic:
         return NOT_AUTOMATIC
     if reclaim.is_for_good:
-        return sentence("It is deleted (Kueue would resume it) {at}.", at=reclaim.grace_until)
-    return sentence("It is suspended {at}.", at=reclaim.grace_until)
+        return sentence("It is deleted (Kueue would resume it) after {at}.", at=reclaim.grace_until)
+    return sentence("It is suspended after {at}.", at=reclaim.grace_until)
 
 
 def half_time_text(reclaim: ReclaimRequest) -> Text:
     """Return the reminder of a request that nobody has answered yet."""
     if reclaim.is_for_good:
         said = counted(
-            "{owner}: `{training}` with {count:g} idle GPU is deleted (Kueue would resume it) {at} unless you answer.",
-            "{owner}: `{training}` with {count:g} idle GPUs is deleted (Kueue would resume it) {at} unless you answer.",
+            "{owner}: `{training}` with {count:g} idle GPU is deleted (Kueue would resume it) "
+            "unless you answer by {at}.",
+            "{owner}: `{training}` with {count:g} idle GPUs is deleted (Kueue would resume it) "
+            "unless you answer by {at}.",
             owner=_owner(reclaim),
             count=reclaim.gpus,
             training=reclaim.shown,
@@ -116,8 +118,8 @@ def half_time_text(reclaim: ReclaimRequest) -> Text:
         )
     else:
         said = counted(
-            "{owner}: `{training}` with {count:g} idle GPU is suspended {at} unless you answer.",
-            "{owner}: `{training}` with {count:g} idle GPUs is suspended {at} unless you answer.",
+            "{owner}: `{training}` with {count:g} idle GPU is suspended unless you answer by {at}.",
+            "{owner}: `{training}` with {count:g} idle GPUs is suspended unless you answer by {at}.",
             owner=_owner(reclaim),
             count=reclaim.gpus,
             training=reclaim.shown,

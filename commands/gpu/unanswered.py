@@ -86,7 +86,7 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
     if not steps:
         return _void(reclaim, sentence("it is already suspended"))
     if any(isinstance(step, Delete) for step in steps) and not reclaim.is_for_good:
-        return _void(reclaim, sentence("Kueue manages it by now, so that it could only be deleted"))
+        return _void(reclaim, sentence("Kueue manages it now, so it could only be deleted"))
     freed = freed_step(
         replace(reclaim, state=ReclaimState.FREED),
         steps,

@@ -26,7 +26,7 @@ def open_incident_blocks(incidents: Sequence[Incident | ParentIncident], me: Act
     if not incidents:
         return [
             _heading("Open incidents"),
-            Context(text=text("None. No alert needs anybody.")),
+            Context(text=text("None. No alert needs attention.")),
         ]
     ordered = sorted(
         incidents, key=lambda one: (bool(one.acknowledged_by), -one.severity.rank, one.opened_at)
@@ -60,8 +60,8 @@ def waiting_for(
     for reclaim in reclaims:
         if me.is_one(reclaim.owner_id):
             asked = counted(
-                "{count:g} GPU of `{training}` is idle. Answer until {at}.",
-                "{count:g} GPUs of `{training}` are idle. Answer until {at}.",
+                "{count:g} GPU of `{training}` is idle. Answer by {at}.",
+                "{count:g} GPUs of `{training}` are idle. Answer by {at}.",
                 count=reclaim.gpus,
                 training=reclaim.shown,
                 at=reclaim.grace_until,
@@ -163,7 +163,9 @@ def leases_of(leases: Sequence[CordonLease]) -> list[Block]:
 def _past_its_end(lease: CordonLease) -> Text:
     if lease.lifted_at is not None:
         return text(
-            sentence("Somebody else lifted your cordon of `{node}`, and its lease is left.", node=lease.node)
+            sentence(
+                "Somebody else lifted your cordon of `{node}`, but its lease is still there.", node=lease.node
+            )
         )
     return text(sentence("Your cordon of `{node}` is past its end.", node=lease.node))
 

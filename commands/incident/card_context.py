@@ -150,7 +150,8 @@ def still_cordoned(lease: CordonLease) -> StillOpen:
         return StillOpen(
             text=text(
                 sentence(
-                    "Somebody else lifted the cordon of `{node}`, and its lease is left.", node=lease.node
+                    "Somebody else lifted the cordon of `{node}`, but its lease is still there.",
+                    node=lease.node,
                 )
             ),
             button=uncordon_button(lease.node, is_lifted=lease.lifted_at is not None),

@@ -66,7 +66,7 @@ class ReopenIncident:
 
 
 async def reopen_incident(action: ReopenIncident, context: CommandContext) -> Answer:
-    """Take the word back that ended an incident: it stands again as it stood, and its card shows who says so."""
+    """Reopen an incident that a word or an acknowledgement ended; its card shows who says so."""
     async with context.store.unit() as unit:
         if (parent := await parent_named(action.incident, unit)) is not None:
             raise UnusableError(_open_one_of(parent))
@@ -160,10 +160,10 @@ async def _resolve_all(
     if not over:
         raise UnusableError(
             counted(
-                "Incident `{incident}` is not over: alerts fire in {count} incident of it. It resolves once they do; "
-                "`silence incident {incident}` keeps it quiet until then.",
-                "Incident `{incident}` is not over: alerts fire in {count} incidents of it. It resolves once they do; "
-                "`silence incident {incident}` keeps it quiet until then.",
+                "Incident `{incident}` is not over: alerts fire in {count} incident under it. "
+                "It resolves once they do; `silence incident {incident}` keeps it quiet until then.",
+                "Incident `{incident}` is not over: alerts fire in {count} incidents under it. "
+                "It resolves once they do; `silence incident {incident}` keeps it quiet until then.",
                 incident=parent.id,
                 count=len(live),
             )
@@ -183,7 +183,7 @@ COMMANDS = (
     Command(
         noun="incident",
         verb="resolve",
-        summary="Say that an incident is over that waits for a proof; its card shows who said so.",
+        summary="Say that an incident that waits for a proof is over; its card shows who said so.",
         action=ResolveIncident,
         parameters=(
             click.Argument(["incident"], type=INCIDENT),
@@ -196,7 +196,7 @@ COMMANDS = (
     Command(
         noun="incident",
         verb="reopen",
-        summary="Take back the word, or the acknowledgement, that ended an incident: it stands again as it stood.",
+        summary="Reopen an incident that somebody's word or acknowledgement ended, as it was before.",
         action=ReopenIncident,
         parameters=(
             click.Argument(["incident"], type=INCIDENT),

@@ -27,4 +27,4 @@ def state_of_cordon(node: Node, lease: CordonLease | None) -> str:
         return ""
     if lease.lifted_at is not None:
         return sentence("not cordoned, though {owner} has a lease", owner=lease.owner_name)
-    return sentence("cordoned by {owner}, which is not seen yet", owner=lease.owner_name)
+    return sentence("cordoned by {owner}; the cluster does not show it yet", owner=lease.owner_name)

@@ -122,7 +122,7 @@ def extension_steps(
             Precondition(path=("metadata", "annotations", BY), equals=found[BY]),
         ),
         undo={"metadata": {"annotations": {key: found.get(key) for key in changed}}},
-        undo_text=sentence("give the cordon of {node} the end that it had", node=name),
+        undo_text=sentence("let the cordon of {node} end when it did before", node=name),
     )
     kept = lease or _new_lease(node, cordon_reason(node) or our_reason(), context)
     longer = replace(

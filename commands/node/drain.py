@@ -194,7 +194,7 @@ def _pod_notes(pods: Sequence[Mapping[str, Any]], evicted: Sequence[Mapping[str,
     notes: list[str] = []
     if bare := [pod for pod in evicted if _controller(pod) is None]:
         notes.append(
-            sentence("No controller recreates these, they are gone for good: {pods}.", pods=_names(bare))
+            sentence("No controller recreates these; they are gone for good: {pods}.", pods=_names(bare))
         )
     if storing := [pod for pod in evicted if _has_local_storage(pod)]:
         notes.append(sentence("Data in the emptyDir volumes of these is lost: {pods}.", pods=_names(storing)))

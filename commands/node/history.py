@@ -69,8 +69,8 @@ def _of_all(found: Sequence[Outage], context: CommandContext) -> tuple[Block, ..
     note = Context(
         text=text(
             counted(
-                "{count} node broke {often} times or more: look for a common part, or the vendor.",
-                "{count} nodes broke {often} times or more: look for a common part, or the vendor.",
+                "{count} node broke {often} times or more: look for a common part, or call the vendor.",
+                "{count} nodes broke {often} times or more: look for a common part, or call the vendor.",
                 count=often,
                 often=OFTEN,
             )

@@ -89,7 +89,7 @@ COMMANDS = (
     Command(
         noun="plan",
         verb="confirm",
-        summary="Confirm a proposed plan, like its button does.",
+        summary="Confirm a proposed plan, as its button does.",
         action=PlanName,
         parameters=(
             _PLAN,

@@ -22,7 +22,7 @@ def writing_kind_of(training: Training) -> WritingKind:
 def only_read(training: Training) -> str:
     """Return why a training of a kind without a file here cannot be changed."""
     return sentence(
-        "{training} is a {kind}, which can only be read. These can be changed: {kinds}.",
+        "{training} is of kind {kind}, which can only be read. These can be changed: {kinds}.",
         training=training.shown,
         kind=shown_kind(training.kind),
         kinds=listed(map(shown_kind, KINDS)),

@@ -163,15 +163,15 @@ def _barred(capacities: Sequence[NodeCapacity], task: TaskRequest, cordons: Mapp
         named: Sentence = listed(nodes[:_SHOWN])
         if (rest := len(nodes) - _SHOWN) > 0:
             named = counted(
-                "{nodes} and {count} node more", "{nodes} and {count} nodes more", nodes=named, count=rest
+                "{nodes} and {count} more node", "{nodes} and {count} more nodes", nodes=named, count=rest
             )
         lines.append(listed((bar, named), ":"))
     if left_out := sum(capacity.bar(task) == "not selected" for capacity in capacities):
         wanted = ",".join(f"{key}={value}" for key, value in task.node_selector.items())
         lines.append(
             counted(
-                "{count} node is not {labels}",
-                "{count} nodes are not {labels}",
+                "{count} node does not match {labels}",
+                "{count} nodes do not match {labels}",
                 count=left_out,
                 labels=wanted,
             )

@@ -84,7 +84,7 @@ def suspension_refusal(training: Training, inventory: Inventory) -> str:
         kind = KINDS.get(found.kind_in_keys())
         if kind is not None and kind.suspending is None and not kind.has_ended(found):
             return sentence(
-                "{training} is a {kind}, which cannot be suspended: `training stop {typed}` deletes it.",
+                "{training} is of kind {kind}, which cannot be suspended: `training stop {typed}` deletes it.",
                 training=training.shown,
                 kind=shown_kind(kind.name),
                 typed=training.typed,

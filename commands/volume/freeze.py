@@ -90,7 +90,7 @@ async def _cordons(
     if use.is_shared:
         notes.append(
             sentence(
-                "It is a file system of many writers, which nothing formats: no node is cordoned for it."
+                "It is a file system for many writers, which nothing formats: no node is cordoned for it."
             )
         )
     else:

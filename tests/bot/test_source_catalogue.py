@@ -21,7 +21,16 @@ from collectors.facts.clock import SystemClock
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, Query
 from collectors.facts.redaction import Redactor
-from collectors.facts.results import Blind, LinePage, LogLine, QueryResult, Sample, Seen, SourceError
+from collectors.facts.results import (
+    Blind,
+    LineLabels,
+    LinePage,
+    LogLine,
+    QueryResult,
+    Sample,
+    Seen,
+    SourceError,
+)
 from collectors.query_router import QueryRouter
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, minutes
 from tests.support.log_matches import message
@@ -68,24 +77,13 @@ class ToyLogs(QuietSource):
         self.closed.append(self.name)
 
     async def lines(
-        self,
-        *,
-        where: Mapping[str, str | Sequence[str]],
-        at: datetime,
-        since: datetime | None = None,
-        tail: int = 100,
+        self, *, where: LineLabels, at: datetime, since: datetime | None = None, tail: int = 100
     ) -> Sequence[LogLine]:
         known = self.settings.lines.get(str(where["node"]), 0)
         return [LogLine(at=since or at, text="toy", labels=Labels())] * min(tail, known)
 
     async def page(
-        self,
-        *,
-        where: Mapping[str, str | Sequence[str]],
-        since: datetime,
-        until: datetime,
-        size: int = 200,
-        after: str = "",
+        self, *, where: LineLabels, since: datetime, until: datetime, size: int = 200, after: str = ""
     ) -> LinePage:
         return LinePage(lines=tuple(await self.lines(where=where, at=until, tail=size)))
 

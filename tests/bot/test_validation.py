@@ -64,22 +64,22 @@ MISTAKES: dict[str, tuple[str, int, str]] = {
     "an unknown command of a team": (
         'teams:\n  sre:\n    commands:\n      - "node corden"\n',
         4,
-        "`node corden` is no command; did you mean `node cordon`?",
+        "`node corden` is not a command; did you mean `node cordon`?",
     ),
     "commands of a noun in the plural": (
         'teams: {sre: {commands: ["nodes *"]}}\n',
         1,
-        "`nodes *` is no command; did you mean `node *`?",
+        "`nodes *` is not a command; did you mean `node *`?",
     ),
     "an unknown command of automation": (
         "automation:\n  reclaim:\n    commands: [gpu setle]\n",
         3,
-        "`gpu setle` is no command; did you mean `gpu settle`?",
+        "`gpu setle` is not a command; did you mean `gpu settle`?",
     ),
     "an unknown automation": (
         "automation:\n  reclaims: {commands: [gpu settle]}\n",
         2,
-        "`reclaims` is no automation; did you mean `reclaim`?",
+        "`reclaims` is not an automation; did you mean `reclaim`?",
     ),
     "a user group by its name": (
         'teams:\n  sre: {slack_groups: ["@sre"]}\n',
@@ -275,7 +275,7 @@ def test_settings_of_the_environment_alone_are_enough(monkeypatch: pytest.Monkey
         ("YARDMASTER_TIMEZONE", "Asia/Shangai", "timezone: `Asia/Shangai` is not a time zone"),
         ("YARDMASTER_HTTP__LISTEN", "here", "http.listen: `here` is not an address and a port"),
         ("YARDMASTER_CLUSTERS", "secret", "must be JSON"),
-        ("YARDMASTER_TEAMS", '{"sre": {"commands": ["nodes *"]}}', "`nodes *` is no command"),
+        ("YARDMASTER_TEAMS", '{"sre": {"commands": ["nodes *"]}}', "`nodes *` is not a command"),
     ],
 )
 def test_an_error_of_the_environment_names_its_variable(

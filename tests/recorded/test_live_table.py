@@ -169,7 +169,7 @@ async def of_style(style: ChartStyle, folder: Path) -> Followed:
 async def test_faults_are_seen_and_over_in_time(
     tmp_path: Path, promtool_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    """One card for each node that has a fault and one for DNS, and no other."""
+    """One card for each node that has a fault and one for DNS, nor any other."""
     if settings.get_current_profile_name() != SOAK:
         pytest.skip("it takes nine minutes: `make soak`")
 

@@ -130,6 +130,17 @@ async def scaled(stage: Light, to: int) -> None:
     await stage.cached(lambda found: found.all(DEPLOYMENTS)["kube-system/coredns"].spec.replicas == to)
 
 
+@asynccontextmanager
+async def scaled_by_its_autoscaler(folder: Path) -> AsyncIterator[Light]:
+    """Yield a stage whose DNS was scaled to 6 replicas through the autoscaler's ConfigMap."""
+    async with light(folder) as stage:
+        add_dns(stage)
+        add_autoscaler(stage)
+        async with running_controllers(stage):
+            await scaled(stage, 6)
+            yield stage
+
+
 async def undone(stage: Light) -> None:
     preview = await stage.asks("dana", "plan undo p1")
     await stage.presses("dana", preview, "Confirm")
@@ -139,35 +150,27 @@ async def undone(stage: Light) -> None:
 async def test_the_min_of_the_proportional_autoscaler_is_changed_and_restored_exactly(
     tmp_path: Path,
 ) -> None:
-    async with light(tmp_path) as stage:
-        add_dns(stage)
-        add_autoscaler(stage)
-        async with running_controllers(stage):
-            await scaled(stage, 6)
-            assert json.loads(config(stage)["data"]["linear"]) == {**json.loads(LINEAR), "min": 6}
-            assert config(stage)["metadata"]["annotations"]["yardmaster.io/old-value"] == LINEAR
-            assert [seen.path.rsplit("/", 2)[1:] for seen in stage.writes("/kube-system/")] == [
-                ["configmaps", "dns-autoscaler"]
-            ]
-            await undone(stage)
-            assert config(stage)["data"]["linear"] == LINEAR
-            assert not config(stage)["metadata"].get("annotations")
-            await stage.until(lambda: replicas(stage) == 2)
+    async with scaled_by_its_autoscaler(tmp_path) as stage:
+        assert json.loads(config(stage)["data"]["linear"]) == {**json.loads(LINEAR), "min": 6}
+        assert config(stage)["metadata"]["annotations"]["yardmaster.io/old-value"] == LINEAR
+        assert [seen.path.rsplit("/", 2)[1:] for seen in stage.writes("/kube-system/")] == [
+            ["configmaps", "dns-autoscaler"]
+        ]
+        await undone(stage)
+        assert config(stage)["data"]["linear"] == LINEAR
+        assert not config(stage)["metadata"].get("annotations")
+        await stage.until(lambda: replicas(stage) == 2)
 
 
 async def test_undo_does_not_overwrite_an_autoscaler_that_somebody_else_changed(
     tmp_path: Path,
 ) -> None:
-    async with light(tmp_path) as stage:
-        add_dns(stage)
-        add_autoscaler(stage)
-        async with running_controllers(stage):
-            await scaled(stage, 6)
-            theirs = LINEAR.replace('"min":2', '"min":9')
-            stage.kube.patch("configmaps", "kube-system", "dns-autoscaler", {"data": {"linear": theirs}})
-            answer = await stage.asks("dana", "plan undo p1")
-            assert "run the command again" in answer.said
-            assert config(stage)["data"]["linear"] == theirs
+    async with scaled_by_its_autoscaler(tmp_path) as stage:
+        theirs = LINEAR.replace('"min":2', '"min":9')
+        stage.kube.patch("configmaps", "kube-system", "dns-autoscaler", {"data": {"linear": theirs}})
+        answer = await stage.asks("dana", "plan undo p1")
+        assert "run the command again" in answer.said
+        assert config(stage)["data"]["linear"] == theirs
 
 
 async def test_the_min_replicas_of_an_hpa_are_changed_and_restored(tmp_path: Path) -> None:

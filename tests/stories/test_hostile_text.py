@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from demo.lookalikes.slack.state.messages import Message
-from tests.support.light import CHANNEL, HOT, light, ready_node
+from tests.support.light import CHANNEL, ERROR_LOGS, HOT, light, ready_node
 from tests.support.log_documents import host_line
 from tests.support.scripted_prometheus import Truth
 
@@ -38,21 +38,6 @@ RULES: dict[str, Any] = {
                         "summary": "gpu-a01 is hot: {{ $labels.note }}",
                         "description": "note {{ $labels.note }}",
                     },
-                }
-            ],
-        }
-    ]
-}
-LOGS: dict[str, Any] = {
-    "groups": [
-        {
-            "name": "logs",
-            "rules": [
-                {
-                    "alert": "ErrorLogs",
-                    "logs": {"match": "level:error", "by": ["node"], "over": "10m", "above": 0},
-                    "labels": {"severity": "warning"},
-                    "annotations": {"summary": "{{ $labels.node }} logs errors."},
                 }
             ],
         }
@@ -111,7 +96,7 @@ async def test_a_label_from_outside_is_shown_as_plain_text(tmp_path: Path, hosti
 async def test_a_log_line_from_outside_is_shown_as_plain_text_without_its_secrets(
     tmp_path: Path, hostile: str
 ) -> None:
-    async with light(tmp_path, own_rules=LOGS) as stage:
+    async with light(tmp_path, own_rules=ERROR_LOGS) as stage:
         message = f"{hostile} password=hunter2 {SECRET}" if len(hostile) < 1000 else hostile
         await stage.elastic.index(
             [host_line(stage.clock.now(), message, node="gpu-a01", unit="kubelet", level="error")]

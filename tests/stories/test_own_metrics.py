@@ -5,7 +5,7 @@ from pathlib import Path
 import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.support.light import CHANNEL, HOT, Light, light
+from tests.support.light import CHANNEL, ERROR_LOGS, HOT, Light, light
 
 
 async def scraped(stage: Light) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
@@ -81,26 +81,9 @@ async def test_commits_and_the_lag_of_the_event_loop_are_measured(tmp_path: Path
     assert after["yardmaster_event_loop_lag_seconds_sum", ()] >= 0
 
 
-LOGS = {
-    "groups": [
-        {
-            "name": "logs",
-            "rules": [
-                {
-                    "alert": "ErrorLogs",
-                    "logs": {"match": "level:error", "by": ["node"], "over": "10m", "above": 0},
-                    "labels": {"severity": "warning"},
-                    "annotations": {"summary": "{{ $labels.node }} logs errors."},
-                }
-            ],
-        }
-    ]
-}
-
-
 async def test_blind_rules_are_those_of_the_doctor(tmp_path: Path) -> None:
     blind = ("yardmaster_blind_rules", labels(cluster="prod-a"))
-    async with light(tmp_path, own_rules=LOGS, start=False) as stage:
+    async with light(tmp_path, own_rules=ERROR_LOGS, start=False) as stage:
         stage.settings["clusters"][0].pop("elasticsearch")
         await stage.start()
         await stage.next_rounds()

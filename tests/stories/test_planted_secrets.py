@@ -9,11 +9,10 @@ from typing import Any
 
 import aiohttp
 import pytest
-import structlog
 
-from bot.cli.log_setup import configure_logs
 from tests.support.light import CHANNEL, HOT, Light, light
 from tests.support.log_documents import host_line, pod_line
+from tests.support.own_log import own_log
 from tests.support.secret_lines import SecretForm, secret_forms
 
 RULES: dict[str, Any] = {
@@ -71,12 +70,8 @@ FORMS = one_of_each_family()
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """What the process writes into its own log, configured as its command line does."""
-    written = io.StringIO()
-    monkeypatch.setattr("sys.stderr", written)
-    structlog.reset_defaults()
-    configure_logs()
-    yield written
-    structlog.reset_defaults()
+    with own_log(monkeypatch) as written:
+        yield written
 
 
 async def test_no_planted_secret_is_read_or_kept_anywhere(tmp_path: Path, log: io.StringIO) -> None:

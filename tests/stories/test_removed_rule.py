@@ -16,6 +16,6 @@ async def test_an_incident_whose_rule_is_removed_resolves_after_a_restart(tmp_pa
         other = {"groups": [{"name": "story", "rules": [{"alert": "Other", "expr": "other > 1"}]}]}
         (stage.folder / "story.yaml").write_text(yaml.safe_dump(other), "utf-8")
         await stage.start()
-        await stage.slack.until(lambda: "the rule GPUTemperatureHigh was taken out of force" in card.said, 60)
+        await stage.slack.until(lambda: "the rule GPUTemperatureHigh is no longer in force" in card.said, 60)
         assert len(stage.cards()) == 1
         assert "No open incidents" in (await stage.asks("dana", "incident list")).said

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from alerts.alert import Alert
 from alerts.cards.posted import PostedCard, ThreadReply
@@ -13,10 +14,13 @@ from alerts.rules import Proof, Rule
 from alerts.silences import Silence
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
+from bot.evaluation.evaluator import Evaluator, RuleSources
 from bot.evaluation.proof_queries import proof_facts
 from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.scheduler import EvaluationCycle, RuleScheduler
+from bot.metrics import Metrics
 from bot.store.sql_store import SqlStore
+from collectors.facts.clock import Clock
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
@@ -28,6 +32,20 @@ from tests.support.routing import QuietSource, a_router
 
 Heat = Callable[[str, datetime], Mapping[str, float]]  # expression and moment -> value by node
 EVERY = timedelta(minutes=1)
+
+
+def an_evaluator(cluster: Any, rule: Rule, router: QueryRouter, clock: Clock, **more: Any) -> Evaluator:
+    """Return the evaluator of one rule, with an in-memory store."""
+    return Evaluator(
+        cluster,
+        RuleScheduler(CLUSTER, (rule,), router, a_renderer()),
+        IncidentRecorder(CLUSTER, MemoryStore(), CardRouting(default="C1")),
+        router,
+        rules=RuleSources(shipped=(rule,)),
+        clock=clock,
+        metrics=Metrics(),
+        **more,
+    )
 
 
 @dataclass(slots=True)

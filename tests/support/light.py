@@ -18,7 +18,7 @@ from tests.support.light_stage import CHANNEL, CLUSTER, Light, PushedClock
 from tests.support.new_store import new_store
 from tests.support.scripted_prometheus import ScriptedPrometheus, Truth
 
-__all__ = ["CHANNEL", "CLUSTER", "HOT", "TOKEN", "Light", "PushedClock", "light", "ready_node"]
+__all__ = ["CHANNEL", "CLUSTER", "ERROR_LOGS", "HOT", "TOKEN", "Light", "PushedClock", "light", "ready_node"]
 
 NODES = ("gpu-a01", "gpu-a02", "gpu-b01")
 PEOPLE = ("dana", "eli", "ana", "pat", Person(name="gus", guest=True), Person(name="eve", team="T0ELSEWHERE"))
@@ -26,6 +26,21 @@ GROUPS = {"sre": ("dana", "eli"), "vision": ("ana",)}
 TOKEN = "a-token-that-nobody-guesses"
 
 HOT = "gpu_temp > 85"
+ERROR_LOGS: dict[str, Any] = {
+    "groups": [
+        {
+            "name": "logs",
+            "rules": [
+                {
+                    "alert": "ErrorLogs",
+                    "logs": {"match": "level:error", "by": ["node"], "over": "10m", "above": 0},
+                    "labels": {"severity": "warning"},
+                    "annotations": {"summary": "{{ $labels.node }} logs errors."},
+                }
+            ],
+        }
+    ]
+}
 RULES: dict[str, Any] = {
     "groups": [
         {

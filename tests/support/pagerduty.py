@@ -12,6 +12,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.support.serving import serving
+
 ROUTING_KEY = "r0ut1ngk3yr0ut1ngk3yr0ut1ngk3y32"
 MAX_BODY = 512 << 10
 ACTIONS = ("trigger", "acknowledge", "resolve")
@@ -73,18 +75,8 @@ class PagerDutyLookalike:
     @asynccontextmanager
     async def running(cls) -> "AsyncIterator[PagerDutyLookalike]":
         pagerduty = cls()
-        app = web.Application(client_max_size=4 << 20)
-        app.router.add_post("/v2/enqueue", pagerduty.receive)
-        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        host, port = runner.addresses[0][:2]
-        pagerduty.url = f"http://{host}:{port}/v2/enqueue"
-        try:
+        async with serving("/v2/enqueue", pagerduty.receive, largest=4 << 20) as pagerduty.url:
             yield pagerduty
-        finally:
-            await runner.cleanup()
 
 
 def _mistakes(event: dict[str, Any], size: int) -> Any:

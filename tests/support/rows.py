@@ -14,6 +14,8 @@ from alerts.alert import Alert
 from alerts.cards.posted import CardId, CardKind, PostedCard, ThreadReply, card_id, reply_id
 from alerts.cards.text import text
 from alerts.lifecycle import AlertLife, AlertState
+from alerts.matching import parse_matchers
+from alerts.silences import Silence
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
 from commands.models import AuditEntry, CordonLease, HandledRequest, Launch, ReclaimRequest, TrainingNotice
@@ -110,6 +112,20 @@ def an_audit_entry(id: str = "a1", *, at: datetime = NOON) -> AuditEntry:
     return AuditEntry(
         id=id, cluster="lab", at=at, actor="U1", actor_name="Ann", line="node list", what="asked"
     )
+
+
+def a_silence(at: datetime, matchers: str, **changes: Any) -> Silence:
+    """Return a silence of half an hour."""
+    row = Silence(
+        id="s1",
+        cluster="prod-a",
+        matchers=parse_matchers(matchers),
+        starts_at=at,
+        ends_at=at + timedelta(minutes=30),
+        by="U1",
+        comment="known",
+    )
+    return replace(row, **changes)
 
 
 def a_request(at: datetime, **changes: Any) -> ReclaimRequest:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from alerts.annotation_template import HEADLINES, TEXTS, annotation_template
 from alerts.cards.suggested_actions import label_of
@@ -12,6 +13,9 @@ from go_templates import syntax_tree
 from tests.support.quick_yaml import from_yaml
 from tests.support.said_phrases import ROOT
 
+_FIXED_LABEL = re.compile(
+    r'"(\w+)", "([^"$]+)", "", ""\s*\)'
+)  # the end of a label_replace() that only sets a label
 REASON = re.compile(r'--reason "([^"]+)"')
 _PLACEHOLDER = re.compile(r"\{\{([a-z]+)\}\}")
 Nodes = tuple[syntax_tree.TextNode | syntax_tree.ActionNode, ...]
@@ -32,6 +36,18 @@ def reasons(root: Path = ROOT) -> Mapping[str, str]:
     for place, name, text in _annotations(root):
         for reason in REASON.findall(text) if name == "actions" else ():
             found.setdefault(reason, place)
+    return found
+
+
+def label_values(root: Path = ROOT) -> Mapping[tuple[str, str], str]:
+    """Return the labels that a rule's query sets to words of ours, and that its sentences show."""
+    found: dict[tuple[str, str], str] = {}
+    for place, rule in _rules(root):
+        annotations = rule.get("annotations") or {}
+        shown = " ".join(annotations.get(name, "") for name in TEXTS)
+        for label, value in _FIXED_LABEL.findall(str(rule.get("expr", ""))):
+            if f"$labels.{label} " in shown:
+                found.setdefault((label, value), place)
     return found
 
 
@@ -70,9 +86,14 @@ def _alternatives(node: syntax_tree.BodyNode) -> list[Nodes]:
 
 
 def _annotations(root: Path) -> Iterator[tuple[str, str, str]]:
+    for place, rule in _rules(root):
+        for name, text in (rule.get("annotations") or {}).items():
+            yield place, name, text
+
+
+def _rules(root: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for path in sorted((root / "alerts/packs").glob("*.yaml")):
         if not path.name.endswith(".test.yaml"):
             for group in from_yaml(path.read_text(encoding="utf-8"))["groups"]:
                 for rule in group["rules"]:
-                    for name, text in (rule.get("annotations") or {}).items():
-                        yield path.name, name, text
+                    yield path.name, rule

@@ -1,6 +1,5 @@
 """Many nodes that break at once: from the recorder over delivery to a Slack at its limits, in virtual time."""
 
-import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from collectors.facts.clock import Clock
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
 from tests.support.alerting import CLUSTER, a_rule, an_alert, resolved
 from tests.support.chat import LoopClock
+from tests.support.delivery import running
 from tests.support.memory_store import MemoryStore
 from tests.support.slack_in_process import SlackInProcess
 
@@ -121,14 +121,8 @@ class StormStage:
             fallback=self.fallback,
             random=Random(7),
         )
-        stop = self.store.listen(reconciler.mark_changed)
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                task = tasks.create_task(reconciler.run())
-                yield reconciler
-                task.cancel()
-        finally:
-            stop()
+        async with running(reconciler, self.store):
+            yield reconciler
 
     def alerts(
         self, nodes: Iterable[str], rules: Sequence[str] = RULES, *, severity: str = "critical"

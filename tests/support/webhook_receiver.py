@@ -11,6 +11,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.support.serving import serving
+
 PATH = "/hook/secret-in-the-path"
 
 
@@ -58,15 +60,5 @@ class WebhookReceiver:
     @asynccontextmanager
     async def running(cls, tls: ssl.SSLContext | None = None) -> "AsyncIterator[WebhookReceiver]":
         receiver = cls()
-        app = web.Application()
-        app.router.add_post(PATH, receiver.receive)
-        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
-        await site.start()
-        host, port = runner.addresses[0][:2]
-        receiver.url = f"{'https' if tls else 'http'}://{host}:{port}{PATH}"
-        try:
+        async with serving(PATH, receiver.receive, tls=tls) as receiver.url:
             yield receiver
-        finally:
-            await runner.cleanup()

@@ -67,7 +67,7 @@ class AppriseNotifier(PostOnly):
         )
         service = await self._service(channel)
         if not await self._sent(service, message, (channel, state_digest_of(content))):
-            raise UnknownOutcome(sentence("apprise {channel}: it was not taken", channel=channel))
+            raise UnknownOutcome(sentence("apprise {channel}: it was not accepted", channel=channel))
         return nonce
 
     async def _sent(self, service: AppriseService, message: AppriseMessage, key: tuple[str, str]) -> bool:

@@ -44,7 +44,9 @@ def _finding(name: str, address: Callable[[], str]) -> Finding:
         fix = (
             sentence("install the extra `apprise`, or take the channel out of the settings")
             if str(error) == NOT_INSTALLED
-            else sentence("correct the address, as docs/channels.md writes it, or the file that has it")
+            else sentence(
+                "correct the address (docs/channels.md shows how to write it), or the file that has it"
+            )
         )
         text = sentence(
             "the channel {channel} cannot be used: {error}", channel=channel, error=said_by(error)

@@ -49,7 +49,9 @@ def _finding(name: str, service: PagerDutyService) -> Finding:
         )
     if len(key) != KEY_LENGTH or not key.isalnum():
         return broken(
-            sentence("the routing key of PagerDuty's service {service} is no integration key", service=name),
+            sentence(
+                "the routing key of PagerDuty's service {service} is not an integration key", service=name
+            ),
             sentence(
                 "use the integration key of an integration of the type Events API V2: "
                 "it has {length} letters and digits",

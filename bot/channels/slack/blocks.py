@@ -16,6 +16,7 @@ from alerts.cards.message import (
     Table,
 )
 from alerts.cards.text import Style, Text, plain
+from bot.channels.plain_text import in_full
 from bot.channels.slack import block_limits
 from bot.channels.slack.elements import SlackJson, action_elements
 from bot.channels.slack.fitting import fitting
@@ -23,7 +24,6 @@ from bot.channels.slack.markup import cut, cut_spans, escaped, escaped_within, f
 from bot.channels.slack.native_tables import largest_table, native_table
 from bot.channels.slack.slack_message import SlackMessage
 from bot.channels.slack.table_layout import aligned, layout
-from bot.channels.slack.whole_text import whole_text
 from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.language.translation import translated, translated_text
 from collectors.facts.sentences import counted, sentence
@@ -72,7 +72,7 @@ def render(message: Message, catalogue: Catalogue = ENGLISH) -> SlackMessage:
         page.blocks += _rendered(block, page)
     title = _section(f"*{page.fitting(_not_bold(message.title), 1000)}*")
     shown, left_out = fitting(page.blocks)
-    whole = Attachment(name="card.txt", content=whole_text(message))
+    whole = Attachment(name="card.txt", content=in_full(message, catalogue))
     is_cut = left_out > 0 or page.is_cut
     if left_out:
         shown.append(

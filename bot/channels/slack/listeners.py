@@ -35,12 +35,12 @@ from commands.core.guidance import refused
 log = structlog.get_logger(__name__)
 
 BUSY = sentence("Too many commands are waiting. Nothing was done: try again in a moment.")
-TAKEN = sentence("Taken, whatever Slack says: it waits for its turn. Do not send it again.")
+TAKEN = sentence("Accepted, whatever Slack says: it waits for its turn. Do not send it again.")
 NOT_TAKEN = sentence(
-    "Not taken: Yardmaster could not store it, and nothing was done. Send it again in a moment."
+    "Not accepted: Yardmaster could not store it, and nothing was done. Send it again in a moment."
 )
 PENDING = sentence(
-    "It is not known yet whether this was taken. Do not send it again: you read here what became of it."
+    "It is not known yet whether this was accepted. Do not send it again: the outcome is shown here."
 )
 _WORDS = {Receipt.TAKEN: TAKEN, Receipt.NOT_TAKEN: NOT_TAKEN, Receipt.FULL: BUSY, Receipt.PENDING: PENDING}
 TELL_TIMEOUT = 2.0  # seconds to send one of those answers

@@ -69,8 +69,7 @@ async def diagnose(
 def unsearchable_text(name: str, queries: Mapping[str, Query]) -> Finding:
     """Return the finding about a field of texts whose lines are not found by their words."""
     cause = sentence(
-        "recent lines are not found by words that stand in their `{name}`: its analyzer "
-        "splits them otherwise",
+        "recent lines are not found by words of their `{name}`: its analyzer splits them otherwise",
         name=name,
     )
     fix = sentence("map `{name}` as text with the standard analyzer, in the index template", name=name)
@@ -95,7 +94,7 @@ def _missing_fields(fields: FieldMap, queries: Mapping[str, Query]) -> list[Find
     others = [label for label in fields.unusable if label not in (*_ESSENTIAL, *rules)]
     if others:
         what = sentence(
-            "its lines have no field for {labels}, which searches of people may name",
+            "its lines have no field for {labels}, which people may search by",
             labels=some_of(sorted(others), _SHOWN),
         )
         fix = sentence("set elasticsearch.fields, or let the log shipper add the field, if you miss it")

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from collectors.facts.findings import Finding
 from collectors.facts.queries import LogQuery, Query
-from collectors.facts.results import Blind, LinePage, LogLine, QueryResult, Series, SourceError
+from collectors.facts.results import Blind, LineLabels, LinePage, LogLine, QueryResult, Series, SourceError
 from collectors.facts.sentences import said_by, sentence
 from collectors.facts.topology import Topology
 from collectors.logs.answering import LogLimits, answer_log_query
@@ -139,7 +139,7 @@ class ElasticsearchSource:
     async def lines(
         self,
         *,
-        where: Mapping[str, str | Sequence[str]],
+        where: LineLabels,
         at: datetime,
         match: str = "",
         since: datetime | None = None,
@@ -171,13 +171,7 @@ class ElasticsearchSource:
         return await self._within_time(read)
 
     async def page(
-        self,
-        *,
-        where: Mapping[str, str | Sequence[str]],
-        since: datetime,
-        until: datetime,
-        size: int = 200,
-        after: str = "",
+        self, *, where: LineLabels, since: datetime, until: datetime, size: int = 200, after: str = ""
     ) -> LinePage:
         """Return a page of the lines with these labels between two times, the newest first. Raises SourceError."""
 

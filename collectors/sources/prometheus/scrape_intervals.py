@@ -41,7 +41,7 @@ async def too_rare(
             continue
         longest = timedelta(seconds=floor(min(needed.values()).total_seconds()))
         cause = sentence(
-            "{exporter} is scraped every {interval}, and their windows are shorter than they need then",
+            "{exporter} is scraped every {interval}, which is too seldom for their windows",
             exporter=exporter,
             interval=interval,
         )

@@ -119,5 +119,5 @@ class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patc
         return (
             Done()
             if contains(found, self.body)
-            else Refused(reason=sentence("{ref} is not as the step makes it", ref=str(self.ref)))
+            else Refused(reason=sentence("{ref} is not as this step would leave it", ref=str(self.ref)))
         )

@@ -61,7 +61,7 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
             why = listed(filter(None, (failed.get("reason"), failed.get("message"))), ":")
             return Refused(
                 reason=sentence(
-                    "{ref} does not come back, it has failed ({why}): it has to be launched again",
+                    "{ref} does not come back: it has failed ({why}) and has to be launched again",
                     ref=str(self.ref),
                     why=why,
                 )

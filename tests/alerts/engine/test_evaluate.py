@@ -113,7 +113,7 @@ def test_more_alerts_than_the_rules_limit_are_rejected(limit: int, is_refused: b
     assert bool(result.blind) is is_refused
     if is_refused:
         assert result.alerts is known
-        assert "3 alerts, its limit is 2" in result.blind
+        assert "3 alerts; its limit is 2" in result.blind
 
 
 def test_a_flood_keeps_the_same_alerts_and_reports_what_it_left_out() -> None:

@@ -138,7 +138,7 @@ GPU_LOG_CASES: Sequence[LogCase] = (
         fired=(
             _fired(
                 "info",
-                "The network cards of gpu-a01 lost their way to the memory of GPUs (nvidia-peermem).",
+                "The network cards of gpu-a01 lost their access to the memory of GPUs (nvidia-peermem).",
             ),
         ),
     ),

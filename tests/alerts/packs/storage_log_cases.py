@@ -61,7 +61,7 @@ STORAGE_LOG_CASES: tuple[LogCase, ...] = (
     ),
     *_cases(
         "VolumeMapFailed",
-        _on("gpu-a01 cannot get a volume, 3 times in ten minutes.", "warning"),
+        _on("gpu-a01 could not get a volume 3 times in ten minutes.", "warning"),
         (
             (
                 "it cannot be mapped",

@@ -33,6 +33,7 @@ from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
 from tests.support.remediations import a_breaker, a_remediation
 from tests.support.rows import NOON, a_card, a_handled_request, a_launch, a_notice, a_request, an_alert
+from tests.support.trainings import a_training
 
 CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
 UNCHANGING = {Alert: "only the labels are read, which never change, or it is looked at again after a minute"}
@@ -259,14 +260,7 @@ async def test_a_change_during_composing_is_not_lost() -> None:
 
 def a_running(cluster: str, id: str) -> Training:
     """A training that started just before."""
-    return Training(
-        id=id,
-        kind="Job",
-        namespace="vision",
-        name="detr",
-        state=TrainingState.RUNNING,
-        started=NOON - timedelta(seconds=58),
-    )
+    return a_training("vision", "detr", TrainingState.RUNNING, id=id, started=NOON - timedelta(seconds=58))
 
 
 @pytest.mark.parametrize("later", [timedelta(seconds=3), timedelta(minutes=7), timedelta(hours=3)], ids=str)

@@ -10,20 +10,16 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from bot.cli.log_setup import configure_logs
 from collectors.internal_errors import InternalErrors
+from tests.support.own_log import own_log
 
 SECRET = "hunter2-Zq"
 
 
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
-    written = io.StringIO()
-    monkeypatch.setattr("sys.stderr", written)
-    structlog.reset_defaults()
-    configure_logs()
-    yield written
-    structlog.reset_defaults()
+    with own_log(monkeypatch) as written:
+        yield written
 
 
 def test_a_value_of_an_entry_is_redacted(log: io.StringIO) -> None:

@@ -145,7 +145,7 @@ def test_what_is_not_a_backup_is_not_restored(file: Path) -> None:
     backup.write_bytes(b"this is no database" * 1000)
     done = run(file, "restore", str(backup))
     assert done.exit_code == 1
-    assert "is no backup to use: it cannot be read" in done.output
+    assert "is not a backup to use: it cannot be read" in done.output
     assert ids(file) == ["a"]
     done = run(file, "restore", str(file.parent / "missing"))
     assert (done.exit_code, "No such file" in done.output) == (1, True)

@@ -1,6 +1,5 @@
 """A store, a chat, and cards that show launches."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from bot.delivery.reconciler import Reconciler
 from bot.store.sql_store import SqlStore
 from commands.models import Launch
 from tests.support.chat import START, FakeChat, LoopClock
+from tests.support.delivery import running
 from tests.support.memory_store import MemoryStore
 from tests.support.rows import a_card, a_launch, a_line
 
@@ -64,14 +64,8 @@ class DeliveryStage:
     async def delivering(self, **more: object) -> AsyncIterator[Reconciler]:
         """Run a reconciler while the block lasts."""
         reconciler = self.reconciler(**more)
-        stop = self.store.listen(reconciler.mark_changed)
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                task = tasks.create_task(reconciler.run())
-                yield reconciler
-                task.cancel()
-        finally:
-            stop()
+        async with running(reconciler, self.store):
+            yield reconciler
 
     async def put(
         self,

@@ -15,7 +15,6 @@ from alerts.inhibition import InhibitRule
 from alerts.lifecycle import AlertState
 from alerts.matching import parse_matchers
 from alerts.routing import CardRouting
-from alerts.silences import Silence
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.jobs.agenda import Agenda
@@ -23,6 +22,7 @@ from bot.jobs.incident_reminder import IncidentReminder
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
+from tests.support.rows import a_silence
 
 CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
 EVERY = minutes(30)
@@ -166,15 +166,8 @@ async def test_without_a_period_nothing_is_repeated() -> None:
 
 async def test_a_silence_postpones_it_to_its_end() -> None:
     stage = Stage()
-    silence = Silence(
-        id="s1",
-        cluster=CLUSTER,
-        matchers=(),
-        starts_at=NOON,
-        ends_at=NOON + minutes(50),
-        by="U1",
-        comment="",
-        incident="i1",
+    silence = replace(
+        a_silence(NOON, "a=b", cluster=CLUSTER, ends_at=NOON + minutes(50), incident="i1"), matchers=()
     )
     await stage.put(an_incident(), silence, an_alert("Lost", severity="critical"))
     await stage.until(49)

@@ -173,7 +173,7 @@ async def test_what_somebody_else_lifted_is_said_wherever_the_cordon_is_shown_un
     )
     assert "state: Ready, not cordoned, though dana has a lease" in await yard.say(f"node show {NODE}")
     home = await yard.say("home")
-    assert "Somebody else lifted your cordon of gpu-a01, and its lease is left." in home
+    assert "Somebody else lifted your cordon of gpu-a01, but its lease is still there." in home
     assert "[Remove its record] node uncordon gpu-a01" in home
     assert "[Uncordon gpu-a01]" not in home
 
@@ -212,7 +212,9 @@ async def test_a_list_by_a_late_picture_says_what_is_recorded_and_what_is_not_se
     monkeypatch.setattr(yard.cluster, "refresh", lambda: without)
     await yard.do(f"node cordon {NODE}")
     await watcher(yard).check()
-    assert "gpu-a01 | Ready, cordoned by dana, which is not seen yet |" in await yard.say("node list")
+    assert "gpu-a01 | Ready, cordoned by dana; the cluster does not show it yet |" in await yard.say(
+        "node list"
+    )
     assert "state: Ready, cordoned by dana\n" in await yard.say(f"node show {NODE}")
 
 

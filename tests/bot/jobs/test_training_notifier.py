@@ -15,7 +15,6 @@ from alerts.incidents.incident import Incident
 from alerts.matching import parse_matchers
 from alerts.routing import Route
 from alerts.rules import AlertTemplate, Recipient, Severity
-from alerts.silences import Silence
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.jobs.training_notifier import NoticeRouting, TrainingNotifier
@@ -28,7 +27,8 @@ from commands.models import TrainingNotice
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, an_alert, minutes
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
-from tests.support.rows import a_launch
+from tests.support.rows import a_launch, a_silence
+from tests.support.trainings import a_training
 from tests.support.yard import text_of
 
 KEY = "speech/Job/asr"
@@ -63,14 +63,13 @@ def rank(index: int, node: str, *, after: float = 0, **more: Any) -> Rank:
     )
 
 
-FAILED = Training(
+FAILED = a_training(
+    "speech",
+    "asr",
+    TrainingState.FAILED,
     id=KEY,
-    kind="Job",
-    namespace="speech",
-    name="asr",
     owner="bo",
     team="speech",
-    state=TrainingState.FAILED,
     gpus_wanted=24,
     failures=(rank(0, "gpu-d02"), rank(7, "gpu-a01", after=1)),
     finished=NOON + timedelta(seconds=5),
@@ -259,16 +258,7 @@ async def test_what_waits_and_runs_and_waits_again_is_notified_once_an_hour() ->
 
 async def test_a_silenced_alert_tells_nobody_until_the_silence_ends() -> None:
     stage = Stage()
-    silence = Silence(
-        id="s1",
-        cluster=CLUSTER,
-        matchers=parse_matchers('alertname="TrainingFailed"'),
-        starts_at=NOON,
-        ends_at=NOON + minutes(5),
-        by="U1",
-        comment="",
-    )
-    await stage.put(silence)
+    await stage.put(a_silence(NOON, 'alertname="TrainingFailed"', cluster=CLUSTER, ends_at=NOON + minutes(5)))
     await stage.hears(alert_of())
     assert await stage.channels() == []
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from alerts.alert import Alert
-from alerts.annotation_template import annotation_template
+from alerts.annotation_template import RULE_CONTEXT, annotation_template
 from alerts.cards.headline import headline
 from alerts.incidents.incident import Incident
 from alerts.incidents.members import member_of, summary_of
@@ -19,7 +19,7 @@ from bot.store.documents import decode, encode
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Sample
-from collectors.facts.sentences import Sentence, holes
+from collectors.facts.sentences import Sentence, holes, in_context
 from tests.alerts.packs.test_every_rule import _LABELS, RENDERER, RULES
 from tests.bot.language.untranslated import untranslated_rules
 from tests.support.alerting import an_alert
@@ -190,3 +190,9 @@ def test_a_node_is_called_by_its_name_in_both_languages() -> None:
 
 def test_a_reason_that_an_action_gave_is_ours() -> None:
     assert CHINESE.name("GPU hot") == "GPU 过热"
+
+
+def test_a_fixed_value_of_a_label_is_ours_and_the_same_word_in_another_label_is_not() -> None:
+    arguments = {"device": "power", "node": "receive", "direction": "receive"}
+    said = in_context(RULE_CONTEXT, "{node} drops packets: {device}, {direction} direction.", arguments)
+    assert CHINESE.say(said) == "receive 丢包：power，方向接收。"

@@ -10,7 +10,7 @@ from pathlib import Path
 from bot.language.message_catalogue import entries
 from bot.language.po import Translation
 from tests.support.quick_yaml import from_yaml
-from tests.support.rule_templates import action_labels, reasons, rule_templates
+from tests.support.rule_templates import action_labels, label_values, reasons, rule_templates
 from tests.support.said_phrases import ROOT, all_strings, joined_phrases, said_phrases, shown_words
 from tests.support.templates import templates
 
@@ -34,6 +34,7 @@ def untranslated_rules(root: Path = ROOT, language: str = "zh") -> Mapping[tuple
     known = entries(language)
     said = {("rule", form): place for form, place in rule_templates(root).items()}
     said |= {("reason", words): place for words, place in reasons(root).items()}
+    said |= label_values(root)
     said |= {("", label): place for label, place in action_labels(root).items()}
     return {
         (context, words): place
@@ -44,7 +45,7 @@ def untranslated_rules(root: Path = ROOT, language: str = "zh") -> Mapping[tuple
 
 def stale(language: str = "zh") -> list[Translation]:
     """Return the entries that the code does not say any more. A template may be put together where it is used."""
-    said = {*rule_templates(), *reasons(), *action_labels()}
+    said = {*rule_templates(), *reasons(), *action_labels(), *(value for _, value in label_values())}
     said |= {form for forms in templates() for form in forms} | {words.strip() for words in all_strings()}
     verbs = {words.replace("{}", "{name}") for words in said_phrases()}
     return [entry for entry in entries(language).values() if entry.id and entry.id not in said | verbs]

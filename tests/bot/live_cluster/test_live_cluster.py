@@ -40,7 +40,7 @@ async def test_a_kind_that_is_visible_again_without_a_change_is_no_longer_missin
             task = group.create_task(cache.run())
             await until(cache, lambda: "everything" not in missing())
             assert "jobs" in missing()
-            with pytest.raises(SourceError, match="trainings made of a Job cannot be seen"):
+            with pytest.raises(SourceError, match="trainings of kind Job cannot be seen"):
                 cluster.trainings()
             assert isinstance(cluster.check_input(SystemClock().now(), ()).trainings, Blind)
             failing[0] = False

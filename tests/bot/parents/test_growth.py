@@ -86,7 +86,7 @@ async def test_a_large_training_that_is_affected_is_said() -> None:
         await stage.fire(large[:1], ["NodeNotReady"])
         await asyncio.sleep(SOON)
     assert [one.partition(":")[0] for one in said(stage)] == [
-        "Trainings with 96 GPUs are affected by now, after 0"
+        "Trainings with 96 GPUs are affected now, up from 0"
     ]
 
 

@@ -206,13 +206,18 @@ async def _falls_silent_now(stage: Stage) -> None:
     assert await stage.ends() == {"gpu-a01": "resolved it was not sent again in time"}
 
 
+async def _over_after_a_minute(stage: Stage) -> ReceivedAlert:
+    """Return the end of an alert that was received a minute ago; the end is not received yet."""
+    began = stage.clock.now()
+    await stage.receiver.take([sent(began)])
+    await asyncio.sleep(60)
+    return sent(stage.clock.now(), began=began, lasts=timedelta())
+
+
 async def test_an_end_that_is_repeated_opens_nothing_and_a_new_beginning_is_a_new_life() -> None:
     stage = Stage()
     async with stage.running():
-        began = stage.clock.now()
-        await stage.receiver.take([sent(began)])
-        await asyncio.sleep(60)
-        over = sent(stage.clock.now(), began=began, lasts=timedelta())
+        over = await _over_after_a_minute(stage)
         for _ in range(3):
             await stage.receiver.take([over])
         stage.process()
@@ -336,10 +341,7 @@ async def test_the_end_of_an_alert_first_seen_long_ago_is_not_forgotten_by_a_res
 async def test_an_end_of_the_last_life_does_not_end_the_new_one() -> None:
     stage = Stage()
     async with stage.running():
-        began = stage.clock.now()
-        await stage.receiver.take([sent(began)])
-        await asyncio.sleep(60)
-        over = sent(stage.clock.now(), began=began, lasts=timedelta())
+        over = await _over_after_a_minute(stage)
         await stage.receiver.take([over])
         await asyncio.sleep(10)
         again = stage.clock.now()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from alerts.matching import Matcher, Operator, parse_matchers
+from alerts.matching import Matcher, Operator
 from alerts.silences import Silence
 from bot.receiving.alertmanager_client import AlertmanagerError, AlertmanagerRefusedError
 from bot.receiving.shared_silences import SharedSilences
@@ -14,6 +14,7 @@ from bot.receiving.silence_wire import WireMatcher, WireSilence, WireState
 from collectors.facts.labels import Labels
 from tests.support.alerting import CLUSTER, NOON, minutes
 from tests.support.memory_store import MemoryStore
+from tests.support.rows import a_silence
 
 
 @dataclass
@@ -97,15 +98,7 @@ class Stage:
         )
 
 
-OURS = Silence(
-    id="s7",
-    cluster=CLUSTER,
-    matchers=parse_matchers("node=gpu-a01"),
-    starts_at=NOON,
-    ends_at=NOON + minutes(30),
-    by="dana",
-    comment="reboot",
-)
+OURS = a_silence(NOON, "node=gpu-a01", id="s7", cluster=CLUSTER, by="dana", comment="reboot")
 
 
 async def test_a_silence_of_there_holds_here_until_it_ends_there() -> None:

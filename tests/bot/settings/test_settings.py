@@ -78,7 +78,7 @@ INVALID = {
     "a token that is not there": (
         "http: {auth: {tokens: [{actor: ops, token: x}]}}\npeople: {dana: {ids: [token:opps]}}\n",
         2,
-        "`opps` is no actor of http.auth.tokens; did you mean `ops`?",
+        "`opps` is not an actor of http.auth.tokens; did you mean `ops`?",
     ),
     "nobody in Kubernetes": ("people: {dana: {ids: [slack:U1], kubernetes: {}}}\n", 1, "set user or groups"),
     "no name in Kubernetes": (

@@ -1,6 +1,8 @@
 """Rows of before workloads and trainings had keys: they are found, and show what they did."""
 
 import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +17,7 @@ from alerts.incidents.incident import Impact, Incident
 from alerts.matching import Matcher, Operator
 from alerts.rules import Severity
 from alerts.silences import Silence
+from alerts.store import StoreSnapshot
 from bot.store.migrate import MIGRATIONS
 from bot.store.sql_store import SqlStore
 from collectors.facts.labels import Labels
@@ -137,9 +140,17 @@ async def file(tmp_path: Path) -> Path:
     return path
 
 
-async def test_rows_of_a_launched_training_get_its_key_and_keep_its_name(file: Path) -> None:
+@asynccontextmanager
+async def migrated(file: Path) -> AsyncIterator[StoreSnapshot]:
+    """Yield the rows of the file, which opening it migrates."""
     store = await SqlStore.open(f"sqlite+aiosqlite:///{file}")
     async with store.read() as rows:
+        yield rows
+    await store.close()
+
+
+async def test_rows_of_a_launched_training_get_its_key_and_keep_its_name(file: Path) -> None:
+    async with migrated(file) as rows:
         launch = await rows.rows(Launch).get(f"prod-a/{KEY}")
         assert launch is not None
         assert (launch.training, launch.shown) == (KEY, "mnist/mnist")
@@ -153,12 +164,10 @@ async def test_rows_of_a_launched_training_get_its_key_and_keep_its_name(file: P
         (incident,) = await rows.rows(Incident).find(cluster="prod-a", group_key=f"training/{KEY}")
         assert incident.subject.training == KEY
         assert incident.subject.words()["training"] == "mnist/mnist"
-    await store.close()
 
 
 async def test_impacts_show_what_they_did(file: Path) -> None:
-    store = await SqlStore.open(f"sqlite+aiosqlite:///{file}")
-    async with store.read() as rows:
+    async with migrated(file) as rows:
         incident = await rows.rows(Incident).get("1")
         assert incident is not None
         assert [(one.training, one.shown) for one in incident.impacts] == [
@@ -166,12 +175,10 @@ async def test_impacts_show_what_they_did(file: Path) -> None:
             ("vision/other", "vision/other"),
             ("vision/PyTorchJob.kubeflow.org/resnet", "PyTorchJob vision/resnet"),
         ]
-    await store.close()
 
 
 async def test_a_workload_gets_its_group_and_a_training_of_unknown_kind_keeps_its_name(file: Path) -> None:
-    store = await SqlStore.open(f"sqlite+aiosqlite:///{file}")
-    async with store.read() as rows:
+    async with migrated(file) as rows:
         other, jobset = [await rows.rows(Incident).get(id) for id in ("2", "3")]
         assert other is not None
         assert other.group_key == "training/vision/other"
@@ -179,23 +186,19 @@ async def test_a_workload_gets_its_group_and_a_training_of_unknown_kind_keeps_it
         assert jobset.group_key == "workload/vision/JobSet.jobset.x-k8s.io/bert"
         assert jobset.subject.workload == "vision/JobSet.jobset.x-k8s.io/bert"
         assert jobset.subject.words()["workload"] == "vision/JobSet/bert"
-    await store.close()
 
 
 async def test_a_silence_of_a_training_goes_on_since_labels_have_its_name(file: Path) -> None:
-    store = await SqlStore.open(f"sqlite+aiosqlite:///{file}")
-    async with store.read() as rows:
+    async with migrated(file) as rows:
         silence = await rows.rows(Silence).get("s1")
         assert silence == SILENCE
         own = Labels({"training": "mnist/mnist", "workload": "vision/JobSet/bert"})
         assert silence.covers(own, NOON)
         assert not silence.covers(Labels({**own, "training": "vision/other"}), NOON)
-    await store.close()
 
 
 async def test_a_plan_knows_what_it_disrupts_by_key_and_shows_what_it_did(file: Path) -> None:
-    store = await SqlStore.open(f"sqlite+aiosqlite:///{file}")
-    async with store.read() as rows:
+    async with migrated(file) as rows:
         plan = await rows.rows(Plan).get("p1")
         assert plan is not None
         assert [(one.name, str(one)) for one in plan.disrupts] == [
@@ -206,12 +209,10 @@ async def test_a_plan_knows_what_it_disrupts_by_key_and_shows_what_it_did(file: 
         ]
         now = [Disruption(name=one, gpus=8) for one in (KEY, "vision/JobSet.jobset.x-k8s.io/bert")]
         assert worse_than_shown(plan.disrupts, now) == []
-    await store.close()
 
 
 async def test_the_steps_of_a_plan_are_for_the_rows_that_have_keys_now(file: Path) -> None:
-    store = await SqlStore.open(f"sqlite+aiosqlite:///{file}")
-    async with store.read() as rows:
+    async with migrated(file) as rows:
         plan = await rows.rows(Plan).get("p1")
         assert plan is not None
         launch, reclaim, delete = plan.steps
@@ -226,4 +227,3 @@ async def test_the_steps_of_a_plan_are_for_the_rows_that_have_keys_now(file: Pat
         assert reclaim.row is not None
         assert (reclaim.row["training"], reclaim.row["name"]) == (KEY, "mnist/mnist")
         assert delete == PLAN.steps[2]
-    await store.close()

@@ -9,6 +9,7 @@ from collectors.checks.trainings import half_placed
 from collectors.trainings.training import Rank, Training, TrainingState
 from tests.alerts.packs.check_case import check_input
 from tests.support.objects import NOW
+from tests.support.trainings import a_training
 
 
 def minutes(count: float) -> timedelta:
@@ -22,27 +23,19 @@ def a_gang(name: str, took: float, *, gpus: int = 8, ago: float = 300, restarts:
         Rank(role="worker", index=number, pod=f"{name}-{number}", node="n", started=at, restarts=restarts)
         for number, at in enumerate(starts)
     )
-    return Training(
-        id=f"lab/Job/{name}",
-        kind="Job",
-        namespace="lab",
-        name=name,
-        state=TrainingState.RUNNING,
-        ranks=ranks,
-        wanted=2,
-        gpus_wanted=gpus,
+    return a_training(
+        "lab", name, TrainingState.RUNNING, id=f"lab/Job/{name}", ranks=ranks, wanted=2, gpus_wanted=gpus
     )
 
 
 def waiting(since: float, *, gpus: int = 8) -> Training:
     """Return one whose first task has had a node for so many minutes, and the other has none."""
     placed = Rank(role="worker", index=0, pod="w-0", node="n", gpus=gpus / 2, started=NOW - minutes(since))
-    return Training(
+    return a_training(
+        "lab",
+        "waits",
+        TrainingState.STARTING,
         id="lab/Job/waits",
-        kind="Job",
-        namespace="lab",
-        name="waits",
-        state=TrainingState.STARTING,
         ranks=(placed, Rank(role="worker", index=1, pod="w-1")),
         wanted=2,
         gpus_wanted=gpus,
@@ -82,12 +75,11 @@ def test_it_is_found_once_it_will_have_waited_longer_than_its_like(
 
 def test_a_task_whose_start_is_not_known_counts_from_when_the_training_was_made() -> None:
     unknown = Rank(role="worker", index=0, pod="w-0", node="n", gpus=4)
-    gang = Training(
+    gang = a_training(
+        "lab",
+        "waits",
+        TrainingState.STARTING,
         id="lab/Job/waits",
-        kind="Job",
-        namespace="lab",
-        name="waits",
-        state=TrainingState.STARTING,
         ranks=(unknown,),
         wanted=2,
         gpus_wanted=8,

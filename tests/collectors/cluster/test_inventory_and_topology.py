@@ -23,6 +23,7 @@ from collectors.topology_builder import build_topology
 from collectors.trainings.catalogue import read_trainings
 from collectors.trainings.training import Rank, Training, TrainingState
 from tests.support.objects import NOW, gpus, inventory, node, owned, pod, read
+from tests.support.trainings import a_training
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 
@@ -242,9 +243,7 @@ def failed_training(state: TrainingState, node_name: str) -> Training:
     first = Rank(
         role="worker", index=0, pod="w-0", node=node_name, exit_code=134, explanation="aborted", finished=NOW
     )
-    return Training(
-        id="vision/detr", kind="Job", namespace="vision", name="detr", state=state, failures=(first,)
-    )
+    return a_training("vision", "detr", state, failures=(first,))
 
 
 def test_a_training_whose_tasks_failed_together_is_known_by_all_their_nodes() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -86,18 +87,25 @@ async def until_equal(replica: Replica, admin: KubernetesClient) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_the_cache_equals_the_list_after_churn(admin: KubernetesClient) -> None:
+@asynccontextmanager
+async def followed_pods(admin: KubernetesClient) -> AsyncIterator[tuple[ClusterCache, Replica]]:
+    """Yield a cache of the pods, which follows them while the block lasts, and a replica of it."""
     cache = ClusterCache(KubernetesSource(admin), clock=SystemClock(), kinds=(PODS,), timing=QUICK)
     replica = Replica("pods")
     cache.subscribe(replica)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(cache.run())
         await cache.synced(SOON)
+        yield cache, replica
+        running.cancel()
+
+
+async def test_the_cache_equals_the_list_after_churn(admin: KubernetesClient) -> None:
+    async with followed_pods(admin) as (cache, replica):
         chance, names = random.Random(11), [key.partition("/")[2] for key in await versions(admin)]
         for _ in range(120):
             await churn(admin, chance, names)
         await until_equal(replica, admin)
-        running.cancel()
     assert replica.missed == []
     assert cache.status()[0].lists == 1
 
@@ -130,12 +138,7 @@ async def test_the_missing_permission_of_an_account_is_named(real_kubernetes: Ku
 async def test_a_server_that_restarts_without_its_history_is_listed_again(
     admin: KubernetesClient, real_kubernetes: KubernetesCluster
 ) -> None:
-    cache = ClusterCache(KubernetesSource(admin), clock=SystemClock(), kinds=(PODS,), timing=QUICK)
-    replica = Replica("pods")
-    cache.subscribe(replica)
-    async with asyncio.TaskGroup() as group:
-        running = group.create_task(cache.run())
-        await cache.synced(SOON)
+    async with followed_pods(admin) as (cache, replica):
         chance, names = random.Random(12), [key.partition("/")[2] for key in await versions(admin)]
         for _ in range(10):
             await churn(admin, chance, names)
@@ -143,6 +146,5 @@ async def test_a_server_that_restarts_without_its_history_is_listed_again(
         for _ in range(10):
             await churn(admin, chance, names)
         await until_equal(replica, admin)
-        running.cancel()
     assert replica.missed == []
     assert cache.status()[0].lists > 1

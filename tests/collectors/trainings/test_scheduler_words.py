@@ -12,7 +12,7 @@ WHOLE = (
     "unschedulable, 15 Insufficient nvidia.com/gpu. no new claims to deallocate, preemption: 0/18 nodes are available: "
     "3 Preemption is not helpful for scheduling, 15 No preemption victims found for incoming pod."
 )
-SHORT = "of 18 nodes 1 is tainted node.kubernetes.io/unreachable, 2 are cordoned, 15 lack nvidia.com/gpu"
+SHORT = "of 18 nodes, 1 is tainted node.kubernetes.io/unreachable, 2 are cordoned, 15 lack nvidia.com/gpu"
 
 
 @pytest.mark.parametrize(
@@ -27,13 +27,15 @@ SHORT = "of 18 nodes 1 is tainted node.kubernetes.io/unreachable, 2 are cordoned
         pytest.param(
             "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 node(s) didn't match Pod's node "
             "affinity/selector. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.",
-            "of 4 nodes 1 is tainted, 3 do not match its selector",
+            "of 4 nodes, 1 is tainted, 3 do not match its selector",
             id="taints and selectors",
         ),
-        pytest.param("0/2 nodes are available: 2 Too many pods.", "of 2 nodes 2 are full of pods", id="pods"),
+        pytest.param(
+            "0/2 nodes are available: 2 Too many pods.", "of 2 nodes, 2 are full of pods", id="pods"
+        ),
         pytest.param(
             "0/2 nodes are available: 2 node(s) were on the moon.",
-            "of 2 nodes 2 were on the moon",
+            "of 2 nodes, 2 were on the moon",
             id="unknown",
         ),
         pytest.param("running PreBind plugin failed", "running PreBind plugin failed", id="another message"),

@@ -42,7 +42,7 @@ async def test_an_owner_may_be_named_as_in_the_cluster(tmp_path: Path) -> None:
 async def test_a_taken_back_acknowledgement_leaves_it_to_everybody(tmp_path: Path) -> None:
     async with yard_with(tmp_path, INCIDENT) as yard:
         await yard.say("alert ack i1")
-        assert "is nobody's again" in await yard.say("alert unack i1")
+        assert "waits for somebody again" in await yard.say("alert unack i1")
         assert (await stored(yard)).acknowledged_by == ""
         said = event_text(await stored(yard), await last_event(yard))
         assert plain(said) == "Acknowledgement taken back by dana."

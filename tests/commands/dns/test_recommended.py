@@ -40,9 +40,8 @@ def test_the_recommended_number(document: str, nodes: int, replicas: int, expect
     assert proposed(document, replicas=replicas, nodes=seen) == expected
 
 
-def test_it_is_what_the_alert_calls_for() -> None:
-    document = '{"nodesPerReplica": 10, "max": 2}'
-    seen = inventory(*(node(f"gpu-{number}") for number in range(40)))
+def called_for(document: str, seen: Inventory) -> float:
+    """Return the replicas that the alert calls for."""
     inputs = CheckInput(
         at=NOW,
         inventory=seen,
@@ -50,27 +49,23 @@ def test_it_is_what_the_alert_calls_for() -> None:
         configs={"kube-system/dns-autoscaler": {"linear": document}},
         sources=(),
     )
-
     (sample,) = samples_in(CHECKS["dns-autoscaler-capped"].run(inputs, {"growth": 1.0}))
+    return sample.value
 
-    assert proposed(document, replicas=2, nodes=seen) == sample.value
+
+def test_it_is_what_the_alert_calls_for() -> None:
+    document = '{"nodesPerReplica": 10, "max": 2}'
+    seen = inventory(*(node(f"gpu-{number}") for number in range(40)))
+
+    assert proposed(document, replicas=2, nodes=seen) == called_for(document, seen)
 
 
 def test_an_alias_of_a_foreign_name_is_counted_by_neither() -> None:
     document = '{"nodesPerReplica": 10, "max": 2}'
     aliases = (a_service(f"a{number}", type="ExternalName") for number in range(1200))
     seen = inventory(*(a_service(f"s{number}") for number in range(700)), *aliases)
-    inputs = CheckInput(
-        at=NOW,
-        inventory=seen,
-        trainings=(),
-        configs={"kube-system/dns-autoscaler": {"linear": document}},
-        sources=(),
-    )
 
-    (sample,) = samples_in(CHECKS["dns-autoscaler-capped"].run(inputs, {"growth": 1.0}))
-
-    assert proposed(document, replicas=1, nodes=seen) == sample.value == 3
+    assert proposed(document, replicas=1, nodes=seen) == called_for(document, seen) == 3
 
 
 def test_cordoned_nodes_are_a_load_although_the_autoscaler_does_not_count_them() -> None:

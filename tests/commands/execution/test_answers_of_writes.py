@@ -94,7 +94,7 @@ async def test_a_write_that_never_took_effect_was_not_done(yard: Yard, answer: A
     )
     card = text_of(card_of(plan, records))
     assert said in card
-    assert f"Checked again: node {NODE} is not as the step makes it." in card
+    assert f"Checked again: node {NODE} is not as this step would leave it." in card
 
 
 @pytest.mark.parametrize(("answer", "said"), ANSWERS)

@@ -110,7 +110,7 @@ async def test_the_card_says_that_it_is_not_known_and_what_happens_next(yard: Ya
         plan = await unit.rows(Plan).get(over.id)
     assert plan is not None
     card = text_of(card_of(plan, await yard.records(plan)))
-    assert "it was done, as a later check showed" in card
+    assert "a later check showed that it was done" in card
     assert "not known" not in card
 
 

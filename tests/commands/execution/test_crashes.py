@@ -10,7 +10,7 @@ from msgspec import structs
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState, StepState, inverse_of
-from commands.execution.steps import Patch
+from commands.execution.steps import Patch, Step
 from commands.models import AuditEntry, CordonLease
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import (
@@ -71,6 +71,13 @@ async def test_a_finished_plan_is_not_run_again(kube: KubernetesLookalike, write
     assert len(kube.requests) == before
 
 
+async def why_it_failed(step: Step, writer: ClusterWriter) -> str:
+    """Return the error of a plan of the step, which fails."""
+    over = await executor(MemoryStore(), writer).execute(plan_of(step))
+    assert over.state is PlanState.FAILED
+    return over.error
+
+
 async def test_a_conflict_is_retried_with_the_current_object(
     kube: KubernetesLookalike, writer: ClusterWriter
 ) -> None:
@@ -84,9 +91,7 @@ async def test_a_conflict_is_retried_with_the_current_object(
 async def test_repeated_conflicts_fail_the_plan(kube: KubernetesLookalike, writer: ClusterWriter) -> None:
     steps = furnished(kube)
     kube.fail(lambda seen: seen.method == "PATCH", 409, times=100)
-    over = await executor(MemoryStore(), writer).execute(plan_of(steps[0]))
-    assert over.state is PlanState.FAILED
-    assert "keeps being changed by another client" in over.error
+    assert "keeps being changed by another client" in await why_it_failed(steps[0], writer)
 
 
 async def test_a_failed_precondition_stops_the_plan_and_reports_the_actual_value(
@@ -123,9 +128,7 @@ async def test_a_changed_replica_count_is_not_overwritten(
 ) -> None:
     steps = furnished(kube)
     kube.patch("deployments", "default", "dns", {"spec": {"replicas": 7}})
-    over = await executor(MemoryStore(), writer).execute(plan_of(steps[3]))
-    assert over.state is PlanState.FAILED
-    assert "has 7 replicas now, not 2" in over.error
+    assert "has 7 replicas now, not 2" in await why_it_failed(steps[3], writer)
 
 
 async def test_an_existing_object_of_others_is_not_adopted(
@@ -133,9 +136,7 @@ async def test_an_existing_object_of_others_is_not_adopted(
 ) -> None:
     steps = furnished(kube)
     kube.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new"}}, namespace="default")
-    over = await executor(MemoryStore(), writer).execute(plan_of(steps[1]))
-    assert over.state is PlanState.FAILED
-    assert "already exists and was not created by this plan" in over.error
+    assert "already exists and was not created by this plan" in await why_it_failed(steps[1], writer)
 
 
 async def test_another_object_of_the_same_name_is_not_deleted(

@@ -86,7 +86,7 @@ async def test_it_fails_at_once_when_the_workload_has_failed(
     over = await run(MemoryStore(), writer, clock)
     assert over.state is PlanState.FAILED
     assert over.error == (
-        "job default/w does not come back, it has failed (BackoffLimitExceeded: too many): it has to be launched again"
+        "job default/w does not come back: it has failed (BackoffLimitExceeded: too many) and has to be launched again"
     )
     assert clock.elapsed().total_seconds() == 0
 

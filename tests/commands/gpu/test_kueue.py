@@ -35,7 +35,7 @@ async def test_the_preview_the_card_and_the_answer_announce_the_deletion(
     assert "Without an answer it is deleted (Kueue would resume it) after 30 min" in plan.notes[0]
     await yard.executor.execute(await yard.confirmed(plan))
     request = await the_request(yard)
-    assert "Without an answer it is deleted" in text_of(reclaim_card(request, yard.clock.now()))
+    assert "it is deleted (Kueue would resume it)" in text_of(reclaim_card(request, yard.clock.now()))
     reply = await yard.say(f"gpu release {request.id}", ANA)
     assert "only another launch restores it" in reply
     assert "restarts it" not in reply
@@ -77,4 +77,4 @@ async def test_a_suspension_that_was_announced_never_becomes_a_deletion(
     assert kube.get("jobs", "vision-detr", "detr-worker") is not None
     request = await the_request(yard)
     assert request.state is ReclaimState.VOID
-    assert "Nothing was done: Kueue manages it by now" in text_of(reclaim_card(request, yard.clock.now()))
+    assert "Nothing was done: Kueue manages it now" in text_of(reclaim_card(request, yard.clock.now()))

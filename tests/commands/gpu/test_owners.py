@@ -77,7 +77,7 @@ async def test_the_owner_is_reminded_once_at_half_time(yard: Yard, kube: Kuberne
         assert len(said) == 2  # in the channel, and directly
     for reply in said:
         assert plain(reply.text) == (
-            "ana: vision-detr/detr with 8 idle GPUs is suspended 2026-11-21 12:30 UTC unless you answer."
+            "ana: vision-detr/detr with 8 idle GPUs is suspended unless you answer by 2026-11-21 12:30 UTC."
         )
         assert [button.line for button in reply.buttons] == [
             f"gpu keep {request.id} --cluster prod-a",

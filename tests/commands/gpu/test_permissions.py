@@ -85,6 +85,6 @@ async def test_trainings_beyond_the_limit_per_command_are_counted(
     measured(yard, {}, names=("detr", "vit"))
     plan = await yard.do("gpu free", DANA)
     assert await requested(yard) == ["vision-detr/detr"]
-    assert "1 more training: 1 per command at most, run it again for it" in plan.notes
+    assert "1 more training: 1 per command at most; run it again for it" in plan.notes
     await yard.do("gpu free", DANA)
     assert await requested(yard) == ["vision-detr/detr", "vision-vit/vit"]

@@ -268,7 +268,7 @@ async def test_the_card_has_the_question_the_evidence_and_three_answers(
     shown = text_of(reclaim_card(request, NOON))
     assert shown.splitlines()[0] == "ana: are 8 idle GPUs of vision-detr/detr still needed?"
     assert "no work on any of 8 GPUs for 30 min" in shown
-    assert "Without an answer it is suspended 2026-11-21 12:30 UTC." in shown
+    assert "Without an answer by 2026-11-21 12:30 UTC, it is suspended." in shown
     for verb in ("keep", "snooze", "release"):
         assert f"gpu {verb} {request.id} --cluster prod-a" in shown
     over = text_of(reclaim_card(replace(request, state=ReclaimState.FREED), NOON))

@@ -44,7 +44,7 @@ async def test_it_fails_when_the_job_does_not_come_back(yard: Yard, kube: Kubern
     kube.patch("jobs", "vision-detr", "detr-worker", {"status": {"conditions": [failed]}}, status=True)
     over = await yard.executor.execute(undo)
     assert over.state is PlanState.FAILED
-    assert "does not come back, it has failed (BackoffLimitExceeded" in over.error
+    assert "does not come back: it has failed (BackoffLimitExceeded" in over.error
 
 
 async def test_the_card_of_the_request_shows_the_answer(yard: Yard, kube: KubernetesLookalike) -> None:

@@ -24,6 +24,7 @@ from demo.lookalikes.kubernetes import KubernetesLookalike
 from demo.lookalikes.slack.kit.blocks import mistakes_in_view
 from tests.support.incidents import an_open_incident
 from tests.support.rows import NOON, a_lease, a_notice, a_request
+from tests.support.trainings import a_training
 from tests.support.yard import text_of, yard_before
 
 ME = "U_DANA"
@@ -40,15 +41,7 @@ def incident(number: int, **more: object) -> Incident:
 
 
 def training(number: int, state: TrainingState = TrainingState.RUNNING, gpus: float = 8) -> Training:
-    return Training(
-        id=f"vision/t{number}",
-        kind="Job",
-        namespace="vision",
-        name=f"t{number}",
-        owner="dana",
-        state=state,
-        gpus_wanted=gpus,
-    )
+    return a_training("vision", f"t{number}", state, owner="dana", gpus_wanted=gpus)
 
 
 def lease(node: str, until: timedelta = timedelta(hours=1)) -> CordonLease:
@@ -91,7 +84,7 @@ def test_what_is_more_than_a_few_is_counted() -> None:
 def test_a_request_about_my_gpus_waits_for_me_and_not_for_others() -> None:
     said = shown(*waiting_for(DANA, plans=(), reclaims=[reclaim(ME)], leases=()))
 
-    assert "8 GPUs of vision/t1 are idle. Answer until" in said
+    assert "8 GPUs of vision/t1 are idle. Answer by" in said
     assert "[I need them] gpu keep c1" in said
     assert "Nothing." in shown(
         *waiting_for(Actor(id="U_OTHER", name="bo"), plans=(), reclaims=[reclaim(ME)], leases=())

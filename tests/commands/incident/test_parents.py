@@ -75,7 +75,7 @@ async def test_it_is_shown_with_its_history_and_each_of_its_incidents_can_be_ope
     assert "30 nodes of rack r1 have alerts" in parent
     assert "These nodes broke together." in parent
     assert f"incident show {first.id}" in parent
-    assert f"Part of incident {id}, many nodes of rack r1" in member
+    assert f"Part of incident {id} (many nodes of rack r1)" in member
     assert "NodeNotReady of n1-01" in member
     assert "27 more" in why
 
@@ -86,7 +86,7 @@ async def test_who_acknowledges_it_acknowledges_what_nobody_has(tmp_path: Path) 
         async with yard.store.unit() as unit:
             await unit.rows(Incident).put(acknowledge(first, who="slack:U_BO", now=first.opened_at))
         said = await yard.say(f"alert ack {id}")
-        assert f"You acknowledged incident {id} with 29 incidents of it" in said
+        assert f"You acknowledged incident {id} and 29 incidents under it" in said
         owners = [one.acknowledged_by for one in await members(yard, id)]
         assert (owners.count("U_DANA"), owners.count("slack:U_BO")) == (29, 1)
         async with yard.store.read() as snapshot:
@@ -95,7 +95,7 @@ async def test_who_acknowledges_it_acknowledges_what_nobody_has(tmp_path: Path) 
         assert "You already acknowledged" in await yard.say(f"alert ack {id}")
         await yard.say(f"alert hand-over {id} U0ELI00000")
         assert {one.acknowledged_by for one in await members(yard, id)} == {"U0ELI00000", "slack:U_BO"}
-        assert "is nobody's again" in await yard.say(f"alert unack {id}")
+        assert "waits for somebody again" in await yard.say(f"alert unack {id}")
         assert "Nobody has acknowledged" in await yard.say(f"alert unack {id}")
 
 
@@ -113,7 +113,7 @@ async def test_a_silence_of_it_mutes_its_incidents(tmp_path: Path) -> None:
 async def test_it_is_not_said_to_be_over_while_alerts_fire(tmp_path: Path) -> None:
     async with a_storm_of(tmp_path) as (yard, id):
         said = await yard.say(f"incident resolve {id} --reason 'power is back'")
-    assert f"Incident {id} is not over: alerts fire in 30 incidents of it." in said
+    assert f"Incident {id} is not over: alerts fire in 30 incidents under it." in said
 
 
 async def test_a_word_about_it_is_a_word_about_each_that_waits_for_a_proof(tmp_path: Path) -> None:

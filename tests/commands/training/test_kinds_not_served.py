@@ -85,4 +85,4 @@ async def test_a_kind_that_is_served_and_forbidden_is_not_seen(
     yard, kube = limited
     kube.create(a_definition(JOBSETS))
     await yard.seen(lambda: "jobsets" in yard.cluster.inventory().missing)
-    assert "trainings made of a JobSet cannot be seen" in await yard.say("training list", DANA)
+    assert "trainings of kind JobSet cannot be seen" in await yard.say("training list", DANA)

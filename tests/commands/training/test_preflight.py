@@ -200,4 +200,4 @@ def test_a_node_with_gpus_but_without_memory_reports_the_memory() -> None:
 def test_nodes_that_are_not_selected_are_counted_separately() -> None:
     task = workers(1, selector={"pool": "large"}, gpus=1)
     found = fit([task], a_node("n1", labels={"pool": "small"}), a_node("n2"))
-    assert unschedulable_reasons(found, {})[-1] == "2 nodes are not pool=large"
+    assert unschedulable_reasons(found, {})[-1] == "2 nodes do not match pool=large"

@@ -17,6 +17,7 @@ from commands.training.launch_card import launch_card
 from commands.training.logs import find_rank
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.rows import a_launch
+from tests.support.trainings import a_training
 from tests.support.yard import ANA, BO, NOON, Yard, text_of
 
 LAUNCH = "training launch mnist --image registry.example/mnist:7 --workers 2 --gpus 4 --ps 1"
@@ -179,12 +180,10 @@ async def test_a_rank_that_never_restarted_has_no_log_of_a_run_before(
 
 
 ROW = a_launch(NOON, id="prod-a/m/m", training="m/m", by="U_ANA", channel="C")
-VIEW = Training(
-    id="m/m",
-    kind="Job",
-    namespace="m",
-    name="m",
-    state=TrainingState.RUNNING,
+VIEW = a_training(
+    "m",
+    "m",
+    TrainingState.RUNNING,
     wanted=2,
     gpus_wanted=16,
     started=NOON - timedelta(minutes=5),
@@ -265,14 +264,7 @@ def test_a_role_may_have_dashes_in_its_name(given: str, found: tuple[str, int]) 
 
 def test_why_a_training_waits_can_be_translated_in_the_list() -> None:
     reason = sentence("{count} nodes are cordoned", count=3)
-    training = Training(
-        id="vision/detr",
-        kind="Job",
-        namespace="vision",
-        name="detr",
-        state=TrainingState.QUEUED,
-        reason=reason,
-    )
+    training = a_training("vision", "detr", TrainingState.QUEUED, reason=reason)
 
     ((*_, shown, _, _),) = training_table([training], NOON).rows
 

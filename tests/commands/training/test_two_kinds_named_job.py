@@ -285,9 +285,7 @@ async def test_one_is_suspended_and_an_undo_restarts_it(stage: Stage) -> None:
 async def test_one_that_cannot_be_suspended_is_not_requested_and_the_other_is(stage: Stage) -> None:
     await stage.create_both()
     measured(stage.yard, {}, names=(NAME, f"{NAME}-worker-0"))
-    why = (
-        f"is a Job.batch.volcano.sh, which cannot be suspended: training stop {stage.key(VCJOBS)} deletes it"
-    )
+    why = f"is of kind Job.batch.volcano.sh, which cannot be suspended: training stop {stage.key(VCJOBS)} deletes it"
     answer = await stage.yard.say(f"gpu free {stage.key(VCJOBS)}", DANA)
     assert "There is nothing to request" in answer
     assert why in answer

@@ -8,12 +8,17 @@ from bot.cards.card_kind import CardContext
 from bot.cards.launch_cards import wanted_launch_card
 from collectors.cluster.kinds import JOBS, PERSISTENT_VOLUME_CLAIMS
 from collectors.trainings.training import TrainingState
-from commands.execution.plan import PlanState
+from commands.execution.plan import Plan, PlanState
 from commands.models import Launch
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import ANA, DANA, Yard, text_of
 
 LINE = "training launch mnist --image registry.example/mnist:7 --workers 12 --service-per-task --wait"
+
+
+async def undone(yard: Yard, plan: Plan) -> None:
+    over = await yard.do(f"plan undo {plan.id}", DANA)
+    assert over.state is PlanState.DONE, over.error
 
 
 async def test_the_preview_shows_the_disruption_and_what_is_deleted_with_the_namespace(
@@ -42,8 +47,7 @@ async def test_the_undo_of_a_launch_that_was_suspended_meanwhile_deletes_it(
     plan = await yard.do("training launch mnist --image registry.example/mnist:7 --gpus 1", ANA)
     kube.patch("jobs", "mnist", "mnist-worker", {"spec": {"suspend": True}})
     await yard.seen(lambda: bool(yard.cluster.inventory().all(JOBS)["mnist/mnist-worker"].spec.suspend))
-    undone = await yard.do(f"plan undo {plan.id}", DANA)
-    assert undone.state is PlanState.DONE, undone.error
+    await undone(yard, plan)
     assert not kube.list("jobs", "mnist")
 
 
@@ -52,8 +56,7 @@ async def test_an_undo_goes_on_although_some_objects_are_gone_already(
 ) -> None:
     plan = await yard.do("training launch mnist --image registry.example/mnist:7 --gpus 1", ANA)
     kube.delete("jobs", "mnist", "mnist-worker")
-    undone = await yard.do(f"plan undo {plan.id}", DANA)
-    assert undone.state is PlanState.DONE, undone.error
+    await undone(yard, plan)
     assert not kube.list("services", "mnist")
 
 

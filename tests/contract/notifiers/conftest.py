@@ -50,6 +50,16 @@ class Site:
     )  # how often people were called, where the other side says so
 
 
+def _failing(answer: Callable[[int], None]) -> Callable[[int], None]:
+    """Return what lets a server refuse so many requests."""
+
+    def fail(times: int) -> None:
+        for _ in range(times):
+            answer(500)
+
+    return fail
+
+
 @asynccontextmanager
 async def slack_site() -> AsyncIterator[Site]:
     async with AsyncExitStack() as stack:
@@ -112,10 +122,7 @@ async def webhook_site() -> AsyncIterator[Site]:
         def shown() -> list[str]:
             return [body["incident"]["title"] for body in receiver.latest().values()]
 
-        def fail(times: int) -> None:
-            for _ in range(times):
-                receiver.answer(500)
-
+        fail = _failing(receiver.answer)
         yield Site(
             kind="webhook",
             notifier=notifier,
@@ -139,10 +146,7 @@ async def pagerduty_site() -> AsyncIterator[Site]:
             latest = {one["dedup_key"]: one["payload"]["summary"] for one in pagerduty.events}
             return [summary.partition("] ")[2] for summary in latest.values()]
 
-        def fail(times: int) -> None:
-            for _ in range(times):
-                pagerduty.answer(500)
-
+        fail = _failing(pagerduty.answer)
         yield Site(
             kind="pagerduty",
             notifier=notifier,
@@ -167,10 +171,7 @@ async def apprise_site() -> AsyncIterator[Site]:
         def shown() -> list[str]:
             return [body["title"] for body in receiver.bodies]
 
-        def fail(times: int) -> None:
-            for _ in range(times):
-                receiver.answer(500)
-
+        fail = _failing(receiver.answer)
         yield Site(
             kind="apprise",
             notifier=notifier,

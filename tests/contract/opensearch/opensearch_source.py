@@ -14,7 +14,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.log_match import AllOf, AnyOf, FieldPhrase, LogMatch, Not
 from collectors.facts.queries import LogLevel, LogQuery, Query
 from collectors.facts.redaction import Redactor
-from collectors.facts.results import Blind, LinePage, LogLine, QueryResult, Series, SourceError
+from collectors.facts.results import Blind, LineLabels, LinePage, LogLine, QueryResult, Series, SourceError
 from collectors.facts.topology import Topology
 from collectors.logs.answering import LogLimits, answer_log_query
 from collectors.logs.level_words import level_words
@@ -186,25 +186,14 @@ class OpenSearchSource:
         await self._session.close()
 
     async def lines(
-        self,
-        *,
-        where: Mapping[str, str | Sequence[str]],
-        at: datetime,
-        since: datetime | None = None,
-        tail: int = 100,
+        self, *, where: LineLabels, at: datetime, since: datetime | None = None, tail: int = 100
     ) -> Sequence[LogLine]:
         window = Window(since=since or at - timedelta(hours=1), until=at)
         store = await self._open(at)
         return shown_in_order(await store.read(LineSearch(window=window), exact_values(where), size=tail))
 
     async def page(
-        self,
-        *,
-        where: Mapping[str, str | Sequence[str]],
-        since: datetime,
-        until: datetime,
-        size: int = 200,
-        after: str = "",
+        self, *, where: LineLabels, since: datetime, until: datetime, size: int = 200, after: str = ""
     ) -> LinePage:
         window = Window(since=since, until=until)
         return await read_page(await self._open(until), where, window, size=size, after=after)

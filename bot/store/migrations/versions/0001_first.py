@@ -3,39 +3,28 @@
 from alembic import op
 from sqlalchemy import Column, Integer, Text
 
+from bot.store.migrations.rewriting import create_table
+
 revision = "0001"
 down_revision = None
 
 
 def upgrade() -> None:
-    _rows("alerts", "cluster", "rule", "state")
-    _rows("incidents", "cluster", "state", "group_key", "resolved_at")
-    _rows("silences", "cluster")
-    _rows("cards", "cluster", "state", "kind", "row_id", "channel")
-    _rows("replies", "cluster", "state", "card")
-    _rows("plans", "cluster", "state", "incident", "actor")
-    _rows("steps", "cluster", "plan", "state")
-    _rows("audit", "cluster", "actor", "plan", "at")
-    _rows("agenda", "cluster", "at")
-    _rows("leases", "cluster", "node")
-    _rows("reclaim_requests", "cluster", "state", "training")
-    _rows("launches", "cluster", "state")
-    _rows("progress", "cluster")
-    _rows("handled_requests", "at")
-    _rows("interactions")
+    create_table("alerts", "cluster", "rule", "state")
+    create_table("incidents", "cluster", "state", "group_key", "resolved_at")
+    create_table("silences", "cluster")
+    create_table("cards", "cluster", "state", "kind", "row_id", "channel")
+    create_table("replies", "cluster", "state", "card")
+    create_table("plans", "cluster", "state", "incident", "actor")
+    create_table("steps", "cluster", "plan", "state")
+    create_table("audit", "cluster", "actor", "plan", "at")
+    create_table("agenda", "cluster", "at")
+    create_table("leases", "cluster", "node")
+    create_table("reclaim_requests", "cluster", "state", "training")
+    create_table("launches", "cluster", "state")
+    create_table("progress", "cluster")
+    create_table("handled_requests", "at")
+    create_table("interactions")
     op.create_table(
         "numbers", Column("name", Text, primary_key=True), Column("last", Integer, nullable=False)
     )
-
-
-def _rows(name: str, *columns: str) -> None:
-    op.create_table(
-        name,
-        Column("id", Text, primary_key=True),
-        Column("seq", Integer, nullable=False),
-        *(Column(column, Text, nullable=False) for column in columns),
-        Column("over_at", Text),
-        Column("document", Text, nullable=False),
-    )
-    for column in ("seq", "over_at", *columns):
-        op.create_index(f"{name}_by_{column}", name, [column])

@@ -119,7 +119,7 @@ async def test_a_line_that_ends_every_process_is_given_up() -> None:
     await _run_until(_inbox(store, ends_the_process, answers), partial(_is_empty, store))
     assert taken == [False] + [True] * MAX_INTERRUPTED
     (text,) = answers.texts
-    assert "each time that it ran, Yardmaster ended" in text
+    assert "Yardmaster stopped each time that it ran this" in text
 
 
 async def test_a_line_that_had_not_begun_to_run_is_not_given_up() -> None:

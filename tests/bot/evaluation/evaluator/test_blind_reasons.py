@@ -6,16 +6,12 @@ from typing import Any
 
 import pytest
 
-from alerts.routing import CardRouting
 from bot.evaluation.cluster_view import BlindView
-from bot.evaluation.evaluator import Evaluator, RuleSources
-from bot.evaluation.recorder import IncidentRecorder
-from bot.evaluation.scheduler import RuleScheduler
-from bot.metrics import Metrics
+from bot.evaluation.evaluator import Evaluator
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult
-from tests.support.alerting import CLUSTER, a_renderer, a_rule, a_topology, minutes
-from tests.support.memory_store import MemoryStore
+from tests.support.alerting import CLUSTER, a_rule, a_topology, minutes
+from tests.support.evaluation import an_evaluator
 from tests.support.routing import QuietSource, a_router
 from tests.support.yard import Hands
 
@@ -39,14 +35,11 @@ async def test_a_card_shows_the_present_reason() -> None:
     router = a_router(metrics)
     cluster: Any = SimpleNamespace(sources=None, name=CLUSTER, cache=None, pod_logs=None, topology=a_topology)
     shown: list[str] = []
-    evaluator = Evaluator(
+    evaluator: Evaluator = an_evaluator(
         cluster,
-        RuleScheduler(CLUSTER, (rule,), router, a_renderer()),
-        IncidentRecorder(CLUSTER, MemoryStore(), CardRouting(default="C1")),
+        rule,
         router,
-        rules=RuleSources(shipped=(rule,)),
-        clock=clock,
-        metrics=Metrics(),
+        clock,
         on_view_change=lambda: shown.append(evaluator.blind["prometheus"]),
     )
     for reason in (REFUSED, REFUSED, "it answered 503: it is starting", "it answered 503: it is starting"):

@@ -10,22 +10,18 @@ from typing import Any
 
 import pytest
 
-from alerts.routing import CardRouting
 from alerts.rules import Rule
-from bot.evaluation.evaluator import Evaluator, RuleSources
+from bot.evaluation.evaluator import Evaluator
 from bot.evaluation.failure_alarm import CHANGE_PACE, SLOWEST_PACE
-from bot.evaluation.recorder import IncidentRecorder
-from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import SNAPSHOT_EVERY
-from bot.metrics import Metrics
 from collectors.check import CheckInput, ClusterCheck, SourceState
 from collectors.cluster.cache import ObjectChange
 from collectors.cluster.devices import ResourceClaim
 from collectors.cluster.objects import PersistentVolumeClaim, Pod
 from collectors.facts.queries import CheckQuery
 from collectors.facts.results import Blind, Sample
-from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, a_topology
-from tests.support.memory_store import MemoryStore
+from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology
+from tests.support.evaluation import an_evaluator
 from tests.support.objects import inventory, node, pod, read
 from tests.support.routing import a_router
 
@@ -79,15 +75,7 @@ def evaluator(
 
     check = ClusterCheck(name="looks", summary="", needs=needs, run=cache.check, kinds=kinds)
     router = a_router(checks={"looks": check}, check_input=inputs)
-    return Evaluator(
-        cluster,
-        RuleScheduler(CLUSTER, (rule,), router, a_renderer()),
-        IncidentRecorder(CLUSTER, MemoryStore(), CardRouting(default="C1")),
-        router,
-        rules=RuleSources(shipped=(rule,)),
-        clock=clock,
-        metrics=Metrics(),
-    )
+    return an_evaluator(cluster, rule, router, clock)
 
 
 async def test_other_rules_are_evaluated_while_changed_nodes_wait_for_the_pace(looptime: Any) -> None:

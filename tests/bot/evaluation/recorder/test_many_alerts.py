@@ -16,8 +16,6 @@ from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import MemberRow, whole_ones
 from alerts.incidents.proofs import NO_FACTS
 from alerts.incidents.shortening import KEPT
-from alerts.matching import parse_matchers
-from alerts.silences import Silence
 from bot.evaluation import recorder
 from bot.store.sql_store import SqlStore
 from commands.incident.card_context import incident_context
@@ -25,6 +23,7 @@ from tests.support.alerting import CLUSTER, NOON, a_rule, minutes
 from tests.support.evaluation import EVERY, Canned, EvaluationStage
 from tests.support.memory_store import MemoryStore
 from tests.support.new_store import new_store
+from tests.support.rows import a_silence
 
 MANY = KEPT + 150
 PLAIN = a_rule("DNSDown", labels={"component": "dns"})
@@ -122,17 +121,8 @@ async def test_a_silence_covers_it_only_with_all_of_its_alerts() -> None:
     await yard.round(0)
     (incident,) = await yard.incidents()
     shown = "|".join(sorted({member.subject.node for member in incident.members}))
-    silence = Silence(
-        id="s1",
-        cluster=CLUSTER,
-        matchers=(),
-        starts_at=NOON,
-        ends_at=NOON + minutes(30),
-        by="U1",
-        comment="known",
-    )
     for matchers, is_covered in ((f'node=~"{shown}"', False), ('component="dns"', True)):
-        await yard.silence(replace(silence, matchers=parse_matchers(matchers)))
+        await yard.silence(a_silence(NOON, matchers, cluster=CLUSTER))
         async with yard.store.read() as snapshot:
             context = await incident_context(incident, snapshot, rules={}, now=NOON)
         assert (context.silenced_until is not None) is is_covered

@@ -16,16 +16,9 @@ from bot.evaluation.posting import IncidentPosting
 from tests.bot.evaluation.recorder.conftest import a_yard, by_rule
 from tests.support.alerting import CLUSTER, NOON, a_rule, minutes
 from tests.support.evaluation import EVERY, Canned, EvaluationStage
+from tests.support.rows import a_silence
 
-SILENCE = Silence(
-    id="s1",
-    cluster=CLUSTER,
-    matchers=parse_matchers('node="gpu-a01"'),
-    starts_at=NOON,
-    ends_at=NOON + minutes(30),
-    by="U1",
-    comment="known",
-)
+SILENCE = a_silence(NOON, 'node="gpu-a01"', cluster=CLUSTER)
 
 
 async def test_a_silenced_incident_is_recorded_and_not_delivered() -> None:

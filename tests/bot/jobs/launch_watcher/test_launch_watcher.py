@@ -14,12 +14,13 @@ from bot.live_cluster import LiveCluster
 from collectors.cluster.inventory import Inventory
 from collectors.facts.redaction import MARK, Redactor
 from collectors.internal_errors import InternalErrors
-from collectors.trainings.training import Rank, Training, TrainingState
+from collectors.trainings.training import Rank, TrainingState
 from commands.models import Launch
 from tests.support.alerting import CLUSTER, NOON
 from tests.support.memory_store import MemoryStore
 from tests.support.objects import inventory
 from tests.support.rows import a_launch
+from tests.support.trainings import a_training
 
 CLOCK = SimpleNamespace(now=lambda: NOON, elapsed=timedelta)
 
@@ -66,12 +67,10 @@ class PodLogs:
 
 
 async def test_the_last_lines_contain_no_line_of_a_private_key() -> None:
-    failed = Training(
-        id="vision/detr",
-        kind="Job",
-        namespace="vision",
-        name="detr",
-        state=TrainingState.FAILED,
+    failed = a_training(
+        "vision",
+        "detr",
+        TrainingState.FAILED,
         reason="BackoffLimitExceeded",
         failures=(Rank(role="worker", index=0, pod="detr-0"),),
     )
@@ -140,13 +139,8 @@ async def test_a_bug_with_one_launch_does_not_hide_the_later_ones(monkeypatch: p
 async def test_a_launch_that_was_made_again_while_the_logs_were_read_is_not_overwritten() -> None:
     store = MemoryStore()
     again = replace(LAUNCH, thread="2.2", plan="p2")
-    failed = Training(
-        id="vision/detr",
-        kind="Job",
-        namespace="vision",
-        name="detr",
-        state=TrainingState.FAILED,
-        failures=(Rank(role="worker", index=0, pod="detr-0"),),
+    failed = a_training(
+        "vision", "detr", TrainingState.FAILED, failures=(Rank(role="worker", index=0, pod="detr-0"),)
     )
 
     class SlowLogs(PodLogs):

@@ -150,17 +150,6 @@ async def test_a_store_for_two_clusters_with_the_same_nodes(start_prometheus: St
         assert {one.uuid for one in found} == {other.uuid(0)}
 
 
-async def test_clusters_that_nothing_tells_apart_are_blind(start_prometheus: StartPrometheus) -> None:
-    other = replace(STD, number=77, named={"Hostname": "gpu-std"})
-    samples = store((STD, {"cluster": "eu"}), (other, {"cluster": "us"}))
-    server = start_prometheus(samples=(one for one in samples if "kube_node_info" not in one))
-    unknown = replace(topology_of((STD,)), node_of_address={})
-    async with source_of(server.url, lambda: unknown) as source:
-        found = await queried(source, "GPUTemperatureHigh")
-        assert isinstance(found, Blind)
-        assert "set prometheus.matchers" in found.reason
-
-
 async def test_copies_of_two_prometheus(start_prometheus: StartPrometheus) -> None:
     one, other = {"prometheus_replica": "a"}, {"prometheus_replica": "b"}
     server = start_prometheus(samples=store((STD, one), (STD, other)))
@@ -180,19 +169,20 @@ async def test_an_environment_by_a_label_of_no_list_is_left_out(start_prometheus
         assert 'only series with env!~"stage"' in source.dialects.described()[0]
 
 
-async def test_environments_that_nothing_tells_apart_are_blind_until_it_is_set(
-    start_prometheus: StartPrometheus,
+@pytest.mark.parametrize(("label", "one", "two"), [("cluster", "eu", "us"), ("env", "prod", "stage")])
+async def test_clusters_and_environments_that_nothing_tells_apart_are_blind_until_it_is_set(
+    start_prometheus: StartPrometheus, label: str, one: str, two: str
 ) -> None:
     other = replace(STD, number=77, named={"Hostname": "gpu-std"})
-    samples = store((STD, {"env": "prod"}), (other, {"env": "stage"}))
-    server = start_prometheus(samples=(one for one in samples if "kube_node_info" not in one))
+    samples = store((STD, {label: one}), (other, {label: two}))
+    server = start_prometheus(samples=(each for each in samples if "kube_node_info" not in each))
     unknown = replace(topology_of((STD,)), node_of_address={})
     async with source_of(server.url, lambda: unknown) as source:
         found = await queried(source, "GPUTemperatureHigh")
         assert isinstance(found, Blind)
         assert "set prometheus.matchers" in found.reason
-        assert 'env="stage"' in found.reason
-    async with source_of(server.url, lambda: unknown, matchers={"env": "prod"}) as source:
+        assert f'{label}="{two}"' in found.reason
+    async with source_of(server.url, lambda: unknown, matchers={label: one}) as source:
         (hot,) = subjects("GPUTemperatureHigh", await seen(source, "GPUTemperatureHigh"))
         assert hot.uuid == STD.uuid(0)
 

@@ -187,9 +187,9 @@ async def test_an_open_preview_can_be_cancelled_from_home(yard: Yard) -> None:
     [
         ("gpu list --node nope", f"There is no node nope. There are gpu-a01, {NODE}."),
         ("node show nope", f"There is no node nope. There are gpu-a01, {NODE}."),
-        ("volume show nope", "There is no volume nope, and no other."),
-        ("training stop nosuch", "There is no training nosuch, and no other."),
-        ("gpu free nosuch", "There is no training nosuch, and no other."),
+        ("volume show nope", "There is no volume nope, nor any other."),
+        ("training stop nosuch", "There is no training nosuch, nor any other."),
+        ("gpu free nosuch", "There is no training nosuch, nor any other."),
         ("node history gpu-z1", "There is no node gpu-z1. Did you mean"),
         ("runbook nope", "There is no runbook nope. runbook lists the "),
     ],
