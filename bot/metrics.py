@@ -87,6 +87,11 @@ class Metrics:
             "Alerts of other programs that were stored, each time it was sent.",
             registry=self.registry,
         )
+        self.alerts_waiting = Gauge(
+            "yardmaster_alerts_waiting",
+            "Alerts of other programs that were accepted, and that no incident shows yet.",
+            registry=self.registry,
+        )
         self.alerts_invalid = Counter(
             "yardmaster_alerts_invalid_total",
             "Alerts of other programs that were refused.",

@@ -13,6 +13,7 @@ from bot.http.alertmanager_api import AlertmanagerApi
 from bot.http.senders import Sender
 from bot.http.server import Routes
 from bot.live_cluster import LiveCluster
+from bot.receiving.alert_inbox import AlertInbox
 from bot.receiving.alertmanager_client import AlertmanagerClient
 from bot.receiving.posted_alerts import ReadingOptions
 from bot.receiving.receiver import Inlet, Receiver
@@ -75,6 +76,7 @@ def wire_shared_silences(shared: SharedParts, clusters: Sequence[str]) -> dict[s
 def wire_alert_routes(
     shared: SharedParts,
     receiver: Receiver,
+    inbox: AlertInbox,
     take: Handler,
     senders: Sequence[Sender],
     *,
@@ -83,7 +85,7 @@ def wire_alert_routes(
     """Return the HTTP endpoints that feed the receiver, and those that show alerts and silences."""
     receive = shared.settings.receive
     posts = AlertEndpoints(
-        receiver=receiver,
+        inbox=inbox,
         options=ReadingOptions(
             lasts=receive.resolve_timeout,
             drop_labels=frozenset(receive.drop_labels),
@@ -103,6 +105,7 @@ def wire_alert_routes(
         version=version("yardmaster"),
         started=shared.clock.now(),
         ends_at=receiver.end_of,
+        settled=inbox.settled,
         inhibit_rules=inhibit_rules,
     )
     return posts, api

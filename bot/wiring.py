@@ -7,6 +7,7 @@ from functools import partial
 
 import structlog
 
+from alerts.kept_bodies import BodyStore
 from alerts.routing import CardRouting
 from alerts.rules import Rule, RuleIndex
 from bot.channels.channel_catalogue import default_channel, open_channels
@@ -25,6 +26,7 @@ from bot.language.message_catalogue import catalogue
 from bot.live_cluster import LiveCluster, open_cluster
 from bot.metrics import Metrics
 from bot.person_book import CHAT, open_person_book
+from bot.receiving.alert_inbox import AlertInbox
 from bot.receiving.receiver import Receiver
 from bot.settings.mapping import (
     breaker_of,
@@ -39,6 +41,7 @@ from bot.settings.mapping import (
 from bot.settings.schema import Settings
 from bot.shared_parts import SharedParts
 from bot.source_catalogue import SourceParts, not_connected
+from bot.store.inbox_file import InboxFile
 from bot.store.sql_store import SqlStore
 from bot.supervise import Work, run_together
 from bot.wired_channels import (
@@ -145,11 +148,17 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
             metrics=metrics,
             errors=errors,
         )
-        yield _assemble(shared, clusters, opened)
+        bodies = await InboxFile.open(settings.store.url)
+        if bodies is not None:
+            stack.push_async_callback(bodies.close)
+        yield _assemble(shared, clusters, opened, bodies)
 
 
 def _assemble(
-    shared: SharedParts, clusters: Mapping[str, LiveCluster], opened: Mapping[str, OpenChannel]
+    shared: SharedParts,
+    clusters: Mapping[str, LiveCluster],
+    opened: Mapping[str, OpenChannel],
+    bodies: BodyStore | None,
 ) -> Yardmaster:
     channel = default_channel(opened)
     views = {name: wire_view(shared, cluster) for name, cluster in clusters.items()}
@@ -180,7 +189,14 @@ def _assemble(
     )
     parts |= wire_store_watch(shared, opened, channel)
     receiver = wire_receiver(shared, known, views, recorders)
-    parts |= {"received alerts": receiver.run, **wire_shared_silences(shared, tuple(known))}
+    inbox = AlertInbox(
+        receiver, bodies, shared.store, shared.clock, note_waiting=shared.metrics.alerts_waiting.set
+    )
+    parts |= {
+        "received alerts": receiver.run,
+        "inbox of alerts": inbox.run,
+        **wire_shared_silences(shared, tuple(known)),
+    }
     parts |= {"delivery": reconciler.run, **wire_charts(shared, opened, clusters, rules)}
     parts |= {
         f"heartbeat {one.channel}": HeartbeatSender(one, not_ready).run
@@ -207,7 +223,7 @@ def _assemble(
         pipeline=pipeline,
         reconciler=reconciler,
         evaluators=evaluators,
-        server=_server(shared, pipeline, receiver, conversation, not_ready),
+        server=_server(shared, pipeline, receiver, inbox, conversation, not_ready),
         metrics=shared.metrics,
         errors=shared.errors,
         parts=parts,
@@ -298,6 +314,7 @@ def _server(
     shared: SharedParts,
     pipeline: Pipeline,
     receiver: Receiver,
+    inbox: AlertInbox,
     conversation: Conversation | None,
     not_ready: Callable[[], str],
 ) -> Server:
@@ -310,7 +327,7 @@ def _server(
         not_ready=not_ready,
         senders=senders,
         routes=wire_alert_routes(
-            shared, receiver, pipeline.handle, senders, inhibit_rules=pipeline.routing.inhibit_rules
+            shared, receiver, inbox, pipeline.handle, senders, inhibit_rules=pipeline.routing.inhibit_rules
         ),
         slack=conversation.receive if conversation else None,
     )

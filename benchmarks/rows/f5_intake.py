@@ -32,6 +32,7 @@ AGAIN = 0.05  # seconds until a batch that was not taken is sent again
 class Taken:
     rate: float  # alerts a second
     again: float  # of repeats
+    shown: float  # alerts a second, until the last of them is shown
     memory: int  # bytes, with all of them
     idle: int  # bytes, before the first
 
@@ -48,6 +49,13 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
                 unit="1/s",
                 peer=Peer(name=f"{programs.PEER}, in memory", value=peers.rate),
                 goal=Goal(limit=0.6, at_least=True),
+            ),
+            Row(
+                id="F5",
+                measure="… until GET /api/v2/alerts shows the last of them",
+                value=ours.shown,
+                unit="1/s",
+                peer=Peer(name=f"{programs.PEER}, in memory", value=peers.shown),
             ),
             Row(
                 id="F5",
@@ -105,11 +113,13 @@ async def _measured(make: Callable[[Path], AlertProgram]) -> Taken:
         await program.start()
         try:
             idle = program.memory
-            rate = TIMED / await _sent(program, timed)
+            seconds = await _sent(program, timed)
+            shown = TIMED / (seconds + await _shown(program, TIMED))
             again = TIMED / await _sent(program, timed)
             await _sent(program, rest)
+            await _shown(program, STANDING)
             await asyncio.sleep(SETTLED)
-            return Taken(rate=rate, again=again, memory=program.memory, idle=idle)
+            return Taken(rate=TIMED / seconds, again=again, shown=shown, memory=program.memory, idle=idle)
         finally:
             await program.kill()
 
@@ -131,6 +141,19 @@ async def _sent(program: AlertProgram, bodies: list[bytes]) -> float:
         began = time.perf_counter()
         await asyncio.gather(*(send() for _ in range(SENDERS)))
         return time.perf_counter() - began
+
+
+async def _shown(program: AlertProgram, alerts: int) -> float:
+    """Wait until the last of so many alerts are shown; return the seconds that it took."""
+    last = {"filter": f'node="gpu-{(alerts - 1) // NAMES:05}"'}
+    began = time.perf_counter()
+    timeout = aiohttp.ClientTimeout(total=120)
+    async with aiohttp.ClientSession(program.url, timeout=timeout, headers=program.headers) as session:
+        while True:
+            async with session.get(PATH, params=last) as answer:
+                if answer.status == 200 and len(await answer.json()) == NAMES:
+                    return time.perf_counter() - began
+            await asyncio.sleep(AGAIN)
 
 
 BENCHMARK = Benchmark(id="F5", title="the intake of alerts", run=run, limit=timedelta(minutes=8))

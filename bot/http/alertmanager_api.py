@@ -17,12 +17,21 @@ from alerts.matching import Matcher, Operator, matches, parse_matchers
 from alerts.silences import Silence
 from alerts.store import Store
 from bot.cooperative import in_pieces
-from bot.http.alertmanager_view import RECEIVER, alert_view, group_views, silence_view, status_view
+from bot.http.alert_endpoints import busy_answer
+from bot.http.alertmanager_view import (
+    GROUPED_BY,
+    RECEIVER,
+    alert_view,
+    group_views,
+    silence_view,
+    status_view,
+)
 from bot.http.gate import error_answer
 from bot.http.incident_silences import incident_silences
 from bot.http.line_answer import line_answer
 from bot.http.openapi_errors import TOO_FEW, code_of, openapi_error
 from bot.http.senders import NO_TOKEN, Sender, sender_of
+from bot.receiving.receiver import BusyError
 from bot.receiving.silence_wire import WireSilence
 from collectors.facts.clock import Clock, format_duration
 from collectors.facts.patterns import compile_pattern
@@ -49,6 +58,7 @@ class AlertmanagerApi:
     """What the endpoints need. `clusters`: their names; a silence is of one of them. `started`: of the process.
 
     `ends_at`: when an alert is over that is not sent again, as it was given last.
+    `settled` waits until what was accepted before is stored, and raises BusyError if that takes long.
     """
 
     store: Store
@@ -59,6 +69,7 @@ class AlertmanagerApi:
     version: str
     started: datetime
     ends_at: Callable[[Alert], datetime | None]
+    settled: Callable[[], Awaitable[None]]
     inhibit_rules: Sequence[InhibitRule] = ()
 
     def add_to(self, app: web.Application) -> None:
@@ -87,15 +98,22 @@ class AlertmanagerApi:
                 if error.code:
                     return openapi_error(error.code, str(error))
                 return _json(str(error), error.status)
+            except BusyError as error:
+                return busy_answer(str(error))
             return web.Response() if found is None else _json(found)
 
         return handle
 
-    async def _alerts(self, request: web.Request, _: Actor) -> list[dict[str, Any]]:
+    async def _alerts(self, request: web.Request, _: Actor) -> list[msgspec.Raw]:
+        return [encoded for _, encoded in await self._shown(request)]
+
+    async def _shown(self, request: web.Request) -> list[tuple[str, msgspec.Raw]]:
+        """Return the wanted alerts, each by its name and encoded: all of them at once would hold up the others."""
         now, matchers = self.clock.now(), _filter(request)
         wanted = {name: _is_wanted(request, name) for name in ("active", "silenced", "inhibited")}
         if not _is_ours(request):
             return []
+        await self.settled()
         async with self.store.read() as snapshot:
             firing = await snapshot.rows(Alert).find(state=AlertState.FIRING)
             silences = [one for one in await snapshot.rows(Silence).find() if one.is_active(now)]
@@ -105,7 +123,7 @@ class AlertmanagerApi:
             if alert.cluster in inhibiting:
                 inhibiting[alert.cluster].put(alert)
         covers = [one for one in silences if not one.incident]
-        views = []
+        views: list[tuple[str, msgspec.Raw]] = []
         async for alert in in_pieces(firing):
             if not matches(matchers, alert.labels):
                 continue
@@ -119,11 +137,12 @@ class AlertmanagerApi:
                 or (not by and not inhibited_by and not wanted["active"])
             )
             if not is_hidden:
-                views.append(alert_view(alert, by, inhibited_by, now, ends_at=self.ends_at(alert)))
+                view = alert_view(alert, by, inhibited_by, now, ends_at=self.ends_at(alert))
+                views.append((alert.labels.get(GROUPED_BY, ""), msgspec.Raw(msgspec.json.encode(view))))
         return views
 
-    async def _groups(self, request: web.Request, actor: Actor) -> list[dict[str, Any]]:
-        return group_views(await self._alerts(request, actor))
+    async def _groups(self, request: web.Request, _: Actor) -> list[dict[str, Any]]:
+        return group_views(await self._shown(request))
 
     async def _receivers(self, _request: web.Request, _: Actor) -> list[dict[str, str]]:
         return [{"name": RECEIVER}]

@@ -1,6 +1,6 @@
 """Alertmanager's view of alerts and silences: the JSON of its API, version 2, as amtool, karma and Grafana read it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -58,11 +58,11 @@ def alert_view(
     }
 
 
-def group_views(alerts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return alerts, as they are shown, in groups by their name."""
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for alert in alerts:
-        groups.setdefault(alert["labels"].get(GROUPED_BY, ""), []).append(alert)
+def group_views(alerts: Iterable[tuple[str, msgspec.Raw]]) -> list[dict[str, Any]]:
+    """Return alerts, each by its name and as it is shown, in groups by their names."""
+    groups: dict[str, list[msgspec.Raw]] = {}
+    for name, alert in alerts:
+        groups.setdefault(name, []).append(alert)
     return [
         {"alerts": found, "labels": {GROUPED_BY: name} if name else {}, "receiver": {"name": RECEIVER}}
         for name, found in sorted(groups.items())

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from alerts.alert import Alert
 from alerts.alert_batch import AlertBatch, AlertRecorder, Update
 from alerts.incidents.twin import twin_of
+from alerts.kept_bodies import InboxMark
 from alerts.lifecycle import AlertState
 from alerts.received import RECEIVED, ReceivedAlert, alert_id, not_repeated, received
 from alerts.rules import Rule, named_rule
@@ -28,9 +29,23 @@ LISTED_WITHIN = timedelta(seconds=1)  # of the last alert of a storm: the list o
 REMEMBERED = timedelta(hours=1)  # what ended: senders repeat the end for a while
 RESTORED = 5_000  # of those that ended, after a start
 
+_NOT_STORED = "they could not be stored"
+
 
 class BusyError(Exception):
     """The alerts are not taken now, and should be sent again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """Alerts that came together. `at`: when, if not now. `number`: of the inbox's body, 0 for none."""
+
+    alerts: Sequence[ReceivedAlert]
+    at: datetime | None = None
+    number: int = 0
+
+
+_Waiting = tuple[Sequence[Delivery], "asyncio.Future[None]"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,37 +106,57 @@ class Receiver:
         self._kept_until: datetime | None = (
             None  # nothing ends before, for want of a repeat: we did not listen
         )
-        self._waiting: list[tuple[Sequence[ReceivedAlert], asyncio.Future[None]]] = []
+        self._waiting: list[_Waiting] = []
+        self._stored_up_to: dict[str, int] = {}  # cluster -> the inbox's last body whose effects it has
         self._wake = asyncio.Event()
+        self._has_begun = asyncio.Event()
+        self.trouble = ""  # why nothing can be stored, since the last time that something could
 
     async def take(self, alerts: Sequence[ReceivedAlert]) -> None:
         """Return when the alerts are stored. Raises BusyError; they may have been stored all the same."""
         if not alerts:
             return
-        waiting = sum(len(waiting) for waiting, _ in self._waiting)
+        waiting = sum(len(one.alerts) for deliveries, _ in self._waiting for one in deliveries)
         if waiting and waiting + len(alerts) > MOST_WAITING:  # a body alone is taken, however many it has
             raise BusyError(f"{MOST_WAITING} alerts wait to be stored")
-        stored = asyncio.get_running_loop().create_future()
-        self._waiting.append((alerts, stored))
-        self._wake.set()
         try:
             async with asyncio.timeout(TAKEN_WITHIN):
-                await stored
+                await self.take_kept([Delivery(alerts=alerts)])
         except TimeoutError as error:
             raise BusyError(f"they were not stored within {TAKEN_WITHIN:g} s") from error
 
+    async def take_kept(self, deliveries: Sequence[Delivery]) -> None:
+        """Return when what follows from these is stored, however long it takes. Raises BusyError if it cannot be.
+
+        One with a number is stored once, however often it is brought.
+        """
+        stored = asyncio.get_running_loop().create_future()
+        self._waiting.append((deliveries, stored))
+        self._wake.set()
+        await stored
+
     async def run(self) -> None:
         """Store what was sent, and end what is not sent again, until cancelled."""
-        await self._restore()
-        while True:
-            taken, self._waiting = self._waiting, []
-            try:
-                await self._store_taken([alerts for alerts, _ in taken])
-            except BaseException:  # this part is restarted, and reads again what is stored
-                _settle(taken, BusyError("they could not be stored"))
-                raise
-            _settle(taken)
-            await self._next()
+        try:
+            await self.restore()
+            while True:
+                taken, self._waiting = self._waiting, []
+                try:
+                    await self._store_taken([one for deliveries, _ in taken for one in deliveries])
+                except BaseException:  # this part is restarted, and reads again what is stored
+                    _settle(taken, BusyError(_NOT_STORED))
+                    raise
+                self.trouble = ""
+                _settle(taken)
+                await self._next()
+        except Exception:
+            self.trouble = _NOT_STORED
+            self._has_begun.set()
+            raise
+
+    async def begun(self) -> None:
+        """Return when it has read what is stored; or has not been able to, which is a trouble."""
+        await self._has_begun.wait()
 
     @property
     def standing(self) -> Iterable[Alert]:
@@ -143,16 +178,20 @@ class Receiver:
             return
         self._wake.clear()
 
-    async def _restore(self) -> None:
+    async def restore(self) -> None:
+        """Read what is stored. `run` does it."""
         async with self._store.read() as snapshot:
             rows = snapshot.rows(Alert)
             found = [
                 *await rows.find(rule=RECEIVED, state=AlertState.RESOLVED, limit=RESTORED, newest=True),
                 *await rows.find(rule=RECEIVED, state=AlertState.FIRING),
             ]
+            marks = await snapshot.rows(InboxMark).find()
+        self._stored_up_to = {mark.cluster: mark.number for mark in marks}
         self._known = {alert.id: alert for alert in found}
         self._ends = {}
         self._looked_at = None
+        self._has_begun.set()
 
     async def _recall(self, over: Iterable[ReceivedAlert]) -> None:
         """Read what is stored of alerts that are over and that we do not remember: they may have ended long ago."""
@@ -161,13 +200,15 @@ class Receiver:
             async with self._store.read() as snapshot:
                 self._known |= await snapshot.rows(Alert).get_all(unknown)
 
-    async def _store_taken(self, taken: Sequence[Sequence[ReceivedAlert]]) -> None:
+    async def _store_taken(self, taken: Sequence[Delivery]) -> None:
         now = self._clock.now()
         draft = _Draft()
-        await self._recall(one for alerts in taken for one in alerts if one.ends_at <= now)
+        up_to = dict(self._stored_up_to)
+        sent = self._not_stored(taken, up_to, now)
+        await self._recall(one for one, at in sent if one.ends_at <= at)
         topologies = {name: inlet.topology() for name, inlet in self._inlets.items()}
         rules = {name: inlet.rules() for name, inlet in self._inlets.items()}
-        async for one in in_pieces([one for alerts in taken for one in alerts]):
+        async for one, at in in_pieces(sent):
             cluster = self._cluster_of(one)
             id = alert_id(cluster, one.labels)
             known = draft.alerts.get(id) or self._known.get(id)
@@ -176,7 +217,7 @@ class Receiver:
                 known,
                 cluster=cluster,
                 topology=topologies[cluster],
-                now=now,
+                now=at,
                 stored_for=self._lasts,
                 twin=self._twin_of(one, cluster, rules[cluster])
                 if known is None or not known.is_firing
@@ -184,10 +225,10 @@ class Receiver:
             )
             draft.change(changes)
             after = draft.alerts.get(id) or known
-            if one.ends_at <= now and after is not None and after.is_firing:
+            if one.ends_at <= at and after is not None and after.is_firing:
                 continue  # the end of its last life, which says nothing about this one
             given = draft.ends.get(id) or self._ends.get(id) or one.ends_at
-            draft.ends[id] = one.ends_at if one.ends_at <= now else max(one.ends_at, given)
+            draft.ends[id] = one.ends_at if one.ends_at <= at else max(one.ends_at, given)
         draft.change(
             not_repeated(alert, end) for alert, end in self._silent(now) if alert.id not in draft.ends
         )
@@ -195,16 +236,43 @@ class Receiver:
             name: [] for name, inlet in self._inlets.items() if inlet.lacks_cards()
         }
         for cluster, updates in {**waiting, **draft.updates}.items():
-            inlet = self._inlets[cluster]
-            batch = AlertBatch(at=now, updates=tuple(updates))
-            await inlet.recorder.record(batch, rules=rules[cluster], topology=topologies[cluster])
+            batch = AlertBatch(at=now, updates=tuple(updates), states=self._mark(cluster, up_to))
+            await self._inlets[cluster].recorder.record(
+                batch, rules=rules[cluster], topology=topologies[cluster]
+            )
             self._known |= {id: alert for id, alert in draft.alerts.items() if alert.cluster == cluster}
+            self._stored_up_to[cluster] = up_to.get(cluster, 0)
         for cluster, inlet in self._inlets.items() if not taken else ():
             if cluster not in draft.updates and inlet.recorder.unlisted:
                 batch = AlertBatch(at=now)
                 await inlet.recorder.record(batch, rules=inlet.rules(), topology=topologies[cluster])
+        self._stored_up_to = up_to  # also of those clusters on which it had no effect
         self._ends |= draft.ends
         self._forget(now)
+
+    def _not_stored(
+        self, taken: Iterable[Delivery], up_to: dict[str, int], now: datetime
+    ) -> list[tuple[ReceivedAlert, datetime]]:
+        """Return the alerts whose effects are not stored, each with the moment as of which it counts.
+
+        `up_to` becomes what is stored after these.
+        """
+        found: list[tuple[ReceivedAlert, datetime]] = []
+        for delivery in taken:
+            number, at = delivery.number, min(delivery.at or now, now)
+            found += [
+                (one, at)
+                for one in delivery.alerts
+                if not number or number > up_to.get(self._cluster_of(one), 0)
+            ]
+            if number:
+                up_to |= {name: max(number, up_to.get(name, 0)) for name in self._inlets}
+        return found
+
+    def _mark(self, cluster: str, up_to: Mapping[str, int]) -> tuple[InboxMark, ...]:
+        """Return the row that is stored with the effects, so that they are stored once."""
+        number = up_to.get(cluster, 0)
+        return (InboxMark(cluster=cluster, number=number),) if number else ()
 
     def _silent(self, now: datetime) -> Sequence[tuple[Alert, datetime]]:
         """Return the alerts that nobody has sent again, and when each was over.
@@ -245,7 +313,7 @@ class Receiver:
         return cluster if cluster in self._inlets else self._default
 
 
-def _settle(taken: Iterable[tuple[object, asyncio.Future[None]]], error: Exception | None = None) -> None:
+def _settle(taken: Iterable[_Waiting], error: Exception | None = None) -> None:
     """Tell the senders whether their alerts are stored, if they still wait."""
     for _, stored in taken:
         if stored.done():

@@ -9,6 +9,7 @@ from tests.house.conftest import ROOT, tracked
 # Sums and differences of the wall clock's time, each with the reason why it is the right clock there.
 WALL_CLOCK = {
     "bot/channels/inbox.py": "the age of a line that an earlier process received",
+    "bot/cli/store_commands.py": "entries of the audit of the last days, over many processes",
     "bot/delivery/channel_worker.py": "the intent of a message that an earlier process sent",
     "bot/delivery/reconciler.py": "a card changes by itself when a silence or a lease ends; its sleep is bounded",
     "bot/jobs/launch_watcher.py": "the age of a launch that an earlier process recorded, once",

@@ -6,6 +6,7 @@ from alerts.store import TABLES
 STAYS = {
     "audit": "who did what is kept as long as the store is",
     "people": "one row for each person who ever did something; rows name them",
+    "inbox_marks": "one row for each cluster",
     "progress": "one row for each cluster",
     "agenda": "a row is deleted once its line was tried",
     "leases": "a row is deleted when its cordon ends; it only reminds before",

@@ -1,6 +1,5 @@
 """Alerts that other programs send become cards, and end as their senders say."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -9,6 +8,8 @@ from typing import Any
 import aiohttp
 import pytest
 
+from alerts.store import StoreError
+from bot.store.inbox_file import InboxFile
 from tests.support.light import TOKEN, Light, light
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -172,21 +173,15 @@ async def test_what_the_store_does_not_take_is_not_acknowledged_and_comes_again(
     tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with light(tmp_path) as stage:
-        is_full = [True]
-        real = stage.yard.store.unit
 
-        def unit() -> Any:
-            if is_full:
-                raise OSError(28, "No space left on device")
-            return real()
+        async def full(*_: Any) -> None:
+            raise StoreError("No space left on device")
 
-        monkeypatch.setattr(stage.yard.store, "unit", unit)
-        status, _ = await send(http, stage, LINK)
-        assert status == 503
-        assert not stage.cards()
-        is_full.clear()
-        async with asyncio.timeout(60):
-            while (await send(http, stage, LINK))[0] != 200:  # noqa: ASYNC110 - the part is started again
-                await asyncio.sleep(0.1)
+        with monkeypatch.context() as faults:
+            faults.setattr(InboxFile, "append", full)
+            status, _ = await send(http, stage, LINK)
+            assert status == 503
+            assert not stage.cards()
+        assert (await send(http, stage, LINK))[0] == 200
         await stage.card("A link of gpu-a01 is down")
         assert len(stage.cards()) == 1

@@ -29,6 +29,7 @@ from bot.channels.slack.notifier import SlackNotifier
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.live_cluster import LiveCluster
+from bot.receiving.alert_inbox import AlertInbox
 from bot.receiving.receiver import BusyError, Inlet, Receiver
 from bot.store.sql_store import SqlStore
 from collectors.facts.labels import Labels
@@ -42,6 +43,7 @@ from demo.lookalikes.slack.state.messages import Message
 from tests.support.alerting import CLUSTER
 from tests.support.chat import LoopClock
 from tests.support.kill_points import Killer
+from tests.support.memory_bodies import MemoryBodies
 from tests.support.memory_store import MemoryStore
 from tests.support.slack_in_process import SlackInProcess
 from tests.support.yard import DANA, EVERYTHING
@@ -74,7 +76,8 @@ class CrashScenario:
     slack: SlackInProcess = field(init=False)
     _began: float = 0.0  # loop time
     _store: AnyStore | None = None
-    _receiver: Receiver | None = None
+    _inbox: AlertInbox | None = None
+    _bodies: MemoryBodies = field(default_factory=MemoryBodies)
     _intake: Intake | None = None
 
     async def run(self, kill_at: int = 0) -> Verdict:
@@ -111,7 +114,7 @@ class CrashScenario:
         try:
             await self._parts(store)
         finally:
-            self._store = self._receiver = self._intake = None
+            self._store = self._inbox = self._intake = None
             await self.close_store(store)
 
     async def _parts(self, store: AnyStore) -> None:
@@ -119,6 +122,7 @@ class CrashScenario:
         recorder = IncidentRecorder(CLUSTER, store, CardRouting(default=channel))
         inlet = Inlet(recorder=recorder, topology=lambda: Topology(cluster=CLUSTER), rules=dict)
         receiver = Receiver({CLUSTER: inlet}, store, self.clock, lasts=timedelta(minutes=5))
+        alerts = AlertInbox(receiver, self._bodies, store, self.clock)
         context = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
         reconciler = Reconciler(
             store,
@@ -149,10 +153,10 @@ class CrashScenario:
             )
         )
         stops = [store.listen(reconciler.mark_changed), store.listen(inbox.wake)]
-        self._store, self._receiver, self._intake = store, receiver, intake
+        self._store, self._inbox, self._intake = store, alerts, intake
         try:
             async with asyncio.TaskGroup() as parts:
-                for part in (receiver, reconciler, intake, inbox):
+                for part in (receiver, alerts, reconciler, intake, inbox):
                     parts.create_task(part.run())
         finally:
             for stop in stops:
@@ -190,10 +194,10 @@ class CrashScenario:
             await send(is_over=True)
 
     async def _was_taken(self, alert: Callable[[], ReceivedAlert]) -> bool:
-        if self._receiver is None:
+        if self._inbox is None:
             return False
         try:
-            await self._receiver.take([alert()])
+            await self._inbox.accept([alert()])
         except BusyError:
             return False
         return True

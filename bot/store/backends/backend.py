@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import ClassVar
 
-from sqlalchemy import ColumnElement, Table
+from sqlalchemy import ColumnElement, Engine, Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -15,6 +15,15 @@ from collectors.facts.sentences import Sentence, sentence
 
 BUSY = timedelta(seconds=10)  # how long to wait for another process's transaction
 READERS = 4  # snapshots at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """A file beside the store's. `engine` is for one thread at a time, and writes one transaction at a time."""
+
+    backend: "Backend"
+    file: Path
+    engine: Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,10 @@ class Backend(ABC):
 
         A file is held by one process, looked after, and copied before it is migrated; the commands `store` work on it.
         """
+
+    def beside(self, suffix: str) -> "Beside | None":
+        """Return a database in a file beside this one's, whose name has the suffix; None if there is no file."""
+        return None
 
     @abstractmethod
     def engine(self, *, reads: bool = False) -> AsyncEngine:

@@ -9,12 +9,21 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sqlalchemy import AsyncAdaptedQueuePool, ColumnElement, Connection, Table, event, func, select
+from sqlalchemy import (
+    AsyncAdaptedQueuePool,
+    ColumnElement,
+    Connection,
+    Table,
+    create_engine,
+    event,
+    func,
+    select,
+)
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from bot.store.backends.backend import BUSY, READERS, Backend
+from bot.store.backends.backend import BUSY, READERS, Backend, Beside
 from collectors.facts.sentences import Sentence, sentence
 
 _BUSY_AGAIN = timedelta(milliseconds=50)
@@ -64,6 +73,16 @@ class Sqlite(Backend):
     @property
     def file(self) -> Path | None:
         return Path(self.database) if self.database and not self.database.startswith("file:") else None
+
+    def beside(self, suffix: str) -> Beside | None:
+        if self.file is None:
+            return None
+        url = make_url(self.url).set(database=f"{self.database}{suffix}")
+        other = Sqlite(url.render_as_string(hide_password=False))
+        engine = create_engine(url.set(drivername=self.scheme), connect_args={"check_same_thread": False})
+        event.listen(engine, "connect", _set_up)
+        event.listen(engine, "begin", _begin)
+        return Beside(backend=other, file=Path(other.database), engine=engine)
 
     def engine(self, *, reads: bool = False) -> AsyncEngine:
         size = READERS if reads else 1

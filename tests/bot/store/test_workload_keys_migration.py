@@ -124,8 +124,19 @@ async def file(tmp_path: Path) -> Path:
     config.set_main_option("script_location", str(MIGRATIONS))
     before = ScriptDirectory.from_config(config).get_revision("0004").down_revision
     with sqlite3.connect(path) as connection:
-        for table in ("members", "parents", "training_notices"):  # what later migrations add
+        later = (
+            "breakers",
+            "inbox_marks",
+            "members",
+            "parents",
+            "remediations",
+            "training_notices",
+            "window_notices",
+        )
+        for table in later:  # what later migrations add
             connection.execute(f"DROP TABLE {table}")
+        for event in ("update", "delete", "insert"):
+            connection.execute(f"DROP TRIGGER audit_refuses_{event}")
         for table, name in (
             ("incidents", "parent"),
             ("incidents", "unanswered_since"),
