@@ -42,7 +42,7 @@ class ExporterKind(StrEnum):
     CENTRAL = "an exporter of the cluster"  # somewhere; about other things
 
 
-_KINDS: tuple[tuple[ExporterKind, tuple[str, ...], str, int], ...] = (
+_KINDS: tuple[tuple[ExporterKind, str | tuple[str, ...], str, int], ...] = (
     (ExporterKind.GPU, DCGM.prefix, "nvidia-dcgm-exporter", 9400),
     (ExporterKind.HOST, ("node_",), "node-exporter", 9100),
     (ExporterKind.HOST, ("kubelet_", "storage_operation_", "csi_operations_"), "kubelet", 10250),
