@@ -3,14 +3,14 @@
 `rows.yaml` has its rows, and the tests that play each.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from tests.recorded.foreign_gpus import FOREIGN, by_hand
 from tests.support.gpu_dialects import TEN, GpuNode
-from tests.support.gpu_makes import MAKES, MakeCluster
+from tests.support.gpu_makes import MAKES, GpuMake, MakeCluster
 from tests.support.recorded_cluster import FaultKind
 from tests.support.recorded_episodes import Episode, episode
 from tests.support.scrape_styles import NODE_DIALECTS, STYLES, Labels
@@ -63,7 +63,11 @@ def _episodes() -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...]]]:
             {"lasts": 8, **own},
             ((FaultKind.HOT, (hot,)), (FaultKind.XID, (xid,))),
         )
-    for make in MAKES:
+    yield from _of_makes(MAKES)
+
+
+def _of_makes(makes: Iterable[GpuMake]) -> Iterator[tuple[str, dict[str, Any], tuple[Any, ...]]]:
+    for make in makes:
         made_by = partial(MakeCluster, make=make, resource=make.resource, units=make.units)
         own = {"nodes": make.nodes, "made_by": made_by}
         each = tuple((kind, (node,)) for kind, node in make.faulty.items())
@@ -77,7 +81,18 @@ def _option(name: str, value: Any) -> Any:
     return value * MINUTE if isinstance(value, int) else value
 
 
-EPISODES: Mapping[str, Episode] = {
-    name: episode(number, *faults, **{key: _option(key, value) for key, value in options.items()})
-    for number, (name, options, faults) in enumerate(_episodes())
-}
+def _numbered(
+    rows: Iterable[tuple[str, dict[str, Any], tuple[Any, ...]]], first: int = 0
+) -> Mapping[str, Episode]:
+    return {
+        name: episode(number, *faults, **{key: _option(key, value) for key, value in options.items()})
+        for number, (name, options, faults) in enumerate(rows, start=first)
+    }
+
+
+EPISODES = _numbered(_episodes())
+
+
+def episodes_of(makes: Iterable[GpuMake]) -> Mapping[str, Episode]:
+    """Return further episodes, after those of the table: each make in quiet, and with its faults."""
+    return _numbered(_of_makes(makes), first=len(EPISODES))

@@ -7,6 +7,7 @@ from enum import StrEnum
 from itertools import zip_longest
 
 from collectors.facts.labels import Labels
+from collectors.sources.prometheus.dialects.families import DCGM
 
 _SERIES = re.compile(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})?", re.S)
 _LABEL = re.compile(r'\s*(\w+)\s*=\s*"((?:[^"\\]|\\.)*)"\s*,?')
@@ -41,8 +42,8 @@ class ExporterKind(StrEnum):
     CENTRAL = "an exporter of the cluster"  # somewhere; about other things
 
 
-_KINDS: tuple[tuple[ExporterKind, tuple[str, ...], str, int], ...] = (
-    (ExporterKind.GPU, ("DCGM_", "gpu_clock", "gpu_health", "gpu_violation_"), "nvidia-dcgm-exporter", 9400),
+_KINDS: tuple[tuple[ExporterKind, str | tuple[str, ...], str, int], ...] = (
+    (ExporterKind.GPU, DCGM.prefix, "nvidia-dcgm-exporter", 9400),
     (ExporterKind.HOST, ("node_",), "node-exporter", 9100),
     (ExporterKind.HOST, ("kubelet_", "storage_operation_", "csi_operations_"), "kubelet", 10250),
     (ExporterKind.HOST, ("problem_",), "node-problem-detector", 20257),

@@ -16,13 +16,18 @@ from tests.support.recorded_cluster import FaultKind, RecordedCluster, RecordedS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeMetric:
-    """A metric of a GPU: its value when well, and in faults. `moves`: it is never the same twice in a row."""
+    """A metric of a GPU: its value when well, and in faults. `moves`: it is never the same twice in a row.
+
+    `grows`: by how much a minute in faults. `only_faulty`: without a fault it has no series.
+    """
 
     name: str
     well: float
     faulty: Mapping[FaultKind, float] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     moves: bool = False
+    grows: Mapping[FaultKind, float] = field(default_factory=dict)
+    only_faulty: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,9 +175,12 @@ class MakeCluster(RecordedCluster):
         for gpu in (0,) if self.make.only_held else (0, 1):
             labels = {**target, **self._filled(self.make.labels, node, gpu)}
             if gpu == 0:
-                labels |= dict(zip(self.make.pod, node.holder, strict=True))
+                labels |= {
+                    name: value for name, value in zip(self.make.pod, node.holder, strict=True) if name
+                }
             for metric in self.make.metrics:
-                yield metric.name, {**labels, **metric.labels}, self._measured(metric, node, gpu)
+                of_metric = self._filled(metric.labels, node, gpu)
+                yield metric.name, {**labels, **of_metric}, self._measured(metric, node, gpu)
 
     def _measured(self, metric: MakeMetric, node: GpuNode, gpu: int) -> Callable[[datetime], float | None]:
         def has(at: datetime, kind: FaultKind) -> bool:
@@ -183,7 +191,9 @@ class MakeCluster(RecordedCluster):
                 return None
             faults = filter(partial(has, at), metric.faulty) if gpu == 0 else ()
             usual = metric.well + (at.minute % 7 + at.second / 60 if metric.moves else 0)
-            return next((metric.faulty[kind] for kind in faults), usual)
+            for kind, a_minute in metric.grows.items() if gpu == 0 else ():
+                usual += a_minute * self._lasted(kind, at, node.name) / 60
+            return next((metric.faulty[kind] for kind in faults), None if metric.only_faulty else usual)
 
         return value
 

@@ -37,6 +37,18 @@ class FaultKind(StrEnum):
     CLOCK = "a GPU at a low clock"
     THROTTLED = "a GPU that throttles"
     NO_EXPORTER = "an exporter of GPUs that is down"
+    ERROR_CODE = "an error code of a GPU"
+    CORRECTED = "errors of a GPU's memory that are corrected, many of them"
+    ISOLATED = "rows or pages of a GPU's memory that are out of use"
+    HOT_MEMORY = "hot memory of a GPU"
+    HELD_MEMORY = "a GPU that its memory's heat holds back"
+    POWER_CAPPED = "a GPU that its power limit holds back"
+    FULL = "a GPU's memory that is full"
+    REPLAYS = "PCIe transfers that are repeated"
+    SLOW_LINK = "a PCIe link below its speed"
+    PORT_DOWN = "a network port of a GPU that is down"
+    NO_NETWORK = "a GPU whose network reaches nobody"
+    BAD_PACKETS = "damaged packets at a GPU's network port"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from collectors.facts.sentences import sentence
+from collectors.sources.prometheus.gpu_exporters import GPU_EXPORTERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,38 +52,11 @@ EXPORTERS: Sequence[MetricExporter] = (
         ),
     ),
     *(
-        MetricExporter(name=name, prefixes=prefixes, fix=fix, instead_of="dcgm-exporter", is_optional=True)
-        for name, prefixes, fix in (
-            (
-                sentence("AMD's device-metrics-exporter"),
-                (
-                    "gpu_clock",
-                    "gpu_health",
-                    "gpu_violation_",
-                    "gpu_junction_",
-                    "gpu_edge_",
-                    "gpu_gfx_",
-                    "gpu_ecc_",
-                    "gpu_package_",
-                ),
-                sentence("install AMD's device-metrics-exporter, and let Prometheus scrape it (port 5000)"),
-            ),
-            (
-                sentence("AMD's device-metrics-exporter"),
-                ("amd_gpu_", "amd_pcie_"),
-                sentence("install AMD's device-metrics-exporter, and let Prometheus scrape it (port 5000)"),
-            ),
-            (
-                sentence("Ascend's npu-exporter"),
-                ("npu_chip_info_",),
-                sentence("install Ascend's npu-exporter, and let Prometheus scrape it (port 8082)"),
-            ),
-            (
-                sentence("Tencent's gpu-manager"),
-                ("container_gpu_",),
-                sentence("let Prometheus scrape Tencent's gpu-manager (port 5678)"),
-            ),
+        MetricExporter(
+            name=one.name, prefixes=one.names, fix=one.fix, instead_of="dcgm-exporter", is_optional=True
         )
+        for one in GPU_EXPORTERS
+        if one.fix
     ),
     MetricExporter(
         name="the GPU operator",

@@ -24,6 +24,8 @@ BY_ITSELF = {
     "NodeOOMKill": "the kill freed the memory",
     "NodeOutOfMemoryLogged": "the kill freed the memory",
     "NodeSoftLockup": "the kernel repeats it as long as the CPU is stuck; a node that dies of it is not ready",
+    "GPUNetworkPortDown": LEVEL,
+    "GPUErrorCode": "the driver reports the code as long as the device has it",
     "NodeFilesystemAlmostOutOfSpace": LEVEL,
     "NodeFilesystemAlmostOutOfFiles": LEVEL,
     "NodeFilesystemReadOnly": LEVEL,

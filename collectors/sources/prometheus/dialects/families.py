@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from collectors.facts.label_mapping import DEFAULT
-from collectors.sources.prometheus.dialects.metric_aliases import DCGM_ALIASES, MetricAlias
+from collectors.sources.prometheus.dialects.metric_aliases import DCGM_ALIASES
+from collectors.sources.prometheus.gpu_exporters import MetricAlias
 
 
 class Role(StrEnum):
@@ -93,28 +94,36 @@ _UUIDS = (
     "gpu_uuid",
     "serial_number",
     "vdie_id",
-)  # AMD always gives the number, Ascend the last
+    "device_id",
+)  # AMD always gives the number, then Ascend's and Hygon's
+# amd_smi_exporter calls the label of the GPU's number like the metric.
+_AMD_SMI_GPUS = ("gpu_current_temperature", "gpu_use_percent", "gpu_power", "gpu_SCLK")
 
 DCGM = Family(
     name="dcgm-exporter",
+    # What DCGM has no counterpart of; everything else of other makes is another name of its metrics.
     prefix=(
-        "DCGM_",
-        "gpu_health",
-        "gpu_clock",
-        "gpu_violation_",
-    ),  # the others of other makes are other names of these
+        *("DCGM_", "gpu_health", "gpu_clock", "gpu_violation_", "gpu_error_code", "gpu_port_"),
+        *("gpu_optics_present", "pcie_speed"),
+    ),
     probes=("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
     roles={
         Role.NODE: RoleLabels(label="Hostname", names=NODE_LABELS),
         Role.GPU: RoleLabels(
             label="gpu",
-            names=("gpu", "gpu_index", "gpu_id", "minor_number", "index", "id", "device", *_UUIDS),
+            names=(
+                *("gpu", "gpu_index", "gpu_id", "minor_number", "index", "id", "mlu", "dev_file", "device"),
+                *_AMD_SMI_GPUS,
+                *_UUIDS,
+            ),
         ),  # a UUID where there is no index
         Role.UUID: RoleLabels(label="UUID", names=_UUIDS),
-        Role.POD: RoleLabels(label="exported_pod", names=("exported_pod", "pod_name", "PodName", "pod")),
+        Role.POD: RoleLabels(
+            label="exported_pod", names=("exported_pod", "pod_name", "PodName", "dcu_pod_name", "pod")
+        ),
         Role.NAMESPACE: RoleLabels(
             label="exported_namespace",
-            names=("exported_namespace", "pod_namespace", "NamespaceName", "namespace"),
+            names=("exported_namespace", "pod_namespace", "NamespaceName", "dcu_pod_namespace", "namespace"),
         ),
         Role.CONTAINER: RoleLabels(
             label="exported_container",

@@ -57,7 +57,10 @@ class Spelling:
         if self == Spelling():
             return family
         aliases = {
-            self.of(metric): tuple(replace(one, name=self.of(one.name)) for one in some)
+            self.of(metric): tuple(
+                replace(one, name=self.of(one.name), beside=frozenset(map(self.of, one.beside)))
+                for one in some
+            )
             for metric, some in family.aliases.items()
         }
         return replace(family, probes=tuple(map(self.of, family.probes)), aliases=aliases)

@@ -17,7 +17,7 @@ from collectors.sources.prometheus.dialects.node_names import NodeNames
 
 AUXILIARY = "yardmaster_from_"  # begins the labels that a rewritten expression adds; no result keeps them
 _FIRST = ";*([^;]*).*"  # of joined values
-_DEVICE = re.compile(r"nvidia(\d+)")  # where an exporter gives no index
+_DEVICE = re.compile(r"(?:nvidia|card)(\d+)")  # where an exporter gives no index
 _LINEAR = ("", "avg_over_time", "max_over_time", "min_over_time", "last_over_time", "rate", "increase")
 
 
@@ -62,10 +62,14 @@ class SeriesGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricName:
-    """A metric's name in a dialect, and what its values are multiplied with to be those of the packs."""
+    """A metric's name in a dialect, and what its values are multiplied with to be those of the packs.
+
+    `where` are labels that its series must have.
+    """
 
     name: str
     factor: float = 1
+    where: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +154,8 @@ def _in_group(
             inside.append(LabelMatcher(source.names[0], matcher.operator, matcher.value))
         else:
             later.append(matcher)
-    text = of_cluster(selector.with_(name.name, (*inside, *group.matchers)))
+    where = (LabelMatcher(label, "=", json.dumps(value)) for label, value in name.where)
+    text = of_cluster(selector.with_(name.name, (*inside, *where, *group.matchers)))
     if name.factor != 1 and selector.function not in _LINEAR:
         return ""
     if not selector.function.startswith("absent"):

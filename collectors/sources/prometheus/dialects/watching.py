@@ -196,9 +196,10 @@ class Dialects:
         if family is None or look is None:
             return None
         spelled = look.spelling.of(metric)
-        there = [one for one in look.family.aliases.get(spelled, ()) if one.name in look.names]
+        aliases = look.family.aliases.get(spelled, ())
+        there = [one for one in aliases if one.name in look.names or not one.beside.isdisjoint(look.names)]
         own = [MetricName(name=spelled)] if spelled in look.names or not there else []
-        names = (*own, *(MetricName(name=one.name, factor=one.factor) for one in there))
+        names = (*own, *(MetricName(name=one.name, factor=one.factor, where=one.where) for one in there))
         copies = NO_COPIES if TARGETS in beside else look.dialect.copies  # `up` knows each target
         groups = copies.of_nodes(look.dialect.groups, family)
         if self._nodes is not None and (copies.labels or (family.is_on_node and compares_nodes(beside))):

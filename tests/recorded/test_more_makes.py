@@ -1,0 +1,63 @@
+"""Further faults of other makes of GPU, written from their exporters' documents before the packs knew of them."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from demo.parts.prometheus import PrometheusServer
+from tests.recorded.conftest import served
+from tests.recorded.table import MINUTE, episodes_of
+from tests.recorded.test_makes import ABOUT_GPUS, NO_LOGS, holder_node
+from tests.support.gpu_makes import GpuMake
+from tests.support.more_makes import MORE_MAKES
+from tests.support.recorded_cluster import FaultKind
+from tests.support.recorded_loop import rule_loop
+from tests.support.recorded_objects import objects_at
+
+# Information by choice; a power limit only counts for one GPU of several; a remapped row needs the day before.
+NOT_SEEN = {
+    *((make.name, FaultKind.FULL) for make in MORE_MAKES),
+    ("amd-more", FaultKind.POWER_CAPPED),
+    ("telegraf", FaultKind.ISOLATED),
+}
+EPISODES = episodes_of(MORE_MAKES)
+pytestmark = pytest.mark.soak
+more_makes = pytest.mark.parametrize("make", MORE_MAKES, ids=lambda one: one.name)
+
+
+@pytest.fixture(scope="module")
+def recordings(promtool_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrometheusServer]:
+    """A Prometheus with these episodes alone."""
+    with served(EPISODES.values(), tmp_path_factory.mktemp("more-makes")) as server:
+        yield server
+
+
+@more_makes
+async def test_each_fault_has_its_card(recordings: PrometheusServer, make: GpuMake) -> None:
+    one = EPISODES[f"make, {make.name}"]
+    objects = partial(objects_at, one.cluster)
+    async with rule_loop(recordings.url, objects, start=one.begins - 4 * MINUTE, rules=ABOUT_GPUS) as loop:
+        await loop.run(one.begins)
+        assert not await loop.shown(), "nothing is wrong yet"
+        await loop.run(one.fixed - MINUTE / 2)
+        cards = await loop.shown()
+        seen = {
+            incident.subject.node or holder_node(cards[incident.id], make)
+            for incident in await loop.incidents()
+        }
+        assert seen == {node for kind, node in make.faulty.items() if (make.name, kind) not in NOT_SEEN}, (
+            list(cards.values())
+        )
+
+
+@more_makes
+async def test_twenty_quiet_minutes(recordings: PrometheusServer, make: GpuMake) -> None:
+    one = EPISODES[f"quiet, {make.name}"]
+    start = one.cluster.start + 10 * MINUTE
+    async with rule_loop(
+        recordings.url, partial(objects_at, one.cluster), start=start, rules=NO_LOGS
+    ) as loop:
+        await loop.run(start + 20 * MINUTE, every=2 * MINUTE)
+        assert not await loop.shown()
