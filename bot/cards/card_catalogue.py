@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from alerts.cards.message import Context, Message
+from alerts.cards.message import Buttons, Context, Message
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.cards.text import markup
 from alerts.store import StoreSnapshot, table_of
@@ -19,7 +19,7 @@ from bot.cards.reclaim_cards import RECLAIM_CARD
 from bot.cards.remediation_cards import BREAKER_CARD, REMEDIATION_CARD
 from bot.cards.window_cards import WINDOW_CARD
 from collectors.facts.sentences import sentence
-from commands.core.cluster_selection import with_cluster
+from commands.core.cluster_selection import scoped, with_cluster
 
 CARD_DEFINITIONS: tuple[CardDefinition, ...] = (
     INCIDENT_CARD,
@@ -68,9 +68,12 @@ class CardCatalogue:
         card = await snapshot.rows(PostedCard).get(reply.card) if reply.event else None
         if card is None:
             return reply
-        if card.kind is CardKind.PARENT:
-            return await worded_of_parent(reply, card, snapshot, self._context)
-        return await worded_of_incident(reply, card, snapshot, self._context)
+        worded = worded_of_parent if card.kind is CardKind.PARENT else worded_of_incident
+        reply = await worded(reply, card, snapshot, self._context)
+        if not self._context.many_clusters:
+            return reply
+        row = Buttons(buttons=reply.buttons).with_lines(lambda line: scoped(line, card.cluster))
+        return replace(reply, buttons=row.buttons)
 
     def affected(self, table: str, id: str, row: Any) -> Iterable[tuple[CardKind, Affected]]:
         """Yield the cards that a changed row affects, by kind. A deleted row is None: its own card shows its end."""

@@ -28,6 +28,7 @@ from bot.delivery.notifier_protocol import (
     UnknownOutcome,
 )
 from bot.delivery.notifier_registry import NotifierRegistry
+from bot.delivery.rate_limiter import RateLimiter
 from bot.delivery.retry import RetryPolicy
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import sentence
@@ -62,6 +63,8 @@ class MessageSender:
         self._deps = dependencies
         self._notifier = dependencies.notifiers.of(channel).notifier
         self._can = self._notifier.capabilities
+        self._departures = RateLimiter(self._can.limits.channel)
+        self._departing = asyncio.Lock()
 
     async def do(self, job: DeliveryJob) -> None:
         match job.step:
@@ -243,7 +246,15 @@ class MessageSender:
         except Gone:
             return
 
+    async def _depart(self) -> None:
+        """Wait until the last post has left for long enough: to store the intent of one takes a time of its own."""
+        async with self._departing:
+            await asyncio.sleep(self._departures.ready_at() - asyncio.get_running_loop().time())
+            self._departures.take()
+
     async def _send(self, method: str, call: Callable[[Notifier], Awaitable[T]]) -> T:
+        if method == "post":
+            await self._depart()
         if not self._deps.may_send():
             raise Recoverable(sentence("this process is no longer the leader"))
         self._deps.counts[method] += 1

@@ -80,6 +80,7 @@ class StormStage:
 
     topology: Topology
     language: Catalogue = ENGLISH
+    many_clusters: bool = False
     storm_from: int = 8
     channel: str = ""  # of all incidents, if it is not Slack's
     clock: Clock = field(default_factory=LoopClock)
@@ -106,6 +107,7 @@ class StormStage:
             training=lambda *_: None,
             blind=lambda *_: self.blind,
             has_menus=lambda _: True,
+            many_clusters=self.many_clusters,
         )
         return CardCatalogue(context)
 

@@ -9,6 +9,7 @@ import pytest
 
 from alerts.cards.message import Color
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
+from bot.delivery.journal import DeliveryJournal
 from bot.delivery.retry import RetryPolicy
 from collectors.internal_errors import InternalErrors
 from commands.models import Launch
@@ -44,6 +45,24 @@ async def test_a_reply_is_posted_once_despite_a_fault(yard: Any, fault: Fault) -
     async with yard.delivering():
         await asyncio.sleep(120)
     assert yard.chat.said("C1", "000001") == ["first", "second"]
+
+
+async def test_a_post_whose_intent_was_stored_late_is_not_followed_too_soon(
+    yard: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy store may take longer for one intent than for the next: the chat counts what arrives."""
+    save, delays = DeliveryJournal.save_card, iter([0.7])
+
+    async def saves_late(self: DeliveryJournal, entry: Any, **changes: Any) -> bool:
+        await asyncio.sleep(next(delays, 0))
+        return await save(self, entry, **changes)
+
+    monkeypatch.setattr(DeliveryJournal, "save_card", saves_late)
+    await yard.put("t1", "queued")
+    await yard.put("t2", "queued")
+    async with yard.delivering():
+        await asyncio.sleep(10)
+    assert (yard.chat.too_fast, len(yard.chat.said("C1"))) == (0, 2)
 
 
 async def test_retry_after_is_honoured_to_the_second(yard: Any) -> None:

@@ -9,6 +9,7 @@ from alerts.incidents.grouping import acknowledge
 from alerts.incidents.incident import Incident
 from demo.card_record import shown_as
 from demo.lookalikes.slack import Message as SlackMessage
+from tests.support.alerting import CLUSTER
 from tests.support.storm_stage import StormStage, a_site, racks
 
 pytestmark = pytest.mark.looptime
@@ -56,6 +57,15 @@ async def test_a_broadcast_no_longer_offers_what_its_card_does_not_offer() -> No
     assert then == first - {"alert ack"}
     assert said.endswith("\n[Acknowledge]")
     assert [one.said for one in replies(stage)] == [said.removesuffix("\n[Acknowledge]")]
+
+
+async def test_with_several_clusters_each_line_names_its_own_and_stays_offered() -> None:
+    stage = StormStage(topology=a_site(NODES), many_clusters=True)
+    async with stage.delivering():
+        await raised(stage)
+    (reply,) = (one for one in replies(stage) if "raised" in one.said)
+    (shown,) = shown_as(stage.slack.channel, reply, {}).versions
+    assert [line.endswith(f" --cluster {CLUSTER}") for line in shown.offers] == [True]
 
 
 async def test_one_offers_nothing_once_its_incident_is_over() -> None:
