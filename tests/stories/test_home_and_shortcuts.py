@@ -36,7 +36,7 @@ def answer_in_dm(stage: Light, who: str, words: str) -> Message | None:
 async def test_a_home_tab_shows_what_is_open_and_its_buttons_run(tmp_path: Path, is_http: bool) -> None:
     async with light(tmp_path, is_http=is_http) as stage:
         await stage.slack.opens_home("dana")
-        await home(stage, "dana", "Open incidents", "No alert needs anybody", "Your trainings")
+        await home(stage, "dana", "Open incidents", "No alert needs attention", "Your trainings")
         heat(stage, HOT_A01)
         await stage.card("gpu-a01 is hot")
         view = await home(stage, "dana", "Open incidents: 1", "gpu-a01 is hot", "[Acknowledge] [Show]")

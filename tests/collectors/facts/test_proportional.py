@@ -112,7 +112,7 @@ def test_an_invalid_document_is_an_error(text: str) -> None:
     [
         pytest.param({}, "it has none", id="nothing"),
         pytest.param({"linear": VIVO, "note": "x"}, "it has linear, note", id="two keys"),
-        pytest.param({"ladder": "{}"}, "no key `linear` but `ladder`", id="another mode"),
+        pytest.param({"ladder": "{}"}, "it has the key `ladder`, not `linear`", id="another mode"),
         pytest.param({"linear": "{"}, "not JSON", id="a broken document"),
     ],
 )

@@ -21,7 +21,7 @@ SHORT = "of 18 nodes, 1 is tainted node.kubernetes.io/unreachable, 2 are cordone
         pytest.param(WHOLE, SHORT, id="the whole message"),
         pytest.param(
             "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.",
-            "of 1 node 1 lacks nvidia.com/gpu",
+            "of 1 node, 1 lacks nvidia.com/gpu",
             id="short",
         ),
         pytest.param(

@@ -90,5 +90,5 @@ async def test_an_analyzer_that_splits_lines_otherwise_is_said(logs: Logs, analy
         *({"@timestamp": at, "message": line, "host": "gpu-a01"} for line in LINES), into=analyzer
     )
     (one,) = broken(list(await logs.source().diagnose(QUERIES, at=NOW)))
-    assert "not found by words that stand in their `message`" in one.text
+    assert "not found by words of their `message`" in one.text
     assert one.fix == "map `message` as text with the standard analyzer, in the index template"
