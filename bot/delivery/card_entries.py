@@ -83,8 +83,12 @@ class ReplyEntry:
 
     @property
     def may_be_joined(self) -> bool:
-        """Whether it may be said in one message with others: nothing of it was posted, or refused for its content."""
-        return not (self.attempts.refused or self.reply.nonce or self.reply.buttons)
+        """Whether it may be said in one message with others: nothing of it was posted, or refused for its content.
+
+        The buttons of an event's are those of an earlier attempt: it is composed again.
+        """
+        has_own_buttons = self.reply.buttons and not self.reply.event
+        return not (self.attempts.refused or self.reply.nonce or has_own_buttons)
 
 
 @dataclass(slots=True, kw_only=True)
