@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from fnmatch import fnmatchcase
 
 from alerts.alert import Alert
 from alerts.inhibition import InhibitRule
 from alerts.matching import Matcher, matches
 from alerts.time_intervals import TimeInterval
+from collectors.facts.name_patterns import fits_any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class MutingWindow:
 
     def quiet(self, alert: Alert, now: datetime) -> Quiet | None:
         """Return what keeps the alert quiet now; None if the window does not."""
-        if not any(fnmatchcase(alert.cluster, pattern) for pattern in self.clusters):
+        if not fits_any(alert.cluster, self.clusters):
             return None
         if not matches(self.matchers, alert.words) or not self.interval.contains(now):
             return None

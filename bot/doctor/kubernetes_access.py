@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any
 
@@ -20,6 +19,7 @@ from bot.doctor.role_rules import (
 from bot.settings.schema import KubernetesSettings, Settings
 from collectors.blind_checks import rules_without
 from collectors.facts.findings import Finding, blinding, broken, ok
+from collectors.facts.name_patterns import fits_any
 from collectors.facts.queries import Query
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
@@ -135,7 +135,7 @@ def needed_rights(
     patterns = {pattern for team in settings.teams.values() for pattern in team.commands}
     patterns |= {pattern for one in settings.automation.values() for pattern in one.commands}
     for name, rights in act_rights(commands).items():
-        if any(fnmatchcase(name, pattern) for pattern in patterns):
+        if fits_any(name, patterns):
             need(rights, name)
     return found
 

@@ -9,6 +9,7 @@ from alerts.store import StoreSnapshot
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
+from collectors.facts.name_patterns import fits_any
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.context import Cluster
@@ -42,7 +43,7 @@ class Pool:
 
     def has(self, node: Node) -> bool:
         labels = node.metadata.labels or {}
-        return any(fnmatchcase(node.metadata.name, name) for name in self.names) and all(
+        return fits_any(node.metadata.name, self.names) and all(
             fnmatchcase(labels.get(key, ""), value) for key, value in self.labels.items()
         )
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 
 from alerts.matching import Matcher, Operator
+from collectors.facts.name_patterns import fits_any
 
 _PIECE = re.compile(r"(?P<literal>[a-z0-9-]*)(?P<rest>\.[*+])?")
 
@@ -26,13 +26,13 @@ def _is_within(matcher: Matcher, patterns: tuple[str, ...]) -> bool:
     if matcher.name != "namespace" or matcher.operator not in (Operator.EQUAL, Operator.MATCHES):
         return False
     if matcher.operator is Operator.EQUAL:
-        return bool(matcher.value) and _any(matcher.value, patterns)
+        return bool(matcher.value) and fits_any(matcher.value, patterns)
     for piece in matcher.value.split("|"):
         found = _PIECE.fullmatch(piece)
         if not piece or found is None:
             return False
         if not (
-            _any_prefix(found["literal"], patterns) if found["rest"] else _any(found["literal"], patterns)
+            _any_prefix(found["literal"], patterns) if found["rest"] else fits_any(found["literal"], patterns)
         ):
             return False
     return True
@@ -42,10 +42,6 @@ def _any_prefix(prefix: str, patterns: Iterable[str]) -> bool:
     """Return whether a pattern `start*` has every name with this prefix."""
     starts = (pattern.removesuffix("*") for pattern in patterns if pattern.endswith("*"))
     return any(not set(start) & set("*?[") and prefix.startswith(start) for start in starts)
-
-
-def _any(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def matcher_of(patterns: Iterable[str]) -> str:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
+from collectors.facts.name_patterns import fits_any
 from collectors.facts.sentences import Sentence, as_code, listed, sentence
 from commands.core.command import AnyCommand, DeniedError
 from commands.core.grant import Grant
@@ -36,9 +36,11 @@ class Permissions:
                 advice=self._missing_grant(),
             )
         grants = [self.teams[team] for team in sorted(actor.teams) if team in self.teams]
-        matching = [grant for grant in grants if _any(command.name, grant.commands)]
+        matching = [grant for grant in grants if fits_any(command.name, grant.commands)]
         if not matching:
-            allowed = sorted(name for name, grant in self.teams.items() if _any(command.name, grant.commands))
+            allowed = sorted(
+                name for name, grant in self.teams.items() if fits_any(command.name, grant.commands)
+            )
             if not allowed:
                 return sentence(
                     "Nobody may run `{command}` yet. {advice}",
@@ -51,7 +53,7 @@ class Permissions:
                 command=command.name,
                 teams=listed(sorted(actor.teams)) or sentence("no team"),
             )
-        granted = [grant for grant in matching if _any(cluster, grant.clusters)]
+        granted = [grant for grant in matching if fits_any(cluster, grant.clusters)]
         if not granted:
             return sentence(
                 "You may run `{command}`, but not on cluster {cluster}.",
@@ -59,7 +61,7 @@ class Permissions:
                 cluster=cluster,
             )
         for namespace in namespaces:
-            if not any(_any(namespace, grant.namespaces) for grant in granted):
+            if not any(fits_any(namespace, grant.namespaces) for grant in granted):
                 own = as_code(dict.fromkeys(name for grant in granted for name in grant.namespaces))
                 return sentence(
                     "You may run `{command}`, but not in namespace {namespace}; yours: {own}.",
@@ -88,9 +90,9 @@ class Permissions:
         return tuple(
             name
             for name, grant in sorted(self.teams.items())
-            if _any(command.name, grant.commands)
-            and _any(cluster, grant.clusters)
-            and all(_any(namespace, grant.namespaces) for namespace in where)
+            if fits_any(command.name, grant.commands)
+            and fits_any(cluster, grant.clusters)
+            and all(fits_any(namespace, grant.namespaces) for namespace in where)
         )
 
     def namespaces(self, actor: Actor, command: AnyCommand, *, cluster: str) -> tuple[str, ...]:
@@ -103,7 +105,7 @@ class Permissions:
             dict.fromkeys(
                 namespace
                 for grant in grants
-                if _any(command.name, grant.commands) and _any(cluster, grant.clusters)
+                if fits_any(command.name, grant.commands) and fits_any(cluster, grant.clusters)
                 for namespace in grant.namespaces
             )
         )
@@ -112,14 +114,18 @@ class Permissions:
         self, actor: Actor, command: AnyCommand, *, cluster: str, namespaces: Iterable[str]
     ) -> str | None:
         grant = self.automation.get(actor.id)
-        if grant is None or not _any(command.name, grant.commands) or not _any(cluster, grant.clusters):
+        if (
+            grant is None
+            or not fits_any(command.name, grant.commands)
+            or not fits_any(cluster, grant.clusters)
+        ):
             return sentence(
                 "the settings (automation.{actor}) do not allow `{command}` on {cluster}.",
                 actor=actor.id,
                 command=command.name,
                 cluster=cluster,
             )
-        if outside := [name for name in namespaces if not _any(name, grant.namespaces)]:
+        if outside := [name for name in namespaces if not fits_any(name, grant.namespaces)]:
             return sentence(
                 "the settings (automation.{actor}) do not allow `{command}` in {namespaces}.",
                 actor=actor.id,
@@ -131,7 +137,3 @@ class Permissions:
     @staticmethod
     def _missing_grant() -> Sentence:
         return sentence("Ask an administrator of Yardmaster to add your team to `teams` in the settings.")
-
-
-def _any(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

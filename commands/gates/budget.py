@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
+from collectors.facts.name_patterns import fits_any
 from collectors.facts.sentences import Sentence, counted, listed, sentence
 from commands.execution.plan import Plan
 from commands.execution.steps import Patch
@@ -151,13 +152,13 @@ def budget_uses(
     """
     wanted, last_hour = frozenset(taken), frozenset(recent)
     uses: list[BudgetUse] = []
-    limited = [one for one in budgets if one.scope is BudgetScope.POOL and _any(cluster, one.clusters)]
+    limited = [one for one in budgets if one.scope is BudgetScope.POOL and fits_any(cluster, one.clusters)]
     is_more = is_automation and of_automation is not OF_AUTOMATION
     for budget in (*budgets, of_automation) if is_automation else budgets:
         is_left_out = budget.automation_only and (
             not is_automation or (is_more and budget is not of_automation)
         )
-        if is_left_out or not _any(cluster, budget.clusters):
+        if is_left_out or not fits_any(cluster, budget.clusters):
             continue
         for name in sorted({_place(node, budget.scope, cluster) for node in nodes if node.name in wanted}):
             if not name or not fnmatchcase(name, budget.of):
@@ -186,7 +187,3 @@ def _place(node: BudgetNode, scope: BudgetScope, cluster: str) -> str:
             return node.pool
         case BudgetScope.RACK:
             return node.rack
-
-
-def _any(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

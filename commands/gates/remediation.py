@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from fnmatch import fnmatchcase
 
 from alerts.alert import Alert
 from alerts.store import stored
+from collectors.facts.name_patterns import fits_any
 from collectors.facts.sentences import listed, sentence
 
 
@@ -89,9 +89,9 @@ class Allowance:
 
     def covers(self, one: Remediation) -> bool:
         return (
-            (_any(one.rule_name, self.rules) or _any(one.rule, self.rules))
-            and _any(one.cluster, self.clusters)
-            and _any(one.pool, self.pools)
+            (fits_any(one.rule_name, self.rules) or fits_any(one.rule, self.rules))
+            and fits_any(one.cluster, self.clusters)
+            and fits_any(one.pool, self.pools)
         )
 
 
@@ -116,7 +116,3 @@ def why_alone(alert: Alert, names: Collection[str], firing: Iterable[Alert]) -> 
     ):
         return ""
     return sentence("no second signal yet: {alerts} does not fire", alerts=listed(sorted(names), "or"))
-
-
-def _any(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Protocol
 
+from collectors.facts.name_patterns import fits_any
 from collectors.facts.sentences import Sentence, sentence
 from commands.execution.disruption import Disruption
 
@@ -78,7 +78,7 @@ def _alone(grant: ConfirmsAlone, commands: Sequence[str], cluster: str, namespac
 
 
 def _all(names: Iterable[str], patterns: Sequence[str]) -> bool:
-    return all(any(fnmatchcase(name, pattern) for pattern in patterns) for name in names)
+    return all(fits_any(name, patterns) for name in names)
 
 
 def _ends(one: Disruption) -> Sentence:

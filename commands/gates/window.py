@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from fnmatch import fnmatchcase
 
 from alerts.store import stored
 from alerts.time_intervals import TimeInterval
+from collectors.facts.name_patterns import fits_any
 from collectors.facts.sentences import Sentence, as_code, listed, sentence
 from commands.execution.plan import Plan, PlanState
 from commands.execution.plan_gate import LETS_GO, GateVerdict
@@ -40,7 +40,7 @@ class PlannedWindow:
         return self.interval.name
 
     def is_of(self, cluster: str) -> bool:
-        return any(fnmatchcase(cluster, pattern) for pattern in self.clusters)
+        return fits_any(cluster, self.clusters)
 
     def holds(self, plan: Plan, *, is_automation: bool) -> bool:
         """Whether the plan waits until the window ends. An undo never does."""
@@ -48,7 +48,7 @@ class PlannedWindow:
             return False
         if is_automation:
             return self.automation is InWindow.WAITS
-        return any(fnmatchcase(plan.command, pattern) for pattern in self.people_wait_with)
+        return fits_any(plan.command, self.people_wait_with)
 
     @property
     def effects(self) -> tuple[Sentence, ...]:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 from datetime import timedelta
-from fnmatch import fnmatchcase
 
 from collectors.cluster.resources import gpu_resource, parse_quantity
+from collectors.facts.name_patterns import fits_any
 from collectors.facts.sentences import Sentence, as_code, sentence
 from commands.core.command import UnusableError
 from commands.training.priority import check_priority_class
@@ -45,7 +45,7 @@ def check_spec(spec: TrainingSpec, *, images: Sequence[str]) -> None:
                 given=_cut(spec.image),
             )
         )
-    if not any(fnmatchcase(spec.image, pattern) for pattern in images):
+    if not fits_any(spec.image, images):
         allowed = as_code(images) or sentence("none")
         raise UnusableError(
             sentence(
