@@ -7,7 +7,7 @@ from alerts.cards.posted import CardKind, PostedCard
 from alerts.cards.text import bold, code, joined, markup, moment, person, text
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
-from collectors.facts.sentences import sentence, word
+from collectors.facts.sentences import sentence
 from commands.breaker.commands import stopped_by
 from commands.gates.breaker import Breaker
 from commands.gates.remediation import Remediation, RemediationState
@@ -50,7 +50,7 @@ async def _compose_breaker(
     if stopped:
         lines = [code(one.line) for one in stopped[:SHOWN]]
         blocks.append(Paragraph(text=text(bold("Held back"), "\n", joined("\n", lines))))
-    scope = sentence("{scope} {name}", scope=word(found.scope.value), name=found.name)
+    scope = found.place
     if found.closed_at is not None:
         who = person(found.closed_by, found.closed_by_name)
         closed = sentence("{who} closed it: {reason}", who=who, reason=found.closed_because)

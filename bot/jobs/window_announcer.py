@@ -29,12 +29,16 @@ class WindowAnnouncer:
     async def announce(self) -> None:
         """Store what is to be said now, with its card."""
         now = self._clock.now()
-        async with self._store.unit() as unit:
+        due: list[tuple[PlannedWindow, WindowNotice]] = []
+        async with self._store.read() as snapshot:
             for window in self._windows:
-                said = await unit.rows(WindowNotice).find(window=window.name, newest=True, limit=1)
-                notice = announcement(window, said[0] if said else None, now)
-                if notice is None:
-                    continue
+                said = await snapshot.rows(WindowNotice).find(window=window.name, newest=True, limit=1)
+                if (notice := announcement(window, said[0] if said else None, now)) is not None:
+                    due.append((window, notice))
+        if not due:
+            return
+        async with self._store.unit() as unit:
+            for window, notice in due:
                 await unit.rows(WindowNotice).put(notice)
                 if channel := window.channel or self._channel:
                     await unit.rows(PostedCard).add(new_card(CardKind.WINDOW, notice, channel))

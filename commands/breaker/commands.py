@@ -47,7 +47,7 @@ async def listing(action: ListBreakers, context: CommandContext) -> Answer:
     rows = tuple(
         (
             one.id,
-            sentence("{scope} {name}", scope=word(one.scope.value), name=one.name),
+            one.place,
             word("trial") if one.is_trial else word("live"),
             moment_words(one.opened_at),
             one.reason,

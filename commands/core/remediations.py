@@ -40,8 +40,7 @@ class RemediationGate:
             is_begun = plan.state is PlanState.RUNNING
             return LETS_GO if is_begun else GateVerdict(reason=sentence("its alert is over"), is_final=True)
         if (open_one := await open_breaker(one, self.limits, rows)) is not None:
-            why = sentence("breaker `{breaker}` is open: {why}", breaker=open_one.id, why=open_one.reason)
-            return GateVerdict(reason=why, is_final=True)
+            return GateVerdict(reason=open_one.why_stopped, is_final=True)
         return GateVerdict(reason=why_not_seen(alert, self.blind_for(one.rule, one.cluster)))
 
     def blind_for(self, rule: str, cluster: str) -> Mapping[str, str]:

@@ -79,7 +79,7 @@ class Journal:
             found = await _begun(stored, unit, clock.now(), gate)
             if found != stored:
                 await unit.rows(Plan).put(found)
-            if found.state is PlanState.WAITING:
+            if found != stored and found.state is PlanState.WAITING:
                 await unit.rows(AuditEntry).add(entry_of(found, "held", clock.now(), reason=found.held))
             if found.has_ended and not stored.has_ended:
                 await record_outcome(unit, found)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from alerts.store import stored
-from collectors.facts.sentences import counted
+from collectors.facts.sentences import Sentence, counted, sentence, word
 from commands.gates.remediation import Remediation
 
 HOUR = timedelta(hours=1)
@@ -60,6 +60,16 @@ class Breaker:
     def state(self) -> str:
         """Indexed in the store. As in electrics: an open one lets nothing through."""
         return "open" if self.closed_at is None else "closed"
+
+    @property
+    def place(self) -> Sentence:
+        """What it stops: `pool a100`."""
+        return sentence("{scope} {name}", scope=word(self.scope.value), name=self.name)
+
+    @property
+    def why_stopped(self) -> Sentence:
+        """Why what is in its scope is not done."""
+        return sentence("breaker `{breaker}` is open: {why}", breaker=self.id, why=self.reason)
 
     def is_over(self, one: Remediation, limits: BreakerLimits) -> bool:
         """Whether the remediation is in its scope."""

@@ -122,12 +122,21 @@ class BudgetUse:
 
 def cordons(plan: Plan) -> dict[int, str]:
     """Return the nodes that the plan cordons, by the number of the step."""
+    return _set_to(plan, unschedulable=True)
+
+
+def nodes_put_back(plan: Plan) -> frozenset[str]:
+    """Return the nodes that the plan uncordons."""
+    return frozenset(_set_to(plan, unschedulable=False).values())
+
+
+def _set_to(plan: Plan, *, unschedulable: bool) -> dict[int, str]:
     return {
         number: step.ref.name
         for number, step in enumerate(plan.steps)
         if isinstance(step, Patch)
         and step.ref.kind == "Node"
-        and (step.body.get("spec") or {}).get("unschedulable") is True
+        and (step.body.get("spec") or {}).get("unschedulable") is unschedulable
     }
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from commands.execution.plan import Plan, PlanState
-from commands.execution.steps import Patch
-from commands.gates.budget import nodes_taken_out
+from commands.gates.budget import nodes_put_back, nodes_taken_out
 from commands.gates.remediation import Remediation, RemediationState
 
 WEEK = timedelta(days=7)
@@ -43,7 +42,7 @@ def remediation_counts(
         found[one.rule] = RemediationCount(
             trials=before.trials + is_trial,
             same=before.same + any(_is_same(plan, one) for plan in after),
-            opposite=before.opposite + any(_puts_back(plan, one.node) for plan in after),
+            opposite=before.opposite + any(one.node in nodes_put_back(plan) for plan in after),
             ran=before.ran + is_run,
             undone=before.undone + (is_run and one.plan in undone),
             held=before.held + (not is_trial and not is_run),
@@ -60,13 +59,3 @@ def _is_same(plan: Plan, one: Remediation) -> bool:
     if one.node and one.command == "node cordon":
         return one.node in nodes_taken_out(plan)
     return plan.line == one.line
-
-
-def _puts_back(plan: Plan, node: str) -> bool:
-    return any(
-        isinstance(step, Patch)
-        and step.ref.kind == "Node"
-        and step.ref.name == node
-        and (step.body.get("spec") or {}).get("unschedulable") is False
-        for step in plan.steps
-    )

@@ -107,14 +107,12 @@ def rewritten(expr: str, forms: FormsOf, of_cluster: OfCluster = str) -> str:
     """
 
     def in_its_forms(selector: Selector) -> str:
-        form = forms(selector.metric)
-        if form is None:
-            return of_cluster(expr[selector.start : selector.end])
-        needed = possible_labels(expr) if selector.is_aggregated else None
-        # Where no form of it can be asked for, its own name has no series, and the expression stays one.
-        return _in_forms(selector, form, needed, of_cluster) or of_cluster(
-            expr[selector.start : selector.end]
-        )
+        found = ""
+        if (form := forms(selector.metric)) is not None:
+            needed = possible_labels(expr) if selector.is_aggregated else None
+            found = _in_forms(selector, form, needed, of_cluster)
+        # Where no form of it can be asked for, its own name has no series, and the expression stays valid.
+        return found or of_cluster(expr[selector.start : selector.end])
 
     return with_selectors(expr, in_its_forms)
 
