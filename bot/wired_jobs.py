@@ -22,6 +22,7 @@ from bot.settings.mapping import allowance_of, owners_of, windows_of
 from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from commands.core.pipeline import Pipeline
+from commands.core.remediation_judge import RemediationJudge
 from commands.core.remediations import RemediationGate
 from commands.core.windows import WindowGate
 from commands.execution.executor import PlanExecutor
@@ -116,18 +117,15 @@ def wire_remediator(
 ) -> Remediator:
     """Return what acts by itself, through the gates of the pipeline."""
     assert pipeline.budgets is not None
-    return Remediator(
-        shared.store,
-        shared.clock,
-        pipeline,
+    judge = RemediationJudge(
+        pipeline=pipeline,
+        clock=shared.clock,
         gate=next(one for one in pipeline.gates if isinstance(one, RemediationGate)),
         budgets=pipeline.budgets,
         windows=next(one for one in pipeline.gates if isinstance(one, WindowGate)),
         allowance=allowance_of(shared.settings),
-        channel=channel,
-        errors=shared.errors,
-        rules=rules,
     )
+    return Remediator(shared.store, judge, channel=channel, errors=shared.errors, rules=rules)
 
 
 def _count_step(shared: SharedParts, kind: str, outcome: str) -> None:

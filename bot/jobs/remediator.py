@@ -3,59 +3,35 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
 
 from alerts.alert import Alert
 from alerts.cards.posted import CardKind, PostedCard, new_card
 from alerts.cards.suggested_actions import fill
-from alerts.incidents.incident import Incident, Member
+from alerts.incidents.incident import Incident
 from alerts.incidents.xid_advice import keeps_node
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from alerts.silences import Silence
-from alerts.store import Changed, Store, StoreSnapshot, Unit
-from collectors.facts.clock import Clock
-from collectors.facts.results import SourceError
-from collectors.facts.sentences import listed, said_by, sentence
+from alerts.store import Changed, Store, Unit
+from collectors.facts.sentences import sentence
 from collectors.internal_errors import InternalErrors
-from commands.core.approval import check_automation
-from commands.core.budgets import Budgets
-from commands.core.command import DeniedError, UnusableError
 from commands.core.parent_members import cards_about
-from commands.core.parsing import find
-from commands.core.pipeline import Pipeline
-from commands.core.remediations import ACTOR, REMEDIATION, RemediationGate, open_breaker
-from commands.core.request import Actor, ActorKind, Request
-from commands.core.windows import WindowGate
-from commands.execution.plan import Origin, Plan, PlanState
-from commands.gates.breaker import HOUR, Breaker, why_open
-from commands.gates.remediation import (
-    Allowance,
-    Remediation,
-    RemediationState,
-    remediation_id,
-    why_alone,
-    why_not_seen,
+from commands.core.remediation_judge import (
+    RemediationCase,
+    RemediationJudge,
+    remediation_actor,
+    was_done_before,
 )
+from commands.core.remediations import ACTOR, REMEDIATION, open_breaker
+from commands.execution.plan import Plan, PlanState
+from commands.gates.breaker import Breaker, why_open
+from commands.gates.remediation import Remediation, RemediationState, remediation_id
 from commands.models import AuditEntry
 
 LOOK_AGAIN = 15.0  # seconds: budgets, windows and sources change without a row
 LATELY = 500  # newest remediations that are read for budgets and breakers
-UNTIL_SEEN = timedelta(minutes=1)  # until the cache surely shows what a plan has cordoned
 _SHOWN = frozenset({RemediationState.TRIAL, RemediationState.REFUSED})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Case:
-    """A firing alert that its rule has a remediation for, and what else fires there."""
-
-    alert: Alert
-    rule: Rule
-    incident: Incident
-    member: Member
-    firing: Sequence[Alert]
-    silences: Sequence[Silence]
 
 
 class Remediator:
@@ -67,24 +43,16 @@ class Remediator:
     def __init__(
         self,
         store: Store,
-        clock: Clock,
-        pipeline: Pipeline,
+        judge: RemediationJudge,
         *,
-        gate: RemediationGate,
-        budgets: Budgets,
-        windows: WindowGate,
-        allowance: Allowance,
         channel: str,
         errors: InternalErrors | None = None,
         rules: Callable[[], Mapping[str, Rule]],
     ) -> None:
         self._store = store
-        self._clock = clock
-        self._pipeline = pipeline
-        self._gate = gate
-        self._budgets = budgets
-        self._windows = windows
-        self._allowance = allowance
+        self._judge = judge
+        self._clock = judge.clock
+        self._limits = judge.gate.limits
         self._channel = channel
         self._errors = errors or InternalErrors()
         self._rules = rules
@@ -99,7 +67,7 @@ class Remediator:
         """Run until cancelled."""
         while True:
             self._changed.clear()
-            for cluster in self._pipeline.clusters:
+            for cluster in self._judge.pipeline.clusters:
                 try:
                     await self.look(cluster)
                 except Exception as error:  # one cluster's bug must not stop the others
@@ -120,7 +88,7 @@ class Remediator:
             await self._handle(case)
         await self._end_passed(cluster)
 
-    async def _cases(self, cluster: str, rules: Mapping[str, Rule]) -> list[_Case]:
+    async def _cases(self, cluster: str, rules: Mapping[str, Rule]) -> list[RemediationCase]:
         async with self._store.read() as snapshot:
             firing = await snapshot.rows(Alert).find(cluster=cluster, state=AlertState.FIRING)
             if not any(alert.rule in rules for alert in firing):
@@ -129,7 +97,7 @@ class Remediator:
             silences = await snapshot.rows(Silence).find(cluster=cluster)
         members = {one.alert: (incident, one) for incident in incidents for one in incident.members}
         found = [
-            _Case(
+            RemediationCase(
                 alert=alert,
                 rule=rules[alert.rule],
                 incident=members[alert.id][0],
@@ -149,7 +117,7 @@ class Remediator:
             ),
         )
 
-    async def _handle(self, case: _Case) -> None:
+    async def _handle(self, case: RemediationCase) -> None:
         if keeps_node(case.incident, case.member):
             return  # its XID leaves the GPU usable
         line = fill(case.rule.template.remediation, case.alert.subject.or_else(case.incident.subject))
@@ -162,7 +130,7 @@ class Remediator:
                 if known.state is RemediationState.RUN and not known.plan:
                     await self._run(known)  # an earlier process was killed before it knew its plan
                 return
-            one = known or self._new(case, line, now)
+            one = known or self._judge.begin(case, line, now)
             lately = [
                 other
                 for other in await snapshot.rows(Remediation).find(
@@ -170,83 +138,13 @@ class Remediator:
                 )
                 if other.is_trial == one.is_trial and other.id != one.id
             ]
-            found = await self._judged(replace(one, reason=""), case, lately, snapshot, now)
-        found = replace(found, is_again=_was_done(one, lately, now))
+            found = await self._judge.judged(replace(one, reason=""), case, lately, snapshot, now)
+        found = replace(found, is_again=was_done_before(one, lately, now))
         if found.state is RemediationState.HELD and known is not None and found.reason == known.reason:
             return
         await self._store_one(replace(found, at=now), [*lately, replace(found, at=now)])
         if found.state is RemediationState.RUN:
             await self._run(found)
-
-    def _new(self, case: _Case, line: str, now: datetime) -> Remediation:
-        alert = case.alert
-        command = find(line.split(), self._pipeline.catalogue)
-        one = Remediation(
-            id=remediation_id(alert),
-            cluster=alert.cluster,
-            rule=alert.rule,
-            rule_name=case.rule.name,
-            alert=alert.id,
-            incident=case.incident.id,
-            summary=case.member.summary,
-            line=line,
-            command=command.name,
-            node=alert.subject.node,
-            pool=self._budgets.pool_of(alert.cluster, alert.subject.node),
-            is_trial=True,
-            since=alert.life.fired_at or alert.life.since,
-            at=now,
-        )
-        refused = self._pipeline.permissions.refusal(_actor(one), command, cluster=one.cluster)
-        return replace(one, is_trial=refused is not None or not self._allowance.covers(one))
-
-    async def _judged(
-        self,
-        one: Remediation,
-        case: _Case,
-        lately: Sequence[Remediation],
-        snapshot: StoreSnapshot,
-        now: datetime,
-    ) -> Remediation:
-        """Return the remediation as the gates judge it now, in trial exactly as if it ran."""
-        reason: str = why_not_seen(case.alert, self._gate.blind_for(one.rule, one.cluster)) or why_alone(
-            case.alert, case.rule.template.remediation_with, case.firing
-        )
-        if not reason and any(silence.covers(case.alert.labels, now) for silence in case.silences):
-            reason = sentence("its alert is silenced")
-        if reason:
-            return replace(one, reason=reason)
-        if (breaker := await open_breaker(one, self._gate.limits, snapshot)) is not None:
-            reason = sentence("breaker `{breaker}` is open: {why}", breaker=breaker.id, why=breaker.reason)
-            return replace(one, state=RemediationState.STOPPED, reason=reason, breaker=breaker.id)
-        try:
-            plan, draft = await self._pipeline.sketch(self._request(one), one.cluster)
-            if not draft.nothing_to_do:
-                check_automation(plan, _actor(one))
-        except (DeniedError, UnusableError) as error:
-            return replace(one, state=RemediationState.REFUSED, reason=said_by(error))
-        except (SourceError, TimeoutError) as error:
-            return replace(one, reason=sentence("the cluster cannot be read: {error}", error=said_by(error)))
-        one = replace(one, title=draft.title)
-        cordoned = _imagined(one, lately, case.firing, now)
-        if draft.nothing_to_do or one.node in cordoned:
-            why = draft.nothing_to_do or sentence("it would have been done before")
-            return replace(one, state=RemediationState.NOTHING, reason=why)
-        if (verdict := await self._windows(plan, snapshot)).holds:
-            return replace(one, reason=verdict.reason)
-        try:
-            uses = await self._budgets.uses(
-                plan,
-                snapshot,
-                imagined=cordoned,
-                imagined_lately=[other.node for other in lately if other.has_acted and now - other.at < HOUR],
-            )
-        except SourceError as error:
-            return replace(one, reason=sentence("its budgets are not known: {error}", error=said_by(error)))
-        one = replace(one, figures=tuple(use.said for use in uses))
-        if over := [use.said for use in uses if use.is_over]:
-            return replace(one, reason=listed(over, ";"))
-        return replace(one, state=RemediationState.TRIAL if one.is_trial else RemediationState.RUN)
 
     async def _store_one(self, one: Remediation, lately: Sequence[Remediation]) -> None:
         """Store what was decided, with its card, its entry of the audit and, where that opens one, a breaker."""
@@ -264,7 +162,7 @@ class Remediator:
             await self._may_open(one, lately, unit)
 
     async def _may_open(self, one: Remediation, lately: Sequence[Remediation], unit: Unit) -> None:
-        limits = self._gate.limits
+        limits = self._limits
         if await open_breaker(one, limits, unit) is not None:
             return
         before = [
@@ -292,7 +190,7 @@ class Remediator:
 
     async def _run(self, one: Remediation) -> None:
         """Run its line, once: the request's id is the same after a crash. Store its plan, or why there is none."""
-        answer = await self._pipeline.handle(self._request(one))
+        answer = await self._judge.pipeline.handle(self._judge.request(one))
         async with self._store.unit() as unit:
             plans = await unit.rows(Plan).find(cluster=one.cluster, actor=ACTOR, newest=True, limit=LATELY)
             plan = next((plan for plan in plans if plan.origin.remediation == one.id), None)
@@ -305,76 +203,39 @@ class Remediator:
 
     async def _follow_plans(self, cluster: str) -> None:
         """Note the plans that failed: automation that acts to no effect is stopped."""
-        async with self._store.unit() as unit:
-            running = await unit.rows(Remediation).find(
+        async with self._store.read() as snapshot:
+            running = await snapshot.rows(Remediation).find(
                 cluster=cluster, state=RemediationState.RUN.value, newest=True, limit=LATELY
             )
-            plans = await unit.rows(Plan).get_all([one.plan for one in running if one.plan])
-            for one in running:
-                plan = plans.get(one.plan)
-                if plan is not None and plan.state is PlanState.FAILED and not one.has_failed:
-                    failed = replace(one, has_failed=True)
-                    await unit.rows(Remediation).put(failed)
-                    lately = [failed if other.id == one.id else other for other in running]
-                    await self._may_open(replace(failed, at=self._clock.now()), lately, unit)
+            followed = [one for one in running if one.plan and not one.has_failed]
+            plans = await snapshot.rows(Plan).get_all([one.plan for one in followed])
+        failed = [one for one in followed if one.plan in plans and plans[one.plan].state is PlanState.FAILED]
+        if not failed:
+            return
+        async with self._store.unit() as unit:
+            for one in failed:
+                after = replace(one, has_failed=True)
+                await unit.rows(Remediation).put(after)
+                lately = [after if other.id == one.id else other for other in running]
+                await self._may_open(replace(after, at=self._clock.now()), lately, unit)
 
     async def _end_passed(self, cluster: str) -> None:
         """End what was held back until its alert was over."""
+        async with self._store.read() as snapshot:
+            held = await snapshot.rows(Remediation).find(cluster=cluster, state=RemediationState.HELD.value)
+            alerts = await snapshot.rows(Alert).get_all([one.alert for one in held])
+        passed = [one for one in held if not _still_fires(one, alerts.get(one.alert))]
+        if not passed:
+            return
         async with self._store.unit() as unit:
-            held = await unit.rows(Remediation).find(cluster=cluster, state=RemediationState.HELD.value)
-            alerts = await unit.rows(Alert).get_all([one.alert for one in held])
-            for one in held:
-                alert = alerts.get(one.alert)
-                if alert is None or not alert.is_firing or remediation_id(alert) != one.id:
-                    await unit.rows(Remediation).put(
-                        replace(one, state=RemediationState.PASSED, at=self._clock.now())
-                    )
-
-    def _request(self, one: Remediation) -> Request:
-        origin = Origin(via=REMEDIATION, incident=one.incident, remediation=one.id, why=one.summary)
-        return Request(
-            id=f"{REMEDIATION}/{one.id}",
-            line=one.line,
-            actor=_actor(one),
-            at=self._clock.now(),
-            origin=origin,
-        )
+            for one in passed:
+                await unit.rows(Remediation).put(
+                    replace(one, state=RemediationState.PASSED, at=self._clock.now())
+                )
 
 
-def _actor(one: Remediation) -> Actor:
-    name = sentence("remediation of {rule}", rule=one.rule_name)
-    return Actor(id=REMEDIATION, name=name, kind=ActorKind.AUTOMATION, person=ACTOR)
-
-
-def _was_done(one: Remediation, lately: Sequence[Remediation], now: datetime) -> bool:
-    """Whether it was done for the same alert within the hour, which has fired again."""
-    return any(
-        other.alert == one.alert
-        and now - other.at < HOUR
-        and (other.has_acted or other.state is RemediationState.NOTHING)
-        for other in lately
-    )
-
-
-def _imagined(
-    one: Remediation, lately: Sequence[Remediation], firing: Sequence[Alert], now: datetime
-) -> dict[str, str]:
-    """Return the nodes that count as out of service although the cluster does not show it.
-
-    Those of a trial do until their alert is over, for an hour at most; what runs is soon seen.
-    """
-    fires = {remediation_id(alert) for alert in firing}
-    out: dict[str, str] = {}
-    for other in lately:
-        since = now - other.at
-        is_out = since < UNTIL_SEEN or (one.is_trial and other.id in fires and since < HOUR)
-        if other.has_acted and not other.has_failed and is_out and other.node:
-            out[other.node] = (
-                sentence("{rule} would have cordoned it", rule=other.rule_name)
-                if one.is_trial
-                else sentence("{rule} cordons it", rule=other.rule_name)
-            )
-    return out
+def _still_fires(one: Remediation, alert: Alert | None) -> bool:
+    return alert is not None and alert.is_firing and remediation_id(alert) == one.id
 
 
 def _entry(one: Remediation) -> AuditEntry:
@@ -383,7 +244,7 @@ def _entry(one: Remediation) -> AuditEntry:
         cluster=one.cluster,
         at=one.at,
         actor=ACTOR,
-        actor_name=_actor(one).name,
+        actor_name=remediation_actor(one).name,
         line=one.line,
         what=one.state.value,
         text=one.reason,

@@ -26,6 +26,7 @@ from collectors.facts.topology import Topology
 from commands.core.budgets import Budgets, Pool
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
+from commands.core.remediation_judge import RemediationJudge
 from commands.core.remediations import RemediationGate
 from commands.core.windows import WindowGate
 from commands.execution.executor import PlanExecutor
@@ -140,17 +141,15 @@ async def a_stage(
         gate = RemediationGate(rules=lambda: rules, blind=lambda _cluster, _queries: blind, limits=limits)
         yard.pipeline = replace(yard.pipeline, budgets=budgets, gates=(windows, gate))
         yard.executor = PlanExecutor(yard.store, {CLUSTER: yard.writer}, yard.clock, gate=yard.pipeline.gate)
-        remediator = Remediator(
-            yard.store,
-            yard.clock,
-            yard.pipeline,
+        judge = RemediationJudge(
+            pipeline=yard.pipeline,
+            clock=yard.clock,
             gate=gate,
             budgets=budgets,
             windows=windows,
             allowance=allowance,
-            channel="C",
-            rules=lambda: rules,
         )
+        remediator = Remediator(yard.store, judge, channel="C", rules=lambda: rules)
         yield Stage(yard=yard, remediator=remediator, rules=rules, blind=blind, windows=open_windows)
 
 
