@@ -10,18 +10,18 @@ from collectors.acceptance.readings import (
     IS_CUT,
     IS_EMPTY,
     IS_UNKNOWN,
-    Figure,
-    Finding,
+    MeasuredFigure,
+    TestFinding,
     NextStep,
-    Outcome,
-    Reading,
+    TestOutcome,
+    TestReading,
     bounded,
     gpu_of,
     lines_of,
-    name_of,
-    number_of,
-    unreadable,
-    words_of,
+    printed_name,
+    value_of,
+    proves_nothing,
+    printed_words,
 )
 from collectors.facts.sentences import sentence
 
@@ -30,16 +30,16 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,39}")
 _UNIT = re.compile(r"[A-Za-z%/]{1,12}")
 _COSTS = ("s", "ms", "us", "%")  # units of which less is better
 _VERSION = "version"
-_OUTCOMES = {"fail": Outcome.FAILED, "warn": Outcome.WARNED, "skip": Outcome.SKIPPED}
+_OUTCOMES = {"fail": TestOutcome.FAILED, "warn": TestOutcome.WARNED, "skip": TestOutcome.SKIPPED}
 _STEPS = {step.value: step for step in NextStep}
 
 
-def read_check_lines(text: str) -> Reading:
+def read_check_lines(text: str) -> TestReading:
     """Return what the checks found and measured. `yardmaster/1 version NAME SAID` is a version."""
     if not text.strip():
-        return unreadable(IS_EMPTY)
-    findings: list[Finding] = []
-    figures: list[Figure] = []
+        return proves_nothing(IS_EMPTY)
+    findings: list[TestFinding] = []
+    figures: list[MeasuredFigure] = []
     versions: dict[str, str] = {}
     passed = 0
     has_ended = is_ours = False
@@ -54,7 +54,7 @@ def read_check_lines(text: str) -> Reading:
             has_ended = True
         elif len(fields) >= 3 and fields[0] == _VERSION and _NAME.fullmatch(fields[1]):
             if len(versions) < 16:
-                versions[fields[1]] = name_of(" ".join(fields[2:]))
+                versions[fields[1]] = printed_name(" ".join(fields[2:]))
         elif len(fields) >= 2 and _NAME.fullmatch(fields[0]):
             name, status, rest = fields[0], fields[1].lower(), fields[2:]
             options = dict(one.split("=", 1) for one in rest if "=" in one)
@@ -65,28 +65,28 @@ def read_check_lines(text: str) -> Reading:
                 passed += 1
                 continue
             findings.append(
-                Finding(
+                TestFinding(
                     part=name,
                     gpu=gpu,
-                    outcome=_OUTCOMES.get(status, Outcome.SKIPPED),
-                    said=words_of(said),
+                    outcome=_OUTCOMES.get(status, TestOutcome.SKIPPED),
+                    said=printed_words(said),
                     next_step=_STEPS.get(options.get("next", ""), NextStep.LOOK),
                 )
             )
     if not is_ours:
-        return unreadable(IS_UNKNOWN)
+        return proves_nothing(IS_UNKNOWN)
     reading = bounded(findings=findings, figures=figures, versions=versions, passed=passed)
     if not has_ended and not reading.failed:
-        return unreadable(IS_CUT, reading)
+        return proves_nothing(IS_CUT, reading)
     if not passed and not reading.failed:
-        return unreadable(sentence("none of its checks passed"), reading)
+        return proves_nothing(sentence("none of its checks passed"), reading)
     return reading
 
 
-def _figure(name: str, rest: list[str], gpu: int | None) -> Figure | None:
+def _figure(name: str, rest: list[str], gpu: int | None) -> MeasuredFigure | None:
     if len(rest) < 2 or not _UNIT.fullmatch(rest[1]):
         return None
-    value = number_of(rest[0])
+    value = value_of(rest[0])
     if value is None:
         return None
-    return Figure(name=name, unit=rest[1], value=value, gpu=gpu, is_cost=rest[1] in _COSTS)
+    return MeasuredFigure(name=name, unit=rest[1], value=value, gpu=gpu, is_cost=rest[1] in _COSTS)

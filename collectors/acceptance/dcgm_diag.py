@@ -14,18 +14,18 @@ from collectors.acceptance.readings import (
     IS_EMPTY,
     IS_UNKNOWN,
     MOST_READ,
-    Figure,
-    Finding,
+    MeasuredFigure,
+    TestFinding,
     NextStep,
-    Outcome,
-    Reading,
+    TestOutcome,
+    TestReading,
     bounded,
     gpu_of,
     is_cut,
-    name_of,
-    number_of,
-    unreadable,
-    words_of,
+    printed_name,
+    value_of,
+    proves_nothing,
+    printed_words,
 )
 from collectors.facts.sentences import sentence
 
@@ -48,32 +48,32 @@ _OF_NAME = (  # the first whose words are in the test's name, where a version gi
 )
 
 
-def read_dcgm_diag(text: str) -> Reading:
+def read_dcgm_diag(text: str) -> TestReading:
     """Return what DCGM found, by GPU. A run that tested no hardware proves nothing."""
     if not text.strip():
-        return unreadable(IS_EMPTY)
+        return proves_nothing(IS_EMPTY)
     found, is_whole = _json_in(text)
     if found is None:
-        return unreadable(IS_UNKNOWN if is_whole else IS_CUT)
+        return proves_nothing(IS_UNKNOWN if is_whole else IS_CUT)
     root: Mapping[str, Any] = next((found[one] for one in _ROOTS if isinstance(found.get(one), dict)), {})
     metadata = found.get("metadata")
     said: Mapping[str, Any] = metadata if isinstance(metadata, dict) else root
     versions = {
-        "DCGM": name_of(said.get("version")),
-        "driver": name_of(said.get("Driver Version Detected")),
+        "DCGM": printed_name(said.get("version")),
+        "driver": printed_name(said.get("Driver Version Detected")),
     }
-    findings: list[Finding] = []
-    figures: list[Figure] = []
+    findings: list[TestFinding] = []
+    figures: list[MeasuredFigure] = []
     passed = of_hardware = 0
     for category, name, result in _results(root):
-        status = name_of(result.get("status")).lower()
+        status = printed_name(result.get("status")).lower()
         if status in _PASSED:
             passed += 1
             of_hardware += category.lower() != _SOFTWARE
         else:
             findings += _findings(name, status, result)
         figures += _figures(result)
-    error = words_of(root.get("runtime_error")) or words_of(found.get("runtime_error"))
+    error = printed_words(root.get("runtime_error")) or printed_words(found.get("runtime_error"))
     return bounded(
         findings=findings,
         figures=figures,
@@ -83,10 +83,10 @@ def read_dcgm_diag(text: str) -> Reading:
     )
 
 
-def _problem(error: str, findings: list[Finding], passed: int, of_hardware: int) -> str:
+def _problem(error: str, findings: list[TestFinding], passed: int, of_hardware: int) -> str:
     if error:
         return sentence("DCGM could not run: {error}", error=error)
-    if any(one.outcome is Outcome.FAILED for one in findings) or of_hardware:
+    if any(one.outcome is TestOutcome.FAILED for one in findings) or of_hardware:
         return ""
     why = next((one.said for one in findings if one.said), "")
     if why:
@@ -122,7 +122,7 @@ def _results(root: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, A
                 if not left:
                     return
                 left -= 1
-                yield name_of(category.get("category")), name_of(test.get("name")), result
+                yield printed_name(category.get("category")), printed_name(test.get("name")), result
 
 
 def _dicts(found: object) -> Iterator[Mapping[str, Any]]:
@@ -130,22 +130,22 @@ def _dicts(found: object) -> Iterator[Mapping[str, Any]]:
         yield from (one for one in found[:_MOST] if isinstance(one, dict))
 
 
-def _findings(name: str, status: str, result: Mapping[str, Any]) -> list[Finding]:
+def _findings(name: str, status: str, result: Mapping[str, Any]) -> list[TestFinding]:
     warnings = list(_warnings(result.get("warnings")))
     said = "; ".join(words for words, _ in warnings[:4]) or next(_messages(result.get("info")), "")
     severities = {severity for _, severity in warnings if severity is not None}
     if status in _FAILED:
-        outcome = Outcome.FAILED
+        outcome = TestOutcome.FAILED
         if severities == {_CONFIGURABLE}:
-            outcome = Outcome.WARNED
+            outcome = TestOutcome.WARNED
     else:
-        outcome = Outcome.WARNED if status in _WARNED else Outcome.SKIPPED
+        outcome = TestOutcome.WARNED if status in _WARNED else TestOutcome.SKIPPED
     return [
-        Finding(
+        TestFinding(
             part=name or "DCGM",
             gpu=gpu,
             outcome=outcome,
-            said=words_of(said),
+            said=printed_words(said),
             next_step=_next_step(name, severities),
         )
         for gpu in _gpus(result)
@@ -165,7 +165,7 @@ def _next_step(name: str, severities: set[int]) -> NextStep:
 def _gpus(result: Mapping[str, Any]) -> tuple[int | None, ...]:
     """Return the GPU of a result; None for one of the node, or of all its GPUs at once."""
     if "entity_id" in result:
-        group = name_of(result.get("entity_group"))
+        group = printed_name(result.get("entity_group"))
         return (gpu_of(result["entity_id"]) if group.upper() in ("GPU", "") else None,)
     written = str(result.get("gpu_ids", result.get("gpu_id", "")))[:2_000]
     ids = [gpu for one in written.split(",") if (gpu := gpu_of(one)) is not None]
@@ -177,25 +177,25 @@ def _warnings(found: object) -> Iterator[tuple[str, int | None]]:
     for one in _listed(found):
         if isinstance(one, dict):
             severity = one.get("error_severity")
-            yield words_of(one.get("warning")), severity if type(severity) is int else None
-        elif words := words_of(one):
+            yield printed_words(one.get("warning")), severity if type(severity) is int else None
+        elif words := printed_words(one):
             yield words, None
 
 
 def _messages(found: object) -> Iterator[str]:
-    return (words for one in _listed(found) if (words := words_of(one)))
+    return (words for one in _listed(found) if (words := printed_words(one)))
 
 
 def _listed(found: object) -> Iterable[object]:
     return found[:_MOST] if isinstance(found, list) else (found,)
 
 
-def _figures(result: Mapping[str, Any]) -> Iterator[Figure]:
+def _figures(result: Mapping[str, Any]) -> Iterator[MeasuredFigure]:
     """Yield the bandwidths of PCIe, which are in the words of the test."""
     gpu = _gpus(result)[0]
     if gpu is None:
         return
     for words in _messages(result.get("info")):
         for direction, written in _BANDWIDTH.findall(words):
-            if (value := number_of(written)) is not None:
-                yield Figure(name=f"PCIe {direction}", unit="GB/s", value=value, gpu=gpu)
+            if (value := value_of(written)) is not None:
+                yield MeasuredFigure(name=f"PCIe {direction}", unit="GB/s", value=value, gpu=gpu)

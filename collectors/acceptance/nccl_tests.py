@@ -14,19 +14,19 @@ from collectors.acceptance.readings import (
     IS_EMPTY,
     IS_UNKNOWN,
     NUMBER,
-    Figure,
-    Finding,
+    MeasuredFigure,
+    TestFinding,
     NextStep,
-    Outcome,
-    Reading,
+    TestOutcome,
+    TestReading,
     bounded,
     gpu_of,
     is_cut,
     lines_of,
-    name_of,
-    number_of,
-    unreadable,
-    words_of,
+    printed_name,
+    value_of,
+    proves_nothing,
+    printed_words,
 )
 from collectors.facts.sentences import sentence
 
@@ -54,10 +54,10 @@ class _Run:
     has_ended: bool = False
 
 
-def read_nccl_tests(text: str) -> Reading:
+def read_nccl_tests(text: str) -> TestReading:
     """Return the best bus bandwidth of all GPUs together, and what each measured alone."""
     if not text.strip():
-        return unreadable(IS_EMPTY)
+        return proves_nothing(IS_EMPTY)
     versions: dict[str, str] = {}
     runs = [_Run()]
     for raw in lines_of(text):
@@ -67,8 +67,8 @@ def read_nccl_tests(text: str) -> Reading:
         elif line.startswith("yardmaster/1 gpu all"):
             runs.append(_Run())
         elif version := _VERSION.match(line[:400]):
-            versions["nccl-tests"] = name_of(version[1])
-            versions["NCCL"] = name_of(version[2] or "")
+            versions["nccl-tests"] = printed_name(version[1])
+            versions["NCCL"] = printed_name(version[2] or "")
         else:
             _take(runs[-1], line)
     seen = [run for run in runs if run.rows or run.failure or run.columns or run.ranks]
@@ -100,11 +100,11 @@ def _take(run: _Run, line: str) -> None:
             run.ranks += 1
         elif line.startswith("# Avg bus bandwidth"):
             run.has_ended = True
-        elif (found := _OUT_OF_BOUNDS.match(line)) and (number := number_of(found[1])):
+        elif (found := _OUT_OF_BOUNDS.match(line)) and (number := value_of(found[1])):
             run.wrong = max(run.wrong, number)
         return
     if not run.failure and _FAILURE.search(line[:2_000]):
-        run.failure = words_of(line[:2_000])
+        run.failure = printed_words(line[:2_000])
         return
     values = line.split()
     if not run.columns or len(values) != len(run.columns) or not NUMBER.fullmatch(values[0]):
@@ -113,7 +113,7 @@ def _take(run: _Run, line: str) -> None:
     is_in_place = False
     for name, written in zip(run.columns, values, strict=True):
         is_in_place = is_in_place or name in _WRONG
-        value = number_of(written)  # `N/A` where nothing was checked
+        value = value_of(written)  # `N/A` where nothing was checked
         if value is None:
             continue
         if name in _WRONG:
@@ -123,13 +123,13 @@ def _take(run: _Run, line: str) -> None:
             run.best[name] = max(run.best.get(name, 0.0), value)
 
 
-def _findings(run: _Run) -> list[Finding]:
+def _findings(run: _Run) -> list[TestFinding]:
     if run.failure:
         return [
-            Finding(
+            TestFinding(
                 part="NCCL",
                 gpu=run.gpu,
-                outcome=Outcome.FAILED,
+                outcome=TestOutcome.FAILED,
                 said=run.failure,
                 next_step=NextStep.RESET if run.gpu is not None else NextStep.REBOOT,
             )
@@ -137,14 +137,16 @@ def _findings(run: _Run) -> list[Finding]:
     if run.wrong:
         said = sentence("it computed wrong results")
         return [
-            Finding(part="NCCL", gpu=run.gpu, outcome=Outcome.FAILED, said=said, next_step=NextStep.REPLACE)
+            TestFinding(
+                part="NCCL", gpu=run.gpu, outcome=TestOutcome.FAILED, said=said, next_step=NextStep.REPLACE
+            )
         ]
     return []
 
 
-def _figures(run: _Run) -> list[Figure]:
+def _figures(run: _Run) -> list[MeasuredFigure]:
     if run.gpu is not None:
         value = run.best.get("algbw", 0.0)  # one rank sends nothing over a bus
-        return [Figure(name=COPY, unit="GB/s", value=value, gpu=run.gpu)] if value else []
+        return [MeasuredFigure(name=COPY, unit="GB/s", value=value, gpu=run.gpu)] if value else []
     value = run.best.get("busbw", 0.0)
-    return [Figure(name=ALL_REDUCE, unit="GB/s", value=value)] if value else []
+    return [MeasuredFigure(name=ALL_REDUCE, unit="GB/s", value=value)] if value else []

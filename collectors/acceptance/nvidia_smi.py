@@ -11,18 +11,18 @@ from collectors.acceptance.readings import (
     IS_CUT,
     IS_EMPTY,
     IS_UNKNOWN,
-    MOST_GPUS,
-    Finding,
+    GPUS_READ,
+    TestFinding,
     NextStep,
-    Outcome,
-    Reading,
+    TestOutcome,
+    TestReading,
     bounded,
     gpu_of,
     lines_of,
-    name_of,
-    number_of,
-    unreadable,
-    words_of,
+    printed_name,
+    value_of,
+    proves_nothing,
+    printed_words,
 )
 from collectors.facts.sentences import sentence
 
@@ -46,12 +46,12 @@ _REFUSALS = (
 )
 
 
-def read_nvidia_smi(text: str) -> Reading:
+def read_nvidia_smi(text: str) -> TestReading:
     """Return what is wrong with each GPU by its driver's own words, and the versions of driver and firmware."""
     if not text.strip():
-        return unreadable(IS_EMPTY)
+        return proves_nothing(IS_EMPTY)
     columns: list[str] = []
-    findings: list[Finding] = []
+    findings: list[TestFinding] = []
     versions: dict[str, str] = {}
     rows = 0
     was_cut = False
@@ -61,19 +61,21 @@ def read_nvidia_smi(text: str) -> Reading:
         names = [_UNIT.sub("", one).lower() for one in values]
         if not columns and names[0] == "index" and len(names) > 1:
             columns = names
-        elif columns and len(values) == len(columns) and rows < MOST_GPUS:
+        elif columns and len(values) == len(columns) and rows < GPUS_READ:
             row = dict(zip(columns, values, strict=True))
             if (gpu := gpu_of(row["index"])) is None:
                 continue
             rows += 1
             findings += _of_gpu(gpu, row)
             for name, key in (("driver", "driver_version"), ("VBIOS", "vbios_version"), ("GPU", "name")):
-                said = name_of(row.get(key, ""))
+                said = printed_name(row.get(key, ""))
                 if said and said not in versions.get(name, "").split(" / "):
-                    versions[name] = name_of(" / ".join(filter(None, (versions.get(name), said))))
+                    versions[name] = printed_name(" / ".join(filter(None, (versions.get(name), said))))
         elif (step := _refusal(line)) is not None:
             findings.append(
-                Finding(part="driver", outcome=Outcome.FAILED, said=words_of(line), next_step=step)
+                TestFinding(
+                    part="driver", outcome=TestOutcome.FAILED, said=printed_words(line), next_step=step
+                )
             )
         elif columns and "," in line:
             was_cut = True
@@ -82,7 +84,7 @@ def read_nvidia_smi(text: str) -> Reading:
         problem = IS_CUT if columns else IS_UNKNOWN
     elif was_cut and not findings:
         problem = IS_CUT
-    failed = {one.gpu for one in findings if one.outcome is Outcome.FAILED}
+    failed = {one.gpu for one in findings if one.outcome is TestOutcome.FAILED}
     return bounded(
         findings=findings, versions=versions, passed=max(0, rows - len(failed)), gpus=rows, problem=problem
     )
@@ -93,16 +95,16 @@ def _refusal(line: str) -> NextStep | None:
     return next((step for words, step in _REFUSALS if words.lower() in line.lower()), None)
 
 
-def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[Finding]:
-    found: list[Finding] = []
+def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[TestFinding]:
+    found: list[TestFinding] = []
 
-    def add(part: str, said: str, step: NextStep, outcome: Outcome = Outcome.FAILED) -> None:
-        found.append(Finding(part=part, gpu=gpu, outcome=outcome, said=said, next_step=step))
+    def add(part: str, said: str, step: NextStep, outcome: TestOutcome = TestOutcome.FAILED) -> None:
+        found.append(TestFinding(part=part, gpu=gpu, outcome=outcome, said=said, next_step=step))
 
     lost = next((value for value in row.values() if value.lower() in _LOST), None)
     if lost is not None:
         step = NextStep.RESET if "reset" in lost.lower() else NextStep.REBOOT
-        add("GPU", sentence("the driver answers {said}", said=words_of(lost)), step)
+        add("GPU", sentence("the driver answers {said}", said=printed_words(lost)), step)
     if row.get("remapped_rows.failure", "").lower() in ("yes", "1"):
         add("memory", sentence("a row of its memory could not be remapped"), NextStep.REPLACE)
     elif row.get("remapped_rows.pending", "").lower() in ("yes", "1"):
@@ -115,13 +117,13 @@ def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[Finding]:
         said = sentence("its PCIe link has {width:g} of {most:g} lanes", width=width, most=most)
         add("PCIe", said, NextStep.REBOOT)
     if reasons := _reasons(row):
-        add("clocks", sentence("held back by {reasons}", reasons=reasons), NextStep.LOOK, Outcome.WARNED)
+        add("clocks", sentence("held back by {reasons}", reasons=reasons), NextStep.LOOK, TestOutcome.WARNED)
     return found
 
 
 def _value(row: Mapping[str, str], key: str) -> float | None:
     written = row.get(key, "")
-    return None if written.lower() in _ABSENT else number_of(written.split(" ")[0])
+    return None if written.lower() in _ABSENT else value_of(written.split(" ")[0])
 
 
 def _reasons(row: Mapping[str, str]) -> str:

@@ -1,6 +1,6 @@
 """What is read of a test's output: what it found, what it measured, and why it cannot be read.
 
-Every reader is a function from text to a `Reading`. The text may be anything: it is bounded, its names and words become
+Every reader is a function from text to a `TestReading`. The text may be anything: it is bounded, its names and words become
 one line each, a number that cannot be is left out, and what cannot be read is never a pass.
 """
 
@@ -17,12 +17,12 @@ MOST_READ = 1 << 20  # characters of an output
 MOST_LINES = 20_000
 MOST_FINDINGS = 64
 MOST_FIGURES = 512
-MOST_GPUS = 256
+GPUS_READ = 256
 LARGEST = 1e9  # of a figure, in its unit
 NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?(?:e[+-]?[0-9]{1,3})?")
 
 
-class Outcome(StrEnum):
+class TestOutcome(StrEnum):
     """What a test says of a part. Words that are not known are SKIPPED: they are no proof that it is well."""
 
     FAILED = "failed"
@@ -41,18 +41,18 @@ class NextStep(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class TestFinding:
     """A part of which a test says that it is not well, or that it was not tested. Without `gpu` it is of the node."""
 
     part: str
     gpu: int | None = None
-    outcome: Outcome
+    outcome: TestOutcome
     said: str = ""
     next_step: NextStep = NextStep.LOOK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class MeasuredFigure:
     """A measured value. Larger is better, unless `is_cost`. Without `gpu` it is of the whole node."""
 
     name: str
@@ -63,22 +63,22 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class TestReading:
     """What one test said. `passed`: how many of its checks did; `gpus`: how many it saw, None where it counts none.
 
     With a `problem` it proves nothing.
     """
 
-    findings: tuple[Finding, ...] = ()
-    figures: tuple[Figure, ...] = ()
+    findings: tuple[TestFinding, ...] = ()
+    figures: tuple[MeasuredFigure, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)  # of the driver, the tool, the firmware
     passed: int = 0
     gpus: int | None = None
     problem: str = ""
 
     @property
-    def failed(self) -> tuple[Finding, ...]:
-        return tuple(one for one in self.findings if one.outcome is Outcome.FAILED)
+    def failed(self) -> tuple[TestFinding, ...]:
+        return tuple(one for one in self.findings if one.outcome is TestOutcome.FAILED)
 
     @property
     def has_passed(self) -> bool:
@@ -90,23 +90,23 @@ IS_CUT: Sentence = sentence("its output ends in the middle")
 IS_UNKNOWN: Sentence = sentence("its output is not in a format that is known")
 
 
-def unreadable(problem: str, reading: Reading | None = None) -> Reading:
+def proves_nothing(problem: str, reading: TestReading | None = None) -> TestReading:
     """Return a reading that proves nothing, with what could be read."""
-    return replace(reading or Reading(), problem=problem)
+    return replace(reading or TestReading(), problem=problem)
 
 
 def bounded(
     *,
-    findings: Iterable[Finding] = (),
-    figures: Iterable[Figure] = (),
+    findings: Iterable[TestFinding] = (),
+    figures: Iterable[MeasuredFigure] = (),
     versions: Mapping[str, str] | None = None,
     passed: int = 0,
     gpus: int | None = None,
     problem: str = "",
-) -> Reading:
+) -> TestReading:
     """Return a reading with at most so many findings and figures; what failed comes first."""
-    ranked = sorted(findings, key=lambda one: list(Outcome).index(one.outcome))
-    return Reading(
+    ranked = sorted(findings, key=lambda one: list(TestOutcome).index(one.outcome))
+    return TestReading(
         findings=tuple(ranked[:MOST_FINDINGS]),
         figures=tuple(figures)[:MOST_FIGURES],
         versions={name: said for name, said in (versions or {}).items() if said},
@@ -126,17 +126,17 @@ def is_cut(text: str) -> bool:
     return len(text) > MOST_READ
 
 
-def name_of(said: object) -> str:
+def printed_name(said: object) -> str:
     """Return a name from outside as one short line; empty if it is none."""
     return one_line(said, NAME) if isinstance(said, str) else ""
 
 
-def words_of(said: object) -> str:
+def printed_words(said: object) -> str:
     """Return words from outside as one line; empty if they are none."""
     return one_line(said, SENTENCE) if isinstance(said, str) else ""
 
 
-def number_of(said: object) -> float | None:
+def value_of(said: object) -> float | None:
     """Return a number that a figure may have; None for what is none, negative, or too large."""
     if isinstance(said, str):
         written = said.strip()
@@ -155,5 +155,5 @@ def number_of(said: object) -> float | None:
 
 def gpu_of(said: object) -> int | None:
     """Return the index of a GPU; None for what is none."""
-    value = number_of(said)
-    return int(value) if value is not None and value == int(value) and value < MOST_GPUS else None
+    value = value_of(said)
+    return int(value) if value is not None and value == int(value) and value < GPUS_READ else None

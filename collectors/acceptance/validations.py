@@ -9,58 +9,62 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from collectors.acceptance.readings import (
-    Finding,
-    Outcome,
-    Reading,
+    TestFinding,
+    TestOutcome,
+    TestReading,
     bounded,
-    name_of,
-    unreadable,
-    words_of,
+    printed_name,
+    proves_nothing,
+    printed_words,
 )
 from collectors.facts.sentences import sentence
 
 _MOST = 256
 
 
-def read_validation_request(found: Mapping[str, Any], node: str) -> Reading | None:
+def read_validation_request(found: Mapping[str, Any], node: str) -> TestReading | None:
     """Return what a ValidationRequest says of the node; None while it is not over."""
     status = _dict(found.get("status"))
-    phase = name_of(status.get("phase"))
+    phase = printed_name(status.get("phase"))
     groups = [one for one in _dicts(status.get("testGroups")) if node in _names(one.get("nodes"))]
     if phase not in ("Succeeded", "Failed"):
         return None
-    findings: list[Finding] = []
+    findings: list[TestFinding] = []
     passed = 0
     for group in groups:
-        tests = ", ".join(_names(group.get("tests"))) or name_of(group.get("name"))
-        if name_of(group.get("phase")) == "Succeeded":
+        tests = ", ".join(_names(group.get("tests"))) or printed_name(group.get("name"))
+        if printed_name(group.get("phase")) == "Succeeded":
             passed += 1
             continue
-        said = words_of(group.get("message")) or words_of(group.get("reason")) or name_of(group.get("phase"))
-        findings.append(Finding(part=name_of(tests), outcome=Outcome.FAILED, said=said))
+        said = (
+            printed_words(group.get("message"))
+            or printed_words(group.get("reason"))
+            or printed_name(group.get("phase"))
+        )
+        findings.append(TestFinding(part=printed_name(tests), outcome=TestOutcome.FAILED, said=said))
     if phase == "Failed" and not findings:
-        said = words_of(status.get("message")) or sentence("it failed")
-        findings.append(Finding(part="ValidationRequest", outcome=Outcome.FAILED, said=said))
+        said = printed_words(status.get("message")) or sentence("it failed")
+        findings.append(TestFinding(part="ValidationRequest", outcome=TestOutcome.FAILED, said=said))
     if not groups and not findings:
-        return unreadable(sentence("it tested nothing on {node}", node=node))
+        return proves_nothing(sentence("it tested nothing on {node}", node=node))
     return bounded(findings=findings, passed=passed)
 
 
-def read_certification(found: Mapping[str, Any]) -> Reading | None:
+def read_certification(found: Mapping[str, Any]) -> TestReading | None:
     """Return what a Certification says; None while it is not over."""
     conditions = {
-        name_of(one.get("type")): one for one in _dicts(_dict(found.get("status")).get("conditions"))
+        printed_name(one.get("type")): one for one in _dicts(_dict(found.get("status")).get("conditions"))
     }
-    if name_of(_dict(conditions.get("Failed")).get("status")) == "True":
+    if printed_name(_dict(conditions.get("Failed")).get("status")) == "True":
         failed = conditions["Failed"]
-        said = words_of(failed.get("message")) or name_of(failed.get("reason"))
-        return bounded(findings=[Finding(part="Certification", outcome=Outcome.FAILED, said=said)])
-    if name_of(_dict(conditions.get("Succeeded")).get("status")) == "True":
+        said = printed_words(failed.get("message")) or printed_name(failed.get("reason"))
+        return bounded(findings=[TestFinding(part="Certification", outcome=TestOutcome.FAILED, said=said)])
+    if printed_name(_dict(conditions.get("Succeeded")).get("status")) == "True":
         return bounded(passed=1)
     return None
 
 
-def read_readiness_rule(found: Mapping[str, Any], node: Mapping[str, Any]) -> Reading | None:
+def read_readiness_rule(found: Mapping[str, Any], node: Mapping[str, Any]) -> TestReading | None:
     """Return what a NodeReadinessRule asks of the node and finds there; None where it is not about the node."""
     spec = _dict(found.get("spec"))
     selector = _dict(_dict(spec.get("nodeSelector")).get("matchLabels"))
@@ -68,20 +72,20 @@ def read_readiness_rule(found: Mapping[str, Any], node: Mapping[str, Any]) -> Re
     if any(labels.get(key) != value for key, value in selector.items()) or spec.get("dryRun") is True:
         return None
     seen = {
-        name_of(one.get("type")): name_of(one.get("status"))
+        printed_name(one.get("type")): printed_name(one.get("status"))
         for one in _dicts(_dict(node.get("status")).get("conditions"))
     }
-    findings: list[Finding] = []
+    findings: list[TestFinding] = []
     passed = 0
     for one in _dicts(spec.get("conditions")):
-        kind, wanted = name_of(one.get("type")), name_of(one.get("requiredStatus")) or "True"
+        kind, wanted = printed_name(one.get("type")), printed_name(one.get("requiredStatus")) or "True"
         if seen.get(kind) == wanted:
             passed += 1
             continue
         said = sentence(
             "it is {seen}, and must be {wanted}", seen=seen.get(kind) or sentence("not there"), wanted=wanted
         )
-        findings.append(Finding(part=kind, outcome=Outcome.FAILED, said=said))
+        findings.append(TestFinding(part=kind, outcome=TestOutcome.FAILED, said=said))
     if not passed and not findings:
         return None
     return bounded(findings=findings, passed=passed)
@@ -97,4 +101,8 @@ def _dicts(found: object) -> Iterator[Mapping[str, Any]]:
 
 
 def _names(found: object) -> Sequence[str]:
-    return [name_of(one) for one in found[:_MOST] if isinstance(one, str)] if isinstance(found, list) else []
+    return (
+        [printed_name(one) for one in found[:_MOST] if isinstance(one, str)]
+        if isinstance(found, list)
+        else []
+    )

@@ -8,7 +8,13 @@ from random import Random
 import pytest
 
 from collectors.acceptance.reader_catalogue import READERS
-from collectors.acceptance.readings import MOST_FIGURES, MOST_FINDINGS, Figure, Finding, Reading
+from collectors.acceptance.readings import (
+    MOST_FIGURES,
+    MOST_FINDINGS,
+    MeasuredFigure,
+    TestFinding,
+    TestReading,
+)
 from collectors.acceptance.validations import (
     read_certification,
     read_readiness_rule,
@@ -62,15 +68,15 @@ def hostile(seed: int) -> str:
     return text
 
 
-def shown(reading: Reading) -> list[str]:
+def shown(reading: TestReading) -> list[str]:
     said = [reading.problem, *reading.versions, *reading.versions.values()]
-    both: tuple[Finding | Figure, ...] = (*reading.findings, *reading.figures)
+    both: tuple[TestFinding | MeasuredFigure, ...] = (*reading.findings, *reading.figures)
     for one in both:
         said += [value for field in fields(one) if isinstance(value := getattr(one, field.name), str)]
     return said
 
 
-def check(reading: Reading) -> None:
+def check(reading: TestReading) -> None:
     for said in shown(reading):
         assert said.isprintable(), said
         assert len(said) <= 1_200
