@@ -11,17 +11,17 @@ from collectors.acceptance.readings import (
     IS_EMPTY,
     IS_UNKNOWN,
     MeasuredFigure,
-    TestFinding,
     NextStep,
-    TestOutcome,
-    TestReading,
+    PartFinding,
+    PartState,
+    ReadResult,
     bounded,
     gpu_of,
     lines_of,
     printed_name,
-    value_of,
-    proves_nothing,
     printed_words,
+    proves_nothing,
+    value_of,
 )
 from collectors.facts.sentences import sentence
 
@@ -30,15 +30,15 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,39}")
 _UNIT = re.compile(r"[A-Za-z%/]{1,12}")
 _COSTS = ("s", "ms", "us", "%")  # units of which less is better
 _VERSION = "version"
-_OUTCOMES = {"fail": TestOutcome.FAILED, "warn": TestOutcome.WARNED, "skip": TestOutcome.SKIPPED}
+_OUTCOMES = {"fail": PartState.FAILED, "warn": PartState.WARNED, "skip": PartState.SKIPPED}
 _STEPS = {step.value: step for step in NextStep}
 
 
-def read_check_lines(text: str) -> TestReading:
+def read_check_lines(text: str) -> ReadResult:
     """Return what the checks found and measured. `yardmaster/1 version NAME SAID` is a version."""
     if not text.strip():
         return proves_nothing(IS_EMPTY)
-    findings: list[TestFinding] = []
+    findings: list[PartFinding] = []
     figures: list[MeasuredFigure] = []
     versions: dict[str, str] = {}
     passed = 0
@@ -65,10 +65,10 @@ def read_check_lines(text: str) -> TestReading:
                 passed += 1
                 continue
             findings.append(
-                TestFinding(
+                PartFinding(
                     part=name,
                     gpu=gpu,
-                    outcome=_OUTCOMES.get(status, TestOutcome.SKIPPED),
+                    outcome=_OUTCOMES.get(status, PartState.SKIPPED),
                     said=printed_words(said),
                     next_step=_STEPS.get(options.get("next", ""), NextStep.LOOK),
                 )

@@ -15,17 +15,17 @@ from collectors.acceptance.readings import (
     IS_UNKNOWN,
     MOST_READ,
     MeasuredFigure,
-    TestFinding,
     NextStep,
-    TestOutcome,
-    TestReading,
+    PartFinding,
+    PartState,
+    ReadResult,
     bounded,
     gpu_of,
     is_cut,
     printed_name,
-    value_of,
-    proves_nothing,
     printed_words,
+    proves_nothing,
+    value_of,
 )
 from collectors.facts.sentences import sentence
 
@@ -48,7 +48,7 @@ _OF_NAME = (  # the first whose words are in the test's name, where a version gi
 )
 
 
-def read_dcgm_diag(text: str) -> TestReading:
+def read_dcgm_diag(text: str) -> ReadResult:
     """Return what DCGM found, by GPU. A run that tested no hardware proves nothing."""
     if not text.strip():
         return proves_nothing(IS_EMPTY)
@@ -62,7 +62,7 @@ def read_dcgm_diag(text: str) -> TestReading:
         "DCGM": printed_name(said.get("version")),
         "driver": printed_name(said.get("Driver Version Detected")),
     }
-    findings: list[TestFinding] = []
+    findings: list[PartFinding] = []
     figures: list[MeasuredFigure] = []
     passed = of_hardware = 0
     for category, name, result in _results(root):
@@ -83,10 +83,10 @@ def read_dcgm_diag(text: str) -> TestReading:
     )
 
 
-def _problem(error: str, findings: list[TestFinding], passed: int, of_hardware: int) -> str:
+def _problem(error: str, findings: list[PartFinding], passed: int, of_hardware: int) -> str:
     if error:
         return sentence("DCGM could not run: {error}", error=error)
-    if any(one.outcome is TestOutcome.FAILED for one in findings) or of_hardware:
+    if any(one.outcome is PartState.FAILED for one in findings) or of_hardware:
         return ""
     why = next((one.said for one in findings if one.said), "")
     if why:
@@ -130,18 +130,18 @@ def _dicts(found: object) -> Iterator[Mapping[str, Any]]:
         yield from (one for one in found[:_MOST] if isinstance(one, dict))
 
 
-def _findings(name: str, status: str, result: Mapping[str, Any]) -> list[TestFinding]:
+def _findings(name: str, status: str, result: Mapping[str, Any]) -> list[PartFinding]:
     warnings = list(_warnings(result.get("warnings")))
     said = "; ".join(words for words, _ in warnings[:4]) or next(_messages(result.get("info")), "")
     severities = {severity for _, severity in warnings if severity is not None}
     if status in _FAILED:
-        outcome = TestOutcome.FAILED
+        outcome = PartState.FAILED
         if severities == {_CONFIGURABLE}:
-            outcome = TestOutcome.WARNED
+            outcome = PartState.WARNED
     else:
-        outcome = TestOutcome.WARNED if status in _WARNED else TestOutcome.SKIPPED
+        outcome = PartState.WARNED if status in _WARNED else PartState.SKIPPED
     return [
-        TestFinding(
+        PartFinding(
             part=name or "DCGM",
             gpu=gpu,
             outcome=outcome,

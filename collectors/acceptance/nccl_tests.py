@@ -15,18 +15,18 @@ from collectors.acceptance.readings import (
     IS_UNKNOWN,
     NUMBER,
     MeasuredFigure,
-    TestFinding,
     NextStep,
-    TestOutcome,
-    TestReading,
+    PartFinding,
+    PartState,
+    ReadResult,
     bounded,
     gpu_of,
     is_cut,
     lines_of,
     printed_name,
-    value_of,
-    proves_nothing,
     printed_words,
+    proves_nothing,
+    value_of,
 )
 from collectors.facts.sentences import sentence
 
@@ -54,7 +54,7 @@ class _Run:
     has_ended: bool = False
 
 
-def read_nccl_tests(text: str) -> TestReading:
+def read_nccl_tests(text: str) -> ReadResult:
     """Return the best bus bandwidth of all GPUs together, and what each measured alone."""
     if not text.strip():
         return proves_nothing(IS_EMPTY)
@@ -123,13 +123,13 @@ def _take(run: _Run, line: str) -> None:
             run.best[name] = max(run.best.get(name, 0.0), value)
 
 
-def _findings(run: _Run) -> list[TestFinding]:
+def _findings(run: _Run) -> list[PartFinding]:
     if run.failure:
         return [
-            TestFinding(
+            PartFinding(
                 part="NCCL",
                 gpu=run.gpu,
-                outcome=TestOutcome.FAILED,
+                outcome=PartState.FAILED,
                 said=run.failure,
                 next_step=NextStep.RESET if run.gpu is not None else NextStep.REBOOT,
             )
@@ -137,8 +137,8 @@ def _findings(run: _Run) -> list[TestFinding]:
     if run.wrong:
         said = sentence("it computed wrong results")
         return [
-            TestFinding(
-                part="NCCL", gpu=run.gpu, outcome=TestOutcome.FAILED, said=said, next_step=NextStep.REPLACE
+            PartFinding(
+                part="NCCL", gpu=run.gpu, outcome=PartState.FAILED, said=said, next_step=NextStep.REPLACE
             )
         ]
     return []

@@ -8,21 +8,21 @@ import re
 from collections.abc import Mapping
 
 from collectors.acceptance.readings import (
+    GPUS_READ,
     IS_CUT,
     IS_EMPTY,
     IS_UNKNOWN,
-    GPUS_READ,
-    TestFinding,
     NextStep,
-    TestOutcome,
-    TestReading,
+    PartFinding,
+    PartState,
+    ReadResult,
     bounded,
     gpu_of,
     lines_of,
     printed_name,
-    value_of,
-    proves_nothing,
     printed_words,
+    proves_nothing,
+    value_of,
 )
 from collectors.facts.sentences import sentence
 
@@ -46,12 +46,12 @@ _REFUSALS = (
 )
 
 
-def read_nvidia_smi(text: str) -> TestReading:
+def read_nvidia_smi(text: str) -> ReadResult:
     """Return what is wrong with each GPU by its driver's own words, and the versions of driver and firmware."""
     if not text.strip():
         return proves_nothing(IS_EMPTY)
     columns: list[str] = []
-    findings: list[TestFinding] = []
+    findings: list[PartFinding] = []
     versions: dict[str, str] = {}
     rows = 0
     was_cut = False
@@ -73,9 +73,7 @@ def read_nvidia_smi(text: str) -> TestReading:
                     versions[name] = printed_name(" / ".join(filter(None, (versions.get(name), said))))
         elif (step := _refusal(line)) is not None:
             findings.append(
-                TestFinding(
-                    part="driver", outcome=TestOutcome.FAILED, said=printed_words(line), next_step=step
-                )
+                PartFinding(part="driver", outcome=PartState.FAILED, said=printed_words(line), next_step=step)
             )
         elif columns and "," in line:
             was_cut = True
@@ -84,7 +82,7 @@ def read_nvidia_smi(text: str) -> TestReading:
         problem = IS_CUT if columns else IS_UNKNOWN
     elif was_cut and not findings:
         problem = IS_CUT
-    failed = {one.gpu for one in findings if one.outcome is TestOutcome.FAILED}
+    failed = {one.gpu for one in findings if one.outcome is PartState.FAILED}
     return bounded(
         findings=findings, versions=versions, passed=max(0, rows - len(failed)), gpus=rows, problem=problem
     )
@@ -95,11 +93,11 @@ def _refusal(line: str) -> NextStep | None:
     return next((step for words, step in _REFUSALS if words.lower() in line.lower()), None)
 
 
-def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[TestFinding]:
-    found: list[TestFinding] = []
+def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[PartFinding]:
+    found: list[PartFinding] = []
 
-    def add(part: str, said: str, step: NextStep, outcome: TestOutcome = TestOutcome.FAILED) -> None:
-        found.append(TestFinding(part=part, gpu=gpu, outcome=outcome, said=said, next_step=step))
+    def add(part: str, said: str, step: NextStep, outcome: PartState = PartState.FAILED) -> None:
+        found.append(PartFinding(part=part, gpu=gpu, outcome=outcome, said=said, next_step=step))
 
     lost = next((value for value in row.values() if value.lower() in _LOST), None)
     if lost is not None:
@@ -117,7 +115,7 @@ def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[TestFinding]:
         said = sentence("its PCIe link has {width:g} of {most:g} lanes", width=width, most=most)
         add("PCIe", said, NextStep.REBOOT)
     if reasons := _reasons(row):
-        add("clocks", sentence("held back by {reasons}", reasons=reasons), NextStep.LOOK, TestOutcome.WARNED)
+        add("clocks", sentence("held back by {reasons}", reasons=reasons), NextStep.LOOK, PartState.WARNED)
     return found
 
 

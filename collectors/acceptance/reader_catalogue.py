@@ -6,9 +6,9 @@ from collectors.acceptance.check_lines import read_check_lines
 from collectors.acceptance.dcgm_diag import read_dcgm_diag
 from collectors.acceptance.nccl_tests import read_nccl_tests
 from collectors.acceptance.nvidia_smi import read_nvidia_smi
-from collectors.acceptance.readings import TestReading
+from collectors.acceptance.readings import ReadResult
 
-Reader = Callable[[str], TestReading]
+Reader = Callable[[str], ReadResult]
 
 READERS: Mapping[str, Reader] = {
     "dcgm-diag": read_dcgm_diag,

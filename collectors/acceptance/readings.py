@@ -1,7 +1,7 @@
 """What is read of a test's output: what it found, what it measured, and why it cannot be read.
 
-Every reader is a function from text to a `TestReading`. The text may be anything: it is bounded, its names and words become
-one line each, a number that cannot be is left out, and what cannot be read is never a pass.
+Every reader is a function from text to a `ReadResult`. The text may be anything: it is bounded, its names and words
+become one line each, a number that cannot be is left out, and what cannot be read is never a pass.
 """
 
 import re
@@ -22,7 +22,7 @@ LARGEST = 1e9  # of a figure, in its unit
 NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?(?:e[+-]?[0-9]{1,3})?")
 
 
-class TestOutcome(StrEnum):
+class PartState(StrEnum):
     """What a test says of a part. Words that are not known are SKIPPED: they are no proof that it is well."""
 
     FAILED = "failed"
@@ -41,12 +41,12 @@ class NextStep(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestFinding:
+class PartFinding:
     """A part of which a test says that it is not well, or that it was not tested. Without `gpu` it is of the node."""
 
     part: str
     gpu: int | None = None
-    outcome: TestOutcome
+    outcome: PartState
     said: str = ""
     next_step: NextStep = NextStep.LOOK
 
@@ -63,13 +63,13 @@ class MeasuredFigure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestReading:
+class ReadResult:
     """What one test said. `passed`: how many of its checks did; `gpus`: how many it saw, None where it counts none.
 
     With a `problem` it proves nothing.
     """
 
-    findings: tuple[TestFinding, ...] = ()
+    findings: tuple[PartFinding, ...] = ()
     figures: tuple[MeasuredFigure, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)  # of the driver, the tool, the firmware
     passed: int = 0
@@ -77,8 +77,8 @@ class TestReading:
     problem: str = ""
 
     @property
-    def failed(self) -> tuple[TestFinding, ...]:
-        return tuple(one for one in self.findings if one.outcome is TestOutcome.FAILED)
+    def failed(self) -> tuple[PartFinding, ...]:
+        return tuple(one for one in self.findings if one.outcome is PartState.FAILED)
 
     @property
     def has_passed(self) -> bool:
@@ -90,23 +90,23 @@ IS_CUT: Sentence = sentence("its output ends in the middle")
 IS_UNKNOWN: Sentence = sentence("its output is not in a format that is known")
 
 
-def proves_nothing(problem: str, reading: TestReading | None = None) -> TestReading:
+def proves_nothing(problem: str, reading: ReadResult | None = None) -> ReadResult:
     """Return a reading that proves nothing, with what could be read."""
-    return replace(reading or TestReading(), problem=problem)
+    return replace(reading or ReadResult(), problem=problem)
 
 
 def bounded(
     *,
-    findings: Iterable[TestFinding] = (),
+    findings: Iterable[PartFinding] = (),
     figures: Iterable[MeasuredFigure] = (),
     versions: Mapping[str, str] | None = None,
     passed: int = 0,
     gpus: int | None = None,
     problem: str = "",
-) -> TestReading:
+) -> ReadResult:
     """Return a reading with at most so many findings and figures; what failed comes first."""
-    ranked = sorted(findings, key=lambda one: list(TestOutcome).index(one.outcome))
-    return TestReading(
+    ranked = sorted(findings, key=lambda one: list(PartState).index(one.outcome))
+    return ReadResult(
         findings=tuple(ranked[:MOST_FINDINGS]),
         figures=tuple(figures)[:MOST_FIGURES],
         versions={name: said for name, said in (versions or {}).items() if said},

@@ -9,27 +9,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from collectors.acceptance.readings import (
-    TestFinding,
-    TestOutcome,
-    TestReading,
+    PartFinding,
+    PartState,
+    ReadResult,
     bounded,
     printed_name,
-    proves_nothing,
     printed_words,
+    proves_nothing,
 )
 from collectors.facts.sentences import sentence
 
 _MOST = 256
 
 
-def read_validation_request(found: Mapping[str, Any], node: str) -> TestReading | None:
+def read_validation_request(found: Mapping[str, Any], node: str) -> ReadResult | None:
     """Return what a ValidationRequest says of the node; None while it is not over."""
     status = _dict(found.get("status"))
     phase = printed_name(status.get("phase"))
     groups = [one for one in _dicts(status.get("testGroups")) if node in _names(one.get("nodes"))]
     if phase not in ("Succeeded", "Failed"):
         return None
-    findings: list[TestFinding] = []
+    findings: list[PartFinding] = []
     passed = 0
     for group in groups:
         tests = ", ".join(_names(group.get("tests"))) or printed_name(group.get("name"))
@@ -41,16 +41,16 @@ def read_validation_request(found: Mapping[str, Any], node: str) -> TestReading 
             or printed_words(group.get("reason"))
             or printed_name(group.get("phase"))
         )
-        findings.append(TestFinding(part=printed_name(tests), outcome=TestOutcome.FAILED, said=said))
+        findings.append(PartFinding(part=printed_name(tests), outcome=PartState.FAILED, said=said))
     if phase == "Failed" and not findings:
         said = printed_words(status.get("message")) or sentence("it failed")
-        findings.append(TestFinding(part="ValidationRequest", outcome=TestOutcome.FAILED, said=said))
+        findings.append(PartFinding(part="ValidationRequest", outcome=PartState.FAILED, said=said))
     if not groups and not findings:
         return proves_nothing(sentence("it tested nothing on {node}", node=node))
     return bounded(findings=findings, passed=passed)
 
 
-def read_certification(found: Mapping[str, Any]) -> TestReading | None:
+def read_certification(found: Mapping[str, Any]) -> ReadResult | None:
     """Return what a Certification says; None while it is not over."""
     conditions = {
         printed_name(one.get("type")): one for one in _dicts(_dict(found.get("status")).get("conditions"))
@@ -58,13 +58,13 @@ def read_certification(found: Mapping[str, Any]) -> TestReading | None:
     if printed_name(_dict(conditions.get("Failed")).get("status")) == "True":
         failed = conditions["Failed"]
         said = printed_words(failed.get("message")) or printed_name(failed.get("reason"))
-        return bounded(findings=[TestFinding(part="Certification", outcome=TestOutcome.FAILED, said=said)])
+        return bounded(findings=[PartFinding(part="Certification", outcome=PartState.FAILED, said=said)])
     if printed_name(_dict(conditions.get("Succeeded")).get("status")) == "True":
         return bounded(passed=1)
     return None
 
 
-def read_readiness_rule(found: Mapping[str, Any], node: Mapping[str, Any]) -> TestReading | None:
+def read_readiness_rule(found: Mapping[str, Any], node: Mapping[str, Any]) -> ReadResult | None:
     """Return what a NodeReadinessRule asks of the node and finds there; None where it is not about the node."""
     spec = _dict(found.get("spec"))
     selector = _dict(_dict(spec.get("nodeSelector")).get("matchLabels"))
@@ -75,7 +75,7 @@ def read_readiness_rule(found: Mapping[str, Any], node: Mapping[str, Any]) -> Te
         printed_name(one.get("type")): printed_name(one.get("status"))
         for one in _dicts(_dict(node.get("status")).get("conditions"))
     }
-    findings: list[TestFinding] = []
+    findings: list[PartFinding] = []
     passed = 0
     for one in _dicts(spec.get("conditions")):
         kind, wanted = printed_name(one.get("type")), printed_name(one.get("requiredStatus")) or "True"
@@ -85,7 +85,7 @@ def read_readiness_rule(found: Mapping[str, Any], node: Mapping[str, Any]) -> Te
         said = sentence(
             "it is {seen}, and must be {wanted}", seen=seen.get(kind) or sentence("not there"), wanted=wanted
         )
-        findings.append(TestFinding(part=kind, outcome=TestOutcome.FAILED, said=said))
+        findings.append(PartFinding(part=kind, outcome=PartState.FAILED, said=said))
     if not passed and not findings:
         return None
     return bounded(findings=findings, passed=passed)

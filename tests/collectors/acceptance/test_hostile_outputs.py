@@ -12,8 +12,8 @@ from collectors.acceptance.readings import (
     MOST_FIGURES,
     MOST_FINDINGS,
     MeasuredFigure,
-    TestFinding,
-    TestReading,
+    PartFinding,
+    ReadResult,
 )
 from collectors.acceptance.validations import (
     read_certification,
@@ -68,15 +68,15 @@ def hostile(seed: int) -> str:
     return text
 
 
-def shown(reading: TestReading) -> list[str]:
+def shown(reading: ReadResult) -> list[str]:
     said = [reading.problem, *reading.versions, *reading.versions.values()]
-    both: tuple[TestFinding | MeasuredFigure, ...] = (*reading.findings, *reading.figures)
+    both: tuple[PartFinding | MeasuredFigure, ...] = (*reading.findings, *reading.figures)
     for one in both:
         said += [value for field in fields(one) if isinstance(value := getattr(one, field.name), str)]
     return said
 
 
-def check(reading: TestReading) -> None:
+def check(reading: ReadResult) -> None:
     for said in shown(reading):
         assert said.isprintable(), said
         assert len(said) <= 1_200

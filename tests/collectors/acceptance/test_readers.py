@@ -6,7 +6,7 @@ import pytest
 
 from collectors.acceptance.nccl_tests import ALL_REDUCE, COPY
 from collectors.acceptance.reader_catalogue import READERS
-from collectors.acceptance.readings import TestFinding, NextStep, TestOutcome, TestReading
+from collectors.acceptance.readings import NextStep, PartFinding, PartState, ReadResult
 
 OUTPUTS = Path(__file__).parent / "outputs"
 READER_OF = {"dcgm": "dcgm-diag", "nccl": "nccl-tests", "smi": "nvidia-smi", "lines": "lines"}
@@ -18,12 +18,12 @@ PASSING = [
 ]
 
 
-def read(file: str, text: str | None = None) -> TestReading:
+def read(file: str, text: str | None = None) -> ReadResult:
     reader = READERS[READER_OF[file.partition("-")[0]]]
     return reader(text if text is not None else (OUTPUTS / file).read_text())
 
 
-def failed(reading: TestReading) -> list[tuple[str, int | None, NextStep]]:
+def failed(reading: ReadResult) -> list[tuple[str, int | None, NextStep]]:
     return [(one.part, one.gpu, one.next_step) for one in reading.failed]
 
 
@@ -90,7 +90,7 @@ def test_what_failed_names_the_part_the_gpu_and_the_next_step(
 
 def test_persistence_mode_that_is_off_is_a_warning_and_fails_no_gpu() -> None:
     reading = read("dcgm-4-persistence.json")
-    assert [one.outcome for one in reading.findings] == [TestOutcome.WARNED] * 4
+    assert [one.outcome for one in reading.findings] == [PartState.WARNED] * 4
     assert {one.next_step for one in reading.findings} == {NextStep.CONFIGURE}
 
 
@@ -168,11 +168,11 @@ def test_our_lines_have_figures_of_which_some_are_costs() -> None:
 
 
 def test_a_gpu_that_is_held_back_is_a_warning() -> None:
-    (warning,) = [one for one in read("smi-580-fail.csv").findings if one.outcome is TestOutcome.WARNED]
-    assert warning == TestFinding(
+    (warning,) = [one for one in read("smi-580-fail.csv").findings if one.outcome is PartState.WARNED]
+    assert warning == PartFinding(
         part="clocks",
         gpu=3,
-        outcome=TestOutcome.WARNED,
+        outcome=PartState.WARNED,
         said="held back by hw_thermal_slowdown",
         next_step=NextStep.LOOK,
     )
