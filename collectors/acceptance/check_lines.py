@@ -12,16 +12,16 @@ from collectors.acceptance.readings import (
     IS_UNKNOWN,
     MeasuredFigure,
     NextStep,
-    PartFinding,
+    PartReport,
     PartState,
     ReadResult,
-    bounded,
+    bounded_result,
     gpu_of,
-    lines_of,
+    printed_lines,
     printed_name,
+    printed_number,
     printed_words,
     proves_nothing,
-    value_of,
 )
 from collectors.facts.sentences import sentence
 
@@ -38,12 +38,12 @@ def read_check_lines(text: str) -> ReadResult:
     """Return what the checks found and measured. `yardmaster/1 version NAME SAID` is a version."""
     if not text.strip():
         return proves_nothing(IS_EMPTY)
-    findings: list[PartFinding] = []
+    findings: list[PartReport] = []
     figures: list[MeasuredFigure] = []
     versions: dict[str, str] = {}
     passed = 0
     has_ended = is_ours = False
-    for raw in lines_of(text):
+    for raw in printed_lines(text):
         line = raw.strip()[:2_000]
         if not line.startswith(f"{FORMAT} ") or has_ended:
             continue
@@ -65,7 +65,7 @@ def read_check_lines(text: str) -> ReadResult:
                 passed += 1
                 continue
             findings.append(
-                PartFinding(
+                PartReport(
                     part=name,
                     gpu=gpu,
                     outcome=_OUTCOMES.get(status, PartState.SKIPPED),
@@ -75,7 +75,7 @@ def read_check_lines(text: str) -> ReadResult:
             )
     if not is_ours:
         return proves_nothing(IS_UNKNOWN)
-    reading = bounded(findings=findings, figures=figures, versions=versions, passed=passed)
+    reading = bounded_result(findings=findings, figures=figures, versions=versions, passed=passed)
     if not has_ended and not reading.failed:
         return proves_nothing(IS_CUT, reading)
     if not passed and not reading.failed:
@@ -86,7 +86,7 @@ def read_check_lines(text: str) -> ReadResult:
 def _figure(name: str, rest: list[str], gpu: int | None) -> MeasuredFigure | None:
     if len(rest) < 2 or not _UNIT.fullmatch(rest[1]):
         return None
-    value = value_of(rest[0])
+    value = printed_number(rest[0])
     if value is None:
         return None
     return MeasuredFigure(name=name, unit=rest[1], value=value, gpu=gpu, is_cost=rest[1] in _COSTS)

@@ -16,16 +16,16 @@ from collectors.acceptance.readings import (
     MOST_READ,
     MeasuredFigure,
     NextStep,
-    PartFinding,
+    PartReport,
     PartState,
     ReadResult,
-    bounded,
+    bounded_result,
     gpu_of,
     is_cut,
     printed_name,
+    printed_number,
     printed_words,
     proves_nothing,
-    value_of,
 )
 from collectors.facts.sentences import sentence
 
@@ -62,7 +62,7 @@ def read_dcgm_diag(text: str) -> ReadResult:
         "DCGM": printed_name(said.get("version")),
         "driver": printed_name(said.get("Driver Version Detected")),
     }
-    findings: list[PartFinding] = []
+    findings: list[PartReport] = []
     figures: list[MeasuredFigure] = []
     passed = of_hardware = 0
     for category, name, result in _results(root):
@@ -74,7 +74,7 @@ def read_dcgm_diag(text: str) -> ReadResult:
             findings += _findings(name, status, result)
         figures += _figures(result)
     error = printed_words(root.get("runtime_error")) or printed_words(found.get("runtime_error"))
-    return bounded(
+    return bounded_result(
         findings=findings,
         figures=figures,
         versions=versions,
@@ -83,7 +83,7 @@ def read_dcgm_diag(text: str) -> ReadResult:
     )
 
 
-def _problem(error: str, findings: list[PartFinding], passed: int, of_hardware: int) -> str:
+def _problem(error: str, findings: list[PartReport], passed: int, of_hardware: int) -> str:
     if error:
         return sentence("DCGM could not run: {error}", error=error)
     if any(one.outcome is PartState.FAILED for one in findings) or of_hardware:
@@ -130,7 +130,7 @@ def _dicts(found: object) -> Iterator[Mapping[str, Any]]:
         yield from (one for one in found[:_MOST] if isinstance(one, dict))
 
 
-def _findings(name: str, status: str, result: Mapping[str, Any]) -> list[PartFinding]:
+def _findings(name: str, status: str, result: Mapping[str, Any]) -> list[PartReport]:
     warnings = list(_warnings(result.get("warnings")))
     said = "; ".join(words for words, _ in warnings[:4]) or next(_messages(result.get("info")), "")
     severities = {severity for _, severity in warnings if severity is not None}
@@ -141,7 +141,7 @@ def _findings(name: str, status: str, result: Mapping[str, Any]) -> list[PartFin
     else:
         outcome = PartState.WARNED if status in _WARNED else PartState.SKIPPED
     return [
-        PartFinding(
+        PartReport(
             part=name or "DCGM",
             gpu=gpu,
             outcome=outcome,
@@ -197,5 +197,5 @@ def _figures(result: Mapping[str, Any]) -> Iterator[MeasuredFigure]:
         return
     for words in _messages(result.get("info")):
         for direction, written in _BANDWIDTH.findall(words):
-            if (value := value_of(written)) is not None:
+            if (value := printed_number(written)) is not None:
                 yield MeasuredFigure(name=f"PCIe {direction}", unit="GB/s", value=value, gpu=gpu)

@@ -16,17 +16,17 @@ from collectors.acceptance.readings import (
     NUMBER,
     MeasuredFigure,
     NextStep,
-    PartFinding,
+    PartReport,
     PartState,
     ReadResult,
-    bounded,
+    bounded_result,
     gpu_of,
     is_cut,
-    lines_of,
+    printed_lines,
     printed_name,
+    printed_number,
     printed_words,
     proves_nothing,
-    value_of,
 )
 from collectors.facts.sentences import sentence
 
@@ -60,7 +60,7 @@ def read_nccl_tests(text: str) -> ReadResult:
         return proves_nothing(IS_EMPTY)
     versions: dict[str, str] = {}
     runs = [_Run()]
-    for raw in lines_of(text):
+    for raw in printed_lines(text):
         line = _FROM_MPI.sub("", raw).strip()
         if section := _SECTION.match(line):
             runs.append(_Run(gpu=gpu_of(section[1])))
@@ -81,7 +81,7 @@ def read_nccl_tests(text: str) -> ReadResult:
         problem = IS_CUT
     elif not findings and not whole:
         problem = IS_CUT  # our suite measures all GPUs together as the last
-    return bounded(
+    return bounded_result(
         findings=findings,
         figures=[figure for run in seen for figure in _figures(run)],
         versions=versions,
@@ -100,7 +100,7 @@ def _take(run: _Run, line: str) -> None:
             run.ranks += 1
         elif line.startswith("# Avg bus bandwidth"):
             run.has_ended = True
-        elif (found := _OUT_OF_BOUNDS.match(line)) and (number := value_of(found[1])):
+        elif (found := _OUT_OF_BOUNDS.match(line)) and (number := printed_number(found[1])):
             run.wrong = max(run.wrong, number)
         return
     if not run.failure and _FAILURE.search(line[:2_000]):
@@ -113,7 +113,7 @@ def _take(run: _Run, line: str) -> None:
     is_in_place = False
     for name, written in zip(run.columns, values, strict=True):
         is_in_place = is_in_place or name in _WRONG
-        value = value_of(written)  # `N/A` where nothing was checked
+        value = printed_number(written)  # `N/A` where nothing was checked
         if value is None:
             continue
         if name in _WRONG:
@@ -123,10 +123,10 @@ def _take(run: _Run, line: str) -> None:
             run.best[name] = max(run.best.get(name, 0.0), value)
 
 
-def _findings(run: _Run) -> list[PartFinding]:
+def _findings(run: _Run) -> list[PartReport]:
     if run.failure:
         return [
-            PartFinding(
+            PartReport(
                 part="NCCL",
                 gpu=run.gpu,
                 outcome=PartState.FAILED,
@@ -137,7 +137,7 @@ def _findings(run: _Run) -> list[PartFinding]:
     if run.wrong:
         said = sentence("it computed wrong results")
         return [
-            PartFinding(
+            PartReport(
                 part="NCCL", gpu=run.gpu, outcome=PartState.FAILED, said=said, next_step=NextStep.REPLACE
             )
         ]

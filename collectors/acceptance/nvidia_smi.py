@@ -13,16 +13,16 @@ from collectors.acceptance.readings import (
     IS_EMPTY,
     IS_UNKNOWN,
     NextStep,
-    PartFinding,
+    PartReport,
     PartState,
     ReadResult,
-    bounded,
+    bounded_result,
     gpu_of,
-    lines_of,
+    printed_lines,
     printed_name,
+    printed_number,
     printed_words,
     proves_nothing,
-    value_of,
 )
 from collectors.facts.sentences import sentence
 
@@ -51,11 +51,11 @@ def read_nvidia_smi(text: str) -> ReadResult:
     if not text.strip():
         return proves_nothing(IS_EMPTY)
     columns: list[str] = []
-    findings: list[PartFinding] = []
+    findings: list[PartReport] = []
     versions: dict[str, str] = {}
     rows = 0
     was_cut = False
-    for raw in lines_of(text):
+    for raw in printed_lines(text):
         line = raw.strip()[:4_000]
         values = [one.strip() for one in line.split(",")]
         names = [_UNIT.sub("", one).lower() for one in values]
@@ -73,7 +73,7 @@ def read_nvidia_smi(text: str) -> ReadResult:
                     versions[name] = printed_name(" / ".join(filter(None, (versions.get(name), said))))
         elif (step := _refusal(line)) is not None:
             findings.append(
-                PartFinding(part="driver", outcome=PartState.FAILED, said=printed_words(line), next_step=step)
+                PartReport(part="driver", outcome=PartState.FAILED, said=printed_words(line), next_step=step)
             )
         elif columns and "," in line:
             was_cut = True
@@ -83,7 +83,7 @@ def read_nvidia_smi(text: str) -> ReadResult:
     elif was_cut and not findings:
         problem = IS_CUT
     failed = {one.gpu for one in findings if one.outcome is PartState.FAILED}
-    return bounded(
+    return bounded_result(
         findings=findings, versions=versions, passed=max(0, rows - len(failed)), gpus=rows, problem=problem
     )
 
@@ -93,11 +93,11 @@ def _refusal(line: str) -> NextStep | None:
     return next((step for words, step in _REFUSALS if words.lower() in line.lower()), None)
 
 
-def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[PartFinding]:
-    found: list[PartFinding] = []
+def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[PartReport]:
+    found: list[PartReport] = []
 
     def add(part: str, said: str, step: NextStep, outcome: PartState = PartState.FAILED) -> None:
-        found.append(PartFinding(part=part, gpu=gpu, outcome=outcome, said=said, next_step=step))
+        found.append(PartReport(part=part, gpu=gpu, outcome=outcome, said=said, next_step=step))
 
     lost = next((value for value in row.values() if value.lower() in _LOST), None)
     if lost is not None:
@@ -121,7 +121,7 @@ def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[PartFinding]:
 
 def _value(row: Mapping[str, str], key: str) -> float | None:
     written = row.get(key, "")
-    return None if written.lower() in _ABSENT else value_of(written.split(" ")[0])
+    return None if written.lower() in _ABSENT else printed_number(written.split(" ")[0])
 
 
 def _reasons(row: Mapping[str, str]) -> str:

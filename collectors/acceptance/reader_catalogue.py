@@ -10,7 +10,7 @@ from collectors.acceptance.readings import ReadResult
 
 Reader = Callable[[str], ReadResult]
 
-READERS: Mapping[str, Reader] = {
+OUTPUT_READERS: Mapping[str, Reader] = {
     "dcgm-diag": read_dcgm_diag,
     "nccl-tests": read_nccl_tests,
     "nvidia-smi": read_nvidia_smi,

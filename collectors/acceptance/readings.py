@@ -41,7 +41,7 @@ class NextStep(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartFinding:
+class PartReport:
     """A part of which a test says that it is not well, or that it was not tested. Without `gpu` it is of the node."""
 
     part: str
@@ -69,7 +69,7 @@ class ReadResult:
     With a `problem` it proves nothing.
     """
 
-    findings: tuple[PartFinding, ...] = ()
+    findings: tuple[PartReport, ...] = ()
     figures: tuple[MeasuredFigure, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)  # of the driver, the tool, the firmware
     passed: int = 0
@@ -77,7 +77,7 @@ class ReadResult:
     problem: str = ""
 
     @property
-    def failed(self) -> tuple[PartFinding, ...]:
+    def failed(self) -> tuple[PartReport, ...]:
         return tuple(one for one in self.findings if one.outcome is PartState.FAILED)
 
     @property
@@ -95,9 +95,9 @@ def proves_nothing(problem: str, reading: ReadResult | None = None) -> ReadResul
     return replace(reading or ReadResult(), problem=problem)
 
 
-def bounded(
+def bounded_result(
     *,
-    findings: Iterable[PartFinding] = (),
+    findings: Iterable[PartReport] = (),
     figures: Iterable[MeasuredFigure] = (),
     versions: Mapping[str, str] | None = None,
     passed: int = 0,
@@ -116,7 +116,7 @@ def bounded(
     )
 
 
-def lines_of(text: str) -> list[str]:
+def printed_lines(text: str) -> list[str]:
     """Return the lines of an output, as many as are read. A terminal's carriage returns end lines, too."""
     return text[:MOST_READ].replace("\r", "\n").split("\n")[:MOST_LINES]
 
@@ -136,7 +136,7 @@ def printed_words(said: object) -> str:
     return one_line(said, SENTENCE) if isinstance(said, str) else ""
 
 
-def value_of(said: object) -> float | None:
+def printed_number(said: object) -> float | None:
     """Return a number that a figure may have; None for what is none, negative, or too large."""
     if isinstance(said, str):
         written = said.strip()
@@ -155,5 +155,5 @@ def value_of(said: object) -> float | None:
 
 def gpu_of(said: object) -> int | None:
     """Return the index of a GPU; None for what is none."""
-    value = value_of(said)
+    value = printed_number(said)
     return int(value) if value is not None and value == int(value) and value < GPUS_READ else None

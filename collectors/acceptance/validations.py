@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from collectors.acceptance.readings import (
-    PartFinding,
+    PartReport,
     PartState,
     ReadResult,
-    bounded,
+    bounded_result,
     printed_name,
     printed_words,
     proves_nothing,
@@ -29,7 +29,7 @@ def read_validation_request(found: Mapping[str, Any], node: str) -> ReadResult |
     groups = [one for one in _dicts(status.get("testGroups")) if node in _names(one.get("nodes"))]
     if phase not in ("Succeeded", "Failed"):
         return None
-    findings: list[PartFinding] = []
+    findings: list[PartReport] = []
     passed = 0
     for group in groups:
         tests = ", ".join(_names(group.get("tests"))) or printed_name(group.get("name"))
@@ -41,13 +41,13 @@ def read_validation_request(found: Mapping[str, Any], node: str) -> ReadResult |
             or printed_words(group.get("reason"))
             or printed_name(group.get("phase"))
         )
-        findings.append(PartFinding(part=printed_name(tests), outcome=PartState.FAILED, said=said))
+        findings.append(PartReport(part=printed_name(tests), outcome=PartState.FAILED, said=said))
     if phase == "Failed" and not findings:
         said = printed_words(status.get("message")) or sentence("it failed")
-        findings.append(PartFinding(part="ValidationRequest", outcome=PartState.FAILED, said=said))
+        findings.append(PartReport(part="ValidationRequest", outcome=PartState.FAILED, said=said))
     if not groups and not findings:
         return proves_nothing(sentence("it tested nothing on {node}", node=node))
-    return bounded(findings=findings, passed=passed)
+    return bounded_result(findings=findings, passed=passed)
 
 
 def read_certification(found: Mapping[str, Any]) -> ReadResult | None:
@@ -58,9 +58,11 @@ def read_certification(found: Mapping[str, Any]) -> ReadResult | None:
     if printed_name(_dict(conditions.get("Failed")).get("status")) == "True":
         failed = conditions["Failed"]
         said = printed_words(failed.get("message")) or printed_name(failed.get("reason"))
-        return bounded(findings=[PartFinding(part="Certification", outcome=PartState.FAILED, said=said)])
+        return bounded_result(
+            findings=[PartReport(part="Certification", outcome=PartState.FAILED, said=said)]
+        )
     if printed_name(_dict(conditions.get("Succeeded")).get("status")) == "True":
-        return bounded(passed=1)
+        return bounded_result(passed=1)
     return None
 
 
@@ -75,7 +77,7 @@ def read_readiness_rule(found: Mapping[str, Any], node: Mapping[str, Any]) -> Re
         printed_name(one.get("type")): printed_name(one.get("status"))
         for one in _dicts(_dict(node.get("status")).get("conditions"))
     }
-    findings: list[PartFinding] = []
+    findings: list[PartReport] = []
     passed = 0
     for one in _dicts(spec.get("conditions")):
         kind, wanted = printed_name(one.get("type")), printed_name(one.get("requiredStatus")) or "True"
@@ -85,10 +87,10 @@ def read_readiness_rule(found: Mapping[str, Any], node: Mapping[str, Any]) -> Re
         said = sentence(
             "it is {seen}, and must be {wanted}", seen=seen.get(kind) or sentence("not there"), wanted=wanted
         )
-        findings.append(PartFinding(part=kind, outcome=PartState.FAILED, said=said))
+        findings.append(PartReport(part=kind, outcome=PartState.FAILED, said=said))
     if not passed and not findings:
         return None
-    return bounded(findings=findings, passed=passed)
+    return bounded_result(findings=findings, passed=passed)
 
 
 def _dict(found: object) -> Mapping[str, Any]:

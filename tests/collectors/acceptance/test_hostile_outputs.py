@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
-from collectors.acceptance.reader_catalogue import READERS
+from collectors.acceptance.reader_catalogue import OUTPUT_READERS
 from collectors.acceptance.readings import (
     MOST_FIGURES,
     MOST_FINDINGS,
     MeasuredFigure,
-    PartFinding,
+    PartReport,
     ReadResult,
 )
 from collectors.acceptance.validations import (
@@ -70,7 +70,7 @@ def hostile(seed: int) -> str:
 
 def shown(reading: ReadResult) -> list[str]:
     said = [reading.problem, *reading.versions, *reading.versions.values()]
-    both: tuple[PartFinding | MeasuredFigure, ...] = (*reading.findings, *reading.figures)
+    both: tuple[PartReport | MeasuredFigure, ...] = (*reading.findings, *reading.figures)
     for one in both:
         said += [value for field in fields(one) if isinstance(value := getattr(one, field.name), str)]
     return said
@@ -91,7 +91,7 @@ def check(reading: ReadResult) -> None:
 @pytest.mark.parametrize("seed", range(100))
 def test_nothing_of_a_hostile_output_is_shown_raw(seed: int) -> None:
     text = hostile(seed)
-    for reader in READERS.values():
+    for reader in OUTPUT_READERS.values():
         check(reader(text))
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from collectors.acceptance.nccl_tests import ALL_REDUCE, COPY
-from collectors.acceptance.reader_catalogue import READERS
-from collectors.acceptance.readings import NextStep, PartFinding, PartState, ReadResult
+from collectors.acceptance.reader_catalogue import OUTPUT_READERS
+from collectors.acceptance.readings import NextStep, PartReport, PartState, ReadResult
 
 OUTPUTS = Path(__file__).parent / "outputs"
 READER_OF = {"dcgm": "dcgm-diag", "nccl": "nccl-tests", "smi": "nvidia-smi", "lines": "lines"}
@@ -19,7 +19,7 @@ PASSING = [
 
 
 def read(file: str, text: str | None = None) -> ReadResult:
-    reader = READERS[READER_OF[file.partition("-")[0]]]
+    reader = OUTPUT_READERS[READER_OF[file.partition("-")[0]]]
     return reader(text if text is not None else (OUTPUTS / file).read_text())
 
 
@@ -169,7 +169,7 @@ def test_our_lines_have_figures_of_which_some_are_costs() -> None:
 
 def test_a_gpu_that_is_held_back_is_a_warning() -> None:
     (warning,) = [one for one in read("smi-580-fail.csv").findings if one.outcome is PartState.WARNED]
-    assert warning == PartFinding(
+    assert warning == PartReport(
         part="clocks",
         gpu=3,
         outcome=PartState.WARNED,
@@ -178,11 +178,11 @@ def test_a_gpu_that_is_held_back_is_a_warning() -> None:
     )
 
 
-@pytest.mark.parametrize("reader", sorted(READERS))
+@pytest.mark.parametrize("reader", sorted(OUTPUT_READERS))
 @pytest.mark.parametrize(
     "text", ["", "\n \n", "command not found", "{}", "[]", "null", "#", "index", "," * 999]
 )
 def test_what_is_not_an_output_of_the_tool_says_so(reader: str, text: str) -> None:
-    reading = READERS[reader](text)
+    reading = OUTPUT_READERS[reader](text)
     assert reading.problem
     assert not reading.has_passed
