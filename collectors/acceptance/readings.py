@@ -1,4 +1,4 @@
-"""What is read of a test's output: what it found, what it measured, and why it cannot be read.
+"""Results that are read of a test's output: what it found, what it measured, and why it cannot be read.
 
 Every reader is a function from text to a `ReadResult`. The text may be anything: it is bounded, its names and words
 become one line each, a number that cannot be is left out, and what cannot be read is never a pass.

@@ -1,4 +1,4 @@
-"""What other programs say of a node that they test: objects of NVSentinel, its readiness engine, and readiness rules.
+"""Verdicts of other programs on a node: objects of NVSentinel, its readiness engine, and readiness rules.
 
 NVSentinel's `ValidationRequest` (nvsentinel.nvidia.com) has a phase for all and for each group of tests; the readiness
 engine's `Certification` has the conditions Succeeded and Failed; a `NodeReadinessRule` (readiness.node.x-k8s.io) asks

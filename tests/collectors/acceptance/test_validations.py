@@ -1,4 +1,4 @@
-"""What NVSentinel, its readiness engine and readiness rules say of a node, as their documentation shows the objects.
+"""Verdicts of NVSentinel, its readiness engine and readiness rules on a node, as their documentation shows the objects.
 
 NVIDIA/NVSentinel, the page "Validation Configuration"; NVIDIA/cluster-readiness-engine, `Certification`;
 kubernetes-sigs/node-readiness-controller, `NodeReadinessRule` v1alpha1.
