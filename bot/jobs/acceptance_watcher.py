@@ -19,15 +19,15 @@ from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
 from commands.acceptance.acceptance import Acceptance, AcceptanceState
 from commands.acceptance.judgement import NodeUnderTest, judged, withdrawn
-from commands.acceptance.suite_output import SuiteOutput, suite_result
+from commands.acceptance.suite_result import suite_result
 from commands.acceptance.suites import AcceptancePolicy
 from commands.acceptance.verdict_text import verdict_line
 from commands.core.command import Handler
 from commands.core.lookups import node_at
 from commands.core.request import Actor, ActorKind, Request
 from commands.execution.automation_ids import automation_id
+from commands.execution.job_runs import JobRun
 from commands.execution.plan import Origin, Plan
-from commands.execution.plan_journal import records_of
 from commands.models import CordonLease
 
 AUTOMATION = "acceptance"  # of the settings: what may end leases by itself
@@ -104,19 +104,14 @@ class AcceptanceWatcher:
             plan = await snapshot.rows(Plan).get(one.plan)
             if plan is not None and not plan.has_ended:
                 return
-            records = await records_of(plan, snapshot) if plan is not None else ()
-            outputs = {row.id: row for row in await snapshot.rows(SuiteOutput).find(plan=one.plan)}
+            runs = await snapshot.rows(JobRun).get_all([test.run(one.plan) for test in one.tests])
             earlier = await snapshot.rows(Acceptance).find(
                 cluster=one.cluster, model=one.model, state=AcceptanceState.ACCEPTED.value
             )
         if cluster is None or cluster.reader is None:
             return
         node = await node_at(cluster.reader, one.node)
-        by_number = {record.number: record for record in records}
-        results = [
-            suite_result(test, by_number.get(test.step), outputs.get(f"{one.plan}/{test.step:04}"))
-            for test in one.tests
-        ]
+        results = [suite_result(test, runs.get(test.run(one.plan))) for test in one.tests]
         after = judged(
             one,
             results,

@@ -1,30 +1,27 @@
-"""Settings of acceptance: the suites that a node must pass before it returns, and their images."""
+"""Settings of acceptance: the suites that a node must pass before it returns."""
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
+from bot.settings.jobs_on_nodes import DnsName, ImageName, Script, Within
 from bot.settings.section import Duration, Section
 from collectors.facts.clock import duration
-from commands.acceptance.suites import NAMESPACE, OURS
-
-Named = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,28}[a-z0-9])?$")]
-ImageReference = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,254}$")]
+from commands.acceptance.suites import OURS
 
 
 class SuiteTestSettings(Section):
-    """A test: a command in an image, and how its output is read."""
+    """A test: a script in an image, and how its output is read."""
 
-    name: Named
-    reads: Literal["dcgm-diag", "nccl-tests", "nvidia-smi", "lines"]
-    image: ImageReference
-    command: tuple[str, ...] = ()
+    name: DnsName
+    reads: Literal["dcgm-diag", "nccl-tests", "nvidia-smi", "lines"] = "lines"
+    script: Script
+    image: ImageName = ""
     gpus: bool = True
-    within: Duration = Field(default=duration("15m"), gt=timedelta(0))
-    between: bool = False
-    neighbour: bool = False
     privileged: bool = False
+    between: bool = False
+    within: Within = duration("15m")
 
 
 class SuiteSettings(Section):
@@ -39,13 +36,11 @@ class SuiteSettings(Section):
 
 
 class AcceptanceSettings(Section):
-    suite: Named = OURS
-    suites: dict[Named, SuiteSettings] = Field(default={})
-    images: dict[Named, ImageReference] = Field(default={})
+    suite: DnsName = OURS
+    suites: dict[DnsName, SuiteSettings] = Field(default={})
     ends_lease: bool = False
     slow_below: float = Field(default=0.9, gt=0, le=1)
-    watched_for: Duration = duration("1h")
-    namespace: Named = NAMESPACE
+    watched_for: Duration = Field(default=duration("1h"), ge=timedelta(0))
 
     @model_validator(mode="after")
     def _has_its_suite(self) -> "AcceptanceSettings":

@@ -104,7 +104,8 @@ def _json_in(text: str) -> tuple[dict[str, Any] | None, bool]:
         if number == _BEGINNINGS:
             break
         try:
-            found, _ = decoder.raw_decode(read, match.end() - 1)
+            # Our script folds it after spaces, also within strings.
+            found, _ = decoder.raw_decode(read[match.end() - 1 :].replace("\n", ""))
         except (ValueError, RecursionError):
             is_whole = is_whole and not any(f'"{one}"' in read for one in _ROOTS)
             continue

@@ -26,11 +26,17 @@ OPEN_ACCEPTANCE = frozenset({AcceptanceState.RUNNING})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTest:
-    """A test of the suite as the plan has it. `step`: the number of its step within the plan."""
+    """A test of the suite as the plan has it: on which node, and the name and turn of its script there."""
 
     name: str
     reads: str  # the name of its reader
-    step: int
+    node: str
+    script: str
+    turn: int = 0
+
+    def run(self, plan: str) -> str:
+        """Return the id of the row of its Job."""
+        return f"{plan}/{self.node}/{self.script}/{self.turn}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,7 @@
 """The proof that a node is accepted now: its newest acceptance, held against the node as it is. Pure."""
 
-from collections.abc import Mapping
-
 from collectors.cluster.objects import Node
-from collectors.facts.sentences import listed, sentence, word
+from collectors.facts.sentences import sentence, word
 from commands.acceptance.acceptance import Acceptance, AcceptanceState
 
 
@@ -46,12 +44,6 @@ def acceptance_text(node: Node, found: Acceptance | None) -> str:
     if is_accepted(node, found):
         return sentence("accepted {at}, suite {suite}", at=found.ended_at or found.at, suite=found.suite)
     return sentence("last tested {at}: {state}", at=found.ended_at or found.at, state=word(found.state.value))
-
-
-def with_acceptance(state: str, node: Node, acceptances: Mapping[str, Acceptance]) -> str:
-    """Return the state of a listed node, with why it is in service without a proof."""
-    said = unaccepted(node, acceptances.get(node.metadata.name))
-    return listed((state, said)) if said else state
 
 
 def _is_same(node: Node, found: Acceptance) -> bool:

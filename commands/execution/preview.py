@@ -17,11 +17,8 @@ from alerts.cards.message import (
 )
 from alerts.cards.text import Text, bold, code, group, joined, markup, moment, person, text
 from collectors.facts.sentences import counted, listed, sentence, word
-<<<<<<< HEAD
 from commands.execution.going_over import button_label, heading_of_reason
-=======
 from commands.execution.job_runs import JobRun
->>>>>>> repair
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
 from commands.execution.steps import Delete, Record, Running, Step, Wait

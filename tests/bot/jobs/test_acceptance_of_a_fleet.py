@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from commands.acceptance.suite_output import SuiteOutput
 
 from alerts.alert import Alert
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, new_card
@@ -20,7 +21,6 @@ from alerts.lifecycle import AlertState
 from bot.jobs.acceptance_watcher import AcceptanceWatcher
 from collectors.facts.labels import Labels
 from commands.acceptance.acceptance import Acceptance, AcceptanceState, PlannedTest
-from commands.acceptance.suite_output import SuiteOutput
 from commands.acceptance.suites import AcceptancePolicy
 from commands.core.command import Answer
 from commands.core.request import Request
