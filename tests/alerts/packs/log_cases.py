@@ -1,6 +1,7 @@
 """Cases of log rules, which are data: lines that fire them, lines that leave them quiet, and why.
 
-In `log-cases/*.yaml`, one file for each pack. The demo writes the lines of each event that has a `what`; `LogEvent` has the fields.
+In `log-cases/*.yaml`, one file for each pack. The demo writes the lines of an event that has a `what`; `LogEvent` has
+the fields.
 """
 
 from collections.abc import Iterator, Sequence
