@@ -56,7 +56,8 @@ def verdict_line(one: Acceptance) -> Sentence:
             return sentence("{node} is no longer accepted: {why}.", node=one.node, why=why)
         case AcceptanceState.RETURNED:
             return sentence("{node} returned without a test.", node=one.node)
-    return sentence("{node} is tested.", node=one.node)
+        case AcceptanceState.RUNNING:
+            return sentence("{node} is being tested.", node=one.node)
 
 
 def advice(one: Acceptance) -> Sentence | None:
@@ -73,7 +74,8 @@ def advice(one: Acceptance) -> Sentence | None:
             return sentence("Next: cordon the node, and have its GPUs looked at under load.")
         case AcceptanceState.UNTESTED:
             return sentence("Next: correct that, and test it again.")
-    return None
+        case _:
+            return None
 
 
 def verdict_blocks(one: Acceptance) -> tuple[Block, ...]:
@@ -126,11 +128,11 @@ def figures_table(one: Acceptance) -> Table:
     )
 
 
-def verdict_buttons(one: Acceptance, *, has_lease: bool) -> tuple[Button, ...]:
+def verdict_buttons(one: Acceptance) -> tuple[Button, ...]:
     """Return what a verdict offers: the way back, or another test."""
     again = Button(label="Test again", line=f"node accept {one.node} --suite {one.suite}")
     match one.state:
-        case AcceptanceState.ACCEPTED if has_lease:
+        case AcceptanceState.ACCEPTED if one.returned_at is None:
             label = sentence("Uncordon {node}", node=one.node)
             return (Button(label=label, line=f"node uncordon {one.node}"),)
         case AcceptanceState.WITHDRAWN:
@@ -141,4 +143,5 @@ def verdict_buttons(one: Acceptance, *, has_lease: bool) -> tuple[Button, ...]:
             )
         case AcceptanceState.FAILED | AcceptanceState.SLOW | AcceptanceState.UNTESTED:
             return (again,)
-    return ()
+        case _:
+            return ()

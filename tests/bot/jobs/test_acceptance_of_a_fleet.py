@@ -12,7 +12,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from commands.acceptance.suite_output import SuiteOutput
 
 from alerts.alert import Alert
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, new_card
@@ -24,11 +23,11 @@ from commands.acceptance.acceptance import Acceptance, AcceptanceState, PlannedT
 from commands.acceptance.suites import AcceptancePolicy
 from commands.core.command import Answer
 from commands.core.request import Request
+from commands.execution.job_runs import JobRun, JobRunState
 from commands.execution.object_refs import ObjectRef
-from commands.execution.plan import Origin, Plan, PlanState, Stage, StepRecord, StepState
-from commands.execution.steps import Wait
+from commands.execution.plan import Origin, Plan, PlanState
 from tests.support.memory_store import MemoryStore
-from tests.support.rows import an_alert
+from tests.support.rows import a_job_run, an_alert
 from tests.support.yard import Hands
 
 LAB = "lab"
@@ -37,12 +36,13 @@ MODELS = ("NVIDIA-H100", "NVIDIA-B200")
 COPY = {MODELS[0]: 1340.0, MODELS[1]: 3900.0}  # GB/s of one GPU
 RING = {MODELS[0]: 466.0, MODELS[1]: 820.0}
 TAKES = timedelta(minutes=40)
-TESTS = (
-    PlannedTest(name="driver", reads="nvidia-smi", step=0),
-    PlannedTest(name="dcgm", reads="dcgm-diag", step=1),
-    PlannedTest(name="nccl", reads="nccl-tests", step=2),
-    PlannedTest(name="network", reads="lines", step=3),
-)
+TESTS = {"driver": "nvidia-smi", "dcgm": "dcgm-diag", "nccl": "nccl-tests", "network": "lines"}
+
+
+def planned(node: str) -> tuple[PlannedTest, ...]:
+    return tuple(
+        PlannedTest(name=name, reads=reads, node=node, script=f"accept/{name}") for name, reads in TESTS.items()
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,10 +172,6 @@ class Fleet:
     async def begin(self, node: Simulated) -> None:
         """Begin the tests of a node, as its plan does."""
         now, plan = self.clock.now(), f"p-{node.name}"
-        steps = tuple(
-            Wait(ref=ObjectRef(api="v1", kind="Pod", name=test.name, namespace="t"), description=test.name)
-            for test in TESTS
-        )
         row = Plan(
             id=plan,
             cluster=LAB,
@@ -186,7 +182,7 @@ class Fleet:
             origin=Origin(channel="C_GPU"),
             created_at=now,
             expires_at=now + TAKES,
-            stages=(Stage(steps=steps),),
+            stages=(),
             title=f"Test {node.name}",
             state=PlanState.RUNNING,
         )
@@ -199,7 +195,7 @@ class Fleet:
             model=node.model,
             gpus=GPUS,
             suite="yardmaster",
-            tests=TESTS,
+            tests=planned(node.name),
             by="U_DANA",
             by_name="dana",
             at=now,
@@ -217,18 +213,24 @@ class Fleet:
             row = await unit.rows(Plan).get(plan)
             assert row is not None
             hung = False
-            for test, printed in zip(TESTS, node.outputs(), strict=True):
-                state = (
-                    StepState.SKIPPED if hung else StepState.DONE if printed is not None else StepState.FAILED
+            for test, printed in zip(planned(node.name), node.outputs(), strict=True):
+                if hung:
+                    break
+                hung = printed is None
+                run = a_job_run(
+                    id=test.run(plan),
+                    cluster=LAB,
+                    plan=plan,
+                    node=node.name,
+                    script=test.script,
+                    state=JobRunState.FAILED if hung else JobRunState.DONE,
+                    exit_code=None if hung else 0,
+                    is_late=hung,
+                    reason="it was not done within its time, and was ended" if hung else "",
+                    log=printed or "# Using devices",
+                    ended_at=now,
                 )
-                hung = hung or printed is None
-                record = StepRecord(plan=plan, number=test.step, cluster=LAB, state=state, ended_at=now)
-                await unit.rows(StepRecord).put(record)
-                if state is not StepState.SKIPPED:
-                    late = "" if printed is not None else "it did not end within 20m"
-                    await unit.rows(SuiteOutput).put(
-                        SuiteOutput(id=record.id, cluster=LAB, plan=plan, text=printed or "#", hung=late)
-                    )
+                await unit.rows(JobRun).put(run)
             ended = PlanState.FAILED if hung else PlanState.DONE
             await unit.rows(Plan).put(replace(row, state=ended, ended_at=now))
 
@@ -291,7 +293,7 @@ async def test_exactly_the_nodes_that_are_well_are_accepted_each_other_with_its_
                 f"memory of GPU {node.broken}: Detected 12 double-bit ECC errors"
             )
         elif node.hangs:
-            assert one.reasons == ("nccl: it did not end within 20m",)
+            assert one.reasons == ("nccl: it was not done within its time, and was ended",)
         elif node.lies and has_metrics:
             assert one.reasons == ("it passed, and GPUThermalThrottling fired 5 min later",)
     firsts = {node.model: node.name for node in reversed(nodes)}
