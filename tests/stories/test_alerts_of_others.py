@@ -13,7 +13,7 @@ from bot.store.inbox_file import InboxFile
 from tests.support.light import TOKEN, Light, light
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
-LINK = {
+LINK: dict[str, Any] = {
     "labels": {"alertname": "LinkDown", "severity": "critical", "node": "gpu-a01"},
     "annotations": {"summary": "A link of gpu-a01 is down.", "description": "Port 3 has no signal."},
     "generatorURL": "http://prometheus.example/graph?g0.expr=up",
