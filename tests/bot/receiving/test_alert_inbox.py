@@ -110,7 +110,7 @@ async def test_a_reader_sees_what_was_accepted_before() -> None:
         assert len(await stage.rows(Alert)) == 5
 
 
-async def test_a_person_waits_a_moment_and_is_told_how_much_is_not_shown() -> None:
+async def test_a_person_waits_a_moment_for_what_is_not_shown_and_learns_how_much_it_is() -> None:
     stage = Stage()
     async with stage.running(receives=False):
         await stage.inbox.accept([stage.sent("gpu-a01"), stage.sent("gpu-b01")])
