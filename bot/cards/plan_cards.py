@@ -8,8 +8,8 @@ from alerts.cards.posted import CardId, CardKind, PostedCard, new_card
 from alerts.cards.text import bold, text
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
-from commands.acceptance.acceptance import Acceptance
-from commands.acceptance.verdict_text import TONES, verdict_blocks, verdict_buttons, verdict_line
+from commands.acceptance.acceptance import Acceptance, AcceptanceState
+from commands.acceptance.verdict_text import VERDICT_COLORS, verdict_blocks, verdict_buttons, verdict_line
 from commands.core.parent_members import cards_about
 from commands.execution.job_runs import JobRun
 from commands.execution.plan import Plan, PlanState, StepRecord
@@ -50,6 +50,8 @@ async def _compose(
     records = await records_of(found, snapshot)
     tested = next(iter(await snapshot.rows(Acceptance).find(plan=found.id)), None)
     runs = await snapshot.rows(JobRun).find(plan=found.id)
+    if tested is not None and tested.state is AcceptanceState.RETURNED:
+        tested = None  # this plan uncordoned it
     if tested is not None and tested.is_over:
         message = _judged(card_of(found, records), tested)
     else:
@@ -69,7 +71,7 @@ def _judged(message: Message, tested: Acceptance) -> Message:
     if buttons := verdict_buttons(tested):
         blocks.append(Buttons(buttons=buttons))
     title = text(bold(verdict_line(tested)))
-    return replace(message, title=title, color=TONES[tested.state], blocks=tuple(blocks))
+    return replace(message, title=title, color=VERDICT_COLORS[tested.state], blocks=tuple(blocks))
 
 
 PLAN_CARD = CardDefinition(

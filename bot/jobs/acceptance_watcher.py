@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 import structlog
 
@@ -20,7 +21,7 @@ from collectors.internal_errors import InternalErrors
 from commands.acceptance.acceptance import Acceptance, AcceptanceState
 from commands.acceptance.judgement import NodeUnderTest, judged, withdrawn
 from commands.acceptance.suite_result import suite_result
-from commands.acceptance.suites import AcceptancePolicy
+from commands.acceptance.suites import LEASE_AUTOMATION, AcceptancePolicy
 from commands.acceptance.verdict_text import verdict_line
 from commands.core.command import Handler
 from commands.core.lookups import node_at
@@ -30,7 +31,6 @@ from commands.execution.job_runs import JobRun
 from commands.execution.plan import Origin, Plan
 from commands.models import CordonLease
 
-AUTOMATION = "acceptance"  # of the settings: what may end leases by itself
 LOOK_AGAIN = 15.0  # seconds, while something is judged or watched
 
 _log = structlog.get_logger()
@@ -83,9 +83,12 @@ class AcceptanceWatcher:
             running = await snapshot.rows(Acceptance).find(state=AcceptanceState.RUNNING.value)
             accepted = await snapshot.rows(Acceptance).find(state=AcceptanceState.ACCEPTED.value)
         watched = [one for one in accepted if one.watched_until is not None and one.watched_until >= now]
-        self._is_busy = bool(running or watched)
+        away = [one for one in accepted if one.returned_at is None]
+        self._is_busy = bool(running or watched or away)
         for one in running:
             await self._contained(one, self._judge)
+        for one in away:
+            await self._contained(one, self._note_return)
         for one in watched:
             await self._contained(one, self._watch)
 
@@ -130,12 +133,24 @@ class AcceptanceWatcher:
         if after.is_proof and self._policy.ends_lease:
             await self._end_lease(after)
 
+    async def _note_return(self, one: Acceptance) -> None:
+        """Note when the node takes pods again, whoever uncordoned it: then nothing is offered any more."""
+        cluster = self._clusters.get(one.cluster)
+        node = cluster.inventory().nodes.get(one.node) if cluster is not None else None
+        if node is None or node.spec.unschedulable:
+            return
+        async with self._store.unit() as unit:
+            stored = await unit.rows(Acceptance).get(one.id)
+            if stored is not None and stored.is_proof and stored.returned_at is None:
+                await unit.rows(Acceptance).put(replace(stored, returned_at=self._clock.now()))
+
     async def _watch(self, one: Acceptance) -> None:
         """Withdraw it if an alert about its GPUs fired after it."""
         async with self._store.unit() as unit:
+            stored = await unit.rows(Acceptance).get(one.id)
             alerts = await unit.rows(Alert).find(cluster=one.cluster, state=AlertState.FIRING.value)
-            after = withdrawn(one, alerts, self._clock.now())
-            if after is None or await unit.rows(Acceptance).get(one.id) != one:
+            after = withdrawn(stored, alerts, self._clock.now()) if stored is not None else None
+            if after is None:
                 return
             await unit.rows(Acceptance).put(after)
             await self._say(after, unit)
@@ -154,7 +169,10 @@ class AcceptanceWatcher:
         if lease is None or lease.since > one.at:
             return
         actor = Actor(
-            id=AUTOMATION, name=AUTOMATION, kind=ActorKind.AUTOMATION, person=automation_id(AUTOMATION)
+            id=LEASE_AUTOMATION,
+            name=LEASE_AUTOMATION,
+            kind=ActorKind.AUTOMATION,
+            person=automation_id(LEASE_AUTOMATION),
         )
         await self._take(
             Request(
@@ -162,7 +180,7 @@ class AcceptanceWatcher:
                 line=f"node uncordon {one.node} --cluster {one.cluster}",
                 actor=actor,
                 at=self._clock.now(),
-                origin=Origin(via=AUTOMATION, channel=channel, why=verdict_line(one)),
+                origin=Origin(via=LEASE_AUTOMATION, channel=channel, why=verdict_line(one)),
             )
         )
 

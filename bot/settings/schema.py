@@ -8,7 +8,7 @@ from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from alerts.time_intervals import TimePeriod, read_period
-from bot.settings.acceptance import AcceptanceSettings
+from bot.settings.acceptance_settings import AcceptanceSettings
 from bot.settings.channels import ChannelSettings, SlackSettings
 from bot.settings.gates import BreakerSettings, BudgetSettings, PoolSettings, WindowSettings
 from bot.settings.jobs_on_nodes import NodeJobsSettings, RepairName, RepairSettings

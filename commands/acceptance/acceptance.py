@@ -101,7 +101,7 @@ class Acceptance:
     slow: tuple[Shortfall, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     compared: int = 0  # nodes of its model with whose figures its own were compared
-    returned_at: datetime | None = None  # when it was uncordoned with this proof
+    returned_at: datetime | None = None  # when it was seen to take pods again, with this proof
     watched_until: datetime | None = None  # until then an alert about its GPUs withdraws it
 
     @property

@@ -17,7 +17,8 @@ import yaml
 from collectors.acceptance.nvidia_smi import QUERY
 from collectors.facts.clock import duration
 
-OURS = "yardmaster"  # the suite that there is without a setting
+OUR_SUITE = "yardmaster"  # the suite that there is without a setting
+LEASE_AUTOMATION = "acceptance"  # of the settings: what may end leases by itself
 SCRIPTS = "accept/"  # before the name of a test: what `node_jobs.images` has an image for
 # What a script finds in its environment.
 GPU_COUNT = "YARDMASTER_GPUS"
@@ -63,7 +64,7 @@ class AcceptancePolicy:
     """The settings of acceptance. `ends_lease`: a pass ends the lease by itself, where the automation may."""
 
     suites: Mapping[str, Suite] = field(default_factory=dict)
-    suite: str = OURS  # the one that runs without `--suite`
+    suite: str = OUR_SUITE  # the one that runs without `--suite`
     ends_lease: bool = False
     slow_below: float = 0.9
     watched_for: timedelta = timedelta(hours=1)
@@ -71,7 +72,7 @@ class AcceptancePolicy:
     @property
     def all(self) -> Mapping[str, Suite]:
         """All suites by name; the settings may replace ours."""
-        return {OURS: our_suite(), **self.suites}
+        return {OUR_SUITE: our_suite(), **self.suites}
 
 
 class TestEntry(Protocol):
@@ -109,7 +110,7 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True):
 def our_suite() -> Suite:
     """Return the suite that is shipped: the files of this folder."""
     found = yaml.safe_load((_FOLDER / "suite.yaml").read_text(encoding="utf-8"))
-    return Suite(name=OURS, tests=tuple(map(_own, msgspec.convert(found, list[_Entry]))))
+    return Suite(name=OUR_SUITE, tests=tuple(map(_own, msgspec.convert(found, list[_Entry]))))
 
 
 def _own(entry: _Entry) -> SuiteTest:

@@ -11,7 +11,7 @@ from commands.acceptance.judgement import next_steps, part_text
 
 ROWS = 12  # figures that are shown
 WARNINGS = 6
-TONES = {
+VERDICT_COLORS = {
     AcceptanceState.RUNNING: Color.BUSY,
     AcceptanceState.ACCEPTED: Color.GOOD,
     AcceptanceState.FAILED: Color.CRITICAL,

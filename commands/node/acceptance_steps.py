@@ -1,6 +1,4 @@
-"""The step that notes how a node returns: with the proof that it was accepted, or without a test."""
-
-from dataclasses import replace
+"""The step that notes that a node returns without a test."""
 
 from collectors.cluster.objects import Node
 from collectors.cluster.resources import nvidia_gpus
@@ -30,9 +28,10 @@ async def return_step(
     if not rows or not nvidia_gpus(node.status.capacity or {}):
         return None, None
     if is_accepted(node, found) and found is not None and (lease is None or found.at >= lease.since):
-        text = sentence("record that {node} returns accepted", node=name)
-        return _recorded(replace(found, returned_at=context.now), node, text, before=found), None
-    untested = sentence("{node} was not accepted since it was cordoned: `node accept {node}` tests it.", node=name)
+        return None, None
+    untested = sentence(
+        "{node} was not accepted since it was cordoned: `node accept {node}` tests it.", node=name
+    )
     if found is not None and not found.is_proof and (lease is None or found.at >= lease.since):
         return None, untested  # what its test said is kept
     number = 1 + max((int(one.id.rpartition("/")[2]) for one in own), default=0)
@@ -54,12 +53,11 @@ async def return_step(
     return _recorded(row, node, sentence("record that {node} returns without a test", node=name)), untested
 
 
-def _recorded(row: Acceptance, node: Node, text: Sentence, *, before: Acceptance | None = None) -> Record:
+def _recorded(row: Acceptance, node: Node, text: Sentence) -> Record:
     return record(
         "acceptances",
         row,
         text=text,
-        before=before,
         undo_text=sentence("take back how {node} returned", node=row.node),
         about=(not_ours(node),),
         about_undone=(cordoned(node, annotations_of(node)),),

@@ -41,7 +41,8 @@ TESTS = {"driver": "nvidia-smi", "dcgm": "dcgm-diag", "nccl": "nccl-tests", "net
 
 def planned(node: str) -> tuple[PlannedTest, ...]:
     return tuple(
-        PlannedTest(name=name, reads=reads, node=node, script=f"accept/{name}") for name, reads in TESTS.items()
+        PlannedTest(name=name, reads=reads, node=node, script=f"accept/{name}")
+        for name, reads in TESTS.items()
     )
 
 
@@ -145,6 +146,10 @@ class Reader:
 @dataclass
 class OneCluster:
     reader: Reader = field(default_factory=Reader)
+    nodes: dict[str, Any] = field(default_factory=dict)  # as the cache has them
+
+    def inventory(self) -> "OneCluster":
+        return self
 
 
 @dataclass

@@ -10,29 +10,11 @@ from collectors.acceptance.readings import MeasuredFigure, NextStep, PartReport,
 from collectors.facts.labels import Labels
 from commands.acceptance.acceptance import Acceptance, AcceptanceState
 from commands.acceptance.judgement import NodeUnderTest, SuiteResult, judged, next_steps, withdrawn
-from tests.support.rows import an_alert
+from tests.support.rows import an_acceptance, an_alert
 
-NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HERE = NodeUnderTest(uid="u1", boot_id="b1")
 PASSED = ReadResult(passed=8, gpus=8)
-
-
-def an_acceptance(node: str = "gpu-a04", **changes: object) -> Acceptance:
-    row = Acceptance(
-        id=f"lab/{node}/1",
-        cluster="lab",
-        node=node,
-        uid="u1",
-        boot_id="b1",
-        model="NVIDIA-H100",
-        gpus=8,
-        suite="yardmaster",
-        by="U_DANA",
-        by_name="dana",
-        at=NOON,
-        plan="p1",
-    )
-    return replace(row, **changes)  # type: ignore[arg-type]
 
 
 def figure(value: float, gpu: int | None = None, name: str = "memory copy") -> MeasuredFigure:
@@ -101,7 +83,7 @@ def test_a_slow_gpu_of_the_first_node_is_found_among_the_others_of_its_node() ->
 
 def test_a_node_is_not_compared_with_itself_or_with_nodes_that_were_slow() -> None:
     slow = [replace(one, state=AcceptanceState.SLOW) for one in of_fleet(1310)]
-    before = [*slow, replace(of_fleet(1310)[0], node="gpu-a04", id="lab/gpu-a04/0")]
+    before = [*slow, replace(of_fleet(1310)[0], node="gpu-a04", id="prod-a/gpu-a04/0")]
     one = judge(SuiteResult(name="nccl", reading=replace(PASSED, figures=(figure(900, 3),))), earlier=before)
     assert one.is_first
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from bot.settings.jobs_on_nodes import DnsName, ImageName, Script, Within
 from bot.settings.section import Duration, Section
 from collectors.facts.clock import duration
-from commands.acceptance.suites import OURS
+from commands.acceptance.suites import OUR_SUITE
 
 
 class SuiteTestSettings(Section):
@@ -36,7 +36,7 @@ class SuiteSettings(Section):
 
 
 class AcceptanceSettings(Section):
-    suite: DnsName = OURS
+    suite: DnsName = OUR_SUITE
     suites: dict[DnsName, SuiteSettings] = Field(default={})
     ends_lease: bool = False
     slow_below: float = Field(default=0.9, gt=0, le=1)
@@ -44,6 +44,6 @@ class AcceptanceSettings(Section):
 
     @model_validator(mode="after")
     def _has_its_suite(self) -> "AcceptanceSettings":
-        if self.suite != OURS and self.suite not in self.suites:
+        if self.suite != OUR_SUITE and self.suite not in self.suites:
             raise ValueError(f"`{self.suite}` is none of the suites")
         return self
