@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -101,10 +102,11 @@ async def test_what_is_out_of_service_says_whose_it_is_and_what_it_waits_for(yar
 async def test_what_kubernetes_says_of_since_when_is_taken_and_a_plan_at_work_is_named(yard: Yard) -> None:
     """It taints a cordoned node, and dates the condition of one that is not ready."""
     kube = yard.writer
-    for name, patch in {
+    patches: dict[str, dict[str, Any]] = {
         "gpu-a08": {"spec": {"taints": [{"key": UNSCHEDULABLE, "effect": "NoSchedule", "timeAdded": EIGHT}]}},
         "gpu-a02": {"spec": {"unschedulable": True}},
-    }.items():
+    }
+    for name, patch in patches.items():
         await kube.patch(ObjectRef(api="v1", kind="Node", name=name), patch)
     await yard.seen(lambda: bool(yard.cluster.inventory().nodes["gpu-a02"].spec.unschedulable))
     await yard.seen(lambda: bool(yard.cluster.inventory().nodes["gpu-a08"].spec.taints))
