@@ -18,7 +18,7 @@ from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
 from commands.core.persons import EachTheirOwn, Persons
 from commands.models import CordonLease, DailyReminder, LeasedNode
-from commands.node.out_of_service import waits_for
+from commands.node.out_of_service import what_it_waits_for
 
 OLD_AFTER = timedelta(days=1)  # a cordon that is younger, and not past its end, is no news
 SAID_WITHIN = timedelta(hours=12)  # of its hour; what we slept through is said on the next day
@@ -130,7 +130,7 @@ class DailyLeases:
             return sentence("not known, as the cluster cannot be seen: {error}", error=said_by(error))
         if node is None:
             return sentence("not known: it is not in the cluster")
-        return waits_for(node, lease, [one for one in incidents if one.cluster == lease.cluster], now)
+        return what_it_waits_for(node, lease, [one for one in incidents if one.cluster == lease.cluster], now)
 
 
 def _is_past(lease: CordonLease, now: datetime) -> bool:

@@ -37,7 +37,7 @@ class LeaseWatcher:
 
     The picture of a cluster may be late, so what it says is asked of the API server before it counts. A lease ends by
     itself only when its node is missing from a complete list and at the API server: there is nothing left to lift.
-    `follow` is told of all leases whenever one may have changed.
+    `follow` gets all leases whenever one may have changed.
     """
 
     def __init__(

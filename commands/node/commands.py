@@ -11,7 +11,7 @@ from commands.node.extend import ExtendCordons, plan_extension
 from commands.node.hand_over import HandOverNodes, plan_hand_over
 from commands.node.history import HISTORY
 from commands.node.node_list import LIST
-from commands.node.own_leases import UNDOING, owns_leases
+from commands.node.own_leases import UNDO_OF_LEASES, owns_leases
 from commands.node.show import ShowNode, show
 
 _PATCH_NODES = Patch.rights("", "nodes")
@@ -55,7 +55,7 @@ COMMANDS = (
         ),
         plan=plan_extension,
         owns=owns_leases,
-        undoing=UNDOING,
+        undoing=UNDO_OF_LEASES,
         rights=_PATCH_NODES,
         example="node extend gpu-a04 --for 4h",
     ),

@@ -53,7 +53,8 @@ def out_of_service(
             moment_words(at) if (at := since[node.metadata.name]) else NOT_KNOWN,
             _whose(node, lease),
             _why(node, lease),
-            _working(working.get(node.metadata.name)) or waits_for(node, lease, incidents, context.now),
+            _working(working.get(node.metadata.name))
+            or what_it_waits_for(node, lease, incidents, context.now),
         )
         for node, lease in found
     )
@@ -116,7 +117,9 @@ def _working(plan: Plan | None) -> str:
     return "" if plan is None else sentence("plan {plan} of {who}", plan=plan.id, who=plan.actor_name)
 
 
-def waits_for(node: Node, lease: CordonLease | None, incidents: Sequence[Incident], now: datetime) -> str:
+def what_it_waits_for(
+    node: Node, lease: CordonLease | None, incidents: Sequence[Incident], now: datetime
+) -> str:
     """Return what a node that is out of service waits for."""
     if not node.spec.unschedulable:
         return sentence("being ready again")

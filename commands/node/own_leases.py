@@ -30,4 +30,4 @@ async def _is_own(plan: Plan, context: CommandContext) -> bool:
     return plan.command == "node extend" and context.actor.is_one(plan.actor)
 
 
-UNDOING = Undoing(is_own=_is_own)
+UNDO_OF_LEASES = Undoing(is_own=_is_own)

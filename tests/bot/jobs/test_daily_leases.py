@@ -43,7 +43,7 @@ class Stage:
         await watcher.check()
 
     async def passes(self, by: timedelta) -> None:
-        """Let time pass, and do what is due then, as a process that is started anew."""
+        """Let time pass, and do what is due then, as a process that is started again."""
         self.yard.clock.move(by)
         agenda = Agenda(self.yard.store, self.yard.clock, self.daily.works)
         while await agenda.run_due() == timedelta():
