@@ -2,8 +2,8 @@
 
 from bot.store.migrations.rewriting import create_table
 
-revision = "0013"
-down_revision = "0012"
+revision = "0014"
+down_revision = "0013"
 
 
 def upgrade() -> None:
