@@ -40,6 +40,7 @@ from bot.settings.value_types import (
     RedactPattern,
     SecretAddress,
     StoreUrl,
+    TimeOfDay,
     TimeZone,
 )
 from collectors.facts.clock import duration
@@ -215,6 +216,7 @@ class KubernetesIdentity(Section):
 
 class PersonSettings(Section):
     ids: tuple[QualifiedId, ...]
+    timezone: TimeZone | None = None
     kubernetes: KubernetesIdentity | None = None
 
 
@@ -300,6 +302,7 @@ class CommandsSettings(Section):
     idle_after: Duration = duration("30m")
     reclaim_grace: Duration = duration("30m")
     cordon_for: Duration = duration("4h")
+    daily_reminder: TimeOfDay = "09:00"
     pull_secret: PullSecret = ""
     training_images: tuple[str, ...] = ("*",)
     owners: dict[str, PersonId] = Field(

@@ -18,7 +18,7 @@ TESTS = {one.name: one for one in our_suite().tests}
 
 
 def run(
-    name: str, folder: Path, *, tools: Mapping[str, str] | None = None, **env: str
+    name: str, folder: Path, env: Mapping[str, str] | None = None, tools: Mapping[str, str] | None = None
 ) -> tuple[str, ReadResult]:
     """Run a script with these tools first in its path; return what it printed, and what is read of it."""
     bin = folder / "bin"
@@ -33,7 +33,7 @@ def run(
         text=True,
         timeout=120,
         check=False,
-        env={"PATH": f"{bin}:{os.environ['PATH']}", "YARDMASTER_GPUS": "4", **env},
+        env={"PATH": f"{bin}:{os.environ['PATH']}", "YARDMASTER_GPUS": "4", **(env or {})},
     )
     assert ran.returncode == 0, ran.stderr
     # As the log of a Job keeps it.
@@ -67,11 +67,11 @@ def test_device_files_that_are_there_pass_and_missing_ones_are_named(tmp_path: P
     dev.mkdir()
     for name in ("nvidia0", "nvidia1", "nvidia2", "nvidia3", "nvidiactl", "nvidia-uvm"):
         (dev / name).touch()
-    _, result = run("devices", tmp_path, YARDMASTER_DEV=str(dev))
+    _, result = run("devices", tmp_path, {"YARDMASTER_DEV": str(dev)})
     assert result.has_passed
     (dev / "nvidia3").unlink()
     (dev / "nvidia-uvm").unlink()
-    _, result = run("devices", tmp_path, YARDMASTER_DEV=str(dev))
+    _, result = run("devices", tmp_path, {"YARDMASTER_DEV": str(dev)})
     assert [(one.part, one.said) for one in result.failed] == [
         ("device-files", "3 of 4 files /dev/nvidiaN are there"),
         ("nvidia-uvm", "/dev/nvidia-uvm is missing: node repair with nvidia-uvm makes it"),
@@ -108,11 +108,11 @@ case "$*" in *"-g 1") cat {tmp_path}/one;; *) cat {OUTPUTS}/nccl-2.18-pass.txt;;
 
 
 def test_a_disk_is_written_and_read_again(tmp_path: Path) -> None:
-    _, result = run("disk", tmp_path, YARDMASTER_SCRATCH=str(tmp_path), YARDMASTER_BLOCKS="2")
+    _, result = run("disk", tmp_path, {"YARDMASTER_SCRATCH": str(tmp_path), "YARDMASTER_BLOCKS": "2"})
     assert result.has_passed
     assert [figure.name for figure in result.figures] == ["disk-write"]
     assert not (tmp_path / "yardmaster-disk-test").exists()
-    _, result = run("disk", tmp_path, YARDMASTER_SCRATCH="/nowhere", YARDMASTER_BLOCKS="2")
+    _, result = run("disk", tmp_path, {"YARDMASTER_SCRATCH": "/nowhere", "YARDMASTER_BLOCKS": "2"})
     assert {one.part for one in result.failed} == {"disk-write", "disk-read"}
 
 
@@ -120,14 +120,14 @@ def test_a_neighbour_that_answers_passes_and_one_that_does_not_fails(tmp_path: P
     with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
         port = str(server.getsockname()[1])
         env = {"YARDMASTER_NEIGHBOUR": "127.0.0.1", "YARDMASTER_PORT": port, "YARDMASTER_NAME": "localhost"}
-        _, result = run("network", tmp_path, **env)
+        _, result = run("network", tmp_path, env)
         assert result.has_passed
-    _, result = run("network", tmp_path, **env)
+    _, result = run("network", tmp_path, env)
     assert [one.said for one in result.failed] == ["20 of 20 connections to the neighbour failed"]
 
 
 def test_without_a_neighbour_the_network_is_not_tested(tmp_path: Path) -> None:
-    _, result = run("network", tmp_path, YARDMASTER_NAME="localhost", YARDMASTER_NEIGHBOUR="")
+    _, result = run("network", tmp_path, {"YARDMASTER_NAME": "localhost", "YARDMASTER_NEIGHBOUR": ""})
     assert [(one.part, one.outcome) for one in result.findings] == [("network", "skipped")]
-    _, result = run("network", tmp_path, YARDMASTER_NAME="no.such.name.invalid", YARDMASTER_NEIGHBOUR="")
+    _, result = run("network", tmp_path, {"YARDMASTER_NAME": "no.such.invalid", "YARDMASTER_NEIGHBOUR": ""})
     assert [one.part for one in result.failed] == ["dns"]
