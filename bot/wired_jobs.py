@@ -20,11 +20,7 @@ from bot.jobs.training_notifier import NoticeRouting, TrainingNotifier
 from bot.jobs.unknown_steps import UnknownSteps
 from bot.jobs.window_announcer import WindowAnnouncer
 from bot.live_cluster import LiveCluster
-<<<<<<< HEAD
-from bot.settings.mapping import acceptance_of, allowance_of, owners_of, windows_of
-=======
-from bot.settings.mapping import allowance_of, daily_time_of, owners_of, windows_of
->>>>>>> main
+from bot.settings.mapping import acceptance_of, allowance_of, daily_time_of, owners_of, windows_of
 from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from commands.core.pipeline import Pipeline

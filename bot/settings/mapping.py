@@ -13,11 +13,8 @@ from bot.settings import schema
 from bot.settings.gates import BudgetSettings, WindowSettings
 from bot.settings.schema import Settings
 from collectors.facts.clock import Clock
-<<<<<<< HEAD
-from commands.acceptance.suites import AcceptancePolicy, suite_of_settings
-=======
 from collectors.facts.daily_time import DailyTime
->>>>>>> main
+from commands.acceptance.suites import AcceptancePolicy, suite_of_settings
 from commands.core.budgets import Budgets, Pool
 from commands.core.context import Cluster, Defaults
 from commands.core.grant import Grant

@@ -63,11 +63,8 @@ async def listing(action: ListNodes, context: CommandContext) -> Answer:
     open_ones = await open_incidents(context)
     async with context.store.read() as snapshot:
         rows = await snapshot.rows(CordonLease).find(cluster=context.cluster.name)
-<<<<<<< HEAD
         acceptances = newest_of_nodes(await snapshot.rows(Acceptance).find(cluster=context.cluster.name))
-=======
         running = await snapshot.rows(Plan).find(cluster=context.cluster.name, state=PlanState.RUNNING.value)
->>>>>>> main
     leases = {one.node: one for one in rows}
     if action.out:
         working = {node: plan for plan in running for node in nodes_taken_out(plan)}
