@@ -2,8 +2,8 @@
 
 from bot.store.migrations.rewriting import create_table
 
-revision = "0014"
-down_revision = "0013"
+revision = "0015"
+down_revision = "0014"
 
 
 def upgrade() -> None:
