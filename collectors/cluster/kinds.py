@@ -118,6 +118,11 @@ STATEFULSETS = _cache(
 DAEMONSETS = _cache("/apis/apps/v1/daemonsets", objects.DaemonSet)
 JOBS = _cache("/apis/batch/v1/jobs", objects.Job, indexes=(by_namespace, by_owner))
 JOBSETS = _cache("/apis/jobset.x-k8s.io/v1alpha2/jobsets", objects.JobSet, indexes=(by_namespace, by_owner))
+PYTORCHJOBS = _cache(
+    "/apis/kubeflow.org/v1/pytorchjobs", objects.PyTorchJob, indexes=(by_namespace, by_owner)
+)
+TFJOBS = _cache("/apis/kubeflow.org/v1/tfjobs", objects.TFJob, indexes=(by_namespace, by_owner))
+MPIJOBS = _cache("/apis/kubeflow.org/v1/mpijobs", objects.MPIJob, indexes=(by_namespace, by_owner))
 RESOURCE_CLAIMS = _cache(
     "/apis/resource.k8s.io/v1/resourceclaims", objects.ResourceClaim, indexes=(by_namespace,)
 )

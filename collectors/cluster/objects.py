@@ -16,6 +16,7 @@ from collectors.cluster.base import (
     make_one_line,
 )
 from collectors.cluster.devices import ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from collectors.cluster.operator_jobs import MPIJob, PyTorchJob, TFJob
 from collectors.cluster.pods import (
     Container,
     ContainerState,
@@ -61,6 +62,7 @@ __all__ = [
     "JobStatus",
     "KubernetesObject",
     "LabelSelector",
+    "MPIJob",
     "Namespace",
     "Node",
     "NodeStatus",
@@ -71,6 +73,7 @@ __all__ = [
     "Pod",
     "PodSpec",
     "PodStatus",
+    "PyTorchJob",
     "Quantities",
     "ReplicaSet",
     "ResourceClaim",
@@ -80,6 +83,7 @@ __all__ = [
     "Service",
     "StatefulSet",
     "StorageClass",
+    "TFJob",
     "Taint",
     "VolumeAttachment",
     "Workload",

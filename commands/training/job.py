@@ -9,13 +9,12 @@ from collectors.cluster.kinds import JOBS
 from collectors.cluster.objects import Job
 from collectors.facts.sentences import sentence
 from collectors.trainings.job import job_end
-from commands.execution.object_refs import ObjectRef
-from commands.execution.preconditions import Precondition
 from commands.execution.steps import Create, Patch, Running, Step
 from commands.training import manifests
 from commands.training.manifests import INDEX, ROLE, TRAINING_LABEL, Object, manifest_name, role_name
 from commands.training.spec import TrainingRole, TrainingSpec
-from commands.training.writing_kind import QUEUE_OF_KUEUE, Launching, Suspending, WritingKind
+from commands.training.suspend_field import start, suspend
+from commands.training.writing_kind import Launching, Suspending, WritingKind
 
 _JOB_NAME, _JOB_INDEX = "batch.kubernetes.io/job-name", "batch.kubernetes.io/job-completion-index"
 _CONTROLLER = "kubernetes.io/job-controller"
@@ -51,33 +50,8 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
                     tasks=role.text(),
                 ),
             )
-            steps += [create, resume(create.ref)]
+            steps += [create, start(create.ref)]
     return tuple(steps)
-
-
-def resume(ref: ObjectRef) -> Patch:
-    """Return the step that resumes what was just created suspended, a Job or an object like it."""
-    return Patch(
-        ref=ref,
-        description=sentence("start the workers"),
-        body={"spec": {"suspend": False}},
-        requires=(Precondition(path=("spec", "suspend"), equals=True),),
-        undo={"spec": {"suspend": True}},
-        undo_text=sentence("suspend {ref}", ref=str(ref)),
-    )
-
-
-def suspend(ref: ObjectRef, back: Running) -> Patch:
-    """Return the step that suspends an object, unless Kueue manages it: then Kueue alone suspends and resumes it."""
-    return Patch(
-        ref=ref,
-        description=sentence("suspend {ref}: its pods end, and undo restarts them", ref=str(ref)),
-        body={"spec": {"suspend": True}},
-        requires=(Precondition(path=("metadata", "labels", QUEUE_OF_KUEUE)),),
-        undo={"spec": {"suspend": False}},
-        back=back,
-        undo_text=sentence("resume {ref}: its pods start again", ref=str(ref)),
-    )
 
 
 def _is_suspended(job: Job) -> bool:

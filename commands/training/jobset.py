@@ -12,9 +12,9 @@ from collectors.facts.sentences import listed, sentence
 from collectors.trainings.jobset import jobset_end
 from commands.execution.steps import Create, Patch, Running, Step
 from commands.training import manifests
-from commands.training.job import resume, suspend
 from commands.training.manifests import Object, manifest_name
 from commands.training.spec import TrainingRole, TrainingSpec
+from commands.training.suspend_field import start, suspend
 from commands.training.writing_kind import Launching, Suspending, WritingKind
 
 _GROUP, _PLURAL = JOBSETS.group, "jobsets"
@@ -41,7 +41,7 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
             "create {manifest}, suspended: {tasks}", manifest=manifest_name(made), tasks=tasks
         ),
     )
-    return create, resume(create.ref)
+    return create, start(create.ref)
 
 
 def _replicated_job(spec: TrainingSpec, role: TrainingRole) -> Object:

@@ -75,7 +75,7 @@ def launch_steps(
         )
     steps += [
         Create(manifest=one, description=sentence("create {manifest}", manifest=manifest_name(one)))
-        for one in manifests.services(spec)
+        for one in manifests.services(replace(spec, roles=kind.roles(spec)))
     ]
     return (*steps, *kind.steps(spec))
 

@@ -8,13 +8,17 @@ from collectors.cluster.kinds import ResourceKind
 from commands.execution.object_refs import ObjectRef
 from commands.execution.rights import Right
 from commands.execution.steps import Delete, Running, Step
-from commands.training.spec import TrainingSpec
+from commands.training.spec import TrainingRole, TrainingSpec
 
 QUEUE_OF_KUEUE = "kueue.x-k8s.io/queue-name"  # the label of what Kueue manages
 
 
 def _anything(_spec: TrainingSpec) -> str:
     return ""
+
+
+def _as_given(spec: TrainingSpec) -> tuple[TrainingRole, ...]:
+    return spec.roles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,9 @@ class Launching:
     steps: Callable[[TrainingSpec], tuple[Step, ...]]
     rights: tuple[Right, ...]
     refusal: Callable[[TrainingSpec], str] = _anything  # why it cannot launch this spec; empty if it can
+    roles: Callable[[TrainingSpec], tuple[TrainingRole, ...]] = (
+        _as_given  # as the kind names and divides them
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -137,7 +137,7 @@ def _stop_workload(
     workload: str, pods: Sequence[Pod], inventory: Inventory, made: Stopped, user: GpuUser | None
 ) -> None:
     namespace, kind, name = parse_workload(workload)
-    if not can_suspend(workload):
+    if not can_suspend(workload) or inventory.top_of(workload) is None:
         named = {"kind": shown_kind(kind).lower(), "namespace": namespace, "name": name}
         made.left.append(
             sentence("{kind} {namespace}/{name} goes on writing: it cannot be scaled.", **named)
