@@ -16,6 +16,7 @@ from collectors.cluster.base import (
     make_one_line,
 )
 from collectors.cluster.devices import ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from collectors.cluster.kueue import KueueWorkload
 from collectors.cluster.operator_jobs import MPIJob, PyTorchJob, TFJob
 from collectors.cluster.pods import (
     Container,
@@ -61,6 +62,7 @@ __all__ = [
     "JobSpec",
     "JobStatus",
     "KubernetesObject",
+    "KueueWorkload",
     "LabelSelector",
     "MPIJob",
     "Namespace",

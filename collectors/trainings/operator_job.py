@@ -23,7 +23,7 @@ from collectors.trainings.training import TrainingState
 
 T = TypeVar("T", bound=OperatorJob)
 
-ROLE, INDEX = (
+REPLICA_TYPE, REPLICA_INDEX = (
     "training.kubeflow.org/replica-type",
     "training.kubeflow.org/replica-index",
 )  # labels of its pods
@@ -41,7 +41,7 @@ def operator_job_end(status: OperatorJobStatus) -> tuple[TrainingState | None, s
     return None, ""
 
 
-def operator_kind(objects: ResourceKind[T], *, owners: tuple[str, ...] = ()) -> ReadingKind[T]:
+def operator_reading(objects: ResourceKind[T], *, owners: tuple[str, ...] = ()) -> ReadingKind[T]:
     """Return the kind of these jobs. `owners`: kinds that may own one, and do not manage it."""
 
     def is_training(one: T, claims: GpuClaims) -> bool:
@@ -81,9 +81,9 @@ def _part(one: OperatorJob, owned: Owned, claims: GpuClaims) -> TrainingPart:
 
 def _role(name: str, role: ReplicaSpec, owned: Owned, claims: GpuClaims) -> RolePods:
     """Read one role. A pod without the number of its rank gets one by its age."""
-    own = [one for one in owned if isinstance(one, Pod) and _label(one, ROLE).lower() == name]
+    own = [one for one in owned if isinstance(one, Pod) and _label(one, REPLICA_TYPE).lower() == name]
     numbered = [
-        (int(number[0]) if (number := _NUMBER.fullmatch(_label(pod, INDEX))) else otherwise, pod)
+        (int(number[0]) if (number := _NUMBER.fullmatch(_label(pod, REPLICA_INDEX))) else otherwise, pod)
         for otherwise, pod in pods_by_index(own)
     ]
     return RolePods(role=name, replicas=role.count, gpus=_gpus(role, claims), pods=tuple(numbered))

@@ -127,7 +127,9 @@ def training_details(
         if training.restarts
         else []
     )
+    rows += [("queue", text(training.queue))] if training.queue else []
     rows += [("priority", text(training.priority))] if training.priority else []
+    rows += [("managed by", text(training.tool))] if training.tool else []
     times = (("created", training.created), ("started", training.started), ("ended", training.finished))
     rows += [(name, text(sentence("{at}, {age} ago", at=at, age=age(at, now)))) for name, at in times if at]
     rows += [("incident", text(code(id), " ", summary)) for id, summary in incidents]

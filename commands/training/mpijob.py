@@ -2,9 +2,9 @@
 
 from collectors.cluster.kinds import MPIJOBS
 from commands.training.mpi_roles import mpi_more, mpi_roles
-from commands.training.operator_job import OperatorForm, operator_kind
+from commands.training.operator_job import OperatorForm, operator_writing
 
-KIND = operator_kind(
+KIND = operator_writing(
     OperatorForm(
         objects=MPIJOBS,
         summary="an MPIJob of workers and a launcher, which runs the command (`mpirun …`) and has no GPUs",

@@ -12,13 +12,16 @@ from typing import Any
 from collectors.cluster.kinds import ResourceKind
 from collectors.cluster.operator_jobs import OperatorJob
 from collectors.facts.sentences import listed, sentence
-from collectors.trainings.operator_job import INDEX, operator_job_end
+from collectors.trainings.operator_job import REPLICA_INDEX, operator_job_end
+from commands.core.command import UnusableError
+from commands.execution.object_refs import ObjectRef
+from commands.execution.preconditions import Precondition, value_at
 from commands.execution.steps import Create, Patch, Running, Step
 from commands.training import manifests
-from commands.training.manifests import Object, manifest_name
-from commands.training.spec import TrainingRole, TrainingSpec
-from commands.training.suspend_field import POLICY, start, suspend
-from commands.training.writing_kind import Launching, Suspending, WritingKind
+from commands.training.manifests import Object
+from commands.training.spec import KUEUE, VOLCANO, TrainingRole, TrainingSpec
+from commands.training.suspend_field import POLICY, launched, resume, suspend
+from commands.training.writing_kind import Launching, Scaling, Suspending, WritingKind
 
 CONTROLLER = "kubeflow.org/training-operator"
 JOB_NAME = "training.kubeflow.org/job-name"
@@ -40,15 +43,16 @@ class OperatorForm:
     names: Mapping[str, str]
     port: str = ""
     more: Callable[[TrainingSpec], Object] = _nothing  # further fields of the spec
-    index: str = INDEX
+    index: str = REPLICA_INDEX
     controller: str = CONTROLLER
     changed_pods: Mapping[str, Object] = field(
         default_factory=dict
     )  # by role: fields of the pod; None leaves one out
     servers: bool = False  # whether it has parameter servers
+    working: frozenset[str] = frozenset(("worker", "master", "chief"))  # the roles that count as workers
 
 
-def operator_kind(form: OperatorForm) -> WritingKind:
+def operator_writing(form: OperatorForm) -> WritingKind:
     """Return the kind of these jobs."""
     group, plural = form.objects.group, form.objects.path.rpartition("/")[2]
     return WritingKind(
@@ -60,14 +64,33 @@ def operator_kind(form: OperatorForm) -> WritingKind:
             rights=(*Create.rights(group, plural), *Patch.rights(group, plural)),
             refusal=partial(_refusal, form),
             roles=form.roles,
+            queues=(KUEUE, VOLCANO),
         ),
         suspending=Suspending(
             is_suspended=_is_suspended,
             step=partial(suspend, field=POLICY),
+            resume=partial(resume, field=POLICY),
             pod_label=JOB_NAME,
             managed_by=partial(_managed_by, form),
             rights=(*Patch.rights(group, plural), *Running.rights(group, plural)),
         ),
+        scaling=Scaling(
+            workers=partial(_workers, form),
+            step=partial(_scale, form),
+            refusal=partial(_not_scaled, form),
+            note=sentence(
+                "Its operator starts or ends tasks at the end of the row. Tasks that run are not told of it: only a "
+                "training that is elastic goes on with another number."
+            ),
+            rights=Patch.rights(group, plural),
+        ),
+        reprioritise=_reprioritise,
+        notes={
+            "resume": sentence("Its maximum duration, if it has one, begins anew."),
+            "reprioritise": sentence(
+                "Only a gang scheduler follows it: it orders the gang by it. The priority of the pods does not change."
+            ),
+        },
     )
 
 
@@ -79,14 +102,7 @@ def _launch(form: OperatorForm, spec: TrainingSpec) -> tuple[Step, ...]:
         form.specs: {form.names[role.name]: _replicas(form, spec, role, roles) for role in roles},
         **form.more(spec),
     }
-    tasks = listed((role.text() for role in roles), "and")
-    create = Create(
-        manifest=made,
-        description=sentence(
-            "create {manifest}, suspended: {tasks}", manifest=manifest_name(made), tasks=tasks
-        ),
-    )
-    return create, start(create.ref, POLICY)
+    return launched(spec, made, listed((role.text() for role in roles), "and"), POLICY)
 
 
 def _run_policy(spec: TrainingSpec) -> Object:
@@ -94,8 +110,9 @@ def _run_policy(spec: TrainingSpec) -> Object:
     policy: Object = {"suspend": True, "cleanPodPolicy": "Running", "backoffLimit": spec.backoff}
     if spec.max_duration is not None:
         policy["activeDeadlineSeconds"] = round(spec.max_duration.total_seconds())
-    if spec.priority_class:
-        policy["schedulingPolicy"] = {"priorityClass": spec.priority_class}
+    gang = {"priorityClass": spec.priority_class, "queue": spec.queue if spec.queue_system == VOLCANO else ""}
+    if given := {key: value for key, value in gang.items() if value}:
+        policy["schedulingPolicy"] = given
     return policy
 
 
@@ -154,3 +171,58 @@ def _managed_by(form: OperatorForm, one: OperatorJob) -> str:
 def _has_ended(one: OperatorJob) -> bool:
     ended, _ = operator_job_end(one.status)
     return ended is not None
+
+
+def _workers(form: OperatorForm, one: OperatorJob) -> int:
+    """Return how many tasks do the work: a master is the first of them."""
+    return sum(role.count for name, role in one.spec.roles.items() if name.lower() in form.working)
+
+
+def _not_scaled(form: OperatorForm, one: OperatorJob) -> str:
+    if any(name.lower() == "worker" for name in one.spec.roles):
+        return ""
+    return sentence(
+        "It has no workers beside the master, and {kind}s cannot get any later: launch it again with `--workers`.",
+        kind=form.objects.kind,
+    )
+
+
+def _scale(form: OperatorForm, ref: ObjectRef, raw: Mapping[str, Any], workers: int) -> Patch:
+    specs = raw["spec"][form.specs]
+    others = sum(
+        one.get("replicas", 1)
+        for name, one in specs.items()
+        if name.lower() in form.working and name.lower() != "worker"
+    )
+    name = next(name for name in specs if name.lower() == "worker")
+    before = specs[name].get("replicas", 1)
+    after = workers - others
+    if after < 0:
+        raise UnusableError(sentence("It has {count} master, which stays.", count=others))
+    return Patch(
+        ref=ref,
+        description=sentence(
+            "change the workers of {ref} from {before} to {after}", ref=str(ref), before=before, after=after
+        ),
+        body=_replicas_of(form, name, after),
+        requires=(
+            Precondition(path=("spec", form.specs, name, "replicas"), equals=specs[name].get("replicas")),
+        ),
+        undo=_replicas_of(form, name, before),
+    )
+
+
+def _replicas_of(form: OperatorForm, name: str, count: int) -> dict[str, Any]:
+    return {"spec": {form.specs: {name: {"replicas": count}}}}
+
+
+def _reprioritise(ref: ObjectRef, raw: Mapping[str, Any], priority: str) -> Patch:
+    path = ("spec", "runPolicy", "schedulingPolicy", "priorityClass")
+    before = value_at(raw, path)
+    return Patch(
+        ref=ref,
+        description=sentence("give the gang of {ref} priority {priority}", ref=str(ref), priority=priority),
+        body={"spec": {"runPolicy": {"schedulingPolicy": {"priorityClass": priority}}}},
+        requires=(Precondition(path=path, equals=before),),
+        undo={"spec": {"runPolicy": {"schedulingPolicy": {"priorityClass": before}}}},
+    )

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from collectors.cluster.kinds import PYTORCHJOBS
 from commands.training.manifests import Object
-from commands.training.operator_job import OperatorForm, operator_kind
+from commands.training.operator_job import OperatorForm, operator_writing
 from commands.training.spec import TrainingRole, TrainingSpec
 
 
@@ -20,7 +20,7 @@ def _more(spec: TrainingSpec) -> Object:
     return {"nprocPerNode": str(max(1, round(spec.workers.gpus)))}
 
 
-KIND = operator_kind(
+KIND = operator_writing(
     OperatorForm(
         objects=PYTORCHJOBS,
         summary="a PyTorchJob of a master and the other workers, with PET_* and MASTER_* set for `torchrun`",

@@ -3,16 +3,34 @@
 from typing import Any
 
 from collectors.facts.sentences import sentence
+from collectors.trainings.kueue import QUEUE_NAME
 from commands.execution.object_refs import JsonValue, ObjectRef
 from commands.execution.preconditions import Precondition
-from commands.execution.steps import Patch, Running
-from commands.training.writing_kind import QUEUE_OF_KUEUE
+from commands.execution.steps import Create, Patch, Running, Step
+from commands.training.manifests import Object, in_queue, manifest_name
+from commands.training.spec import KUEUE, TrainingSpec
 
 SUSPEND = ("spec", "suspend")
 POLICY = ("spec", "runPolicy", "suspend")  # of the kinds that have a run policy
 
 Field = tuple[str, ...]
-_NOT_OF_KUEUE = Precondition(path=("metadata", "labels", QUEUE_OF_KUEUE))
+_NOT_OF_KUEUE = Precondition(path=("metadata", "labels", QUEUE_NAME))
+
+
+def launched(spec: TrainingSpec, made: Object, tasks: str, field: Field = SUSPEND) -> tuple[Step, ...]:
+    """Return the steps that create an object suspended, and start it, unless Kueue does."""
+    manifest = in_queue(spec, made)
+    if spec.queue_system == KUEUE:
+        said = sentence(
+            "create {manifest} in queue {queue} of Kueue: {tasks}",
+            manifest=manifest_name(made),
+            queue=spec.queue,
+            tasks=tasks,
+        )
+        return (Create(manifest=manifest, description=said),)
+    said = sentence("create {manifest}, suspended: {tasks}", manifest=manifest_name(made), tasks=tasks)
+    create = Create(manifest=manifest, description=said)
+    return create, start(create.ref, field)
 
 
 def start(ref: ObjectRef, field: Field = SUSPEND) -> Patch:

@@ -2,7 +2,7 @@
 
 from collectors.cluster.kinds import TFJOBS
 from commands.training.manifests import Object
-from commands.training.operator_job import OperatorForm, operator_kind
+from commands.training.operator_job import OperatorForm, operator_writing
 from commands.training.spec import TrainingRole, TrainingSpec
 
 
@@ -15,7 +15,7 @@ def _more(_spec: TrainingSpec) -> Object:
     return {"successPolicy": "AllWorkers"}
 
 
-KIND = operator_kind(
+KIND = operator_writing(
     OperatorForm(
         objects=TFJOBS,
         summary="a TFJob of workers and parameter servers, which end with the workers; TF_CONFIG is set",

@@ -23,7 +23,7 @@ from tests.support.custom_kinds import a_definition
 from tests.support.drained import Kubelets, kubelets, until
 from tests.support.jobset_controller import JobSetLookalike
 from tests.support.training_controllers import CONTROLLERS, DEFINITIONS, ControllerLookalike
-from tests.support.yard import ANA, Yard, yard_before
+from tests.support.yard import ANA, DANA, Yard, yard_before
 
 JOBSET = "JobSet.jobset.x-k8s.io"  # it has a look-alike of its own, which passes the tests of the real one
 LAUNCHED = {name: kind for name, kind in KINDS.items() if kind.launching}
@@ -58,7 +58,7 @@ class Stage:
         return self.training
 
     async def done(self, line: str) -> Plan:
-        plan = await self.yard.do(line, ANA)
+        plan = await self.yard.do(line, DANA if line.startswith("plan") else ANA)
         assert plan.state is PlanState.DONE, plan.error
         return plan
 
@@ -182,3 +182,71 @@ async def test_without_its_definition_it_is_gone_and_seen_again_with_it(stage: S
 
     await until(gone)
     await stage.launched()
+
+
+async def test_it_is_suspended_and_resumed_and_both_are_undone(stage: Stage) -> None:
+    """Also a kind that counts a resume, or that is suspended by an object of another kind."""
+    if stage.kind.suspending is None:
+        return
+    first = await stage.launched()
+    plan = await stage.done(f"training suspend {stage.name}")
+    suspended = await stage.until(TrainingState.SUSPENDED)
+    await stage.until_without_pods()
+    assert suspended.gpus_wanted == 4 * WORKERS
+    assert "is suspended already" in await stage.yard.say(f"training suspend {stage.name}")
+    await stage.done(f"training resume {stage.name}")
+    again = await stage.until(TrainingState.RUNNING)
+    assert len(again.ranks) == len(first.ranks)
+    assert "nobody suspended it" in await stage.yard.say(f"training resume {stage.name}")
+    assert plan.notes
+
+
+async def test_what_has_failed_is_run_again_as_it_was_launched(stage: Stage) -> None:
+    found = await stage.launched()
+    assert "only what has ended can be run again" in await stage.yard.say(f"training retry {stage.name}")
+    await stage.kube.end(found.ranks[-1].pod, 1)
+    await stage.until(TrainingState.FAILED)
+    before = await stage.objects()
+    plan = await stage.done(f"training retry {stage.name}")
+    assert any("are deleted, with the logs" in note for note in plan.notes)
+    again = await stage.until(TrainingState.RUNNING)
+    assert len(again.ranks) == len(found.ranks)
+    after = await stage.objects()
+    assert {one["metadata"]["uid"] for one in after}.isdisjoint({one["metadata"]["uid"] for one in before})
+    assert again.owner == "ana"
+
+
+async def test_its_workers_are_scaled_or_it_is_said_what_to_do_instead(stage: Stage) -> None:
+    found = await stage.launched()
+    if stage.kind.scaling is None:
+        reply = await stage.yard.say(f"training scale {stage.name} 2")
+        assert "launch it again with --workers 2" in reply
+        return
+    plan = await stage.done(f"training scale {stage.name} 2")
+    assert stage.kind.scaling.note in plan.notes
+    await stage.yard.seen(
+        lambda: (
+            stage.training is not None and stage.training.gpus == 8 and stage.training.state is found.state
+        )
+    )
+    assert "has 2 workers already" in await stage.yard.say(f"training scale {stage.name} 2")
+    await stage.done(f"plan undo {plan.id}")
+    await stage.yard.seen(lambda: stage.training is not None and stage.training.gpus == 4 * WORKERS)
+
+
+async def test_its_priority_changes_or_it_is_said_what_to_do_instead(stage: Stage) -> None:
+    await stage.kube.call(
+        "POST",
+        "/apis/scheduling.k8s.io/v1/priorityclasses",
+        {"metadata": {"name": "high"}, "value": 1000},
+    )
+    await stage.launched()
+    if stage.kind.reprioritise is None:
+        reply = await stage.yard.say(f"training reprioritise {stage.name} high")
+        assert "launch it again with --priority-class high" in reply
+        return
+    assert "no priority class" in await stage.yard.say(f"training reprioritise {stage.name} none")
+    plan = await stage.done(f"training reprioritise {stage.name} high")
+    await stage.yard.seen(lambda: stage.training is not None and stage.training.priority == "high")
+    await stage.done(f"plan undo {plan.id}")
+    await stage.yard.seen(lambda: stage.training is not None and stage.training.priority == "")
