@@ -16,7 +16,7 @@ from collectors.cluster.base import (
     make_one_line,
 )
 from collectors.cluster.devices import ResourceClaim, ResourceClaimTemplate, ResourceSlice
-from collectors.cluster.kueue import KueueWorkload
+from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.cluster.operator_jobs import MPIJob, PyTorchJob, TFJob
 from collectors.cluster.pods import (
     Container,

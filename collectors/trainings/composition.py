@@ -11,12 +11,12 @@ from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.indexes import by_managed, by_namespace, controller_of, kind_of, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, KUEUE_WORKLOADS, NAMESPACES, STATEFULSETS
-from collectors.cluster.kueue import KueueWorkload
+from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.cluster.objects import Workload
 from collectors.facts.sentences import counted, listed, sentence
 from collectors.facts.workload_keys import shown_kind, workload_key
-from collectors.trainings.kueue import in_its_queue
 from collectors.trainings.other_tools import tool_of
+from collectors.trainings.queueing import in_its_queue
 from collectors.trainings.ranks import failures_of, pods_by_index, rank_of
 from collectors.trainings.reading_kind import Owned, ReadingKind, RolePods, TrainingPart
 from collectors.trainings.training import (

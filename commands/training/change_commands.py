@@ -6,10 +6,10 @@ from commands.core.command import Command
 from commands.core.parameter_types import TRAINING, WholeNumberType
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Create, Delete
-from commands.training import kueue
+from commands.training import kueue_steps
 from commands.training.reprioritising import ReprioritiseTraining, reprioritise
-from commands.training.retry import RetryTraining, retry
-from commands.training.scaling import ScaleTraining, scale
+from commands.training.retrying import RetryTraining, retry
+from commands.training.scaling import ScaleTraining, scale_workers
 from commands.training.spec_checks import MAX_WORKERS
 from commands.training.suspension import ResumeTraining, SuspendTraining, resume_training, suspend_training
 from commands.training.training_kinds import KINDS
@@ -38,7 +38,7 @@ def _scale_rights() -> tuple[Right, ...]:
 def _reprioritise_rights() -> tuple[Right, ...]:
     """Kueue follows a label of any kind; a class is read by its name."""
     return (
-        *kueue.KUEUE_RIGHTS,
+        *kueue_steps.KUEUE_RIGHTS,
         *(
             Right(group=kind.objects.group, resources=(_plural(kind.objects.path),), verbs=("get", "patch"))
             for kind in KINDS.values()
@@ -86,7 +86,7 @@ CHANGES = (
         summary="Change how many workers a training has, where its kind can.",
         action=ScaleTraining,
         parameters=(_TRAINING, click.Argument(["workers"], type=WholeNumberType(least=1, most=MAX_WORKERS))),
-        plan=scale,
+        plan=scale_workers,
         rights=RightsOfKinds(_scale_rights),
         example="training scale detr 8",
     ),

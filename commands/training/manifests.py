@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from alerts.cards.channel_id import kind_and_name
-from collectors.trainings.kueue import PRIORITY_CLASS, QUEUE_NAME
+from collectors.trainings.queueing import PRIORITY_CLASS, QUEUE_NAME
 from commands.execution.object_refs import JsonValue
 from commands.training.spec import KUEUE, TrainingRole, TrainingSpec
 

@@ -6,7 +6,7 @@ from collectors.cluster.base import KubernetesObject
 from collectors.cluster.inventory import Inventory
 from collectors.facts.sentences import sentence
 from collectors.facts.workload_keys import shown_kind
-from collectors.trainings.kueue import PRIORITY_CLASS
+from collectors.trainings.queueing import PRIORITY_CLASS
 from collectors.trainings.training import Training
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
@@ -15,7 +15,7 @@ from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.execution.plan import in_order
 from commands.execution.preconditions import Precondition
 from commands.execution.steps import Patch, Step
-from commands.training import kueue
+from commands.training import kueue_steps
 from commands.training.lookup import training_named
 from commands.training.notes_before import notes_before
 from commands.training.priority import check_priority_class, preemption_note
@@ -43,7 +43,7 @@ async def reprioritise(action: ReprioritiseTraining, context: CommandContext) ->
     for ref, found in tops_of(training, inventory):
         if found.kind_in_keys() != kind.name:
             continue
-        if kueue.is_managed(found):
+        if kueue_steps.is_managed(found):
             value = await queue_priority(action.priority_class, reader)
             steps += _in_kueue(ref, found, inventory, action.priority_class, value)
             notes.append(
@@ -102,7 +102,7 @@ def _in_kueue(
         ]
     return [
         Patch(
-            ref=kueue.ref_of_workload(one),
+            ref=kueue_steps.ref_of_workload(one),
             description=sentence(
                 "set the priority of {ref} in Kueue from {before} to {after}",
                 ref=str(ref),
@@ -113,7 +113,7 @@ def _in_kueue(
             requires=(Precondition(path=("spec", "priority"), equals=one.spec.priority),),
             undo={"spec": {"priority": one.spec.priority or 0}},
         )
-        for one in kueue.workloads_of(found, inventory)
+        for one in kueue_steps.workloads_of(found, inventory)
     ]
 
 

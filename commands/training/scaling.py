@@ -8,7 +8,7 @@ from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import reader_of
 from commands.execution.plan import in_order
-from commands.training import kueue
+from commands.training import kueue_steps
 from commands.training.lookup import training_named
 from commands.training.notes_before import notes_before
 from commands.training.stop import disruption_of
@@ -22,7 +22,7 @@ class ScaleTraining:
     workers: int
 
 
-async def scale(action: ScaleTraining, context: CommandContext) -> PlanDraft:
+async def scale_workers(action: ScaleTraining, context: CommandContext) -> PlanDraft:
     """Plan to change the number of workers. Raises UnusableError where that is not possible, and says what is."""
     training = training_named(action.training, context.cluster.trainings())
     kind = writing_kind_of(training)
@@ -45,7 +45,7 @@ async def scale(action: ScaleTraining, context: CommandContext) -> PlanDraft:
             )
         )
     ((ref, found),) = own
-    if kueue.is_managed(found):
+    if kueue_steps.is_managed(found):
         raise UnusableError(
             sentence(
                 "Kueue has admitted {training} with the workers that it has, and would start it anew with others: "

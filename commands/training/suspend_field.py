@@ -3,7 +3,7 @@
 from typing import Any
 
 from collectors.facts.sentences import sentence
-from collectors.trainings.kueue import QUEUE_NAME
+from collectors.trainings.queueing import QUEUE_NAME
 from commands.execution.object_refs import JsonValue, ObjectRef
 from commands.execution.preconditions import Precondition
 from commands.execution.steps import Create, Patch, Running, Step

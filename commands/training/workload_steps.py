@@ -16,7 +16,7 @@ from commands.core.command import UnusableError
 from commands.execution.object_refs import ObjectRef
 from commands.execution.rights import Right
 from commands.execution.steps import Delete, Running, Scale, Step
-from commands.training import kueue
+from commands.training import kueue_steps
 from commands.training.manifests import MANAGED_BY, OURS
 from commands.training.training_kinds import KINDS, only_read, writing_kind_of
 from commands.training.writing_kind import Suspending, WritingKind
@@ -35,7 +35,7 @@ def delete_rights() -> tuple[Right, ...]:
 def suspend_rights() -> tuple[Right, ...]:
     """Return what `suspend_steps` and `resume_steps` need."""
     return (
-        *kueue.KUEUE_RIGHTS,
+        *kueue_steps.KUEUE_RIGHTS,
         *Scale.rights("apps", "deployments", "statefulsets"),
         *(right for kind in KINDS.values() if kind.suspending for right in kind.suspending.rights),
     )
@@ -90,16 +90,16 @@ def suspension_refusal(training: Training, inventory: Inventory) -> str:
                 "{training} is managed by Kueue, and no Workload of it is seen ({reason}): Kueue would resume what "
                 "is suspended without it.",
                 training=training.shown,
-                reason=kueue.unseen_reason(inventory),
+                reason=kueue_steps.unseen_reason(inventory),
             )
     return ""
 
 
 def _is_out_of_reach(kind: WritingKind, found: KubernetesObject, inventory: Inventory) -> bool:
     """Whether it runs and only Kueue could suspend it, whose Workload is not seen."""
-    if kind.suspending is None or kind.has_ended(found) or not kueue.is_managed(found):
+    if kind.suspending is None or kind.has_ended(found) or not kueue_steps.is_managed(found):
         return False
-    return not kind.suspending.is_suspended(found) and not kueue.workloads_of(found, inventory)
+    return not kind.suspending.is_suspended(found) and not kueue_steps.workloads_of(found, inventory)
 
 
 def can_suspend(workload: str) -> bool:
@@ -130,8 +130,12 @@ def suspended(workloads: Iterable[str], inventory: Inventory) -> tuple[Step, ...
                 )
         elif kind is None or (suspending := kind.suspending) is None:
             continue
-        elif kueue.is_managed(found):
-            steps += [kueue.hold(one, ref) for one in kueue.workloads_of(found, inventory) if one.spec.active]
+        elif kueue_steps.is_managed(found):
+            steps += [
+                kueue_steps.hold_in_kueue(one, ref)
+                for one in kueue_steps.workloads_of(found, inventory)
+                if one.spec.active
+            ]
         elif not suspending.is_suspended(found):
             steps.append(_suspension(suspending, ref, found, inventory))
     return tuple(steps)
@@ -162,9 +166,9 @@ def resume_steps(training: Training, inventory: Inventory) -> tuple[tuple[Step, 
                 )
         elif kind is None or kind.suspending is None or kind.has_ended(found):
             continue
-        elif kueue.is_managed(found):
-            held = [one for one in kueue.workloads_of(found, inventory) if not one.spec.active]
-            steps += [kueue.release(one, ref) for one in held]
+        elif kueue_steps.is_managed(found):
+            held = [one for one in kueue_steps.workloads_of(found, inventory) if not one.spec.active]
+            steps += [kueue_steps.release_in_kueue(one, ref) for one in held]
         elif kind.suspending.is_suspended(found):
             steps.append(kind.suspending.resume(ref))
     return tuple(steps), tuple(notes)

@@ -20,7 +20,7 @@ from collectors.cluster.base import KubernetesObject
 from collectors.cluster.indexes import by_namespace, by_owner, kind_in_api
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEFAULT_KINDS
-from collectors.cluster.kueue import KueueWorkload
+from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.facts.workload_keys import shown_kind, workload_key
 from collectors.trainings import catalogue
 from collectors.trainings.catalogue import read_trainings

@@ -4,9 +4,9 @@ from collectors.cluster.base import KubernetesObject
 from collectors.cluster.indexes import by_managed, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import KUEUE_WORKLOADS
-from collectors.cluster.kueue import KueueWorkload
+from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.facts.sentences import sentence
-from collectors.trainings.kueue import queue_of
+from collectors.trainings.queueing import queue_of
 from commands.execution.object_refs import ObjectRef
 from commands.execution.preconditions import Precondition
 from commands.execution.steps import Patch
@@ -30,7 +30,7 @@ def unseen_reason(inventory: Inventory) -> str:
     return inventory.missing_reason(KUEUE_WORKLOADS) or sentence("Kueue has not taken it up")
 
 
-def hold(workload: KueueWorkload, ref: ObjectRef) -> Patch:
+def hold_in_kueue(workload: KueueWorkload, ref: ObjectRef) -> Patch:
     """Return the step that suspends `ref` through its Workload; its undo puts it back into its queue."""
     return Patch(
         ref=ref_of_workload(workload),
@@ -46,7 +46,7 @@ def hold(workload: KueueWorkload, ref: ObjectRef) -> Patch:
     )
 
 
-def release(workload: KueueWorkload, ref: ObjectRef) -> Patch:
+def release_in_kueue(workload: KueueWorkload, ref: ObjectRef) -> Patch:
     """Return the step that puts `ref` back into its queue; its undo suspends it again."""
     return Patch(
         ref=ref_of_workload(workload),

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from collectors.cluster.base import ObjectMeta
-from collectors.cluster.kueue import KueueWorkload
+from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.facts.sentences import listed, sentence
 from collectors.trainings.reading_kind import TrainingPart, condition_text
 
