@@ -1,4 +1,4 @@
-"""How the jobs of Kubeflow's Training Operator are read: each replica type is a role. Source: Training Operator 1.9."""
+"""The reader of the jobs of Kubeflow's Training Operator: each replica type is a role. Source: Training Operator 1.9."""
 
 import re
 from typing import TypeVar

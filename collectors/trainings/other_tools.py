@@ -1,4 +1,4 @@
-"""What else manages the objects of a training, known by the marks that each tool leaves. Pure.
+"""Tools that manage the objects of a training, known by the marks that each leaves. Pure.
 
 A tool that created an object may create it again, or change it back. Sources: the tools' own documentation of the
 labels and annotations that they set.

@@ -1,4 +1,7 @@
-"""What Kueue manages is suspended and resumed through its Workload: Kueue owns the suspension of the object. Pure."""
+"""Steps by which what Kueue manages is suspended and resumed: through its Workload. Pure.
+
+Kueue owns the suspension of the object.
+"""
 
 from collectors.cluster.base import KubernetesObject
 from collectors.cluster.indexes import by_managed, workload_of

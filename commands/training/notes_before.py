@@ -1,4 +1,4 @@
-"""What is said before a training is changed: what its API makes of it, and what another tool will do. Pure."""
+"""Notes before a training is changed: what its API makes of it, and what another tool will do. Pure."""
 
 from collectors.cluster.inventory import Inventory
 from collectors.trainings.other_tools import what_it_does

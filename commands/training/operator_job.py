@@ -1,4 +1,4 @@
-"""How the jobs of Kubeflow's Training Operator are written: one object with all roles, and a run policy.
+"""The writer of the jobs of Kubeflow's Training Operator: one object with all roles, and a run policy.
 
 The operator makes a Service for each task, so that `NAME-worker-3` resolves. Absent fields have no defaults in the API:
 what the operator would assume is written out. Source: `kubeflow.org/v1`, Training Operator 1.9.
@@ -79,14 +79,14 @@ def operator_writing(form: OperatorForm) -> WritingKind:
             step=partial(_scale, form),
             refusal=partial(_not_scaled, form),
             note=sentence(
-                "Its operator starts or ends tasks at the end of the row. Tasks that run are not told of it: only a "
+                "Its operator starts or ends tasks at the end of the row. Tasks that run do not notice: only a "
                 "training that is elastic goes on with another number."
             ),
             rights=Patch.rights(group, plural),
         ),
         reprioritise=_reprioritise,
         notes={
-            "resume": sentence("Its maximum duration, if it has one, begins anew."),
+            "resume": sentence("Its maximum duration, if it has one, begins again."),
             "reprioritise": sentence(
                 "Only a gang scheduler follows it: it orders the gang by it. The priority of the pods does not change."
             ),

@@ -1,4 +1,4 @@
-"""Planning to run a training again that has ended: its objects are deleted, and created anew as they were written."""
+"""Planning to run a training again that has ended: its objects are deleted, and created again as they were written."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -71,11 +71,11 @@ async def retry(action: RetryTraining, context: CommandContext) -> PlanDraft:
             continue
         steps.append(Delete(ref=ref, description=sentence("delete {ref} and its pods", ref=str(ref))))
         manifest = {**as_written(raw), "apiVersion": ref.api, "kind": ref.kind}
-        steps.append(Create(manifest=manifest, description=sentence("create {ref} anew", ref=str(ref))))
+        steps.append(Create(manifest=manifest, description=sentence("create {ref} again", ref=str(ref))))
     if not steps:
         raise UnusableError(
             sentence(
-                "Nothing is left of {training} to run again ({reason}): launch it anew.",
+                "Nothing is left of {training} to run again ({reason}): launch it again.",
                 training=training.shown,
                 reason=training.reason or word(training.state.value),
             )

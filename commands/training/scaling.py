@@ -48,7 +48,7 @@ async def scale_workers(action: ScaleTraining, context: CommandContext) -> PlanD
     if kueue_steps.is_managed(found):
         raise UnusableError(
             sentence(
-                "Kueue has admitted {training} with the workers that it has, and would start it anew with others: "
+                "Kueue has admitted {training} with the workers that it has, and would start it again with others: "
                 "`training stop {typed}`, and launch it again with `--workers {workers}`.",
                 training=training.shown,
                 typed=training.typed,
