@@ -1,4 +1,4 @@
-"""The reader of the jobs of Kubeflow's Training Operator: each replica type is a role. Source: Training Operator 1.9."""
+"""The reader of the jobs of Kubeflow's Training Operator, version 1.9: each replica type is a role."""
 
 import re
 from typing import TypeVar

@@ -133,11 +133,11 @@ def test_its_priority_is_that_of_its_gang_or_else_of_its_pods() -> None:
     assert view.priority == "high"
 
 
-def test_one_with_an_owner_is_no_training_of_its_own() -> None:
+def test_one_with_an_owner_is_part_of_what_that_is() -> None:
     assert read_trainings(inventory(a_job(ownerReferences=owned("Workflow", "nightly")))) == ()
 
 
-def test_one_without_gpus_is_no_training() -> None:
+def test_one_without_gpus_is_left_out() -> None:
     tree = {"metadata": {"name": "cpu", "namespace": "v"}, "spec": {"pytorchReplicaSpecs": {"Master": {}}}}
     assert read_trainings(inventory(read(PyTorchJob, tree))) == ()
 

@@ -1,4 +1,4 @@
-"""What else manages a training, by the marks of each tool."""
+"""Marks by which it is known what else manages a training."""
 
 from typing import Any
 
