@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import time
 
 from alerts.inhibition import InhibitRule
 from alerts.matching import parse_matchers
@@ -12,9 +13,11 @@ from bot.settings import schema
 from bot.settings.gates import BudgetSettings, WindowSettings
 from bot.settings.schema import Settings
 from collectors.facts.clock import Clock
+from collectors.facts.daily_time import DailyTime
 from commands.core.budgets import Budgets, Pool
 from commands.core.context import Cluster, Defaults
 from commands.core.grant import Grant
+from commands.core.node_script import NodeJobDefaults
 from commands.core.permissions import Permissions
 from commands.core.remediations import REMEDIATION
 from commands.core.windows import WindowGate
@@ -24,6 +27,7 @@ from commands.gates.breaker import BreakerLimits, BreakerScope
 from commands.gates.budget import Budget, BudgetScope
 from commands.gates.remediation import Allowance
 from commands.gates.window import InWindow, PlannedWindow
+from commands.node.repair.repair_list import of_settings
 
 
 def permissions_of(settings: Settings) -> Permissions:
@@ -125,6 +129,20 @@ def defaults_of(settings: Settings, persons: PersonBook) -> Defaults:
         training_queues=commands.training_queues,
         owners=owners_of(settings, persons),
         redact=settings.redact,
+        node_jobs=node_jobs_of(settings),
+        repairs={name: of_settings(name, one) for name, one in settings.repairs.items()},
+    )
+
+
+def node_jobs_of(settings: Settings) -> NodeJobDefaults:
+    """Return where Jobs on nodes run, and with which images."""
+    jobs = settings.node_jobs
+    return NodeJobDefaults(
+        namespace=jobs.namespace,
+        image=jobs.image,
+        images=jobs.images,
+        pull_secrets=jobs.pull_secrets,
+        start_within=jobs.start_within,
     )
 
 
@@ -136,6 +154,20 @@ def owners_of(settings: Settings, persons: PersonBook) -> Mapping[str, str]:
 def listed_persons(settings: Settings) -> Mapping[str, Sequence[str]]:
     """Return the ids of each person that the settings list."""
     return {name: person.ids for name, person in settings.people.items() if person.ids}
+
+
+def daily_time_of(settings: Settings, persons: PersonBook) -> DailyTime:
+    """Return when owners are reminded of their cordons, on the clock of each."""
+    zones = {
+        persons.person_of(one.ids[0]): one.timezone
+        for one in settings.people.values()
+        if one.ids and one.timezone is not None
+    }
+    at = settings.commands.daily_reminder
+    return DailyTime(
+        at=time.fromisoformat(at) if at else None,
+        zone_of=lambda person: zones.get(person, settings.timezone),
+    )
 
 
 def impersonation_of(settings: Settings, persons: PersonBook) -> Impersonation:

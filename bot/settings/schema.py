@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from alerts.time_intervals import TimePeriod, read_period
 from bot.settings.channels import ChannelSettings, SlackSettings
 from bot.settings.gates import BreakerSettings, BudgetSettings, PoolSettings, WindowSettings
+from bot.settings.jobs_on_nodes import NodeJobsSettings, RepairName, RepairSettings
 from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Matchers, Section, TlsConfig
 from bot.settings.value_types import (
     Address,
@@ -38,6 +39,7 @@ from bot.settings.value_types import (
     RedactPattern,
     SecretAddress,
     StoreUrl,
+    TimeOfDay,
     TimeZone,
 )
 from collectors.facts.clock import duration
@@ -213,6 +215,7 @@ class KubernetesIdentity(Section):
 
 class PersonSettings(Section):
     ids: tuple[QualifiedId, ...]
+    timezone: TimeZone | None = None
     kubernetes: KubernetesIdentity | None = None
 
 
@@ -298,6 +301,7 @@ class CommandsSettings(Section):
     idle_after: Duration = duration("30m")
     reclaim_grace: Duration = duration("30m")
     cordon_for: Duration = duration("4h")
+    daily_reminder: TimeOfDay = "09:00"
     pull_secret: PullSecret = ""
     training_images: tuple[str, ...] = ("*",)
     training_queues: dict[str, tuple[str, ...]] = Field(
@@ -339,6 +343,8 @@ class Settings(BaseSettings):
     time_intervals: dict[str, tuple[TimePeriodSettings, ...]] = Field(default={})
     inhibit_rules: tuple[InhibitRuleSettings, ...] = ()
     commands: CommandsSettings = CommandsSettings()
+    node_jobs: NodeJobsSettings = NodeJobsSettings()
+    repairs: dict[RepairName, RepairSettings] = Field(default={})
     language: Literal["en", "zh"] = Field(default="en", description="of cards, answers and help")
     timezone: TimeZone = "UTC"
     redact: tuple[RedactPattern, ...] = ()
