@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from collectors.cluster.kinds import JOBS, JOBSETS, PYTORCHJOBS
+from collectors.cluster.kinds import JOBS, JOBSETS, PYTORCHJOBS, ResourceKind
 from collectors.trainings.training import Training, TrainingState
 from commands.core.command import UnusableError
 from commands.core.context import Defaults
 from commands.execution.plan import Plan, PlanState
+from commands.execution.steps import Create
 from commands.training.queues import check_allowed, selects
 from commands.training.suspend_field import POLICY, SUSPEND
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
@@ -25,7 +26,7 @@ from tests.support.kueue_controller import API, DEFINITIONS, KueueLookalike
 from tests.support.training_controllers import CONTROLLERS, ControllerLookalike
 from tests.support.yard import ANA, DANA, Yard, yard_before
 
-FIELDS = {JOBS: SUSPEND, JOBSETS: SUSPEND, PYTORCHJOBS: POLICY}
+FIELDS: dict[ResourceKind[Any], tuple[str, ...]] = {JOBS: SUSPEND, JOBSETS: SUSPEND, PYTORCHJOBS: POLICY}
 
 
 @dataclass(kw_only=True)
@@ -190,9 +191,8 @@ async def test_a_queue_of_volcano_is_checked_and_written_into_the_gang(stage: St
         f"{stage.line} --queue gpus-parent", ANA
     )
     plan = await stage.done(f"{stage.line} --queue gpus-v")
-    made = next(
-        step.manifest for step in plan.steps if getattr(step, "manifest", {}).get("kind") == "PyTorchJob"
-    )
+    created = [step.manifest for step in plan.steps if isinstance(step, Create)]
+    (made,) = (one for one in created if one["kind"] == "PyTorchJob")
     assert made["spec"]["runPolicy"]["schedulingPolicy"] == {"queue": "gpus-v"}
     assert "kueue.x-k8s.io/queue-name" not in made["metadata"]["labels"]
 
