@@ -49,6 +49,7 @@ class AuditEntry:
     what: str  # one of AUDITED
     plan: str = ""
     text: str = ""
+    price: str = ""  # what the plan puts at stake
     about: tuple[
         str, ...
     ] = ()  # names of what a plan concerns; a line that was asked or refused names it itself

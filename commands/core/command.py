@@ -13,6 +13,7 @@ from commands.core.request import Request
 from commands.execution.disruption import Disruption
 from commands.execution.plan import Stage
 from commands.execution.rights import Right
+from commands.execution.stake import Stake
 from commands.execution.steps import Step
 
 Action = TypeVar("Action")
@@ -92,6 +93,8 @@ class PlanDraft:
     stages: tuple[Stage, ...] = ()
     notes: tuple[str, ...] = ()
     disrupts: tuple[Disruption, ...] = ()
+    may_end: tuple[Disruption, ...] = ()  # what it leads to later, unless somebody objects
+    stakes: tuple[Stake, ...] = ()  # of what it ends and may end; priced by the planner if not given
     breaks: tuple[str, ...] = ()  # why it needs a second person, beyond the running work that `disrupts` ends
     decided: tuple[str, ...] = ()  # what is decided beyond the steps: policy and limits
     is_dry_run: bool = False  # the API server accepted a dry run of the steps

@@ -26,6 +26,7 @@ from commands.core.confirmation import (
 from commands.core.context import CommandContext
 from commands.core.parsing import action_of
 from commands.core.permissions import Permissions
+from commands.core.pricing import stakes_of
 from commands.core.request import Actor
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.dry_run import DryRunError, dry_run
@@ -41,6 +42,7 @@ from commands.execution.plan_outcome import end_unbegun
 from commands.execution.preview import preview
 from commands.execution.step_outcomes import Refused, Waiting
 from commands.execution.steps import Record, Running, Wait
+from commands.gates.price import price_of
 
 WITHOUT_A_WRITE = (Wait, Running, Record)  # steps that the API server has nothing to check of
 
@@ -63,8 +65,7 @@ class Planner:
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
     ) -> tuple[Plan, PlanDraft]:
         """Return the plan and its draft, after a dry run. Raises DeniedError, UnusableError and SourceError."""
-        assert command.plan is not None
-        draft = await command.plan(action, context)
+        draft = await _drafted(command, action, context)
         self.permissions.check(
             context.actor, command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
         )
@@ -75,8 +76,7 @@ class Planner:
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
     ) -> tuple[Plan, PlanDraft, tuple[str, ...]]:
         """Return the plan of somebody who may not confirm it, its draft, and the teams that may."""
-        assert command.plan is not None
-        draft = await self._dry_run(await command.plan(action, context), context, context.actor)
+        draft = await self._dry_run(await _drafted(command, action, context), context, context.actor)
         teams = self.permissions.teams_for(
             command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
         )
@@ -86,8 +86,7 @@ class Planner:
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
     ) -> tuple[Plan, PlanDraft]:
         """Return the plan without a number, to see what it would do. Raises UnusableError and SourceError."""
-        assert command.plan is not None
-        draft = await self._dry_run(await command.plan(action, context), context, context.actor)
+        draft = await self._dry_run(await _drafted(command, action, context), context, context.actor)
         return proposed(command, draft, context, number=0, line=line, expires=self.expires), draft
 
     def start(self, plan: Plan) -> None:
@@ -150,6 +149,8 @@ class Planner:
             title=draft.title,
             stages=draft.stages,
             disrupts=draft.disrupts,
+            stakes=draft.stakes,
+            price=price_of(draft.stakes).said,
             blockers=draft.blockers,
             breaks=breaks,
         )
@@ -259,13 +260,16 @@ class Planner:
         self, command: AnyCommand, words: Sequence[str], context: CommandContext, plan: Plan, asker: Actor
     ) -> PlanDraft:
         """Return the draft of a stored plan, planned again, after a dry run."""
-        assert command.plan is not None
         if plan.is_fixed:
             draft = PlanDraft(
-                title=plan.title, stages=plan.stages, disrupts=plan.disrupts, decided=plan.decided
+                title=plan.title,
+                stages=plan.stages,
+                disrupts=plan.disrupts,
+                stakes=plan.stakes,
+                decided=plan.decided,
             )
         else:
-            draft = await command.plan(action_of(command, words), context)
+            draft = await _drafted(command, action_of(command, words), context)
         draft = await self._dry_run(draft, context, asker)
         return _over_budget(draft, plan.over_budget, replaces=plan.replaces) if plan.over_budget else draft
 
@@ -285,6 +289,15 @@ class Planner:
             await unit.rows(Plan).put(fresh)
         self.times.start(fresh, self.clock)
         return _previewed(fresh)
+
+
+async def _drafted(command: AnyCommand, action: Any, context: CommandContext) -> PlanDraft:
+    """Return the draft of a command with what is at stake."""
+    assert command.plan is not None
+    draft = await command.plan(action, context)
+    if draft.stakes or draft.nothing_to_do:
+        return draft
+    return replace(draft, stakes=await stakes_of((*draft.disrupts, *draft.may_end), context))
 
 
 def _nothing_left(draft: PlanDraft) -> UnusableError:

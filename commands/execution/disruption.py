@@ -16,6 +16,7 @@ class Disruption:
     owner: str = ""
     team: str = ""
     gpus: float = 0
+    pods: int | None = None  # of them that run, and end; None: not known
     ends: bool = False  # running work is lost, and its owner did not agree to that
     text: str = ""  # how much of it: `2 of 6 ranks`
 

@@ -50,6 +50,8 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
     if plan.disrupts:
         disrupted = listed((one.said for one in plan.disrupts), most=DISRUPTED_SHOWN)
         blocks.append(Paragraph(text=text(bold("Disrupts: "), disrupted)))
+    if plan.price:
+        blocks.append(Paragraph(text=_at_stake(plan)))
     blocks.append(Paragraph(text=_will(plan)))
     if plan.notes:
         blocks.append(Paragraph(text=joined("\n", (text("• ", markup(note)) for note in plan.notes))))
@@ -82,6 +84,16 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
         color=Color.WARNING if plan.disrupts else Color.INFO,
         blocks=tuple(blocks),
     )
+
+
+def _at_stake(plan: Plan) -> Text:
+    """What is at stake in all, and of each, what hurts least first: in that order the plan ends them."""
+    each = [text("• ", markup(one.said)) for one in plan.stakes[:DISRUPTED_SHOWN]]
+    if (more := len(plan.stakes) - DISRUPTED_SHOWN) > 0:
+        each.append(text(sentence("… and {more} more: `plan show {plan}`", more=more, plan=plan.id)))
+    if len(plan.stakes) == 1:
+        return text(bold("At stake: "), markup(plan.stakes[0].said))
+    return joined("\n", [text(bold("At stake: "), markup(plan.price)), *each])
 
 
 def _second_person(plan: Plan) -> Text:
@@ -166,6 +178,8 @@ def card_of(plan: Plan, records: Sequence[StepRecord]) -> Message:
         blocks.append(Paragraph(text=text(bold("Why: "), markup(plan.origin.why))))
         if plan.notes:
             blocks.append(Paragraph(text=joined("\n", map(markup, plan.notes))))
+    if plan.price and not plan.is_over:
+        blocks.append(Paragraph(text=text(bold("At stake: "), markup(plan.price))))
     blocks.append(Paragraph(text=joined("\n", map(markup, _step_lines(plan, records, at_most=STEPS_SHOWN)))))
     if buttons := _buttons(plan, records):
         blocks.append(Buttons(buttons=buttons))
@@ -208,6 +222,8 @@ def details(plan: Plan, records: Sequence[StepRecord]) -> Message:
         rows.append(("hash", text(code(plan.hash))))
     if plan.disrupts:
         rows.append(("disrupts", text(listed(one.said for one in plan.disrupts))))
+    if plan.stakes:
+        rows.append(("at stake", text(listed((one.said for one in plan.stakes), ";"))))
     if plan.held:
         rows.append(("held back", text(plan.held)))
     if plan.over_budget:
