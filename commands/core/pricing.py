@@ -68,7 +68,7 @@ async def _checkpoints(trainings: Iterable[Training], context: CommandContext) -
 
 
 def _stake(one: Disruption, inventory: Inventory | None) -> Stake:
-    """Return what is at stake of a workload that is no training: the replicas that are left."""
+    """Return what is at stake of a workload other than a training: the replicas that are left."""
     top = inventory.top_of(one.name) if inventory is not None and is_workload_key(one.name) else None
     stake = Stake(name=one.name, shown=one.label, owner=one.owner, team=one.team, gpus=one.gpus)
     if not isinstance(top, Workload):

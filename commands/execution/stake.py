@@ -1,4 +1,4 @@
-"""What is at stake for one workload that a plan ends, and how people read it. Pure."""
+"""The stake of one workload that a plan ends: its figures, and how people read them. Pure."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from collectors.facts.sentences import Sentence, counted, sentence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stake:
-    """What one training or workload loses if it is ended. None is not known, and never counts as nothing.
+    """The loss of one training or workload if it is ended. None is not known, and never counts as nothing.
 
     `gpu_hours`: of a training, the work of its GPUs since the last checkpoint. `left`: of a service, the replicas that
     are ready without those that end, of the `replicas` that it should have.

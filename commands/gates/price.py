@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """What a plan puts at stake, what hurts least first."""
+    """All that a plan puts at stake; what hurts least is first."""
 
     stakes: tuple[Stake, ...]
 
