@@ -61,6 +61,7 @@ from collectors.facts.redaction import Redactor, use_redactor
 from collectors.internal_errors import InternalErrors
 from collectors.unreadable_items import UnreadableItems
 from commands.command_catalogue import LEXICON
+from commands.core.consents import ConsentGate
 from commands.core.pipeline import Pipeline, as_given
 from commands.core.remediations import RemediationGate
 from commands.core.rule_runs import RuleRun
@@ -285,6 +286,7 @@ def _pipeline(
         budgets=budgets_of(shared.settings, clusters, shared.clock, windows),
         gates=(
             windows,
+            ConsentGate(clock=shared.clock, silence_agrees=shared.settings.commands.silence_agrees),
             RemediationGate(rules=rules, blind=blind, limits=breaker_of(shared.settings)),
         ),
         impersonation=impersonation_of(shared.settings, shared.persons),

@@ -6,6 +6,7 @@ from typing import Any
 
 from alerts.routing import CardRouting
 from alerts.store import Store
+from bot.jobs.consent_watch import ConsentWatch
 from bot.jobs.due_commands import DueCommands
 from bot.jobs.due_work import DueWork
 from bot.jobs.incident_reminder import IncidentReminder
@@ -36,6 +37,7 @@ def due_works(
         settlements.work,
         LeaseReminder(store, clusters, clock).work,
         OwnerReminder(store, clock).work,
+        ConsentWatch(store, clusters).work,
         *IncidentReminder(store, every=remind_after, routing=routing).works,
         *ParentReminder(store, every=remind_after, routing=routing).works,
     )

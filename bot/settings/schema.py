@@ -297,6 +297,8 @@ class CommandsSettings(Section):
 
     idle_after: Duration = duration("30m")
     reclaim_grace: Duration = duration("30m")
+    consent_grace: Duration = duration("30m")
+    silence_agrees: bool = False
     cordon_for: Duration = duration("4h")
     pull_secret: PullSecret = ""
     training_images: tuple[str, ...] = ("*",)

@@ -94,6 +94,7 @@ class PlanDraft:
     notes: tuple[str, ...] = ()
     disrupts: tuple[Disruption, ...] = ()
     may_end: tuple[Disruption, ...] = ()  # what it leads to later, unless somebody objects
+    ask_owners: bool = False  # it waits until the owners of what it ends have answered
     stakes: tuple[Stake, ...] = ()  # of what it ends and may end; priced by the planner if not given
     breaks: tuple[str, ...] = ()  # why it needs a second person, beyond the running work that `disrupts` ends
     decided: tuple[str, ...] = ()  # what is decided beyond the steps: policy and limits

@@ -286,6 +286,7 @@ class Pipeline:
             budgets=self.budgets,
             impersonation=self.impersonation,
             gates=Gates(self.gates),
+            consent_grace=self.defaults.consent_grace,
         )
 
     @property

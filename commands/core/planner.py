@@ -23,6 +23,7 @@ from commands.core.confirmation import (
     record_confirmation,
     with_waits,
 )
+from commands.core.consents import requests_to_owners, with_owners
 from commands.core.context import CommandContext
 from commands.core.parsing import action_of
 from commands.core.permissions import Permissions
@@ -44,6 +45,7 @@ from commands.execution.preview import preview
 from commands.execution.step_outcomes import Refused, Waiting
 from commands.execution.steps import Record, Running, Wait
 from commands.gates.price import price_of
+from commands.models import ReclaimRequest
 
 WITHOUT_A_WRITE = (Wait, Running, Record)  # steps that the API server has nothing to check of
 
@@ -61,6 +63,7 @@ class Planner:
     budgets: Budgets | None
     impersonation: Impersonation = field(default_factory=Impersonation)
     gates: Gates
+    consent_grace: timedelta = timedelta(minutes=30)
 
     async def make(
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
@@ -111,6 +114,8 @@ class Planner:
         """Store the plan as confirmed, as it is. `how`: on what the confirmation rests, for the audit."""
         async with self.store.unit() as unit:
             await record_confirmation(unit, plan, by=by, clock=self.clock, times=self.times, how=how)
+            for request in requests_to_owners(plan, self.clock.now(), self.consent_grace):
+                await unit.rows(ReclaimRequest).put(request)
         said = (
             sentence("{title}: confirmed; it waits: {why}", title=plan.title, why=plan.held)
             if plan.held
@@ -301,6 +306,8 @@ async def _drafted(command: AnyCommand, action: Any, context: CommandContext) ->
     """Return the draft of a command with what is at stake."""
     assert command.plan is not None
     draft = await command.plan(action, context)
+    if draft.ask_owners and not draft.nothing_to_do:
+        draft = await with_owners(draft, context)
     if draft.stakes or draft.nothing_to_do:
         return draft
     return replace(draft, stakes=await stakes_of((*draft.disrupts, *draft.may_end), context))

@@ -11,7 +11,7 @@ from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, SourceError
 from collectors.facts.workload_keys import is_workload_key
 from collectors.trainings.training import Training
-from commands.core.context import CommandContext
+from commands.core.context import Cluster, CommandContext
 from commands.execution.disruption import Disruption
 from commands.execution.stake import Stake
 from commands.gates.price import price_of, stake_of_training
@@ -20,17 +20,17 @@ AT_ONCE = 8  # trainings whose checkpoint is asked for
 ASKED = 100  # trainings whose checkpoint is asked for at all; of the others it is not known
 
 
-async def checkpoint_of(training: Training, context: CommandContext) -> datetime | None:
+async def checkpoint_of(training: Training, cluster: Cluster, now: datetime) -> datetime | None:
     """Return when its last checkpoint was written, as far as the training reports it."""
     pods = "|".join(sorted({rank.pod for rank in training.ranks}))
     by_pod = "" if training.has_namespace else f',pod=~"{pods}"'
     query = f'max(training_checkpoint_timestamp_seconds{{namespace="{training.namespace}"{by_pod}}})'
-    seen = await context.cluster.query(PromQLQuery(expr=query), at=context.now)
+    seen = await cluster.query(PromQLQuery(expr=query), at=now)
     if isinstance(seen, Blind) or not seen.samples:
         return None
     saved = moment_of(seen.samples[0].value)
     # Before the first checkpoint exporters report NaN or 0; one of the future says nothing of what is lost.
-    return saved if saved is not None and 0 < saved.timestamp() <= context.now.timestamp() else None
+    return saved if saved is not None and 0 < saved.timestamp() <= now.timestamp() else None
 
 
 async def stakes_of(disrupts: Iterable[Disruption], context: CommandContext) -> tuple[Stake, ...]:
@@ -59,7 +59,7 @@ async def _checkpoints(trainings: Iterable[Training], context: CommandContext) -
 
     async def look(training: Training) -> None:
         async with slots:
-            found[training.id] = await checkpoint_of(training, context)
+            found[training.id] = await checkpoint_of(training, context.cluster, context.now)
 
     async with asyncio.TaskGroup() as group:
         for training in trainings:

@@ -181,7 +181,9 @@ def _dropped(reclaim: ReclaimRequest) -> Record:
 async def _reclaims_of(training: Training, context: CommandContext) -> list[ReclaimRequest]:
     async with context.store.read() as snapshot:
         return list(
-            await snapshot.rows(ReclaimRequest).find(cluster=context.cluster.name, training=training.id)
+            await snapshot.rows(ReclaimRequest).find(
+                cluster=context.cluster.name, training=training.id, plan=""
+            )
         )
 
 

@@ -17,7 +17,7 @@ from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import cordoned_by
 from commands.core.lookups import read_node, reader_of
-from commands.core.parameter_types import NODE, lasting_option, reason_option
+from commands.core.parameter_types import NODE, ask_owners_option, lasting_option, reason_option
 from commands.core.pricing import stakes_of
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
@@ -40,6 +40,7 @@ class DrainNode:
     node: str
     reason: str
     lasting: timedelta | None
+    ask_owners: bool = False
 
 
 async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
@@ -72,6 +73,7 @@ async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
         stages=(*in_order(*cordon), *evictions),
         disrupts=disrupts,
         stakes=stakes,
+        ask_owners=action.ask_owners,
         decided=(
             sentence("drain node {node} with uid {uid}", node=name, uid=node.metadata.uid),
             sentence("{at_once} pods at once, each within {limit}", at_once=AT_ONCE, limit=EVICTED_WITHIN),
@@ -269,6 +271,7 @@ DRAIN = Command(
         click.Argument(["node"], type=NODE),
         reason_option("why, shown with the cordon"),
         lasting_option("how long the lease lasts; default: 4h, or the settings"),
+        ask_owners_option(),
     ),
     plan=drain,
     rights=(

@@ -25,6 +25,7 @@ from commands.training.workload_steps import stop_steps
 class StopTraining:
     training: str
     keep_namespace: bool
+    ask_owners: bool = False
 
 
 async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
@@ -78,6 +79,7 @@ async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
         notes=tuple(notes),
         disrupts=() if training.state.is_over else (disruption_of(training),),
         breaks=tuple(breaks),
+        ask_owners=action.ask_owners,
     )
 
 
@@ -97,7 +99,7 @@ def disruption_of(training: Training) -> Disruption:
 
 async def lost_work(training: Training, context: CommandContext) -> str:
     """Return what a stop costs: the work since the last checkpoint, as far as the training reports it."""
-    saved = await checkpoint_of(training, context)
+    saved = await checkpoint_of(training, context.cluster, context.now)
     if saved is None:
         return sentence("The age of its last checkpoint is not known: work since then is lost.")
     return sentence("Its last checkpoint is {age} old: work since then is lost.", age=context.now - saved)

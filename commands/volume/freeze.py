@@ -29,6 +29,7 @@ class FreezeVolume:
     nodes: tuple[str, ...]
     reason: str
     lasting: timedelta | None
+    ask_owners: bool = False
 
 
 async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
@@ -63,6 +64,7 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
         stages=tuple(stages),
         disrupts=tuple(writers.disrupts),
         stakes=stakes,
+        ask_owners=action.ask_owners,
         decided=(sentence("freeze {image} of {claims}", image=use.image, claims=listed(use.claims)),),
         notes=(
             *writers.notes,
