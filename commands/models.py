@@ -125,7 +125,7 @@ OPEN_REQUEST = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED, ReclaimState
     "training",
     "remind_at",
     "settle_at",
-    "plan",
+    "for_plan",
     "look_at",
     over=lambda reclaim: (
         None if reclaim.state in OPEN_REQUEST else reclaim.answered_at or reclaim.grace_until
@@ -159,7 +159,7 @@ class ReclaimRequest:
     is_for_good: bool = False  # the training cannot be suspended, only deleted
     is_automatic: bool = True  # without an answer automation settles it
     channel: str = ""
-    plan: str = ""  # that waits for the answer
+    for_plan: str = ""  # the plan that waits for the answer
     plan_title: str = ""
 
     @property
@@ -170,14 +170,14 @@ class ReclaimRequest:
     @property
     def remind_at(self) -> datetime | None:
         """Indexed in the store: when its owner is reminded at half time, or notified that nobody answered."""
-        if self.state is ReclaimState.ASKED and (self.is_automatic or self.plan):
+        if self.state is ReclaimState.ASKED and (self.is_automatic or self.for_plan):
             return self.asked_at + (self.grace_until - self.asked_at) / 2
         return self.grace_until if self.state is ReclaimState.FREED and not self.answered_by else None
 
     @property
     def look_at(self) -> datetime | None:
         """Indexed in the store: since when the training is looked at, for what makes an answer needless."""
-        return self.asked_at if self.plan and self.state in OPEN_REQUEST else None
+        return self.asked_at if self.for_plan and self.state in OPEN_REQUEST else None
 
     @property
     def shown(self) -> str:

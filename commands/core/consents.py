@@ -31,7 +31,7 @@ class ConsentGate:
             return LETS_GO
         if plan.state is PlanState.PROPOSED:
             return GateVerdict(reason=announced(asked))
-        requests = await rows.rows(ReclaimRequest).find(plan=plan.id)
+        requests = await rows.rows(ReclaimRequest).find(for_plan=plan.id)
         return consent_verdict(asked, requests, self.clock.now(), silence_agrees=self.silence_agrees)
 
 
@@ -83,6 +83,6 @@ def requests_to_owners(plan: Plan, now: datetime, grace: timedelta) -> Iterable[
             evidence=stake,
             is_automatic=False,
             channel=plan.origin.channel,
-            plan=plan.id,
+            for_plan=plan.id,
             plan_title=plan.title,
         )

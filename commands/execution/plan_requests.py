@@ -19,6 +19,6 @@ async def close_requests(unit: Unit, plan: Plan) -> None:
         if plan.error
         else sentence("plan {plan} has ended", plan=plan.id)
     )
-    for one in await unit.rows(ReclaimRequest).find(plan=plan.id):
+    for one in await unit.rows(ReclaimRequest).find(for_plan=plan.id):
         if one.state in OPEN_REQUEST:
             await unit.rows(ReclaimRequest).put(replace(one, state=ReclaimState.VOID, keep_reason=reason))

@@ -20,7 +20,7 @@ def consent_card(request: ReclaimRequest, now: datetime) -> Message:
         blocks.append(Buttons(buttons=consent_buttons(request)))
     who = person(request.asked_by, request.asked_by_name)
     by = sentence("asked by {who} {at}", who=who, at=request.asked_at)
-    of = sentence("plan `{plan}` · request `{request}`", plan=request.plan, request=request.id)
+    of = sentence("plan `{plan}` · request `{request}`", plan=request.for_plan, request=request.id)
     blocks.append(Context(text=text(by, " · ", of)))
     title, tone = _title(request)
     return Message(title=title, color=tone, blocks=tuple(blocks))
@@ -44,7 +44,7 @@ def consent_reminder(request: ReclaimRequest) -> Text:
         sentence(
             "{owner}: plan `{plan}` waits until {at} for your answer about `{training}`.",
             owner=_owner(request),
-            plan=request.plan,
+            plan=request.for_plan,
             at=request.grace_until,
             training=request.shown,
         )

@@ -82,7 +82,7 @@ async def agree(action: AnswerReclaim, context: CommandContext) -> Answer:
     """Let the plan that waits end the training, now or after the next checkpoint. Only the owner agrees."""
     async with context.store.unit() as unit:
         request = await _open(unit, action.request)
-        if not request.plan:
+        if not request.for_plan:
             raise UnusableError(
                 sentence(
                     "No plan waits for it: `gpu release {request}` gives the GPUs back.", request=request.id
@@ -93,9 +93,9 @@ async def agree(action: AnswerReclaim, context: CommandContext) -> Answer:
                 sentence(
                     "Only {owner} can agree to that; a second person can go over the gates of plan `{plan}`.",
                     owner=request.owner or sentence("its owner"),
-                    plan=request.plan,
+                    plan=request.for_plan,
                 ),
-                plan=request.plan,
+                plan=request.for_plan,
             )
         state = ReclaimState.AFTER_CHECKPOINT if action.after_checkpoint else ReclaimState.AGREED
         agreed = replace(_answered(request, context), state=state)
@@ -108,11 +108,11 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
     async with context.store.unit() as unit:
         reclaim = await _open(unit, action.request)
         due = await unit.rows(DueCommand).get(settlement_id(reclaim))
-    if reclaim.plan:
+    if reclaim.for_plan:
         raise UnusableError(
             sentence(
                 "Plan `{plan}` waits for this answer: `gpu agree {request}` lets it go on.",
-                plan=reclaim.plan,
+                plan=reclaim.for_plan,
                 request=reclaim.id,
             )
         )
@@ -196,10 +196,12 @@ async def _open(unit: Unit, named: str) -> ReclaimRequest:
                 state=word(reclaim.state.value),
             )
         )
-    if reclaim.plan:
-        waiting = await unit.rows(Plan).get(reclaim.plan)
+    if reclaim.for_plan:
+        waiting = await unit.rows(Plan).get(reclaim.for_plan)
         if waiting is None or waiting.state not in GATED:
-            raise UnusableError(sentence("Plan `{plan}` no longer waits for an answer.", plan=reclaim.plan))
+            raise UnusableError(
+                sentence("Plan `{plan}` no longer waits for an answer.", plan=reclaim.for_plan)
+            )
         return reclaim
     if plan := (await running_plans(unit)).get(reclaim.id):
         raise UnusableError(

@@ -182,7 +182,7 @@ async def _reclaims_of(training: Training, context: CommandContext) -> list[Recl
     async with context.store.read() as snapshot:
         return list(
             await snapshot.rows(ReclaimRequest).find(
-                cluster=context.cluster.name, training=training.id, plan=""
+                cluster=context.cluster.name, training=training.id, for_plan=""
             )
         )
 

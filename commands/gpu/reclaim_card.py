@@ -15,7 +15,7 @@ def reclaim_card(reclaim: ReclaimRequest, now: datetime, *, plan: str = "") -> M
 
     `plan`: the id of the plan that freed its GPUs, if it is known.
     """
-    if reclaim.plan:
+    if reclaim.for_plan:
         return consent_card(reclaim, now)
     measured = (
         [Paragraph(text=text(sentence("Measured: {evidence}.", evidence=reclaim.evidence)))]
@@ -112,7 +112,7 @@ def _end(reclaim: ReclaimRequest) -> Sentence:
 
 def half_time_text(reclaim: ReclaimRequest) -> Text:
     """Return the reminder of a request that nobody has answered yet."""
-    if reclaim.plan:
+    if reclaim.for_plan:
         return consent_reminder(reclaim)
     if reclaim.is_for_good:
         said = counted(
@@ -167,7 +167,7 @@ def start_again(reclaim: ReclaimRequest, plan: str) -> tuple[Button, ...]:
 
 def answer_buttons(reclaim: ReclaimRequest) -> tuple[Button, ...]:
     """Return what the owner may answer."""
-    if reclaim.plan:
+    if reclaim.for_plan:
         return consent_buttons(reclaim)
     at = f"{reclaim.id} --cluster {reclaim.cluster}"
     return (

@@ -62,7 +62,7 @@ def waiting_for(
         if me.is_one(reclaim.owner_id):
             asked = (
                 consent_reminder(reclaim)
-                if reclaim.plan
+                if reclaim.for_plan
                 else counted(
                     "{count:g} GPU of `{training}` is idle. Answer by {at}.",
                     "{count:g} GPUs of `{training}` are idle. Answer by {at}.",

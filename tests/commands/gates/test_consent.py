@@ -30,7 +30,7 @@ def request(state: ReclaimState, of: Disruption = DETR, **fields: object) -> Rec
         grace_until=NOON + HOUR,
         state=state,
         is_automatic=False,
-        plan="p1",
+        for_plan="p1",
         **fields,  # type: ignore[arg-type]
     )
 

@@ -89,7 +89,7 @@ async def waiting(yard: Yard, line: str = STOP) -> tuple[Plan, ReclaimRequest]:
 
 async def request_of(yard: Yard, plan: Plan) -> ReclaimRequest:
     async with yard.store.unit() as unit:
-        (found,) = await unit.rows(ReclaimRequest).find(plan=plan.id)
+        (found,) = await unit.rows(ReclaimRequest).find(for_plan=plan.id)
     return found
 
 
@@ -109,7 +109,7 @@ async def test_the_preview_says_who_is_asked_and_needs_no_second_person(yard: Ya
 
 async def test_the_owner_is_asked_with_what_is_at_stake_and_the_plan_waits_visibly(yard: Yard) -> None:
     plan, request = await waiting(yard)
-    assert (request.owner_id, request.state, request.plan) == ("U_ANA", ReclaimState.ASKED, plan.id)
+    assert (request.owner_id, request.state, request.for_plan) == ("U_ANA", ReclaimState.ASKED, plan.id)
     assert request.grace_until == yard.clock.now() + GRACE
     card = await yard.say(f"gpu request {request.id}", ANA)
     assert "ana: may vision/detr be ended?" in card

@@ -3,11 +3,11 @@
 from alembic import op
 from sqlalchemy import Column, Text
 
-revision = "0013"
-down_revision = "0012"
+revision = "0014"
+down_revision = "0013"
 
 
 def upgrade() -> None:
-    for name in ("plan", "look_at"):
+    for name in ("for_plan", "look_at"):
         op.add_column("reclaim_requests", Column(name, Text, nullable=False, server_default=""))
         op.create_index(f"reclaim_requests_by_{name}", "reclaim_requests", [name])
