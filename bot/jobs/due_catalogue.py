@@ -10,6 +10,7 @@ from bot.jobs.consent_watch import ConsentWatch
 from bot.jobs.due_commands import DueCommands
 from bot.jobs.due_work import DueWork
 from bot.jobs.incident_reminder import IncidentReminder
+from bot.jobs.job_removal import JobRemoval
 from bot.jobs.lease_reminder import LeaseReminder
 from bot.jobs.owner_reminder import OwnerReminder
 from bot.jobs.parent_reminder import ParentReminder
@@ -38,6 +39,7 @@ def due_works(
         LeaseReminder(store, clusters, clock).work,
         OwnerReminder(store, clock).work,
         ConsentWatch(store, clusters).work,
+        JobRemoval(store, clusters).work,
         *IncidentReminder(store, every=remind_after, routing=routing).works,
         *ParentReminder(store, every=remind_after, routing=routing).works,
     )

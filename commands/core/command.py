@@ -135,6 +135,7 @@ class Command(Generic[Action]):
     table: type[Any] | None = None  # the type of the row that an argument names: it determines the cluster
     rights: Collection[Right] = ()
     shows: tuple[str, ...] = ()  # sources: one that cannot be seen now is named in the answer
+    shows_received: bool = False  # alerts of senders: what was accepted just now is waited for
     relieves: tuple[str, ...] = ()  # patterns of alert names: its effect explains why such an alert ends
     # What an undo of any plan has to know about this noun; declared by one of its commands.
     undoing: Undoing | None = None

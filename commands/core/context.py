@@ -18,6 +18,7 @@ from collectors.gpu_activity import IDLE_AFTER
 from collectors.sources.source_port import LogReader
 from collectors.trainings.training import Training
 from commands.core.grant import Grant
+from commands.core.node_script import NodeJobDefaults, Repair
 from commands.core.persons import EachTheirOwn, Persons
 from commands.core.request import Actor, Upload
 from commands.core.rule_runs import RuleRun
@@ -82,6 +83,8 @@ class Defaults:
     training_images: tuple[str, ...] = ("*",)  # patterns
     owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> the person
     redact: tuple[str, ...] = ()  # patterns for shown log lines, in addition to the shipped ones
+    node_jobs: NodeJobDefaults = field(default_factory=NodeJobDefaults)
+    repairs: Mapping[str, Repair] = field(default_factory=dict)  # of the settings, by name
 
 
 class Confirm(Protocol):
@@ -182,6 +185,7 @@ class CommandContext:
     rule_runs: Mapping[str, RuleRun] = field(default_factory=dict)  # by the rule's id
     routing: CardRouting = field(default_factory=CardRouting)  # where alerts notify
     unseen: Mapping[str, str] = field(default_factory=dict)  # source -> why it cannot be seen now
+    not_yet_shown: int = 0  # alerts that were accepted from senders, and whose effects are not stored yet
     channels: Mapping[str, str] = field(default_factory=dict)  # where each team reads; "" is the default
     may: Mapping[str, bool] = field(default_factory=dict)  # command name -> whether this actor may run it
     refuse: Refuse | None = None

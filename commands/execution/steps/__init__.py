@@ -3,6 +3,7 @@
 from commands.execution.steps.create import Create
 from commands.execution.steps.delete import Delete
 from commands.execution.steps.evict import Evict
+from commands.execution.steps.nodejob import NodeJob
 from commands.execution.steps.patch import Patch
 from commands.execution.steps.record import Record
 from commands.execution.steps.running import Running
@@ -18,6 +19,18 @@ Step = (
     | Wait
     | Running
     | Record
+    | NodeJob
 )
 
-__all__ = ["Create", "Delete", "Evict", "Patch", "Record", "Running", "Scale", "Step", "Wait"]
+__all__ = [
+    "Create",
+    "Delete",
+    "Evict",
+    "NodeJob",
+    "Patch",
+    "Record",
+    "Running",
+    "Scale",
+    "Step",
+    "Wait",
+]
