@@ -34,7 +34,7 @@ async def checkpoint_of(training: Training, cluster: Cluster, now: datetime) -> 
 
 
 async def stakes_of(disrupts: Iterable[Disruption], context: CommandContext) -> tuple[Stake, ...]:
-    """Return what is at stake of each that a plan disrupts, what hurts least first."""
+    """Return what is at stake of each that a plan disrupts, what costs least first."""
     every = list(disrupts)
     if not every:
         return ()

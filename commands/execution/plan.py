@@ -139,7 +139,7 @@ class Plan:
     disrupts: tuple[Disruption, ...] = ()  # trainings and workloads that it disrupts
     stakes: tuple[
         Stake, ...
-    ] = ()  # what is at stake of each that it ends, or may end; what hurts least first
+    ] = ()  # what is at stake of each that it ends, or may end; what costs least first
     price: str = ""  # what is at stake in all
     decided: tuple[str, ...] = ()  # what was decided beyond the steps: policy and limits
     breaks: tuple[str, ...] = ()  # why it needs a second person
@@ -209,7 +209,7 @@ def plan_hash(stages: tuple[Stage, ...], decided: tuple[str, ...]) -> str:
 
 
 def _meanings(stage: Stage) -> list[object]:
-    """Return what the steps of a stage mean. Side by side their order means nothing: what hurts least may change."""
+    """Return what the steps of a stage mean. Side by side their order means nothing: what costs least may change."""
     found: list[object] = [one for step in stage.steps if (one := step.meaning()) is not None]
     if stage.at_once == 1:
         return found

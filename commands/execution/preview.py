@@ -90,7 +90,7 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
 
 
 def _at_stake(plan: Plan) -> Text:
-    """What is at stake in all, and of each, what hurts least first: in that order the plan ends them."""
+    """What is at stake in all, and of each, what costs least first: in that order the plan ends them."""
     each = [text("• ", markup(one.said)) for one in plan.stakes[:DISRUPTED_SHOWN]]
     if (more := len(plan.stakes) - DISRUPTED_SHOWN) > 0:
         each.append(text(sentence("… and {more} more: `plan show {plan}`", more=more, plan=plan.id)))

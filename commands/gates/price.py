@@ -1,4 +1,4 @@
-"""The price of a disruption: what is at stake in all, and what hurts least. Pure."""
+"""The price of a disruption: what is at stake in all, and what costs least. Pure."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """All that a plan puts at stake; what hurts least is first."""
+    """All that a plan puts at stake; what costs least is first."""
 
     stakes: tuple[Stake, ...]
 
@@ -109,7 +109,7 @@ def price_of(stakes: Iterable[Stake]) -> Price:
 def pain(stake: Stake) -> tuple[int, float, str]:
     """Return by what stakes are ordered: a service that keeps replicas, known work from less to more, what is unknown.
 
-    A service of which nothing is left, and a pod that nothing starts again, hurt more than a training that resumes.
+    A service of which nothing is left, and a pod that nothing starts again, cost more than a training that resumes.
     """
     if stake.is_training:
         return (

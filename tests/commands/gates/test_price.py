@@ -1,4 +1,4 @@
-"""The price of a disruption: hours since the checkpoint, what is not known, and what hurts least."""
+"""The price of a disruption: hours since the checkpoint, what is not known, and what costs least."""
 
 import json
 from datetime import timedelta
@@ -65,7 +65,7 @@ LARGE = stake("large", is_training=True, gpu_hours=30.0, gpus=8)
 DARK = stake("dark", is_training=True, gpus=16)
 
 
-def test_what_hurts_least_is_first_and_what_is_not_known_last() -> None:
+def test_what_costs_least_is_first_and_what_is_not_known_last() -> None:
     price = price_of((DARK, LARGE, GONE, SMALL, SAFE))
     assert [one.name for one in price.stakes] == ["web", "small", "large", "api", "dark"]
     assert least_first(["dark", "small", "other", "web"], str, price.stakes) == [

@@ -374,7 +374,7 @@ async def a_job(kube: Kubelets, name: str, *, gpus: int = 2) -> None:
     await kube.call("POST", path, {"metadata": {"name": name, "labels": labels}, "spec": spec})
 
 
-async def test_the_preview_prices_what_a_drain_ends_and_it_ends_first_what_hurts_least(
+async def test_the_preview_prices_what_a_drain_ends_and_it_ends_first_what_costs_least(
     yard: Yard, kube: Kubelets
 ) -> None:
     for name in ("aged", "blank", "fresh"):
