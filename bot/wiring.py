@@ -61,11 +61,11 @@ from collectors.facts.redaction import Redactor, use_redactor
 from collectors.internal_errors import InternalErrors
 from collectors.unreadable_items import UnreadableItems
 from commands.command_catalogue import LEXICON
-from commands.core.consents import ConsentGate
 from commands.core.pipeline import Pipeline, as_given
 from commands.core.remediations import RemediationGate
 from commands.core.rule_runs import RuleRun
 from commands.core.windows import WindowGate
+from commands.gpu.consents import ConsentGate, OwnerConsents
 
 _log = structlog.get_logger()
 
@@ -290,6 +290,7 @@ def _pipeline(
             ConsentGate(clock=shared.clock, silence_agrees=shared.settings.commands.silence_agrees),
             RemediationGate(rules=rules, blind=blind, limits=breaker_of(shared.settings)),
         ),
+        consents=OwnerConsents(grace=shared.settings.commands.consent_grace),
         impersonation=impersonation_of(shared.settings, shared.persons),
         rules=rules,
         unseen=unseen,

@@ -12,13 +12,14 @@ from collectors.facts.sentences import sentence
 from collectors.trainings.catalogue import unseen_kinds
 from collectors.trainings.training import training_of_row
 from commands.core.pricing import checkpoint_of
+from commands.execution.plan import GATED, Plan, PlanState
 from commands.models import ReclaimRequest, ReclaimState
 
-EVERY = timedelta(seconds=30)
+EVERY = timedelta(seconds=15)
 
 
 class ConsentWatch:
-    """Looks at each open request of a plan. A second look after a crash finds the same."""
+    """Looks at each open request of a plan, and closes it once nothing waits for its answer. A second look after a crash finds the same."""
 
     def __init__(self, store: Store, clusters: Mapping[str, LiveCluster]) -> None:
         self._store = store
@@ -26,12 +27,25 @@ class ConsentWatch:
         self.work = DueWork(name="consents", row=ReclaimRequest, column="look_at", do=self._look)
 
     async def _look(self, request: ReclaimRequest, now: datetime) -> timedelta:
-        found = await self._found(request, now)
+        found = await self._ended(request) or await self._found(request, now)
         if found != request:
             async with self._store.unit() as unit:
                 if await unit.rows(ReclaimRequest).get(request.id) == request:  # no answer came meanwhile
                     await unit.rows(ReclaimRequest).put(found)
         return EVERY
+
+    async def _ended(self, request: ReclaimRequest) -> ReclaimRequest | None:
+        """Return the request as closed if its plan no longer waits: an answer is not taken any more."""
+        async with self._store.read() as snapshot:
+            plan = await snapshot.rows(Plan).get(request.for_plan)
+        if plan is not None and plan.state in GATED:
+            return None
+        reason = (
+            sentence("plan {plan} went on", plan=request.for_plan)
+            if plan is not None and plan.state is not PlanState.CANCELLED
+            else sentence("plan {plan} was cancelled", plan=request.for_plan)
+        )
+        return replace(request, state=ReclaimState.VOID, keep_reason=reason)
 
     async def _found(self, request: ReclaimRequest, now: datetime) -> ReclaimRequest:
         """Return the request as it is after a look at its training; unchanged while that cannot be seen."""

@@ -121,7 +121,6 @@ def defaults_of(settings: Settings, persons: PersonBook) -> Defaults:
     return Defaults(
         idle_after=commands.idle_after,
         reclaim_grace=commands.reclaim_grace,
-        consent_grace=commands.consent_grace,
         cordon_for=commands.cordon_for,
         pull_secret=commands.pull_secret,
         training_images=commands.training_images,

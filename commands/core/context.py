@@ -74,7 +74,6 @@ class Defaults:
 
     idle_after: timedelta = IDLE_AFTER
     reclaim_grace: timedelta = timedelta(minutes=30)
-    consent_grace: timedelta = timedelta(minutes=30)
     cordon_for: timedelta = timedelta(hours=4)
     plan_expires: timedelta = timedelta(minutes=30)
     dns_namespace: str = "kube-system"

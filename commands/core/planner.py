@@ -10,6 +10,7 @@ from alerts.cards.text import text
 from alerts.store import Store
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import listed, said_by, sentence
+from commands.core.asking_owners import Consents
 from commands.core.budgets import Budgets, with_budgets
 from commands.core.command import Answer, AnyCommand, DeniedError, PlanDraft, UnusableError
 from commands.core.confirmation import (
@@ -23,7 +24,6 @@ from commands.core.confirmation import (
     record_confirmation,
     with_waits,
 )
-from commands.core.consents import requests_to_owners, with_owners
 from commands.core.context import CommandContext
 from commands.core.parsing import action_of
 from commands.core.permissions import Permissions
@@ -45,7 +45,6 @@ from commands.execution.preview import preview
 from commands.execution.step_outcomes import Refused, Waiting
 from commands.execution.steps import Record, Running, Wait
 from commands.gates.price import price_of
-from commands.models import ReclaimRequest
 
 WITHOUT_A_WRITE = (Wait, Running, Record)  # steps that the API server has nothing to check of
 
@@ -63,13 +62,13 @@ class Planner:
     budgets: Budgets | None
     impersonation: Impersonation = field(default_factory=Impersonation)
     gates: Gates
-    consent_grace: timedelta = timedelta(minutes=30)
+    consents: Consents | None = None
 
     async def make(
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
     ) -> tuple[Plan, PlanDraft]:
         """Return the plan and its draft, after a dry run. Raises DeniedError, UnusableError and SourceError."""
-        draft = await _drafted(command, action, context)
+        draft = await self._drafted(command, action, context)
         self.permissions.check(
             context.actor, command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
         )
@@ -80,7 +79,7 @@ class Planner:
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
     ) -> tuple[Plan, PlanDraft, tuple[str, ...]]:
         """Return the plan of somebody who may not confirm it, its draft, and the teams that may."""
-        draft = await self._dry_run(await _drafted(command, action, context), context, context.actor)
+        draft = await self._dry_run(await self._drafted(command, action, context), context, context.actor)
         teams = self.permissions.teams_for(
             command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
         )
@@ -90,7 +89,7 @@ class Planner:
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
     ) -> tuple[Plan, PlanDraft]:
         """Return the plan without a number, to see what it would do. Raises UnusableError and SourceError."""
-        draft = await self._dry_run(await _drafted(command, action, context), context, context.actor)
+        draft = await self._dry_run(await self._drafted(command, action, context), context, context.actor)
         return proposed(command, draft, context, number=0, line=line, expires=self.expires), draft
 
     def start(self, plan: Plan) -> None:
@@ -114,8 +113,8 @@ class Planner:
         """Store the plan as confirmed, as it is. `how`: on what the confirmation rests, for the audit."""
         async with self.store.unit() as unit:
             await record_confirmation(unit, plan, by=by, clock=self.clock, times=self.times, how=how)
-            for request in requests_to_owners(plan, self.clock.now(), self.consent_grace):
-                await unit.rows(ReclaimRequest).put(request)
+            if self.consents is not None:
+                await self.consents.ask(unit, plan, self.clock.now())
         said = (
             sentence("{title}: confirmed; it waits: {why}", title=plan.title, why=plan.held)
             if plan.held
@@ -265,6 +264,18 @@ class Planner:
         held_by = tuple(dict.fromkeys((*plan.held_by, *verdict.by)))
         return replace(plan, held=listed(reasons, ";"), held_by=held_by)
 
+    async def _drafted(self, command: AnyCommand, action: Any, context: CommandContext) -> PlanDraft:
+        """Return the draft of a command, with whom it asks and what is at stake."""
+        assert command.plan is not None
+        draft = await command.plan(action, context)
+        if draft.nothing_to_do:
+            return draft
+        if draft.ask_owners and self.consents is not None:
+            draft = await self.consents.asked(draft, context)
+        if draft.stakes:
+            return draft
+        return replace(draft, stakes=await stakes_of((*draft.disrupts, *draft.may_end), context))
+
     async def _redraft(
         self, command: AnyCommand, words: Sequence[str], context: CommandContext, plan: Plan, asker: Actor
     ) -> PlanDraft:
@@ -278,7 +289,7 @@ class Planner:
                 decided=plan.decided,
             )
         else:
-            draft = await _drafted(command, action_of(command, words), context)
+            draft = await self._drafted(command, action_of(command, words), context)
         draft = await self._dry_run(draft, context, asker)
         if not plan.over_budget:
             return draft
@@ -300,17 +311,6 @@ class Planner:
             await unit.rows(Plan).put(fresh)
         self.times.start(fresh, self.clock)
         return _previewed(fresh)
-
-
-async def _drafted(command: AnyCommand, action: Any, context: CommandContext) -> PlanDraft:
-    """Return the draft of a command with what is at stake."""
-    assert command.plan is not None
-    draft = await command.plan(action, context)
-    if draft.ask_owners and not draft.nothing_to_do:
-        draft = await with_owners(draft, context)
-    if draft.stakes or draft.nothing_to_do:
-        return draft
-    return replace(draft, stakes=await stakes_of((*draft.disrupts, *draft.may_end), context))
 
 
 def _nothing_left(draft: PlanDraft) -> UnusableError:

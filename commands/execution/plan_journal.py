@@ -10,10 +10,9 @@ from collectors.facts.sentences import counted, sentence
 from commands.execution.audited import entry_of
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import name_of
-from commands.execution.plan import GATED, Plan, PlanState, StepRecord, StepState
+from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.execution.plan_gate import HELD_AT_MOST, Gate, GateVerdict, open_gate
 from commands.execution.plan_outcome import record_outcome
-from commands.execution.plan_requests import close_requests
 from commands.execution.steps import Record, Step
 from commands.models import AuditEntry
 
@@ -82,8 +81,6 @@ class Journal:
                 await unit.rows(Plan).put(found)
             if found != stored and found.state is PlanState.WAITING:
                 await unit.rows(AuditEntry).add(entry_of(found, "held", clock.now(), reason=found.held))
-            if stored.state in GATED and found.state not in GATED:
-                await close_requests(unit, found)
             if found.has_ended and not stored.has_ended:
                 await record_outcome(unit, found)
             return cls(store, clock, found, await records_of(found, unit))

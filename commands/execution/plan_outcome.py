@@ -9,7 +9,6 @@ from alerts.incidents.incident import Incident
 from alerts.store import Unit
 from commands.execution.audited import entry_of
 from commands.execution.plan import GATED, Plan, PlanState
-from commands.execution.plan_requests import close_requests
 from commands.execution.steps import Record
 from commands.models import AuditEntry
 
@@ -18,7 +17,6 @@ async def end_unbegun(unit: Unit, plan: Plan, reason: str, now: datetime) -> Non
     """Cancel a plan of which no step has begun. The outcome of one that was confirmed is recorded."""
     ended = replace(plan, state=PlanState.CANCELLED, error=reason, ended_at=now)
     await unit.rows(Plan).put(ended)
-    await close_requests(unit, ended)
     if plan.state in GATED:
         await record_outcome(unit, ended)
 

@@ -13,7 +13,6 @@ from bot.jobs.agenda import Agenda
 from bot.jobs.consent_watch import ConsentWatch
 from bot.jobs.plan_runner import PlanRunner
 from collectors.trainings.training import Training
-from commands.core.consents import ConsentGate
 from commands.core.context import Defaults
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
@@ -21,6 +20,7 @@ from commands.core.request import Actor
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState, Risk
 from commands.execution.preview import card_of
+from commands.gpu.consents import ConsentGate, OwnerConsents
 from commands.models import ReclaimRequest, ReclaimState
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.drained import until
@@ -59,7 +59,7 @@ async def kube() -> AsyncIterator[KubernetesLookalike]:
 @pytest.fixture
 async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]:
     permissions = Permissions(teams={"sre": Grant(commands=("*",))}, automation={})
-    policy = Defaults(owners={"ana": "U_ANA"}, consent_grace=GRACE)
+    policy = Defaults(owners={"ana": "U_ANA"})
     config = kube.kubeconfig(tmp_path / "config")
     async with yard_before(config, policy=policy, permissions=permissions) as yard:
         gated(yard, silence_agrees=False)
@@ -76,7 +76,7 @@ def has_running(training: Training) -> bool:
 
 def gated(yard: Yard, *, silence_agrees: bool) -> None:
     gate = ConsentGate(clock=yard.clock, silence_agrees=silence_agrees)
-    yard.pipeline = replace(yard.pipeline, gates=(gate,))
+    yard.pipeline = replace(yard.pipeline, gates=(gate,), consents=OwnerConsents(grace=GRACE))
     yard.executor = PlanExecutor(yard.store, {CLUSTER: yard.writer}, yard.clock, gate=yard.pipeline.gate)
 
 
@@ -91,6 +91,11 @@ async def request_of(yard: Yard, plan: Plan) -> ReclaimRequest:
     async with yard.store.unit() as unit:
         (found,) = await unit.rows(ReclaimRequest).find(for_plan=plan.id)
     return found
+
+
+async def watched(yard: Yard, request: ReclaimRequest) -> None:
+    """Look at a request as the agenda does."""
+    await ConsentWatch(yard.store, {CLUSTER: yard.cluster}).work.do(request, yard.clock.now())
 
 
 async def again(yard: Yard, plan: Plan) -> Plan:
@@ -175,6 +180,9 @@ async def test_silence_means_what_the_settings_say(yard: Yard, agrees: bool) -> 
     ended = await again(yard, plan)
     assert ended.state is (PlanState.DONE if agrees else PlanState.CANCELLED)
     assert agrees or "ana did not answer about vision/detr" in ended.error
+    request = await request_of(yard, plan)
+    assert "no longer waits" in await yard.say(f"gpu agree {request.id}", ANA)
+    await watched(yard, request)
     assert (await request_of(yard, plan)).state is ReclaimState.VOID
 
 
@@ -190,19 +198,22 @@ async def test_nobody_but_the_owner_agrees(yard: Yard) -> None:
 async def test_a_plan_that_is_cancelled_closes_its_requests_and_takes_no_answer(yard: Yard) -> None:
     plan, request = await waiting(yard)
     await yard.say(f"plan cancel {plan.id}")
+    assert "no longer waits" in await yard.say(f"gpu keep {request.id}", ANA)
+    await watched(yard, request)
     assert (await request_of(yard, plan)).state is ReclaimState.VOID
     assert "is now void" in await yard.say(f"gpu agree {request.id}", ANA)
     assert (await again(yard, plan)).state is PlanState.CANCELLED
 
 
 async def test_a_second_person_takes_it_over_the_owners(yard: Yard) -> None:
-    plan, _ = await waiting(yard)
+    plan, request = await waiting(yard)
     await yard.say(f"plan exceed {plan.id} --reason 'the node burns'")
     over = await yard.newest()
     assert over is not None
     assert over.risk is Risk.BREAK
     done = await yard.executor.execute(await yard.confirmed(over, ELI))
     assert done.state is PlanState.DONE, done.error
+    await watched(yard, request)
     assert (await request_of(yard, plan)).state is ReclaimState.VOID
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
-from alerts.store import StoreSnapshot
+from alerts.store import StoreSnapshot, Unit
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import sentence
 from commands.core.command import PlanDraft
@@ -35,31 +35,43 @@ class ConsentGate:
         return consent_verdict(asked, requests, self.clock.now(), silence_agrees=self.silence_agrees)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerConsents:
+    """Asks the owners of trainings, by requests that they answer as those for idle GPUs. `grace`: for an answer."""
+
+    grace: timedelta = timedelta(minutes=30)
+
+    async def asked(self, draft: PlanDraft, context: CommandContext) -> PlanDraft:
+        """Return a draft that asks the owners of what it ends, as far as they are known in the chat.
+
+        What is the asker's own, and what has no known owner, is not asked about: the second person decides on it.
+        """
+        own = ownership(context.actor, context.defaults.owners)
+        disrupts: list[Disruption] = []
+        async with context.store.read() as snapshot:
+            for one in draft.disrupts:
+                owner = context.defaults.owners.get(one.owner, "") if one.owner else ""
+                if one.ends and not owner:
+                    launch = await snapshot.rows(Launch).get(f"{context.cluster.name}/{one.name}")
+                    owner = launch.by if launch is not None else ""
+                is_asked = one.ends and owner and not own.covers(one) and not context.actor.is_one(owner)
+                disrupts.append(replace(one, asks=owner if is_asked else ""))
+        if not any(one.asks for one in disrupts):
+            note = sentence(
+                "Nobody is asked: what it ends has no owner that is known in the chat, or is yours."
+            )
+            return replace(draft, disrupts=tuple(disrupts), notes=(*draft.notes, note))
+        decided = sentence("ask the owners of what it ends")
+        return replace(draft, disrupts=tuple(disrupts), decided=(*draft.decided, decided))
+
+    async def ask(self, unit: Unit, plan: Plan, now: datetime) -> None:
+        for request in requests_to_owners(plan, now, self.grace):
+            await unit.rows(ReclaimRequest).put(request)
+
+
 def asked_by(plan: Plan) -> list[Disruption]:
     """Return what a plan ends only once its owners have answered."""
     return [one for one in plan.disrupts if one.asks]
-
-
-async def with_owners(draft: PlanDraft, context: CommandContext) -> PlanDraft:
-    """Return a draft that asks the owners of what it ends, as far as they are known in the chat.
-
-    What is the asker's own, and what has no known owner, is not asked about: the second person decides on it.
-    """
-    own = ownership(context.actor, context.defaults.owners)
-    disrupts: list[Disruption] = []
-    async with context.store.read() as snapshot:
-        for one in draft.disrupts:
-            owner = context.defaults.owners.get(one.owner, "") if one.owner else ""
-            if one.ends and not owner:
-                launch = await snapshot.rows(Launch).get(f"{context.cluster.name}/{one.name}")
-                owner = launch.by if launch is not None else ""
-            is_asked = one.ends and owner and not own.covers(one) and not context.actor.is_one(owner)
-            disrupts.append(replace(one, asks=owner if is_asked else ""))
-    if not any(one.asks for one in disrupts):
-        note = sentence("Nobody is asked: what it ends has no owner that is known in the chat, or is yours.")
-        return replace(draft, disrupts=tuple(disrupts), notes=(*draft.notes, note))
-    decided = sentence("ask the owners of what it ends")
-    return replace(draft, disrupts=tuple(disrupts), decided=(*draft.decided, decided))
 
 
 def requests_to_owners(plan: Plan, now: datetime, grace: timedelta) -> Iterable[ReclaimRequest]:
