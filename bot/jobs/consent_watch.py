@@ -19,7 +19,10 @@ EVERY = timedelta(seconds=15)
 
 
 class ConsentWatch:
-    """Looks at each open request of a plan, and closes it once nothing waits for its answer. A second look after a crash finds the same."""
+    """Looks at each open request of a plan, and closes what no plan waits for.
+
+    A second look after a crash finds the same.
+    """
 
     def __init__(self, store: Store, clusters: Mapping[str, LiveCluster]) -> None:
         self._store = store
