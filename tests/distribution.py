@@ -26,6 +26,7 @@ GROUPS = {
     "tests/commands/core/test_real_impersonation.py": "kubernetes",
     "tests/commands/node/test_drain_servers.py": "kubernetes",
     "tests/commands/node/test_repair_servers.py": "kubernetes",
+    "tests/commands/node/test_restart_agent.py": "kubernetes",
     "tests/commands/training/test_jobsets.py": "kubernetes",
     "tests/commands/training/test_real_kubernetes.py": "kubernetes",
     "tests/commands/training/test_two_kinds_named_job.py": "kubernetes",

@@ -10,8 +10,11 @@ from commands.node.drain import DRAIN
 from commands.node.hand_over import HandOverNodes, plan_hand_over
 from commands.node.history import HISTORY
 from commands.node.node_list import LIST
+from commands.node.reboot import REBOOT
 from commands.node.repair.repair_node import REPAIR
+from commands.node.restart_agent import RESTART_AGENT
 from commands.node.show import ShowNode, show
+from commands.node.taint import TAINT, UNTAINT
 
 _PATCH_NODES = Patch.rights("", "nodes")
 
@@ -43,6 +46,10 @@ COMMANDS = (
     ),
     DRAIN,
     REPAIR,
+    REBOOT,
+    RESTART_AGENT,
+    TAINT,
+    UNTAINT,
     Command(
         noun="node",
         verb="hand-over",
