@@ -304,6 +304,9 @@ class CommandsSettings(Section):
     daily_reminder: TimeOfDay = "09:00"
     pull_secret: PullSecret = ""
     training_images: tuple[str, ...] = ("*",)
+    training_queues: dict[str, tuple[str, ...]] = Field(
+        default={}, description="a pattern of queues -> the teams that may use them"
+    )
     owners: dict[str, PersonId] = Field(
         default={}, description="an owner's name in the cluster -> their chat id"
     )

@@ -81,6 +81,9 @@ class Defaults:
     dns_selector: Mapping[str, str] = field(default_factory=lambda: {"k8s-app": "kube-dns"})
     pull_secret: str = ""  # namespace/name of the registry secret to copy for each new training
     training_images: tuple[str, ...] = ("*",)  # patterns
+    training_queues: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # pattern of queues -> the teams
     owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> the person
     redact: tuple[str, ...] = ()  # patterns for shown log lines, in addition to the shipped ones
     node_jobs: NodeJobDefaults = field(default_factory=NodeJobDefaults)
