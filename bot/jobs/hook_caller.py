@@ -20,7 +20,7 @@ from commands.execution.hooks import (
     TIME_HEADER,
     HookAnswer,
     NoHooks,
-    signature,
+    signature_of_call,
 )
 
 MAX_ANSWER = 4 << 10  # bytes that are read
@@ -52,7 +52,7 @@ class HookCaller:
             "Content-Type": "application/json",
             ID_HEADER: id,
             TIME_HEADER: time,
-            SIGNATURE_HEADER: signature(one.secret(), time, body),
+            SIGNATURE_HEADER: signature_of_call(one.secret(), time, body),
         }
         limit = aiohttp.ClientTimeout(total=one.timeout.total_seconds())
         try:

@@ -33,7 +33,7 @@ class NoHooks:
         raise SourceError(reason, temporary=False, status=404)
 
 
-def signature(secret: str, time: str, body: bytes) -> str:
+def signature_of_call(secret: str, time: str, body: bytes) -> str:
     """Return the HMAC-SHA256 over `time.body`, as the header has it: `sha256=<hex>`."""
     digest = hmac.new(secret.encode(), time.encode() + b"." + body, sha256).hexdigest()
     return f"sha256={digest}"

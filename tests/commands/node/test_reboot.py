@@ -14,7 +14,7 @@ from bot.jobs.hook_caller import Hook, HookCaller
 from commands.core.context import Defaults
 from commands.core.reboots import REBOOT_HOOK, RebootDefaults
 from commands.execution.executor import PlanExecutor
-from commands.execution.hooks import ID_HEADER, SIGNATURE_HEADER, TIME_HEADER, HookAnswer, signature
+from commands.execution.hooks import ID_HEADER, SIGNATURE_HEADER, TIME_HEADER, HookAnswer, signature_of_call
 from commands.execution.plan import Plan, PlanState, StepState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.drained import quick
@@ -174,7 +174,7 @@ async def test_a_webhook_gets_a_signed_call_and_its_answer_is_in_the_journal(tmp
         body = json.loads(raw)
         assert (body["action"], body["node"], body["boot_id"]) == ("reboot", NODE, "one")
         assert body["id"] == headers[ID_HEADER] == f"{plan.id}/reboot/{NODE}"
-        assert headers[SIGNATURE_HEADER] == signature("s3cret", headers[TIME_HEADER], raw)
+        assert headers[SIGNATURE_HEADER] == signature_of_call("s3cret", headers[TIME_HEADER], raw)
         assert (await stage.yard.records(over))[0].outcome == "answered 200"
 
 
