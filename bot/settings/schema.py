@@ -8,6 +8,7 @@ from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from alerts.time_intervals import TimePeriod, read_period
+from bot.settings.acceptance_settings import AcceptanceSettings
 from bot.settings.channels import ChannelSettings, SlackSettings
 from bot.settings.gates import BreakerSettings, BudgetSettings, PoolSettings, WindowSettings
 from bot.settings.jobs_on_nodes import NodeJobsSettings, RebootSettings, RepairName, RepairSettings
@@ -346,6 +347,7 @@ class Settings(BaseSettings):
     node_jobs: NodeJobsSettings = NodeJobsSettings()
     reboot: RebootSettings = RebootSettings()
     repairs: dict[RepairName, RepairSettings] = Field(default={})
+    acceptance: AcceptanceSettings = AcceptanceSettings()
     language: Literal["en", "zh"] = Field(default="en", description="of cards, answers and help")
     timezone: TimeZone = "UTC"
     redact: tuple[RedactPattern, ...] = ()

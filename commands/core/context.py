@@ -17,6 +17,7 @@ from collectors.facts.topology import Topology
 from collectors.gpu_activity import IDLE_AFTER
 from collectors.sources.source_port import LogReader
 from collectors.trainings.training import Training
+from commands.acceptance.suites import AcceptancePolicy
 from commands.core.grant import Grant
 from commands.core.node_script import NodeJobDefaults, Repair
 from commands.core.persons import EachTheirOwn, Persons
@@ -89,6 +90,7 @@ class Defaults:
     node_jobs: NodeJobDefaults = field(default_factory=NodeJobDefaults)
     reboot: RebootDefaults = field(default_factory=RebootDefaults)
     repairs: Mapping[str, Repair] = field(default_factory=dict)  # of the settings, by name
+    acceptance: AcceptancePolicy = field(default_factory=AcceptancePolicy)
 
 
 class Confirm(Protocol):
