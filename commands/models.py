@@ -189,7 +189,7 @@ class ReclaimRequest:
     answered_at: datetime | None = None
     keep_reason: str = ""
     evidence: str = ""  # why the GPUs are considered idle; of a plan, what is at stake
-    is_for_good: bool = False  # the training cannot be suspended, only deleted
+    is_for_good: bool = False  # in old rows: it was deleted, as Kueue managed it
     is_automatic: bool = True  # without an answer automation settles it
     channel: str = ""
     for_plan: str = ""  # the plan that waits for the answer
