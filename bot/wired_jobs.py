@@ -6,9 +6,12 @@ from functools import partial
 from alerts.routing import CardRouting
 from alerts.rules import Rule
 from bot.jobs import garbage_collection
+from bot.jobs.acceptance_watcher import AcceptanceWatcher
 from bot.jobs.agenda import Agenda
+from bot.jobs.daily_leases import DailyLeases, Readers
 from bot.jobs.due_catalogue import due_works
 from bot.jobs.event_loop_lag import EventLoopLag
+from bot.jobs.hook_caller import HookCaller, hooks_of
 from bot.jobs.launch_watcher import LaunchWatcher
 from bot.jobs.lease_watcher import LeaseWatcher
 from bot.jobs.plan_runner import PlanRunner
@@ -18,7 +21,7 @@ from bot.jobs.training_notifier import NoticeRouting, TrainingNotifier
 from bot.jobs.unknown_steps import UnknownSteps
 from bot.jobs.window_announcer import WindowAnnouncer
 from bot.live_cluster import LiveCluster
-from bot.settings.mapping import allowance_of, owners_of, windows_of
+from bot.settings.mapping import acceptance_of, allowance_of, daily_time_of, owners_of, windows_of
 from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from commands.core.pipeline import Pipeline
@@ -48,9 +51,17 @@ def wire_jobs(
         observe=partial(_count_step, shared),
         gate=pipeline.gate,
         impersonation=pipeline.impersonation,
+        hooks=HookCaller(hooks_of(shared.settings), clock),
     )
     plans = PlanRunner(store, executor, channel=channel, renew=pipeline.decisions.renew)
     unknown = UnknownSteps(store, executor, clock, errors=shared.errors)
+    daily = DailyLeases(
+        store,
+        clusters,
+        clock,
+        daily=daily_time_of(shared.settings, shared.persons),
+        readers=Readers(channel=channel, reaches_people=reaches_people, persons=shared.persons),
+    )
     works = due_works(
         store,
         clusters,
@@ -58,6 +69,7 @@ def wire_jobs(
         pipeline.handle,
         remind_after=shared.settings.incidents.remind_after,
         routing=routing,
+        daily=daily,
     )
     agenda = Agenda(store, clock, works, errors=shared.errors)
     launches = LaunchWatcher(
@@ -69,7 +81,7 @@ def wire_jobs(
         errors=shared.errors,
         reaches_people=reaches_people,
     )
-    leases = LeaseWatcher(store, clusters, clock, errors=shared.errors)
+    leases = LeaseWatcher(store, clusters, clock, follow=daily.follow, errors=shared.errors)
     notices = TrainingNotifier(
         store,
         clusters,
@@ -85,9 +97,13 @@ def wire_jobs(
         redact=shared.redact,
         errors=shared.errors,
     )
+    acceptances = AcceptanceWatcher(
+        store, clusters, clock, pipeline.handle, acceptance_of(shared.settings), errors=shared.errors
+    )
     remediator = wire_remediator(shared, pipeline, rules=rules, channel=channel)
     for listener in (
         plans.wake,
+        acceptances.wake,
         remediator.wake,
         unknown.wake,
         agenda.wake,
@@ -99,6 +115,7 @@ def wire_jobs(
     windows = WindowAnnouncer(store, clock, windows_of(shared.settings), channel=channel)
     return {
         "plans": plans.run,
+        "acceptances": acceptances.run,
         "windows": windows.run,
         "remediations": remediator.run,
         "unknown steps": unknown.run,

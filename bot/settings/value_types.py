@@ -16,11 +16,12 @@ from collectors.facts.redaction import Redactor
 from collectors.facts.subjects import WORDS
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
 from collectors.sources.prometheus.dialects.families import FAMILIES, Role
+from commands.acceptance.suites import LEASE_AUTOMATION
 from commands.command_catalogue import CATALOGUE
 from commands.core.remediations import REMEDIATION
 from commands.gpu.reclaim_requests import AUTOMATION
 
-AUTOMATIONS = (AUTOMATION, REMEDIATION)  # the actors that the settings may permit commands
+AUTOMATIONS = (AUTOMATION, REMEDIATION, LEASE_AUTOMATION)  # the actors that the settings may permit commands
 PERSON_KINDS = ("slack", "token")  # by what a person may come
 _NODE_LABEL = r"([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -68,6 +69,15 @@ def _timezone(value: str) -> str:
         raise ValueError(
             f"`{value}` is not a time zone{near or ': write it like UTC or Asia/Shanghai'}"
         ) from None
+    return value
+
+
+_TIME_SHAPE = r"^(([01][0-9]|2[0-3]):[0-5][0-9])?$"
+
+
+def _time_of_day(value: str) -> str:
+    if re.fullmatch(_TIME_SHAPE, value) is None:
+        raise ValueError(f"`{value}` is not a time of the day: write it like 09:00")
     return value
 
 
@@ -268,6 +278,7 @@ Address = Annotated[str, AfterValidator(_address), _shaped(_URL)]
 OptionalAddress = Annotated[str, AfterValidator(_optional_address), _shaped(f"^$|{_URL}")]
 AddressWithoutLogin = Annotated[str, AfterValidator(_address_without_login), _shaped(_URL)]
 SecretAddress = Annotated[SecretStr, AfterValidator(_secret_address), _shaped(_URL)]
+TimeOfDay = Annotated[str, AfterValidator(_time_of_day), _shaped(_TIME_SHAPE)]
 TimeZone = Annotated[str, AfterValidator(_timezone), WithJsonSchema({"type": "string", "format": "timezone"})]
 PackName = Annotated[str, WithJsonSchema({"type": "string", "format": "pack"})]
 RedactPattern = Annotated[str, AfterValidator(_redact_pattern)]

@@ -5,13 +5,19 @@ import click
 from commands.core.command import Command
 from commands.core.parameter_types import NODE, lasting_option, reason_option
 from commands.execution.steps import Patch
+from commands.node.accept import ACCEPT
 from commands.node.cordon_commands import CordonNodes, UncordonNodes, cordon, uncordon
 from commands.node.drain import DRAIN
+from commands.node.extend import ExtendCordons, plan_extension
 from commands.node.hand_over import HandOverNodes, plan_hand_over
 from commands.node.history import HISTORY
 from commands.node.node_list import LIST
+from commands.node.own_leases import UNDO_OF_LEASES, owns_leases
+from commands.node.reboot import REBOOT
 from commands.node.repair.repair_node import REPAIR
+from commands.node.restart_agent import RESTART_AGENT
 from commands.node.show import ShowNode, show
+from commands.node.taint import TAINT, UNTAINT
 
 _PATCH_NODES = Patch.rights("", "nodes")
 
@@ -42,7 +48,28 @@ COMMANDS = (
         example='node cordon gpu-a04 --reason "fan failure" --for 4h',
     ),
     DRAIN,
+    ACCEPT,
     REPAIR,
+    REBOOT,
+    RESTART_AGENT,
+    TAINT,
+    UNTAINT,
+    Command(
+        noun="node",
+        verb="extend",
+        summary="Let cordons end later; their owner and the owner's team need no other right to.",
+        action=ExtendCordons,
+        parameters=(
+            click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),
+            lasting_option("how long from now; default: 4h, or the settings"),
+            reason_option("another reason, shown with the cordon"),
+        ),
+        plan=plan_extension,
+        owns=owns_leases,
+        undoing=UNDO_OF_LEASES,
+        rights=_PATCH_NODES,
+        example="node extend gpu-a04 --for 4h",
+    ),
     Command(
         noun="node",
         verb="hand-over",
@@ -53,6 +80,7 @@ COMMANDS = (
             click.Option(["--to"], required=True, metavar="PERSON", help="whose they are from then on"),
         ),
         plan=plan_hand_over,
+        owns=owns_leases,
         rights=_PATCH_NODES,
         example="node hand-over gpu-a04 --to @eli",
     ),
@@ -63,6 +91,7 @@ COMMANDS = (
         action=UncordonNodes,
         parameters=(click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),),
         plan=uncordon,
+        owns=owns_leases,
         rights=_PATCH_NODES,
         example="node uncordon gpu-a04",
     ),

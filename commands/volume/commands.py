@@ -13,7 +13,7 @@ from commands.core.context import CommandContext
 from commands.core.parameter_types import NODE, VOLUME, lasting_option, reason_option
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Evict, Patch
-from commands.training.workload_steps import hold_rights
+from commands.training.workload_steps import suspend_rights
 from commands.volume.freeze import FreezeVolume, freeze
 from commands.volume.volume_list import LIST_VOLUMES
 from commands.volume.volume_names import unseen_notes, volume_named
@@ -102,7 +102,7 @@ COMMANDS = (
                 *Patch.rights("batch", "cronjobs"),
                 Right(group="batch", resources=("cronjobs",), verbs=("list",)),
                 *Evict.rights("", "pods"),
-                *hold_rights(),
+                *suspend_rights(),
             )
         ),
         example='volume freeze vision/checkpoints --node gpu-a04 --reason "its unmap failed"',
