@@ -8,6 +8,7 @@ from alerts.loading.node_reader import did_you_mean
 from bot.settings.channels import ChannelSettings, channel_error
 from bot.settings.locations import KeyPath
 from bot.settings.schema import RouteSettings, Settings
+from commands.core.budgets import DEFAULT_POOL
 from commands.core.persons import TOKEN
 from commands.core.remediations import REMEDIATION
 
@@ -23,6 +24,8 @@ def cross_checks(settings: Settings, *, left_out: frozenset[str]) -> Iterator[Wr
         yield from _windows(settings)
     if "clusters" not in left_out:
         yield from _clusters(settings)
+    if not left_out & {"clusters", "pools"}:
+        yield from _budgets(settings)
     yield from _people(settings, left_out)
     yield from _remediation_only(settings)
     yield from _team_channels(settings, left_out)
@@ -105,6 +108,21 @@ def _windows(settings: Settings) -> Iterator[WrongSetting]:
             if name not in names:
                 text = f"`{name}` is none of the time_intervals{did_you_mean(name, names)}"
                 yield ("windows", window, "time_intervals", place), text
+
+
+def _budgets(settings: Settings) -> Iterator[WrongSetting]:
+    """Check that each budget limits something: a pattern that fits nothing would hold nothing back."""
+    clusters = [cluster.name for cluster in settings.clusters]
+    names = {"cluster": clusters, "pool": [*settings.pools, DEFAULT_POOL]}
+    for number, budget in enumerate(settings.budgets):
+        for place, pattern in enumerate(budget.clusters):
+            if pattern != "*" and not any(fnmatchcase(one, pattern) for one in clusters):
+                text = f"`{pattern}` is none of the clusters{did_you_mean(pattern, clusters)}"
+                yield ("budgets", number, "clusters", place), text
+        known = names.get(budget.scope)  # racks are known by the nodes only
+        if known is not None and budget.of != "*" and not any(fnmatchcase(one, budget.of) for one in known):
+            text = f"`{budget.of}` is none of the {budget.scope}s{did_you_mean(budget.of, known)}"
+            yield ("budgets", number, "of"), text
 
 
 def _team_channels(settings: Settings, left_out: frozenset[str]) -> Iterator[WrongSetting]:

@@ -1,4 +1,4 @@
-"""The commands `plan show|confirm|cancel|undo`."""
+"""The commands `plan list|show|confirm|cancel|exceed|undo`."""
 
 from dataclasses import dataclass, replace
 
@@ -17,6 +17,7 @@ from commands.execution.plan_outcome import end_unbegun
 from commands.execution.preview import details
 from commands.gates.price import price_of
 from commands.plan.undo import PlanName, journal_of, stored_plan, undo
+from commands.plan.waiting import ListPlans, listing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,15 @@ async def cancel(named: PlanName, context: CommandContext) -> Answer:
 _PLAN = click.Argument(["plan"], type=PLAN)
 
 COMMANDS = (
+    Command(
+        noun="plan",
+        verb="list",
+        summary="List the plans that wait or run: for what, since when, and whose.",
+        action=ListPlans,
+        parameters=(click.Option(["--mine"], is_flag=True, help="only your own"),),
+        read=listing,
+        example="plan list",
+    ),
     Command(
         noun="plan",
         verb="show",

@@ -248,3 +248,20 @@ time_intervals: {{nights: [{{times: [{{start_time: "00:00", end_time: "06:00"}}]
 windows: {{quiet: {window}}}
 """
     assert any(error in one for one in diagnostics(tmp_path, text)), diagnostics(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        pytest.param("{scope: pool, of: b100, out_of_service: 2}", "`b100` is none of the pools", id="pool"),
+        pytest.param("{of: prod-c, out_of_service: 2}", "`prod-c` is none of the clusters", id="cluster"),
+        pytest.param(
+            "{scope: rack, clusters: [stage], out_of_service: 2}",
+            "`stage` is none of the clusters",
+            id="clusters",
+        ),
+    ],
+)
+def test_a_budget_that_fits_nothing_is_refused(tmp_path: Path, budget: str, said: str) -> None:
+    text = f"clusters: [{{name: prod-a}}]\npools: {{a100: {{}}}}\nbudgets: [{budget}]\n"
+    assert any(said in one for one in diagnostics(tmp_path, text)), diagnostics(tmp_path, text)

@@ -1,0 +1,47 @@
+"""`plan list`: what waits, for what, since when, and whose it is."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from commands.core.budgets import Budgets, Pool
+from commands.execution.executor import PlanExecutor
+from commands.gates.budget import Budget, BudgetScope
+from tests.support.yard import CLUSTER, Yard, yard_on
+
+NODES = ("gpu-a01", "gpu-a02", "gpu-a03")
+
+
+@pytest.fixture
+async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
+    async with yard_on(tmp_path, *NODES) as yard:
+        budgets = Budgets(
+            clusters={CLUSTER: yard.cluster},
+            clock=yard.clock,
+            budgets=(Budget(scope=BudgetScope.POOL, of="a", nodes=1),),
+            pools={"a": Pool()},
+        )
+        yard.pipeline = replace(yard.pipeline, budgets=budgets)
+        yard.executor = PlanExecutor(yard.store, {CLUSTER: yard.writer}, yard.clock, gate=budgets)
+        yield yard
+
+
+async def test_it_lists_what_waits_and_leaves_out_what_is_over_or_late(yard: Yard) -> None:
+    assert "No plan waits or runs." in await yard.say("plan list")
+    done = await yard.do("node cordon gpu-a01")
+    waiting = await yard.executor.execute(await yard.confirmed(await yard.plan("node cordon gpu-a02")))
+    yard.clock.move(timedelta(minutes=5))
+    proposed = await yard.plan("node cordon gpu-a03")
+    lines = (await yard.say("plan list")).splitlines()
+    assert not any(line.startswith(f"{done.id} |") for line in lines)
+    (held,) = [line for line in lines if line.startswith(f"{waiting.id} |")]
+    assert held.startswith(
+        f"{waiting.id} | Cordon gpu-a02 | dana | waiting | 5 min | Budget of pool a: 1 of 1"
+    )
+    (asked,) = [line for line in lines if line.startswith(f"{proposed.id} |")]
+    assert asked.endswith("a confirmation")
+    yard.clock.move(yard.pipeline.defaults.plan_expires)
+    assert proposed.id not in await yard.say("plan list")
