@@ -8,6 +8,7 @@ from commands.execution.steps import Patch
 from commands.node.accept import ACCEPT
 from commands.node.cordon_commands import CordonNodes, UncordonNodes, cordon, uncordon
 from commands.node.drain import DRAIN
+from commands.node.evidence import EVIDENCE
 from commands.node.extend import ExtendCordons, plan_extension
 from commands.node.hand_over import HandOverNodes, plan_hand_over
 from commands.node.history import HISTORY
@@ -48,6 +49,7 @@ COMMANDS = (
         example='node cordon gpu-a04 --reason "fan failure" --for 4h',
     ),
     DRAIN,
+    EVIDENCE,
     ACCEPT,
     REPAIR,
     REBOOT,
