@@ -100,7 +100,7 @@ async def _returned(incident: Incident, snapshot: StoreSnapshot) -> Returned | N
 async def _asked(incident: Incident, snapshot: StoreSnapshot) -> tuple[Asked, ...]:
     """Return the owners who were asked for the idle GPUs that the incident is about, and have not refused."""
     found = await snapshot.rows(ReclaimRequest).find(
-        cluster=incident.cluster, state=[state.value for state in OPEN_REQUEST]
+        cluster=incident.cluster, state=[state.value for state in OPEN_REQUEST], for_plan=""
     )
     holders = {one.training for one in incident.impacts if one.scope is ImpactScope.HOLDER}
     return tuple(

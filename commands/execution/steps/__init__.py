@@ -5,6 +5,7 @@ from commands.execution.steps.create import Create
 from commands.execution.steps.delete import Delete
 from commands.execution.steps.evict import Evict
 from commands.execution.steps.nodejob import NodeJob
+from commands.execution.steps.order import Order
 from commands.execution.steps.patch import Patch
 from commands.execution.steps.record import Record
 from commands.execution.steps.running import Running
@@ -21,6 +22,7 @@ Step = (
     | Running
     | Record
     | NodeJob
+    | Order
     | Call
 )
 
@@ -30,6 +32,7 @@ __all__ = [
     "Delete",
     "Evict",
     "NodeJob",
+    "Order",
     "Patch",
     "Record",
     "Running",

@@ -2,8 +2,8 @@
 
 from bot.store.migrations.rewriting import create_table
 
-revision = "0016"
-down_revision = "0015"
+revision = "0017"
+down_revision = "0016"
 
 
 def upgrade() -> None:
