@@ -11,7 +11,7 @@ from collectors.facts.clock import Clock
 from commands.execution.plan import GATED, Plan
 from commands.execution.steps import Record
 from commands.models import NodeEvidence
-from commands.node.evidence import evidence_of
+from commands.node.node_evidence import evidence_of
 
 LIMIT = 4.0  # seconds for all nodes of a plan
 MOST = 8  # nodes

@@ -8,10 +8,10 @@ from commands.execution.steps import Patch
 from commands.node.accept import ACCEPT
 from commands.node.cordon_commands import CordonNodes, UncordonNodes, cordon, uncordon
 from commands.node.drain import DRAIN
-from commands.node.evidence import EVIDENCE
 from commands.node.extend import ExtendCordons, plan_extension
 from commands.node.hand_over import HandOverNodes, plan_hand_over
 from commands.node.history import HISTORY
+from commands.node.node_evidence import EVIDENCE
 from commands.node.node_list import LIST
 from commands.node.own_leases import UNDO_OF_LEASES, owns_leases
 from commands.node.reboot import REBOOT

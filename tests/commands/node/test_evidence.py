@@ -13,7 +13,7 @@ from bot.jobs.plan_runner import PlanRunner
 from commands.core.command import Answer
 from commands.execution.plan import Plan, PlanState
 from commands.models import NodeEvidence
-from commands.node import evidence
+from commands.node import node_evidence as evidence
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import Yard, lookalike_with, yard_before
 
