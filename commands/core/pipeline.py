@@ -215,7 +215,8 @@ class Pipeline:
     async def _fill(self, request: Request, meaning: Fill, cluster: str) -> Answer | None:
         context = await self._context(request, cluster)
         command = meaning.command
-        self.permissions.check(request.actor, command, cluster=context.cluster.name)
+        if command.owns is None:  # else it depends on what will be filled in
+            self.permissions.check(request.actor, command, cluster=context.cluster.name)
         if command.repeats_last and len(meaning.words) == len(command.name.split()):
             async with self.store.read() as snapshot:
                 last = await last_words(command, request.actor, self.persons, snapshot)
@@ -226,8 +227,11 @@ class Pipeline:
         self, request: Request, command: AnyCommand, words: Sequence[str], cluster: str
     ) -> Answer | None:
         context = await self._context(request, cluster)
-        self.permissions.check(request.actor, command, cluster=context.cluster.name)
+        if command.owns is None:  # else it depends on what the line names
+            self.permissions.check(request.actor, command, cluster=context.cluster.name)
         action = action_of(command, words)
+        if not await command.is_own(action, context):
+            self.permissions.check(request.actor, command, cluster=context.cluster.name)
         if command.read is not None:
             if command.shows_received:
                 context = replace(context, not_yet_shown=await self.catch_up())
