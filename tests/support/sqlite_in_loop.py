@@ -7,6 +7,7 @@ SQLite's own. After `kill` nothing takes effect any more, not even what the code
 import asyncio
 import sqlite3
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -42,7 +43,7 @@ class SqliteInLoop:
         self.is_dead = False
 
     async def _connected(self, connector: Callable[[], sqlite3.Connection]) -> OneCallConnection:
-        connection = await _Connection(connector, self)
+        connection: _Connection = await _Connection(connector, self)
         self._open.add(connection)
         return connection
 
@@ -75,13 +76,13 @@ class _Connection(OneCallConnection):
         self._connection = await self._sqlite.call(self._connector)
         return self
 
-    async def _execute(self, call: Callable[..., Any], *given: Any, **_: Any) -> Any:
+    async def _execute(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if self._connection is None:
             raise ValueError("Connection closed")
         changes = self._connection.total_changes
-        is_commit = call == self._connection.commit and changes != self._stored
+        is_commit = fn == self._connection.commit and changes != self._stored
         self._stored = changes if is_commit else self._stored
-        return await self._sqlite.call(call, *given, changes=is_commit)
+        return await self._sqlite.call(partial(fn, *args, **kwargs), changes=is_commit)
 
     async def close(self) -> None:
         self.stop()
