@@ -20,10 +20,11 @@ WITHIN = 30.0  # seconds, in which a rule's fifteen minutes are thirty seconds
 def layout() -> Layout:
     """Return a cluster with one rack of 32 nodes, and one of four, so that not all of it is off."""
     whole = demo_layout(gpu_nodes=2 * SIZE, racks=2)
-    first = [one.name for one in whole.nodes if one.rack != RACK and one.gpus][:4]
+    others = [one.name for one in whole.nodes if one.rack != RACK and one.gpus][-4:]
     return replace(
         whole,
-        nodes=tuple(one for one in whole.nodes if one.rack == RACK or not one.gpus or one.name in first),
+        trainings=tuple(one for one in whole.trainings if one.pool == "large"),
+        nodes=tuple(one for one in whole.nodes if one.rack == RACK or not one.gpus or one.name in others),
     )
 
 
