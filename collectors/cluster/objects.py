@@ -16,6 +16,8 @@ from collectors.cluster.base import (
     make_one_line,
 )
 from collectors.cluster.devices import ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from collectors.cluster.kueue_workloads import KueueWorkload
+from collectors.cluster.operator_jobs import MPIJob, PyTorchJob, TFJob
 from collectors.cluster.pods import (
     Container,
     ContainerState,
@@ -32,6 +34,7 @@ from collectors.cluster.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from collectors.cluster.volcano_jobs import VolcanoJob
 from collectors.cluster.workloads import (
     DaemonSet,
     Deployment,
@@ -60,7 +63,9 @@ __all__ = [
     "JobSpec",
     "JobStatus",
     "KubernetesObject",
+    "KueueWorkload",
     "LabelSelector",
+    "MPIJob",
     "Namespace",
     "Node",
     "NodeStatus",
@@ -71,6 +76,7 @@ __all__ = [
     "Pod",
     "PodSpec",
     "PodStatus",
+    "PyTorchJob",
     "Quantities",
     "ReplicaSet",
     "ResourceClaim",
@@ -80,7 +86,9 @@ __all__ = [
     "Service",
     "StatefulSet",
     "StorageClass",
+    "TFJob",
     "Taint",
+    "VolcanoJob",
     "VolumeAttachment",
     "Workload",
 ]

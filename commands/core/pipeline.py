@@ -20,6 +20,7 @@ from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.actor_rights import ActorRights
 from commands.core.approval import check_automation
 from commands.core.asking import ask_teams
+from commands.core.asking_owners import Consents
 from commands.core.blindness import with_blindness
 from commands.core.budgets import Budgets
 from commands.core.cluster_names import names_of
@@ -53,14 +54,14 @@ from commands.core.parsing import action_of, find, words_of
 from commands.core.permissions import Permissions
 from commands.core.persons import EachTheirOwn, Persons
 from commands.core.plan_decisions import PlanDecisions
-from commands.core.planner import Planner
+from commands.core.planner import Planner, previewed
 from commands.core.request import Actor, ActorKind, Request
 from commands.core.request_journal import OnceStore, RequestJournal
 from commands.core.rule_runs import RuleRun
 from commands.core.thread_names import thread_names
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.impersonation import Impersonation
-from commands.execution.plan import Plan
+from commands.execution.plan import Plan, PlanState
 from commands.execution.plan_gate import Gate, Gates
 
 TIMEOUT = timedelta(seconds=20)  # for one command's reads and dry run
@@ -107,6 +108,7 @@ class Pipeline:
     budgets: Budgets | None = None
     impersonation: Impersonation = field(default_factory=Impersonation)
     gates: tuple[Gate, ...] = ()  # beside the budgets
+    consents: Consents | None = None
 
     async def handle(self, request: Request) -> Answer | None:
         """Run the line until it needs a confirmation. Return None if there is nothing to answer.
@@ -240,6 +242,8 @@ class Pipeline:
         if command.record is not None:
             return await command.record(action, replace(context, store=OnceStore(self.store, request)))
         planner = self._planner
+        if request.is_resumed and (shown := await planner.shown_before(request, cluster)) is not None:
+            return previewed(shown) if shown.state is PlanState.PROPOSED else _DONE_BEFORE
         plan, draft = await planner.make(command, action, context, line=request.line)
         if draft.nothing_to_do:
             return Answer(message=Message(title=markup(draft.nothing_to_do), color=Color.INFO))
@@ -247,7 +251,7 @@ class Pipeline:
             check_automation(plan, request.actor)
             await planner.confirm(plan, by=request.actor)
             return None
-        return await planner.propose(plan, draft)
+        return await planner.propose(replace(plan, request=request.id), draft)
 
     async def sketch(self, request: Request, cluster: str) -> tuple[Plan, PlanDraft]:
         """Return the plan that a line of automation would make now; nothing is stored, and no right is asked.
@@ -299,6 +303,7 @@ class Pipeline:
             budgets=self.budgets,
             impersonation=self.impersonation,
             gates=Gates(self.gates),
+            consents=self.consents,
         )
 
     @property

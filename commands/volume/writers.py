@@ -16,7 +16,7 @@ from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
-from commands.execution.steps import Delete, Evict, Patch, Step
+from commands.execution.steps import Evict, Patch, Step
 from commands.training.stop import disruption_of, lost_work
 from commands.training.workload_steps import can_suspend, suspend_steps, suspended
 
@@ -28,7 +28,7 @@ _MIRROR = "kubernetes.io/config.mirror"  # the annotation of a static pod, which
 class Stopped:
     """The steps that stop what writes. `left`: what goes on writing, each with the reason."""
 
-    steps: list[Step] = field(default_factory=list)
+    parts: list[tuple[str, tuple[Step, ...]]] = field(default_factory=list)  # by what they stop
     disrupts: list[Disruption] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
@@ -125,9 +125,9 @@ async def _stop_training(training: Training, context: CommandContext, made: Stop
     except UnusableError as error:
         made.left.append(said_by(error))
         return
-    if _refused(training.shown, steps, made) or not steps:
+    if not steps:
         return
-    made.steps += steps
+    made.parts.append((training.id, steps))
     made.disrupts.append(disruption_of(training))
     if training.ranks:
         made.notes.append(listed((training.shown, await lost_work(training, context)), ":"))
@@ -137,7 +137,7 @@ def _stop_workload(
     workload: str, pods: Sequence[Pod], inventory: Inventory, made: Stopped, user: GpuUser | None
 ) -> None:
     namespace, kind, name = parse_workload(workload)
-    if not can_suspend(workload):
+    if not can_suspend(workload) or inventory.top_of(workload) is None:
         named = {"kind": shown_kind(kind).lower(), "namespace": namespace, "name": name}
         made.left.append(
             sentence("{kind} {namespace}/{name} goes on writing: it cannot be scaled.", **named)
@@ -148,9 +148,9 @@ def _stop_workload(
         )
         return
     steps = suspended((workload,), inventory)
-    if _refused(workload, steps, made) or not steps:
+    if not steps:
         return
-    made.steps += steps
+    made.parts.append((workload, steps))
     if pods:
         made.disrupts.append(
             Disruption(
@@ -158,22 +158,11 @@ def _stop_workload(
                 owner=user.owner if user else "",
                 team=user.team if user else "",
                 ends=True,
+                pods=len(pods),
                 gpus=sum(inventory.gpus_held(pod) for pod in pods),
                 text=counted("{count} pod", "{count} pods", count=len(pods)),
             )
         )
-
-
-def _refused(name: str, steps: Sequence[Step], made: Stopped) -> bool:
-    """Whether it could only be deleted, which is not a freeze: Kueue resumes what others suspend."""
-    if not any(isinstance(step, Delete) for step in steps):
-        return False
-    made.left.append(
-        sentence(
-            "{name} goes on writing: Kueue would resume it. Set `active: false` in its Workload.", name=name
-        )
-    )
-    return True
 
 
 def _stop_pod(pod: Pod, inventory: Inventory, made: Stopped) -> None:
@@ -184,10 +173,8 @@ def _stop_pod(pod: Pod, inventory: Inventory, made: Stopped) -> None:
         )
         return
     ref = ObjectRef(api="v1", kind="Pod", namespace=meta.namespace, name=meta.name, uid=meta.uid)
-    made.steps.append(
-        Evict(ref=ref, description=sentence("evict {pod}", pod=pod.key), seconds=EVICTED_WITHIN)
-    )
-    made.disrupts.append(
-        Disruption(name=f"{meta.namespace}/Pod/{meta.name}", gpus=inventory.gpus_held(pod), ends=True)
-    )
+    evict = Evict(ref=ref, description=sentence("evict {pod}", pod=pod.key), seconds=EVICTED_WITHIN)
+    name = f"{meta.namespace}/Pod/{meta.name}"
+    made.parts.append((name, (evict,)))
+    made.disrupts.append(Disruption(name=name, gpus=inventory.gpus_held(pod), ends=True))
     made.notes.append(sentence("No controller recreates pod {pod}: it is gone for good.", pod=pod.key))

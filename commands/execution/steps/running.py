@@ -15,7 +15,8 @@ from commands.execution.steps.step_kind import Attempt, DryRun, ObjectStep
 
 WAITS_FOR = 300.0  # seconds: images are pulled again, and the nodes may have no room yet
 AGAIN_IN = 2.0  # seconds
-_FAILED, _ENDED = ("Failed", "FailureTarget"), ("Complete", "Completed", "SuccessCriteriaMet")
+_FAILED = ("Failed", "FailureTarget")
+_ENDED = ("Complete", "Completed", "SuccessCriteriaMet", "Succeeded")
 
 
 class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="running"):
@@ -24,13 +25,15 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
     label: str  # key=value
     count: int
     seconds: float = WAITS_FOR
+    node: str = ""  # only pods on this node
 
     @property
     def limit(self) -> float:
         return self.seconds
 
     def meaning(self) -> list[object]:
-        return ["Running", self.ref, self.label]  # not how many: pods come and go
+        what = ["Running", self.ref, self.label]  # not how many: pods come and go
+        return [*what, self.node] if self.node else what
 
     def inverse(self, uid: str) -> None:
         return None
@@ -56,7 +59,9 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
         found = await reader.read(self.ref)
         if found is None:
             return Refused(reason=sentence("{ref} no longer exists", ref=str(self.ref)))
-        conditions = {one["type"]: one for one in _conditions(found) if one.get("status") == "True"}
+        conditions = {
+            one["type"]: one for one in _conditions(found) if "type" in one and one.get("status") == "True"
+        }
         if failed := next((conditions[one] for one in _FAILED if one in conditions), None):
             why = listed(filter(None, (failed.get("reason"), failed.get("message"))), ":")
             return Refused(
@@ -68,11 +73,15 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
             )
         if any(one in conditions for one in _ENDED):
             return Done(text=sentence("it has ended by now"))
-        if found["spec"].get("suspend"):
+        if _is_suspended(found["spec"]):
             return Refused(reason=sentence("{ref} is suspended again", ref=str(self.ref)))
         pods = ObjectRef(api="v1", kind="Pod", namespace=self.ref.namespace, name="")
         return self._counted(
-            [msgspec.convert(one, Pod) for one in await reader.listing(pods, labels=self.label)]
+            [
+                msgspec.convert(one, Pod)
+                for one in await reader.listing(pods, labels=self.label)
+                if self.node in ("", one["spec"].get("nodeName"))
+            ]
         )
 
     def _counted(self, pods: list[Pod]) -> Outcome:
@@ -94,6 +103,10 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
                 )
                 break
         return Waiting(reason=progress, again_in=AGAIN_IN)
+
+
+def _is_suspended(spec: Mapping[str, Any]) -> bool:
+    return bool(spec.get("suspend") or (spec.get("runPolicy") or {}).get("suspend"))
 
 
 def _conditions(found: Mapping[str, Any]) -> list[dict[str, Any]]:

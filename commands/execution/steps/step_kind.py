@@ -8,6 +8,7 @@ import msgspec
 
 from collectors.facts.results import SourceError
 from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.hooks import Hooks, NoHooks
 from commands.execution.job_runs import JobRuns
 from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.execution.object_state import ObjectState, name_of
@@ -32,6 +33,7 @@ class Attempt:
         was_sent: bool,
         alone: asyncio.Lock | None = None,
         runs: JobRuns | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         self.writer = writer
         self.plan = plan
@@ -39,6 +41,7 @@ class Attempt:
         self.was_sent = was_sent
         self.alone = alone or asyncio.Lock()  # held while a row is compared with its objects, and written
         self.runs = runs  # the rows of the plan's Jobs
+        self.hooks = hooks or NoHooks()
 
     async def send(self, write: Awaitable[T]) -> T:
         """Await a write. Every write of a step goes through here: from now on, an error leaves its outcome unknown.
@@ -68,6 +71,10 @@ class DryRun:
     def leave(self, ref: ObjectRef, found: dict[str, Any] | None, subresource: str = "") -> None:
         """Remember an object as a step would leave it, by the server's answer to its dry run. None: gone."""
         self._left[(name_of(ref), subresource)] = found
+
+    def is_gone(self, ref: ObjectRef) -> bool:
+        """Whether an earlier step would delete the object."""
+        return self._left.get((name_of(ref), ""), {}) is None
 
     async def read(self, ref: ObjectRef, subresource: str = "") -> dict[str, Any] | None:
         """Return the object as the steps before would leave it. Raises SourceError."""
