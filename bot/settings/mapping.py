@@ -14,11 +14,13 @@ from bot.settings.gates import BudgetSettings, WindowSettings
 from bot.settings.schema import Settings
 from collectors.facts.clock import Clock
 from collectors.facts.daily_time import DailyTime
+from commands.acceptance.suites import AcceptancePolicy, suite_of_settings
 from commands.core.budgets import Budgets, Pool
 from commands.core.context import Cluster, Defaults
 from commands.core.grant import Grant
 from commands.core.node_script import NodeJobDefaults
 from commands.core.permissions import Permissions
+from commands.core.reboots import RebootDefaults
 from commands.core.remediations import REMEDIATION
 from commands.core.windows import WindowGate
 from commands.execution.cluster_writer import KubernetesUser
@@ -130,7 +132,21 @@ def defaults_of(settings: Settings, persons: PersonBook) -> Defaults:
         owners=owners_of(settings, persons),
         redact=settings.redact,
         node_jobs=node_jobs_of(settings),
+        reboot=_reboot(settings),
         repairs={name: of_settings(name, one) for name, one in settings.repairs.items()},
+        acceptance=acceptance_of(settings),
+    )
+
+
+def acceptance_of(settings: Settings) -> AcceptancePolicy:
+    """Return the suites that nodes must pass, and what follows from a pass."""
+    one = settings.acceptance
+    return AcceptancePolicy(
+        suites={name: suite_of_settings(name, suite.tests) for name, suite in one.suites.items()},
+        suite=one.suite,
+        ends_lease=one.ends_lease,
+        slow_below=one.slow_below,
+        watched_for=one.watched_for,
     )
 
 
@@ -143,6 +159,18 @@ def node_jobs_of(settings: Settings) -> NodeJobDefaults:
         images=jobs.images,
         pull_secrets=jobs.pull_secrets,
         start_within=jobs.start_within,
+    )
+
+
+def _reboot(settings: Settings) -> RebootDefaults:
+    one = settings.reboot
+    return RebootDefaults(
+        annotation=one.annotation,
+        label=one.label,
+        has_webhook=one.webhook is not None,
+        within=one.within,
+        storage_team=one.storage_team,
+        storage_labels=one.storage_labels,
     )
 
 

@@ -5,6 +5,7 @@ import click
 from commands.core.command import Command
 from commands.core.parameter_types import NODE, lasting_option, reason_option
 from commands.execution.steps import Patch
+from commands.node.accept import ACCEPT
 from commands.node.cordon_commands import CordonNodes, UncordonNodes, cordon, uncordon
 from commands.node.drain import DRAIN
 from commands.node.extend import ExtendCordons, plan_extension
@@ -12,8 +13,11 @@ from commands.node.hand_over import HandOverNodes, plan_hand_over
 from commands.node.history import HISTORY
 from commands.node.node_list import LIST
 from commands.node.own_leases import UNDO_OF_LEASES, owns_leases
+from commands.node.reboot import REBOOT
 from commands.node.repair.repair_node import REPAIR
+from commands.node.restart_agent import RESTART_AGENT
 from commands.node.show import ShowNode, show
+from commands.node.taint import TAINT, UNTAINT
 
 _PATCH_NODES = Patch.rights("", "nodes")
 
@@ -44,7 +48,12 @@ COMMANDS = (
         example='node cordon gpu-a04 --reason "fan failure" --for 4h',
     ),
     DRAIN,
+    ACCEPT,
     REPAIR,
+    REBOOT,
+    RESTART_AGENT,
+    TAINT,
+    UNTAINT,
     Command(
         noun="node",
         verb="extend",

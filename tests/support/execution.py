@@ -10,16 +10,19 @@ from typing import Any
 from alerts.store import StoreSnapshot
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.executor import PlanExecutor
+from commands.execution.hooks import HookAnswer
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Origin, Plan, PlanState, StepRecord, in_order
 from commands.execution.plan_journal import records_of
 from commands.execution.preconditions import Precondition
 from commands.execution.record_steps import record
 from commands.execution.steps import (
+    Call,
     Create,
     Delete,
     Evict,
     NodeJob,
+    Order,
     Patch,
     Record,
     Running,
@@ -93,6 +96,8 @@ EFFECTS: Mapping[type[Step], tuple[tuple[str, str], ...]] = {
     Running: (),
     Record: (),
     NodeJob: (("ADDED", "mend"), ("MODIFIED", "mend"), ("DELETED", "mend")),  # its controller ends it
+    Order: (("ADDED", "order"), ("MODIFIED", "obedient"), ("DELETED", "order")),  # its controller obeys it
+    Call: (),
 }
 
 
@@ -101,6 +106,9 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
     node = kube.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-a01"}})
     old = kube.create(
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "old"}}, namespace="default"
+    )
+    kube.create(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "obedient"}}, namespace="default"
     )
     pod = kube.create(
         {
@@ -130,6 +138,7 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
     )
     dns = ObjectRef(api="apps/v1", kind="Deployment", name="dns", namespace="default")
     kube.store.listen(lambda change: _end_job(kube, change))
+    kube.store.listen(lambda change: _obey(kube, change))
     fresh = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new", "namespace": "default"}}
     cordon = Patch(
         ref=ObjectRef(api="v1", kind="Node", name="gpu-a01", uid=node["metadata"]["uid"]),
@@ -165,7 +174,33 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
             start_within=5,
             run_within=5,
         ),
+        Order(
+            ref=ObjectRef(api="v1", kind="ConfigMap", name="obedient", namespace="default"),
+            description="order it to be done",
+            manifest={
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": "order", "namespace": "default"},
+            },
+            path=("data", "is"),
+            before=("None",),
+            after=("done",),
+            back={
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": "counterorder", "namespace": "default"},
+            },
+            seconds=5,
+        ),
+        Call(ref=cordon.ref, hook="reboot", content={"node": "gpu-a01"}, description="call"),
     )
+
+
+class Answering:
+    """Webhooks that answer at once."""
+
+    async def call(self, hook: str, *, id: str, body: bytes) -> HookAnswer:
+        return HookAnswer(status=202, text="taken")
 
 
 def a_job(name: str, namespace: str = "default") -> dict[str, Any]:
@@ -179,6 +214,18 @@ def a_job(name: str, namespace: str = "default") -> dict[str, Any]:
             "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
         },
     }
+
+
+def _obey(kube: KubernetesLookalike, change: Change) -> None:
+    """Obey an order as soon as it was created, and take it away, as its controller would."""
+    if change.type != "ADDED" or change.after.tree["metadata"]["name"] != "order":
+        return
+
+    def obeyed() -> None:
+        kube.patch("configmaps", "default", "obedient", {"data": {"is": "done"}})
+        kube.delete("configmaps", "default", "order")
+
+    asyncio.get_running_loop().call_soon(obeyed)
 
 
 def _end_job(kube: KubernetesLookalike, change: Change) -> None:
@@ -210,7 +257,7 @@ def plan_of(*steps: Step) -> Plan:
 
 def executor(store: Any, writer: ClusterWriter, clock: Noon | None = None) -> PlanExecutor:
     clock = clock or Noon()
-    return PlanExecutor(store, {CLUSTER: writer}, clock, clock.pause, clock.monotonic)
+    return PlanExecutor(store, {CLUSTER: writer}, clock, clock.pause, clock.monotonic, hooks=Answering())
 
 
 async def stored(store: MemoryStore) -> Plan:

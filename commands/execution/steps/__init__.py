@@ -1,9 +1,11 @@
 """The kinds of steps. A new kind is a module of this folder, and a line in `Step`."""
 
+from commands.execution.steps.call import Call
 from commands.execution.steps.create import Create
 from commands.execution.steps.delete import Delete
 from commands.execution.steps.evict import Evict
 from commands.execution.steps.nodejob import NodeJob
+from commands.execution.steps.order import Order
 from commands.execution.steps.patch import Patch
 from commands.execution.steps.record import Record
 from commands.execution.steps.running import Running
@@ -20,13 +22,17 @@ Step = (
     | Running
     | Record
     | NodeJob
+    | Order
+    | Call
 )
 
 __all__ = [
+    "Call",
     "Create",
     "Delete",
     "Evict",
     "NodeJob",
+    "Order",
     "Patch",
     "Record",
     "Running",

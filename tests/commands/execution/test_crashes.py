@@ -18,6 +18,7 @@ from tests.support.execution import (
     EFFECTS,
     LEASE,
     NOON,
+    Answering,
     Crash,
     DyingStore,
     Noon,
@@ -29,8 +30,8 @@ from tests.support.execution import (
 )
 from tests.support.memory_store import MemoryStore
 
-# The start, two per step, why the eviction waits, the recorded row, three of the Job's row, and the end.
-JOURNAL_WRITES = 2 * len(EFFECTS) + 7
+# The start, two per step, why the eviction and the order wait, the recorded row, three of the Job's row, and the end.
+JOURNAL_WRITES = 2 * len(EFFECTS) + 8
 
 
 @pytest.mark.parametrize("lands", [False, True], ids=["before the commit", "after the commit"])
@@ -203,6 +204,7 @@ async def test_each_step_that_ends_is_counted_by_kind_and_state(
         clock,
         clock.pause,
         clock.monotonic,
+        hooks=Answering(),
         observe=lambda kind, state: seen.append((kind, state)),
     )
     done = await runner.execute(plan_of(*furnished(kube)))
