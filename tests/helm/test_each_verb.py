@@ -101,7 +101,7 @@ class Roles:
             self.cluster.call("DELETE", path)
 
     def without(self, right: Right | None) -> None:
-        """Take this right away, and give all others; return once the API server has heard of it."""
+        """Take this right away, and give all others; return once the API server goes by that."""
         for namespace, rules in self.rules.items():
             kind = "Role" if namespace else "ClusterRole"
             body = {
