@@ -17,6 +17,7 @@ import commands.home.commands as home
 import commands.incident.commands as incident
 import commands.node.commands as node
 import commands.plan.commands as plan
+import commands.pod.commands as pod
 import commands.rule.commands as rule
 import commands.runbook.commands as runbook
 import commands.silence.commands as silence
@@ -34,6 +35,7 @@ _OTHERS: tuple[Command[Any], ...] = (
     *node.COMMANDS,
     *gpu.COMMANDS,
     *training.COMMANDS,
+    *pod.COMMANDS,
     *volume.COMMANDS,
     *dns.COMMANDS,
     *plan.COMMANDS,
