@@ -18,6 +18,7 @@ import commands.incident.commands as incident
 import commands.node.commands as node
 import commands.plan.commands as plan
 import commands.pod.commands as pod
+import commands.remediation.commands as remediation
 import commands.rule.commands as rule
 import commands.runbook.commands as runbook
 import commands.silence.commands as silence
@@ -40,6 +41,7 @@ _OTHERS: tuple[Command[Any], ...] = (
     *dns.COMMANDS,
     *plan.COMMANDS,
     *breaker.COMMANDS,
+    *remediation.COMMANDS,
     *ask.COMMANDS,
     *team.COMMANDS,
     *audit.COMMANDS,

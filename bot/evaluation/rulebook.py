@@ -8,6 +8,7 @@ from pathlib import Path
 from alerts.loading import Loaded, load, merge, override
 from alerts.loading.node_reader import did_you_mean
 from alerts.loading.rule_files import NO_RULES
+from alerts.loading.second_signals import wrong_second_signals
 from alerts.rules import Diagnostic, FileLocation, Rule, RuleGroup, Symbols
 from alerts.runbooks import runbook_names
 from bot.settings.schema import RuleOverride, RulesSettings
@@ -91,7 +92,12 @@ def read_rulebook(settings: RulesSettings) -> Rulebook:
     changed = override(_with_interval(whole.groups, settings), _plain(settings.overrides))
     return Rulebook(
         groups=changed.groups,
-        diagnostics=(*diagnostics, *whole.diagnostics, *changed.diagnostics),
+        diagnostics=(
+            *diagnostics,
+            *whole.diagnostics,
+            *wrong_second_signals(whole.groups),
+            *changed.diagnostics,
+        ),
         warnings=whole.warnings,
     )
 

@@ -14,10 +14,12 @@ from alerts.lifecycle import AlertState
 from alerts.rules import Rule
 from alerts.silences import Silence
 from alerts.store import Changed, Store, Unit
-from collectors.facts.sentences import sentence
+from collectors.facts.sentences import said_by
 from collectors.internal_errors import InternalErrors
+from commands.core.command import UnusableError
 from commands.core.parent_members import cards_about
 from commands.core.remediation_judge import (
+    Judgement,
     RemediationCase,
     RemediationJudge,
     remediation_actor,
@@ -127,10 +129,8 @@ class Remediator:
         async with self._store.read() as snapshot:
             known = await snapshot.rows(Remediation).get(id)
             if known is not None and known.is_over:
-                if known.state is RemediationState.RUN and not known.plan:
-                    await self._run(known)  # an earlier process was killed before it knew its plan
                 return
-            one = known or self._judge.begin(case, line, now)
+            one = self._judge.as_allowed(known) if known is not None else self._judge.begin(case, line, now)
             lately = [
                 other
                 for other in await snapshot.rows(Remediation).find(
@@ -139,16 +139,21 @@ class Remediator:
                 if other.is_trial == one.is_trial and other.id != one.id
             ]
             found = await self._judge.judged(replace(one, reason=""), case, lately, snapshot, now)
-        found = replace(found, is_again=was_done_before(one, lately, now))
-        if found.state is RemediationState.HELD and known is not None and found.reason == known.reason:
+        one = replace(found.one, is_again=was_done_before(one, lately, now), at=now)
+        if one.state is RemediationState.HELD and known is not None and one.reason == known.reason:
             return
-        await self._store_one(replace(found, at=now), [*lately, replace(found, at=now)])
-        if found.state is RemediationState.RUN:
-            await self._run(found)
+        try:
+            await self._store_one(replace(found, one=one), lately)
+        except UnusableError as error:  # a row that its plan changes is another one by now
+            held = replace(one, state=RemediationState.HELD, reason=said_by(error))
+            await self._store_one(Judgement(one=held), lately)
 
-    async def _store_one(self, one: Remediation, lately: Sequence[Remediation]) -> None:
-        """Store what was decided, with its card, its entry of the audit and, where that opens one, a breaker."""
+    async def _store_one(self, found: Judgement, lately: Sequence[Remediation]) -> None:
+        """Store what was decided, with its plan, its card, its entry of the audit and a breaker that it opens."""
         async with self._store.unit() as unit:
+            one = found.one
+            if one.state is RemediationState.RUN:
+                one = await self._judge.confirm(found, unit)
             await unit.rows(Remediation).put(one)
             if one.is_over and one.state is not RemediationState.RUN:  # the plan of that is in the audit
                 await unit.rows(AuditEntry).add(_entry(one))
@@ -159,7 +164,7 @@ class Remediator:
                 if channel:
                     card = new_card(CardKind.REMEDIATION, one, channel, parent=parent)
                     await unit.rows(PostedCard).add(card)
-            await self._may_open(one, lately, unit)
+            await self._may_open(one, [*lately, one], unit)
 
     async def _may_open(self, one: Remediation, lately: Sequence[Remediation], unit: Unit) -> None:
         limits = self._limits
@@ -187,19 +192,6 @@ class Remediator:
         await unit.rows(AuditEntry).put(entry)
         if self._channel:
             await unit.rows(PostedCard).add(new_card(CardKind.BREAKER, breaker, self._channel))
-
-    async def _run(self, one: Remediation) -> None:
-        """Run its line, once: the request's id is the same after a crash. Store its plan, or why there is none."""
-        answer = await self._judge.pipeline.handle(self._judge.request(one))
-        async with self._store.unit() as unit:
-            plans = await unit.rows(Plan).find(cluster=one.cluster, actor=ACTOR, newest=True, limit=LATELY)
-            plan = next((plan for plan in plans if plan.origin.remediation == one.id), None)
-            if plan is not None:
-                await unit.rows(Remediation).put(replace(one, plan=plan.id))
-            else:
-                reason = answer.message.title if answer is not None else ()
-                why = "".join(span.text for span in reason) or sentence("it was interrupted")
-                await unit.rows(Remediation).put(replace(one, state=RemediationState.REFUSED, reason=why))
 
     async def _follow_plans(self, cluster: str) -> None:
         """Note the plans that failed: automation that acts to no effect is stopped."""

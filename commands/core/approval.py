@@ -10,8 +10,9 @@ from commands.core.command import AnyCommand, DeniedError, UnusableError
 from commands.core.confirmation import SHOWN, commands_of, namespaces_of
 from commands.core.ownership import ownership
 from commands.core.permissions import Permissions
-from commands.core.persons import Persons, is_automation
+from commands.core.persons import Persons
 from commands.core.request import Actor, ActorKind
+from commands.execution.automation_ids import is_automation
 from commands.execution.plan import Plan, Risk
 from commands.gates.second_person import consents, team_alone
 

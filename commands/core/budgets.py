@@ -14,10 +14,11 @@ from collectors.facts.results import SourceError
 from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.context import Cluster
 from commands.core.cordoned_nodes import BY, annotations_of
-from commands.core.persons import is_automation
-from commands.execution.plan import OVER, Plan, PlanState, StepRecord, StepState
+from commands.execution.automation_ids import is_automation
+from commands.execution.plan import OVER, HeldBy, Plan, PlanState, StepRecord, StepState
 from commands.execution.plan_gate import LETS_GO, GateVerdict
 from commands.gates.budget import (
+    HOUR,
     OF_AUTOMATION,
     Budget,
     BudgetNode,
@@ -28,7 +29,6 @@ from commands.gates.budget import (
 )
 
 CACHE_DELAY = timedelta(minutes=1)  # until the cache surely shows what a plan that is done has cordoned
-HOUR = timedelta(hours=1)
 NEWEST = 200  # ended plans that are read for what was taken out in the last hour
 NOTHING: Mapping[str, str] = {}
 DEFAULT_POOL = "default"  # of nodes that no pool of the settings has
@@ -70,8 +70,8 @@ class Budgets:
             reason = sentence(
                 "it is not known how many nodes are out of service: {error}", error=said_by(error)
             )
-            return GateVerdict(reason=reason)
-        return GateVerdict(reason=listed(over, ";")) if over else LETS_GO
+            return GateVerdict(reason=reason, by=(HeldBy.BUDGET,))
+        return GateVerdict(reason=listed(over, ";"), by=(HeldBy.BUDGET,)) if over else LETS_GO
 
     async def uses(
         self,
@@ -175,6 +175,5 @@ async def with_budgets(plan: Plan, budgets: Budgets, rows: StoreSnapshot) -> Pla
         )
     over = [use.said for use in uses if use.is_over]
     held = listed(over) if over and not plan.over_budget else ""
-    return replace(
-        plan, notes=(*plan.notes, *(use.said for use in uses if use.said not in over or not held)), held=held
-    )
+    notes = (*plan.notes, *(use.said for use in uses if use.said not in over or not held))
+    return replace(plan, notes=notes, held=held, held_by=(HeldBy.BUDGET,) if held else plan.held_by)

@@ -11,7 +11,7 @@ from alerts.cards.message import Block, Button, Message
 from commands.core.context import CommandContext, Undoing
 from commands.core.request import Request
 from commands.execution.disruption import Disruption
-from commands.execution.plan import Stage
+from commands.execution.plan import HeldBy, Stage
 from commands.execution.rights import Right
 from commands.execution.steps import Step
 
@@ -99,7 +99,8 @@ class PlanDraft:
     nothing_to_do: str = ""  # the reason, if there is nothing to do
     alternatives: tuple[Button, ...] = ()  # other commands to offer
     undo_of: str = ""  # the plan that this one reverts
-    over_budget: str = ""  # why it goes over the budget that holds it back
+    over_budget: str = ""  # why it does not wait for the gates that hold it back
+    held_by: tuple[HeldBy, ...] = ()  # these gates
     replaces: str = ""  # the plan in whose place it is, which ends when this one is confirmed
     is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
 

@@ -65,6 +65,7 @@ def proposed(
         blockers=draft.blockers,
         undo_of=draft.undo_of,
         over_budget=draft.over_budget,
+        held_by=draft.held_by,
         replaces=draft.replaces,
         is_fixed=draft.is_fixed,
         relieves=command.relieves,

@@ -2,20 +2,7 @@
 
 from typing import Protocol
 
-from alerts.cards.channel_id import channel_id, kind_and_name
-from commands.execution.impersonation import AUTOMATION_KIND
-
-TOKEN = "token"  # with AUTOMATION_KIND, the kinds of ids that no chat has
-
-
-def automation_id(name: str) -> str:
-    """Return how rows name an automation."""
-    return channel_id(AUTOMATION_KIND, name)
-
-
-def is_automation(id: str) -> bool:
-    """Whether rows name an automation by this id."""
-    return kind_and_name(id)[0] == AUTOMATION_KIND
+TOKEN = "token"  # with that of automation, the kinds of ids that no chat has
 
 
 class Persons(Protocol):

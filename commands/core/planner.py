@@ -29,13 +29,14 @@ from commands.core.permissions import Permissions
 from commands.core.request import Actor
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.dry_run import DryRunError, dry_run
+from commands.execution.going_over import heading_of_reason, why_second_person
 from commands.execution.impersonation import (
     Impersonation,
     NotListedError,
     accesses_of,
     refused_accesses,
 )
-from commands.execution.plan import Plan, PlanState, Risk
+from commands.execution.plan import HeldBy, Plan, PlanState, Risk
 from commands.execution.plan_gate import Gates
 from commands.execution.plan_outcome import end_unbegun
 from commands.execution.preview import preview
@@ -164,13 +165,13 @@ class Planner:
         *,
         reason: str,
     ) -> Answer:
-        """Plan again, and propose that in the place of the plan which a budget holds back."""
+        """Plan again, and propose that in the place of the plan which a budget or a window holds back."""
         if not plan.held:
-            raise UnusableError(sentence("No budget holds plan `{plan}` back.", plan=plan.id))
+            raise UnusableError(sentence("Nothing holds plan `{plan}` back.", plan=plan.id))
         draft = await self._redraft(command, words, context, plan, context.actor)
         if draft.nothing_to_do:
             raise _nothing_left(draft)
-        draft = _over_budget(draft, reason, replaces=plan.id)
+        draft = _going_over(draft, plan.held_by, reason, replaces=plan.id)
         return await self.propose(await self._proposed(command, draft, context, plan.line), draft)
 
     async def renew(
@@ -252,8 +253,11 @@ class Planner:
             if self.budgets is not None:
                 plan = await with_budgets(plan, self.budgets, snapshot)
             verdict = await self.gates(plan, snapshot)
+        if not verdict.holds:
+            return plan
         reasons = [one for one in (plan.held, verdict.reason) if one]
-        return replace(plan, held=listed(reasons, ";") if verdict.holds else plan.held)
+        held_by = tuple(dict.fromkeys((*plan.held_by, *verdict.by)))
+        return replace(plan, held=listed(reasons, ";"), held_by=held_by)
 
     async def _redraft(
         self, command: AnyCommand, words: Sequence[str], context: CommandContext, plan: Plan, asker: Actor
@@ -267,7 +271,9 @@ class Planner:
         else:
             draft = await command.plan(action_of(command, words), context)
         draft = await self._dry_run(draft, context, asker)
-        return _over_budget(draft, plan.over_budget, replaces=plan.replaces) if plan.over_budget else draft
+        if not plan.over_budget:
+            return draft
+        return _going_over(draft, plan.held_by, plan.over_budget, replaces=plan.replaces)
 
     async def _show_again(
         self, command: AnyCommand, plan: Plan, draft: PlanDraft, context: CommandContext, *, note: str
@@ -296,12 +302,13 @@ def _breaks_now(plan: Plan, draft: PlanDraft, asker: Actor, context: CommandCont
     return plan.breaks if plan.is_fixed else breaks_of(draft, asker, context.defaults.owners)
 
 
-def _over_budget(draft: PlanDraft, reason: str, *, replaces: str) -> PlanDraft:
+def _going_over(draft: PlanDraft, gates: tuple[HeldBy, ...], reason: str, *, replaces: str) -> PlanDraft:
     return replace(
         draft,
-        breaks=(*draft.breaks, sentence("it goes over a budget")),
-        decided=(*draft.decided, sentence("over its budget: {reason}", reason=reason)),
+        breaks=(*draft.breaks, why_second_person(gates)),
+        decided=(*draft.decided, heading_of_reason(gates, reason)),
         over_budget=reason,
+        held_by=gates,
         replaces=replaces,
     )
 

@@ -1,6 +1,6 @@
 """The judgement of remediations: whether what a rule does by itself may run now, in trial exactly as if it ran."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -8,20 +8,21 @@ from alerts.alert import Alert
 from alerts.incidents.incident import Incident, Member
 from alerts.rules import Rule
 from alerts.silences import Silence
-from alerts.store import StoreSnapshot
+from alerts.store import StoreSnapshot, Unit
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.approval import check_automation
 from commands.core.budgets import CACHE_DELAY, Budgets
 from commands.core.command import DeniedError, UnusableError
+from commands.core.confirmation import namespaces_of, record_confirmation
 from commands.core.parsing import find
 from commands.core.pipeline import Pipeline
 from commands.core.remediations import ACTOR, REMEDIATION, RemediationGate, open_breaker
 from commands.core.request import Actor, ActorKind, Request
 from commands.core.windows import WindowGate
-from commands.execution.plan import Origin
-from commands.gates.breaker import HOUR
+from commands.execution.plan import Origin, Plan
+from commands.gates.budget import HOUR
 from commands.gates.remediation import (
     Allowance,
     Remediation,
@@ -42,6 +43,14 @@ class RemediationCase:
     member: Member
     firing: Sequence[Alert]
     silences: Sequence[Silence]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What becomes of a remediation now, with the plan that was judged; None where none was made."""
+
+    one: Remediation
+    plan: Plan | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +84,11 @@ class RemediationJudge:
             since=alert.life.fired_at or alert.life.since,
             at=now,
         )
+        return self.as_allowed(one)
+
+    def as_allowed(self, one: Remediation) -> Remediation:
+        """Return it in trial or live, as the settings say now: it may be held since before they changed."""
+        command = find(one.line.split(), self.pipeline.catalogue)
         refused = self.pipeline.permissions.refusal(remediation_actor(one), command, cluster=one.cluster)
         return replace(one, is_trial=refused is not None or not self.allowance.covers(one))
 
@@ -85,34 +99,62 @@ class RemediationJudge:
         lately: Sequence[Remediation],
         snapshot: StoreSnapshot,
         now: datetime,
-    ) -> Remediation:
-        """Return the remediation as the gates judge it now, in trial exactly as if it ran."""
+    ) -> Judgement:
+        """Return the remediation as the gates judge it now, in trial exactly as if it ran, with its plan."""
+        if reason := self._before_planning(one, case, now):
+            return Judgement(one=replace(one, reason=reason))
+        if (breaker := await open_breaker(one, self.gate.limits, snapshot)) is not None:
+            stopped = replace(
+                one, state=RemediationState.STOPPED, reason=breaker.why_stopped, breaker=breaker.id
+            )
+            return Judgement(one=stopped)
+        try:
+            plan, draft = await self.pipeline.sketch(self._request(one), one.cluster)
+            if not draft.nothing_to_do:
+                self._check(plan, one)
+        except (DeniedError, UnusableError) as error:
+            return Judgement(one=replace(one, state=RemediationState.REFUSED, reason=said_by(error)))
+        except (SourceError, TimeoutError) as error:
+            reason = sentence("the cluster cannot be read: {error}", error=said_by(error))
+            return Judgement(one=replace(one, reason=reason))
+        one = replace(one, title=draft.title)
+        cordoned = _imagined(one, lately, case.firing, now)
+        if draft.nothing_to_do or one.node in cordoned:
+            why = draft.nothing_to_do or sentence("it would have been done before")
+            return Judgement(one=replace(one, state=RemediationState.NOTHING, reason=why))
+        return await self._within_limits(one, plan, lately, cordoned, snapshot, now)
+
+    def _before_planning(self, one: Remediation, case: RemediationCase, now: datetime) -> str:
+        """Return why it waits whatever its plan would be; empty if nothing is against it."""
         reason: str = why_not_seen(case.alert, self.gate.blind_for(one.rule, one.cluster)) or why_alone(
             case.alert, case.rule.template.remediation_with, case.firing
         )
         if not reason and any(silence.covers(case.alert.labels, now) for silence in case.silences):
             reason = sentence("its alert is silenced")
-        if reason:
-            return replace(one, reason=reason)
-        if (breaker := await open_breaker(one, self.gate.limits, snapshot)) is not None:
-            return replace(
-                one, state=RemediationState.STOPPED, reason=breaker.why_stopped, breaker=breaker.id
+        return reason
+
+    def _check(self, plan: Plan, one: Remediation) -> None:
+        """Raise DeniedError for what automation may not do: what needs a second person, and other namespaces."""
+        actor = remediation_actor(one)
+        check_automation(plan, actor)
+        if not one.is_trial:
+            command = find(one.line.split(), self.pipeline.catalogue)
+            self.pipeline.permissions.check(
+                actor, command, cluster=one.cluster, namespaces=namespaces_of(plan.steps)
             )
-        try:
-            plan, draft = await self.pipeline.sketch(self.request(one), one.cluster)
-            if not draft.nothing_to_do:
-                check_automation(plan, remediation_actor(one))
-        except (DeniedError, UnusableError) as error:
-            return replace(one, state=RemediationState.REFUSED, reason=said_by(error))
-        except (SourceError, TimeoutError) as error:
-            return replace(one, reason=sentence("the cluster cannot be read: {error}", error=said_by(error)))
-        one = replace(one, title=draft.title)
-        cordoned = _imagined(one, lately, case.firing, now)
-        if draft.nothing_to_do or one.node in cordoned:
-            why = draft.nothing_to_do or sentence("it would have been done before")
-            return replace(one, state=RemediationState.NOTHING, reason=why)
+
+    async def _within_limits(
+        self,
+        one: Remediation,
+        plan: Plan,
+        lately: Sequence[Remediation],
+        cordoned: Mapping[str, str],
+        snapshot: StoreSnapshot,
+        now: datetime,
+    ) -> Judgement:
+        """Judge its plan by windows and budgets."""
         if (verdict := await self.windows(plan, snapshot)).holds:
-            return replace(one, reason=verdict.reason)
+            return Judgement(one=replace(one, reason=verdict.reason))
         try:
             uses = await self.budgets.uses(
                 plan,
@@ -121,13 +163,27 @@ class RemediationJudge:
                 imagined_lately=[other.node for other in lately if other.has_acted and now - other.at < HOUR],
             )
         except SourceError as error:
-            return replace(one, reason=sentence("its budgets are not known: {error}", error=said_by(error)))
+            reason = sentence("its budgets are not known: {error}", error=said_by(error))
+            return Judgement(one=replace(one, reason=reason))
         one = replace(one, figures=tuple(use.said for use in uses))
         if over := [use.said for use in uses if use.is_over]:
-            return replace(one, reason=listed(over, ";"))
-        return replace(one, state=RemediationState.TRIAL if one.is_trial else RemediationState.RUN)
+            return Judgement(one=replace(one, reason=listed(over, ";")))
+        one = replace(one, state=RemediationState.TRIAL if one.is_trial else RemediationState.RUN)
+        return Judgement(one=one, plan=replace(plan, notes=(*plan.notes, *one.figures)))
 
-    def request(self, one: Remediation) -> Request:
+    async def confirm(self, found: Judgement, unit: Unit) -> Remediation:
+        """Store the plan that was judged as confirmed, and return the remediation with it: once, whatever is killed.
+
+        Raises UnusableError if a row changed since it was planned.
+        """
+        assert found.plan is not None
+        one = found.one
+        plan = replace(found.plan, id=f"p{await unit.next_number('plan')}")
+        times = self.pipeline.times
+        await record_confirmation(unit, plan, by=remediation_actor(one), clock=self.clock, times=times)
+        return replace(one, plan=plan.id)
+
+    def _request(self, one: Remediation) -> Request:
         """Return its line as it goes down the road of all commands."""
         origin = Origin(via=REMEDIATION, incident=one.incident, remediation=one.id, why=one.summary)
         return Request(

@@ -8,7 +8,7 @@ from alerts.rules import Rule
 from alerts.store import StoreSnapshot
 from collectors.facts.queries import Query
 from collectors.facts.sentences import sentence
-from commands.core.persons import automation_id, is_automation
+from commands.execution.automation_ids import automation_id, is_automation
 from commands.execution.plan import Plan, PlanState
 from commands.execution.plan_gate import LETS_GO, GateVerdict
 from commands.gates.breaker import Breaker, BreakerLimits

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from alerts.store import StoreSnapshot
 from collectors.facts.clock import Clock
-from commands.core.persons import is_automation
+from commands.execution.automation_ids import is_automation
 from commands.execution.plan import Plan
 from commands.execution.plan_gate import GateVerdict
 from commands.gates.budget import Budget

@@ -4,13 +4,12 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from alerts.cards.channel_id import kind_and_name
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import Sentence, sentence
+from commands.execution.automation_ids import is_automation
 from commands.execution.cluster_writer import Access, ClusterWriter, KubernetesUser, collection
 from commands.execution.steps import Record, Running, Step, Wait
 
-AUTOMATION_KIND = "automation"  # the kind of the ids by which rows name automations
 _AT_ONCE = 16  # questions: the API server limits the rate of requests
 _READS = frozenset({"get", "list", "watch"})
 
@@ -35,7 +34,7 @@ class Impersonation:
 
     def writer_for(self, writer: ClusterWriter, *, cluster: str, person: str, name: str) -> ClusterWriter:
         """Return the writer that writes as this person. Raises NotListedError."""
-        if cluster not in self.clusters or kind_and_name(person)[0] == AUTOMATION_KIND:
+        if cluster not in self.clusters or is_automation(person):
             return writer
         user = self.users.get(self.person_of(person))
         if user is None:

@@ -30,6 +30,13 @@ class PlanState(StrEnum):
     CANCELLED = "cancelled"
 
 
+class HeldBy(StrEnum):
+    """Which gate holds a plan back that a person may take over it."""
+
+    BUDGET = "budget"
+    WINDOW = "window"
+
+
 GATED = frozenset({PlanState.CONFIRMED, PlanState.WAITING})  # confirmed, and no step has begun
 OVER = frozenset({PlanState.DONE, PlanState.FAILED, PlanState.CANCELLED})
 
@@ -128,8 +135,9 @@ class Plan:
     decided: tuple[str, ...] = ()  # what was decided beyond the steps: policy and limits
     breaks: tuple[str, ...] = ()  # why it needs a second person
     held: str = ""  # why a gate holds it back; of a proposed plan, why it would
+    held_by: tuple[HeldBy, ...] = ()  # the gates that hold it back, or over which it goes
     held_until: datetime | None = None  # when what held it back last ends by itself, where that is known
-    over_budget: str = ""  # why it goes over the budget that would hold it back
+    over_budget: str = ""  # why it does not wait for the gates that would hold it back
     replaces: str = ""  # the plan in whose place it is, which ends when this one is confirmed
     alone: str = ""  # the team of the actor that may confirm it without one
     is_dry_run: bool = False  # the API server accepted a dry run of it when it was shown

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from alerts.store import StoreSnapshot
 from collectors.facts.sentences import listed
-from commands.execution.plan import Plan
+from commands.execution.plan import HeldBy, Plan
 
 HELD_AT_MOST = timedelta(hours=4)  # then a plan that is held back is cancelled
 
@@ -16,12 +16,13 @@ class GateVerdict:
     """What a gate says of a plan: without a reason it lets it go, else the plan waits.
 
     `is_final`: waiting is no use, so the plan ends. `until`: when what holds it back ends by itself, if that is known;
-    the plan is not given up before.
+    the plan is not given up before. `by`: the gate, where a person may take the plan over it.
     """
 
     reason: str = ""
     is_final: bool = False
     until: datetime | None = None
+    by: tuple[HeldBy, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -58,4 +59,8 @@ class Gates:
         if len(found) < 2:
             return found[0] if found else LETS_GO
         ends = [one.until for one in found if one.until is not None]
-        return GateVerdict(reason=listed((one.reason for one in found), ";"), until=max(ends, default=None))
+        return GateVerdict(
+            reason=listed((one.reason for one in found), ";"),
+            until=max(ends, default=None),
+            by=tuple(dict.fromkeys(by for one in found for by in one.by)),
+        )

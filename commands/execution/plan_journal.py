@@ -164,7 +164,8 @@ async def _begun(plan: Plan, unit: Unit, now: datetime, gate: Gate) -> Plan:
         return plan
     verdict = await gate(plan, unit)
     if not verdict.holds:
-        return replace(plan, state=PlanState.RUNNING, held="")
+        held_by = plan.held_by if plan.over_budget else ()
+        return replace(plan, state=PlanState.RUNNING, held="", held_by=held_by)
     if verdict.is_final or _has_waited_long(plan, verdict, now):
         error = (
             sentence("nothing was done: {held}", held=verdict.reason)
@@ -177,7 +178,7 @@ async def _begun(plan: Plan, unit: Unit, now: datetime, gate: Gate) -> Plan:
         )
         return replace(plan, state=PlanState.CANCELLED, error=error, ended_at=now)
     until = verdict.until or plan.held_until
-    return replace(plan, state=PlanState.WAITING, held=verdict.reason, held_until=until)
+    return replace(plan, state=PlanState.WAITING, held=verdict.reason, held_by=verdict.by, held_until=until)
 
 
 def _has_waited_long(plan: Plan, verdict: GateVerdict, now: datetime) -> bool:

@@ -17,6 +17,7 @@ from alerts.cards.message import (
 )
 from alerts.cards.text import Text, bold, code, group, joined, markup, moment, person, text
 from collectors.facts.sentences import counted, listed, sentence, word
+from commands.execution.going_over import button_label, heading_of_reason
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
 from commands.execution.steps import Delete, Record, Running, Step, Wait
@@ -54,8 +55,7 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
     if plan.notes:
         blocks.append(Paragraph(text=joined("\n", (text("• ", markup(note)) for note in plan.notes))))
     if plan.over_budget:
-        over = sentence("It goes over its budget: {reason}", reason=plan.over_budget)
-        blocks.append(Paragraph(text=text(over)))
+        blocks.append(Paragraph(text=text(heading_of_reason(plan.held_by, plan.over_budget))))
     if plan.held:
         waits = sentence(
             "{heading} {held}", heading=bold(sentence("Confirmed, it would wait.")), held=plan.held
@@ -63,7 +63,7 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
         blocks.append(Paragraph(text=text(waits)))
     if plan.risk is Risk.BREAK:
         blocks.append(Paragraph(text=_second_person(plan)))
-    blocks.append(Buttons(buttons=(*_decision(plan), *_over_budget(plan), *also)))
+    blocks.append(Buttons(buttons=(*_decision(plan), *_going_over(plan), *also)))
     blocks.append(
         Context(
             text=text(
@@ -185,9 +185,11 @@ def _decision(plan: Plan) -> tuple[Button, Button]:
     return confirm, Button(label="Cancel", line=f"plan cancel {plan.id}")
 
 
-def _over_budget(plan: Plan) -> tuple[Button, ...]:
-    """Return the button that takes a plan over the budget which holds it back; its form asks for the reason."""
-    return (Button(label="Go over the budget…", line=f"plan exceed {plan.id}"),) if plan.held else ()
+def _going_over(plan: Plan) -> tuple[Button, ...]:
+    """Return the button that takes a plan over what holds it back; its form asks for the reason."""
+    if not plan.held:
+        return ()
+    return (Button(label=button_label(plan.held_by), line=f"plan exceed {plan.id}"),)
 
 
 def details(plan: Plan, records: Sequence[StepRecord]) -> Message:
@@ -211,7 +213,7 @@ def details(plan: Plan, records: Sequence[StepRecord]) -> Message:
     if plan.held:
         rows.append(("held back", text(plan.held)))
     if plan.over_budget:
-        rows.append(("over its budget", text(plan.over_budget)))
+        rows.append(("does not wait", text(plan.over_budget)))
     if plan.error:
         rows.append(("reason", text(plan.error)))
     if plan.undo_of:
@@ -268,7 +270,7 @@ def _buttons(plan: Plan, records: Sequence[StepRecord]) -> tuple[Button, ...]:
     if plan.state is PlanState.PROPOSED:
         return _decision(plan)
     if plan.state is PlanState.WAITING:
-        return (*_over_budget(plan), Button(label="Cancel", line=f"plan cancel {plan.id}"))
+        return (*_going_over(plan), Button(label="Cancel", line=f"plan cancel {plan.id}"))
     if plan.state in (PlanState.CONFIRMED, PlanState.RUNNING):
         return (Button(label="Stop after this step", line=f"plan cancel {plan.id}"),)
     return (Button(label="Undo", line=f"plan undo {plan.id}"),) if can_undo(plan, records) else ()

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 
 from alerts.store import stored
 from collectors.facts.sentences import Sentence, counted, sentence, word
+from commands.gates.budget import HOUR
 from commands.gates.remediation import Remediation
-
-HOUR = timedelta(hours=1)
 
 
 class BreakerScope(StrEnum):

@@ -6,6 +6,7 @@ What counts is what holds in the cluster, whoever made it so, with what plans in
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
@@ -15,6 +16,7 @@ from commands.execution.plan import Plan
 from commands.execution.steps import Patch
 
 SHOWN = 5  # nodes that are named
+HOUR = timedelta(hours=1)  # in which what was taken out, or done, is counted
 
 
 class BudgetScope(StrEnum):

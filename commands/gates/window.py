@@ -9,7 +9,7 @@ from alerts.store import stored
 from alerts.time_intervals import TimeInterval
 from collectors.facts.name_patterns import fits_any
 from collectors.facts.sentences import Sentence, as_code, listed, sentence
-from commands.execution.plan import Plan, PlanState
+from commands.execution.plan import HeldBy, Plan, PlanState
 from commands.execution.plan_gate import LETS_GO, GateVerdict
 from commands.gates.budget import OF_AUTOMATION, Budget, BudgetScope
 
@@ -84,7 +84,9 @@ def held_by_windows(
         if until is not None
         else sentence("window {window} lasts for years", window=names)
     )
-    return GateVerdict(reason=reason, until=until or datetime.max.replace(tzinfo=now.tzinfo))
+    return GateVerdict(
+        reason=reason, until=until or datetime.max.replace(tzinfo=now.tzinfo), by=(HeldBy.WINDOW,)
+    )
 
 
 def budget_of_automation(windows: Iterable[PlannedWindow], cluster: str, now: datetime) -> Budget:

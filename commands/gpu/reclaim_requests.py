@@ -7,8 +7,8 @@ from hashlib import blake2b
 import msgspec
 
 from collectors.facts.sentences import sentence
-from commands.core.persons import automation_id
 from commands.core.request import Actor
+from commands.execution.automation_ids import automation_id
 from commands.execution.object_state import ObjectState
 from commands.execution.record_steps import left_by, left_undone, record
 from commands.execution.steps import Record, Step

@@ -114,7 +114,7 @@ COMMANDS = (
     Command(
         noun="plan",
         verb="exceed",
-        summary="Take a plan over the budget that holds it back; a second person confirms.",
+        summary="Take a plan over the budget or window that holds it back; a second person confirms.",
         action=ExceedBudget,
         parameters=(_PLAN, reason_option("why it cannot wait", required=True)),
         record=exceed,

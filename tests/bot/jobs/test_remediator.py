@@ -26,8 +26,10 @@ from collectors.facts.topology import Topology
 from commands.core.budgets import Budgets, Pool
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
+from commands.core.pipeline import Pipeline
 from commands.core.remediation_judge import RemediationJudge
 from commands.core.remediations import RemediationGate
+from commands.core.request import Request
 from commands.core.windows import WindowGate
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState
@@ -283,17 +285,64 @@ async def test_a_plan_that_waits_ends_when_the_breaker_opens_or_its_alert_is_ove
     assert (ended.state, ended.error) == (PlanState.CANCELLED, "nothing was done: its alert is over")
 
 
-async def test_a_process_killed_before_it_knew_the_plan_runs_it_once(live: Stage) -> None:
+async def test_it_is_planned_once_and_its_plan_is_stored_with_it_or_not_at_all(
+    live: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[str] = []
+    sketch = Pipeline.sketch
+
+    async def counted(self: Pipeline, request: Request, cluster: str) -> Any:
+        planned.append(request.line)
+        return await sketch(self, request, cluster)
+
+    async def killed(_unit: Any, *_: Any, **__: Any) -> None:
+        raise ProcessLookupError
+
+    monkeypatch.setattr(Pipeline, "sketch", counted)
     await live.fire(NODES[0])
+    with monkeypatch.context() as patched:
+        patched.setattr("commands.core.remediation_judge.record_confirmation", killed)
+        with pytest.raises(ProcessLookupError):
+            await live.remediator.look(CLUSTER)
+    assert await live.all() == [], "killed before the commit, nothing is known of it"
+    async with live.yard.store.unit() as unit:
+        assert not await unit.rows(Plan).find()
+    planned.clear()
     await live.remediator.look(CLUSTER)
     (one,) = await live.all()
     async with live.yard.store.unit() as unit:
-        await unit.rows(Remediation).put(replace(one, plan=""))
+        (plan,) = await unit.rows(Plan).find()
+    assert (one.state, one.plan, plan.state) == (RemediationState.RUN, plan.id, PlanState.CONFIRMED)
     await live.look()
-    (after,) = await live.all()
-    assert after.plan == one.plan
-    async with live.yard.store.unit() as unit:
-        assert len(await unit.rows(Plan).find()) == 1
+    assert planned == ["node cordon gpu-a01 --reason hot"]
+    assert len(await live.all()) == 1
+
+
+async def test_what_is_held_is_listed_with_what_it_waits_for(live: Stage) -> None:
+    assert "Nothing waits that rules do by themselves." in await live.yard.say("remediation list")
+    live.blind["prometheus"] = "timed out"
+    await live.fire(NODES[0])
+    await live.look()
+    shown = await live.yard.say("remediation list")
+    assert "1 remediation waits" in shown
+    assert "held | prometheus cannot be seen: timed out" in shown
+    live.blind.clear()
+    await live.look(minutes=1)
+    assert "Nothing waits" in await live.yard.say("remediation list")
+    assert "| live | 2026-11-21 12:00 UTC | run" in await live.yard.say("remediation list --all")
+
+
+async def test_what_is_held_runs_as_the_settings_say_when_it_goes(tmp_path: Path) -> None:
+    """They change with a restart, and an alert may fire for days."""
+    async with a_stage(tmp_path) as stage:
+        stage.blind["prometheus"] = "timed out"
+        await stage.fire(NODES[0])
+        await stage.look()
+        judge = replace(stage.remediator._judge, allowance=Allowance())
+        stage.remediator = Remediator(stage.yard.store, judge, channel="C", rules=lambda: stage.rules)
+        stage.blind.clear()
+        await stage.look(minutes=1)
+        assert await stage.states() == [(NODES[0], "trial")]
 
 
 async def test_a_source_that_goes_blind_stops_it_before_its_next_stage(live: Stage) -> None:

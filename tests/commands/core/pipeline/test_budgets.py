@@ -259,7 +259,7 @@ async def test_a_cordon_of_a_plan_that_failed_counts_and_one_that_was_not_begun_
 
 async def test_nothing_goes_over_a_budget_that_holds_nothing_back(yard: Yard) -> None:
     plan = await yard.plan(f"node cordon {NODES[0]}")
-    assert "No budget holds plan" in await yard.say(f"plan exceed {plan.id} --reason now")
+    assert "Nothing holds plan" in await yard.say(f"plan exceed {plan.id} --reason now")
 
 
 async def test_a_plan_that_waits_is_cancelled_by_a_person_or_after_four_hours(yard: Yard) -> None:

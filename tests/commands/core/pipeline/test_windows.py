@@ -38,6 +38,7 @@ def after_a_crash(yard: Yard) -> PlanExecutor:
 async def test_what_waits_for_a_window_is_done_once_after_it_by_the_next_process(yard: Yard) -> None:
     shown = await yard.say(f"node cordon {NODES[0]}")
     assert "Confirmed, it would wait. window freeze lasts until 2026-11-21 20:00" in shown
+    assert "[Do it in the window…] plan exceed" in shown
     plan = await yard.plan(f"node cordon {NODES[0]}")
     waiting = await yard.executor.execute(await yard.confirmed(plan))
     assert waiting.state is PlanState.WAITING
@@ -48,6 +49,21 @@ async def test_what_waits_for_a_window_is_done_once_after_it_by_the_next_process
     done = await after_a_crash(yard).execute(waiting)
     assert done.state is PlanState.DONE
     assert (await after_a_crash(yard).execute(done)) == done
+
+
+async def test_a_plan_that_does_not_wait_for_a_window_says_so_and_not_that_it_goes_over_a_budget(
+    yard: Yard,
+) -> None:
+    waiting = await yard.executor.execute(await yard.confirmed(await yard.plan(f"node cordon {NODES[0]}")))
+    shown = await yard.say(f'plan exceed {waiting.id} --reason "it loses data"')
+    assert "It does not wait for the end of a window: it loses data" in shown
+    assert "A second person has to confirm it: it does not wait for the end of a window." in shown
+    assert "budget" not in shown
+    over = await yard.newest()
+    assert over is not None
+    assert over.replaces == waiting.id
+    done = await yard.executor.execute(await yard.confirmed(over))
+    assert done.state is PlanState.DONE, done.error
 
 
 class Shuts:

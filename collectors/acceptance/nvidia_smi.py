@@ -1,0 +1,132 @@
+"""`nvidia-smi --query-gpu=… --format=csv`: what the driver says of each GPU.
+
+The columns are read by their names, as the heading has them: newer drivers say `clocks_event_reasons` for
+`clocks_throttle_reasons`, and what cannot be read is `[N/A]`, `[Not Supported]`, `[Unknown Error]` or `ERR!`.
+"""
+
+import re
+from collections.abc import Mapping
+
+from collectors.acceptance.readings import (
+    GPUS_READ,
+    IS_CUT,
+    IS_EMPTY,
+    IS_UNKNOWN,
+    NextStep,
+    PartReport,
+    PartState,
+    ReadResult,
+    bounded_result,
+    gpu_of,
+    printed_lines,
+    printed_name,
+    printed_number,
+    printed_words,
+    proves_nothing,
+)
+from collectors.facts.sentences import sentence
+
+QUERY = (  # what our suite asks for; a driver that does not know one of them refuses them all
+    "index,name,uuid,driver_version,vbios_version,memory.total,pcie.link.width.current,pcie.link.width.max,"
+    "ecc.errors.uncorrected.volatile.total,remapped_rows.pending,remapped_rows.failure,temperature.gpu"
+)
+_UNIT = re.compile(r"\s*\[[^\]]*\]$")
+_ABSENT = ("", "n/a", "[n/a]", "[not supported]", "not supported", "not active")
+_LOST = ("[gpu is lost]", "[unknown error]", "unknown error", "err!", "[gpu requires reset]")
+_REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
+_HARDWARE = {0x8: "hw_slowdown", 0x40: "hw_thermal_slowdown", 0x80: "hw_power_brake_slowdown"}
+_REFUSALS = (
+    ("GPU is lost", NextStep.REBOOT),
+    ("Unable to determine the device handle", NextStep.REBOOT),
+    ("requires reset", NextStep.RESET),
+    ("No devices were found", NextStep.REBOOT),
+    ("couldn't communicate with the NVIDIA driver", NextStep.CONFIGURE),
+    ("Driver/library version mismatch", NextStep.REBOOT),
+    ("Failed to initialize NVML", NextStep.CONFIGURE),
+)
+
+
+def read_nvidia_smi(text: str) -> ReadResult:
+    """Return what is wrong with each GPU by its driver's own words, and the versions of driver and firmware."""
+    if not text.strip():
+        return proves_nothing(IS_EMPTY)
+    columns: list[str] = []
+    findings: list[PartReport] = []
+    versions: dict[str, str] = {}
+    rows = 0
+    was_cut = False
+    for raw in printed_lines(text):
+        line = raw.strip()[:4_000]
+        values = [one.strip() for one in line.split(",")]
+        names = [_UNIT.sub("", one).lower() for one in values]
+        if not columns and names[0] == "index" and len(names) > 1:
+            columns = names
+        elif columns and len(values) == len(columns) and rows < GPUS_READ:
+            row = dict(zip(columns, values, strict=True))
+            if (gpu := gpu_of(row["index"])) is None:
+                continue
+            rows += 1
+            findings += _of_gpu(gpu, row)
+            for name, key in (("driver", "driver_version"), ("VBIOS", "vbios_version"), ("GPU", "name")):
+                said = printed_name(row.get(key, ""))
+                if said and said not in versions.get(name, "").split(" / "):
+                    versions[name] = printed_name(" / ".join(filter(None, (versions.get(name), said))))
+        elif (step := _refusal(line)) is not None:
+            findings.append(
+                PartReport(part="driver", outcome=PartState.FAILED, said=printed_words(line), next_step=step)
+            )
+        elif columns and "," in line:
+            was_cut = True
+    problem = ""
+    if not rows and not findings:
+        problem = IS_CUT if columns else IS_UNKNOWN
+    elif was_cut and not findings:
+        problem = IS_CUT
+    failed = {one.gpu for one in findings if one.outcome is PartState.FAILED}
+    return bounded_result(
+        findings=findings, versions=versions, passed=max(0, rows - len(failed)), gpus=rows, problem=problem
+    )
+
+
+def _refusal(line: str) -> NextStep | None:
+    """Return the next step if the line says that the driver cannot be asked."""
+    return next((step for words, step in _REFUSALS if words.lower() in line.lower()), None)
+
+
+def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[PartReport]:
+    found: list[PartReport] = []
+
+    def add(part: str, said: str, step: NextStep, outcome: PartState = PartState.FAILED) -> None:
+        found.append(PartReport(part=part, gpu=gpu, outcome=outcome, said=said, next_step=step))
+
+    lost = next((value for value in row.values() if value.lower() in _LOST), None)
+    if lost is not None:
+        step = NextStep.RESET if "reset" in lost.lower() else NextStep.REBOOT
+        add("GPU", sentence("the driver answers {said}", said=printed_words(lost)), step)
+    if row.get("remapped_rows.failure", "").lower() in ("yes", "1"):
+        add("memory", sentence("a row of its memory could not be remapped"), NextStep.REPLACE)
+    elif row.get("remapped_rows.pending", "").lower() in ("yes", "1"):
+        add("memory", sentence("rows of its memory wait for a reset to be remapped"), NextStep.RESET)
+    errors = _value(row, "ecc.errors.uncorrected.volatile.total")
+    if errors:
+        add("memory", sentence("{errors:g} uncorrected ECC errors", errors=errors), NextStep.RESET)
+    width, most = _value(row, "pcie.link.width.current"), _value(row, "pcie.link.width.max")
+    if width and most and width < most:
+        said = sentence("its PCIe link has {width:g} of {most:g} lanes", width=width, most=most)
+        add("PCIe", said, NextStep.REBOOT)
+    if reasons := _reasons(row):
+        add("clocks", sentence("held back by {reasons}", reasons=reasons), NextStep.LOOK, PartState.WARNED)
+    return found
+
+
+def _value(row: Mapping[str, str], key: str) -> float | None:
+    written = row.get(key, "")
+    return None if written.lower() in _ABSENT else printed_number(written.split(" ")[0])
+
+
+def _reasons(row: Mapping[str, str]) -> str:
+    written = next((row[one] for one in _REASONS if one in row), "")
+    if not re.fullmatch(r"0x[0-9a-fA-F]{1,16}", written):
+        return ""
+    mask = int(written, 16)
+    return ", ".join(name for bit, name in _HARDWARE.items() if mask & bit)

@@ -1,0 +1,1 @@
+"""Remediations: what rules do by themselves, or would do, and what holds it back."""
