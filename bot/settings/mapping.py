@@ -122,6 +122,7 @@ def defaults_of(settings: Settings, persons: PersonBook) -> Defaults:
         cordon_for=commands.cordon_for,
         pull_secret=commands.pull_secret,
         training_images=commands.training_images,
+        stacks_image=commands.stacks_image,
         owners=owners_of(settings, persons),
         redact=settings.redact,
     )

@@ -300,6 +300,7 @@ class CommandsSettings(Section):
     cordon_for: Duration = duration("4h")
     pull_secret: PullSecret = ""
     training_images: tuple[str, ...] = ("*",)
+    stacks_image: str = ""
     owners: dict[str, PersonId] = Field(
         default={}, description="an owner's name in the cluster -> their chat id"
     )

@@ -79,6 +79,7 @@ class Defaults:
     dns_selector: Mapping[str, str] = field(default_factory=lambda: {"k8s-app": "kube-dns"})
     pull_secret: str = ""  # namespace/name of the registry secret to copy for each new training
     training_images: tuple[str, ...] = ("*",)  # patterns
+    stacks_image: str = ""  # of containers that `pod stacks` adds
     owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> the person
     redact: tuple[str, ...] = ()  # patterns for shown log lines, in addition to the shipped ones
 

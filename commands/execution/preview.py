@@ -21,6 +21,7 @@ from commands.execution.going_over import button_label, heading_of_reason
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
 from commands.execution.steps import Delete, Record, Running, Step, Wait
+from commands.execution.tools.folding import fold_blocks
 
 STEPS_SHOWN = 12
 DISRUPTED_SHOWN = 8
@@ -166,7 +167,11 @@ def card_of(plan: Plan, records: Sequence[StepRecord]) -> Message:
         blocks.append(Paragraph(text=text(bold("Why: "), markup(plan.origin.why))))
         if plan.notes:
             blocks.append(Paragraph(text=joined("\n", map(markup, plan.notes))))
-    blocks.append(Paragraph(text=joined("\n", map(markup, _step_lines(plan, records, at_most=STEPS_SHOWN)))))
+    if said := fold_blocks(plan, records):
+        blocks += said
+    else:
+        lines = _step_lines(plan, records, at_most=STEPS_SHOWN)
+        blocks.append(Paragraph(text=joined("\n", map(markup, lines))))
     if buttons := _buttons(plan, records):
         blocks.append(Buttons(buttons=buttons))
     blocks.append(Context(text=_who(plan)))

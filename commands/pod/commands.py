@@ -9,6 +9,7 @@ from commands.pod.delete import DELETE
 from commands.pod.logs import LOGS, READ_LOGS
 from commands.pod.pod_list import LIST
 from commands.pod.show import ShowPod, ShowPodEvents, events, show
+from commands.pod.stacks import STACKS
 
 _POD = click.Argument(["pod"], type=POD)
 
@@ -34,6 +35,7 @@ COMMANDS = (
         example="pod events vision/detr-worker-3",
     ),
     LOGS,
+    STACKS,
     DELETE,
     CLEAN,
 )

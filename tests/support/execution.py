@@ -13,7 +13,7 @@ from commands.execution.plan import Origin, Plan, PlanState, StepRecord, in_orde
 from commands.execution.plan_journal import records_of
 from commands.execution.preconditions import Precondition
 from commands.execution.record_steps import record
-from commands.execution.steps import Create, Delete, Evict, Patch, Record, Running, Scale, Step, Wait
+from commands.execution.steps import Create, Delete, Evict, Exec, Patch, Record, Running, Scale, Step, Wait
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.memory_store import MemoryStore
 from tests.support.rows import a_lease
@@ -78,7 +78,12 @@ EFFECTS: Mapping[type[Step], tuple[str, str] | None] = {
     Wait: None,
     Running: None,
     Record: None,
+    Exec: None,
 }
+
+
+async def _stacks(*_named: object) -> tuple[bytes, int]:
+    return b'Process 7: python\nThread 7 (idle): "MainThread"\n    train (train.py:3)\n', 0
 
 
 def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
@@ -96,6 +101,18 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
         },
         namespace="default",
     )
+    busy = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "busy"},
+        "spec": {"nodeName": "gpu-a01", "containers": [{"name": "main", "image": "busy:1"}]},
+        "status": {
+            "phase": "Running",
+            "containerStatuses": [{"name": "main", "restartCount": 0, "state": {"running": {}}}],
+        },
+    }
+    kube.create(busy, namespace="default", keep_status=True)
+    kube.execs = _stacks
     labels = {"app": "dns"}
     kube.create(
         {
@@ -141,6 +158,13 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
         Wait(ref=dns, description="wait", path=("spec", "replicas"), at_least=3, seconds=5),
         Running(ref=dns, description="wait for its pods", label="app=dns", count=0, seconds=5),
         record("leases", LEASE, text="record the lease", about=(cordon.leaves(),)),
+        Exec(
+            ref=ObjectRef(api="v1", kind="Pod", name="busy", namespace="default"),
+            description="look",
+            tool="py-spy",
+            container="main",
+            seconds=5,
+        ),
     )
 
 

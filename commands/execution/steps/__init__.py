@@ -3,6 +3,7 @@
 from commands.execution.steps.create import Create
 from commands.execution.steps.delete import Delete
 from commands.execution.steps.evict import Evict
+from commands.execution.steps.exec import Exec
 from commands.execution.steps.patch import Patch
 from commands.execution.steps.record import Record
 from commands.execution.steps.running import Running
@@ -18,6 +19,7 @@ Step = (
     | Wait
     | Running
     | Record
+    | Exec
 )
 
-__all__ = ["Create", "Delete", "Evict", "Patch", "Record", "Running", "Scale", "Step", "Wait"]
+__all__ = ["Create", "Delete", "Evict", "Exec", "Patch", "Record", "Running", "Scale", "Step", "Wait"]
