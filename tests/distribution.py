@@ -25,6 +25,7 @@ GROUPS = {
     "tests/collectors/cluster/test_real_gpu_claims.py": "kubernetes",
     "tests/commands/core/test_real_impersonation.py": "kubernetes",
     "tests/commands/node/test_drain_servers.py": "kubernetes",
+    "tests/commands/node/test_repair_servers.py": "kubernetes",
     "tests/commands/training/test_jobsets.py": "kubernetes",
     "tests/commands/training/test_real_kubernetes.py": "kubernetes",
     "tests/commands/training/test_two_kinds_named_job.py": "kubernetes",

@@ -6,6 +6,7 @@ from alerts.cards.posted import CardId, CardKind, PostedCard, new_card
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
 from commands.core.parent_members import cards_about
+from commands.execution.job_runs import JobRun
 from commands.execution.plan import Plan, PlanState, StepRecord
 from commands.execution.plan_journal import records_of
 from commands.execution.preview import can_undo, card_of, expired, preview
@@ -42,7 +43,7 @@ async def _compose(
         message = expired(found) if is_late else preview(found)
         return Composed(message=message, is_final=is_late, next_due=found.expires_at)
     records = await records_of(found, snapshot)
-    message = card_of(found, records)
+    message = card_of(found, records, await snapshot.rows(JobRun).find(plan=found.id))
     if found.ended_at is None:
         return Composed(message=message)
     until = found.ended_at + PLAN_CARD_LIFETIME
@@ -51,5 +52,7 @@ async def _compose(
 
 
 PLAN_CARD = CardDefinition(
-    kind=CardKind.PLAN, compose=_compose, depends_on={Plan: own, StepRecord: lambda record: (record.plan,)}
+    kind=CardKind.PLAN,
+    compose=_compose,
+    depends_on={Plan: own, StepRecord: lambda record: (record.plan,), JobRun: lambda run: (run.plan,)},
 )

@@ -9,6 +9,7 @@ from alerts.store import Store
 from bot.jobs.due_commands import DueCommands
 from bot.jobs.due_work import DueWork
 from bot.jobs.incident_reminder import IncidentReminder
+from bot.jobs.job_removal import JobRemoval
 from bot.jobs.lease_reminder import LeaseReminder
 from bot.jobs.owner_reminder import OwnerReminder
 from bot.jobs.parent_reminder import ParentReminder
@@ -36,6 +37,7 @@ def due_works(
         settlements.work,
         LeaseReminder(store, clusters, clock).work,
         OwnerReminder(store, clock).work,
+        JobRemoval(store, clusters).work,
         *IncidentReminder(store, every=remind_after, routing=routing).works,
         *ParentReminder(store, every=remind_after, routing=routing).works,
     )

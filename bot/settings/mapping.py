@@ -15,6 +15,7 @@ from collectors.facts.clock import Clock
 from commands.core.budgets import Budgets, Pool
 from commands.core.context import Cluster, Defaults
 from commands.core.grant import Grant
+from commands.core.node_script import NodeJobDefaults
 from commands.core.permissions import Permissions
 from commands.core.remediations import REMEDIATION
 from commands.core.windows import WindowGate
@@ -24,6 +25,7 @@ from commands.gates.breaker import BreakerLimits, BreakerScope
 from commands.gates.budget import Budget, BudgetScope
 from commands.gates.remediation import Allowance
 from commands.gates.window import InWindow, PlannedWindow
+from commands.node.repair.repair_list import of_settings
 
 
 def permissions_of(settings: Settings) -> Permissions:
@@ -125,6 +127,20 @@ def defaults_of(settings: Settings, persons: PersonBook) -> Defaults:
         stacks_image=commands.stacks_image,
         owners=owners_of(settings, persons),
         redact=settings.redact,
+        node_jobs=node_jobs_of(settings),
+        repairs={name: of_settings(name, one) for name, one in settings.repairs.items()},
+    )
+
+
+def node_jobs_of(settings: Settings) -> NodeJobDefaults:
+    """Return where Jobs on nodes run, and with which images."""
+    jobs = settings.node_jobs
+    return NodeJobDefaults(
+        namespace=jobs.namespace,
+        image=jobs.image,
+        images=jobs.images,
+        pull_secrets=jobs.pull_secrets,
+        start_within=jobs.start_within,
     )
 
 

@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from alerts.time_intervals import TimePeriod, read_period
 from bot.settings.channels import ChannelSettings, SlackSettings
 from bot.settings.gates import BreakerSettings, BudgetSettings, PoolSettings, WindowSettings
+from bot.settings.jobs_on_nodes import NodeJobsSettings, RepairName, RepairSettings
 from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Matchers, Section, TlsConfig
 from bot.settings.value_types import (
     Address,
@@ -337,6 +338,8 @@ class Settings(BaseSettings):
     time_intervals: dict[str, tuple[TimePeriodSettings, ...]] = Field(default={})
     inhibit_rules: tuple[InhibitRuleSettings, ...] = ()
     commands: CommandsSettings = CommandsSettings()
+    node_jobs: NodeJobsSettings = NodeJobsSettings()
+    repairs: dict[RepairName, RepairSettings] = Field(default={})
     language: Literal["en", "zh"] = Field(default="en", description="of cards, answers and help")
     timezone: TimeZone = "UTC"
     redact: tuple[RedactPattern, ...] = ()

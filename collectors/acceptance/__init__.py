@@ -1,1 +1,1 @@
-"""Readers of what the tests of a suite print about a node, in the tools' own formats. Pure; nothing of it is trusted."""
+"""Readers of what the tests of a suite print about a node, in the tools' own formats. Pure; none of it is trusted."""

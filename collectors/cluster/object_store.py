@@ -14,6 +14,7 @@ from collectors.cluster.kinds import ResourceKind
 
 T = TypeVar("T", bound=KubernetesObject)
 KeysOf = Callable[[Any], Keys]
+FEW = 16  # objects of a key of an index, whose dict is rather made again than kept
 
 
 class ObjectChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -91,11 +92,15 @@ class ObjectStore(Generic[T]):
 
 
 class _Index(Generic[T]):
-    """One index. Only the tuples of keys that changed since the last snapshot are rebuilt."""
+    """One index. Only the tuples of keys that changed since the last snapshot are rebuilt.
+
+    Most keys have few objects. Their members are made of the tuple when one changes, and not kept: at 50,000 pods these
+    small dicts are a twentieth of the memory.
+    """
 
     def __init__(self, keys_of: KeysOf) -> None:
         self._keys_of = keys_of
-        self._live: dict[str, dict[str, T]] = {}
+        self._members: dict[str, dict[str, T]] = {}  # of keys that changed, and of those with many objects
         self._tuples: dict[str, tuple[T, ...]] = {}
         self._changed: set[str] = set()
         self._frozen: Mapping[str, tuple[T, ...]] | None = None
@@ -105,27 +110,31 @@ class _Index(Generic[T]):
         if before is not None:
             for one in self._keys_of(before):
                 if one not in new:
-                    self._live[one].pop(key, None)
+                    self._members_of(one).pop(key, None)
                     self._changed.add(one)
         if after is not None:
             for one in new:
-                found = self._live.get(one)
-                if found is None:
-                    self._live[one] = {key: after}
-                else:
-                    found[key] = after
+                self._members_of(one)[key] = after
             self._changed.update(new)
 
     def settle(self) -> None:
         if self._changed:
             self._frozen = None
         for one in self._changed:
-            if found := self._live[one]:
+            found = self._members[one]
+            if found:
                 self._tuples[one] = tuple(found.values())
             else:
-                del self._live[one]
                 self._tuples.pop(one, None)
+            if len(found) <= FEW:
+                del self._members[one]
         self._changed.clear()
+
+    def _members_of(self, one: str) -> dict[str, T]:
+        found = self._members.get(one)
+        if found is None:
+            found = self._members[one] = {member.key: member for member in self._tuples.get(one, ())}
+        return found
 
     def frozen(self) -> Mapping[str, tuple[T, ...]]:
         """Return the tuples by key; the same mapping while no object in it changes."""

@@ -18,6 +18,7 @@ from collectors.gpu_activity import IDLE_AFTER
 from collectors.sources.source_port import LogReader
 from collectors.trainings.training import Training
 from commands.core.grant import Grant
+from commands.core.node_script import NodeJobDefaults, Repair
 from commands.core.persons import EachTheirOwn, Persons
 from commands.core.request import Actor, Upload
 from commands.core.rule_runs import RuleRun
@@ -82,6 +83,8 @@ class Defaults:
     stacks_image: str = ""  # of containers that `pod stacks` adds
     owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> the person
     redact: tuple[str, ...] = ()  # patterns for shown log lines, in addition to the shipped ones
+    node_jobs: NodeJobDefaults = field(default_factory=NodeJobDefaults)
+    repairs: Mapping[str, Repair] = field(default_factory=dict)  # of the settings, by name
 
 
 class Confirm(Protocol):

@@ -154,6 +154,13 @@ class ClusterWriter:
         items: list[dict[str, Any]] = found.get("items") or []
         return items
 
+    async def pod_log(self, ref: ObjectRef, *, tail: int, byte_limit: int) -> str:
+        """Return the last lines of the log of a pod's container, as they are: nothing is redacted."""
+        params = {"tailLines": str(tail), "limitBytes": str(byte_limit)}
+        accept = (("Accept", "*/*"),)
+        found = await self._client.call("GET", address(ref, "log"), params=params, headers=accept)
+        return found.decode(errors="replace")
+
     async def patch(
         self,
         ref: ObjectRef,

@@ -17,6 +17,7 @@ from collectors.facts.sentences import said_by, sentence
 from collectors.internal_errors import InternalErrors
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.impersonation import Impersonation, NotListedError
+from commands.execution.job_runs import JobRuns
 from commands.execution.plan import Plan, Stage, StepState
 from commands.execution.plan_gate import Gate, open_gate
 from commands.execution.plan_journal import Journal, belongs, recorded_of
@@ -151,7 +152,9 @@ class PlanExecutor:
             return Refused(reason=said_by(error))
         if isinstance(step, Record):
             return await self._recorded(journal, number, slots, writer)
-        attempt = Attempt(writer, plan=plan.id, put=partial(self._put, plan.id), was_sent=was_begun)
+        runs = JobRuns(self._store, self._clock, cluster=plan.cluster, plan=plan.id)
+        put = partial(self._put, plan.id)
+        attempt = Attempt(writer, plan=plan.id, put=put, was_sent=was_begun, runs=runs)
         if was_begun and journal.is_cancelled:
             return await self._runner.look(step, attempt)
 

@@ -18,6 +18,7 @@ from alerts.cards.message import (
 from alerts.cards.text import Text, bold, code, group, joined, markup, moment, person, text
 from collectors.facts.sentences import counted, listed, sentence, word
 from commands.execution.going_over import button_label, heading_of_reason
+from commands.execution.job_runs import JobRun
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
 from commands.execution.steps import Delete, Record, Running, Step, Wait
@@ -25,6 +26,8 @@ from commands.execution.tools.folding import fold_blocks
 
 STEPS_SHOWN = 12
 DISRUPTED_SHOWN = 8
+LOG_LINES_SHOWN = 12  # of each Job's log, on the plan's card
+LOGS_SHOWN = 4  # Jobs whose logs are shown
 MIN_SHOWN_DURATION = timedelta(seconds=1)  # shorter plans finish at once
 _MARKS = {
     StepState.WAITING: "○",
@@ -145,7 +148,7 @@ def _will(plan: Plan) -> Text:
     return text(bold("It will"), "\n", joined("\n", lines))
 
 
-def card_of(plan: Plan, records: Sequence[StepRecord]) -> Message:
+def card_of(plan: Plan, records: Sequence[StepRecord], runs: Sequence[JobRun] = ()) -> Message:
     """Return the card of a confirmed plan: its progress, and how it ended."""
     tone, mark, state = {
         PlanState.PROPOSED: (Color.INFO, "○", "proposed"),
@@ -172,6 +175,7 @@ def card_of(plan: Plan, records: Sequence[StepRecord]) -> Message:
     else:
         lines = _step_lines(plan, records, at_most=STEPS_SHOWN)
         blocks.append(Paragraph(text=joined("\n", map(markup, lines))))
+    blocks += _logs(runs, at_most=LOG_LINES_SHOWN)
     if buttons := _buttons(plan, records):
         blocks.append(Buttons(buttons=buttons))
     blocks.append(Context(text=_who(plan)))
@@ -197,7 +201,7 @@ def _going_over(plan: Plan) -> tuple[Button, ...]:
     return (Button(label=button_label(plan.held_by), line=f"plan exceed {plan.id}"),)
 
 
-def details(plan: Plan, records: Sequence[StepRecord]) -> Message:
+def details(plan: Plan, records: Sequence[StepRecord], runs: Sequence[JobRun] = ()) -> Message:
     """Return everything known about a plan, for `plan show`."""
     rows: list[tuple[str, Text]] = [
         ("line", text(code(plan.line))),
@@ -228,6 +232,7 @@ def details(plan: Plan, records: Sequence[StepRecord]) -> Message:
     blocks: list[Block] = [
         Fields(rows=tuple(rows)),
         _all_steps(plan, records),
+        *_logs(runs, at_most=0),
     ]
     if buttons := _buttons(plan, records):
         blocks.append(Buttons(buttons=buttons))
@@ -279,6 +284,12 @@ def _buttons(plan: Plan, records: Sequence[StepRecord]) -> tuple[Button, ...]:
     if plan.state in (PlanState.CONFIRMED, PlanState.RUNNING):
         return (Button(label="Stop after this step", line=f"plan cancel {plan.id}"),)
     return (Button(label="Undo", line=f"plan undo {plan.id}"),) if can_undo(plan, records) else ()
+
+
+def _logs(runs: Sequence[JobRun], *, at_most: int) -> list[Block]:
+    """Return the last lines of the logs of the newest Jobs; 0: all lines."""
+    newest = sorted((run for run in runs if run.log), key=lambda run: run.began_at)[-LOGS_SHOWN:]
+    return [Preformatted(lines=tuple(run.log.splitlines()[-at_most:])) for run in newest]
 
 
 def _all_steps(plan: Plan, records: Sequence[StepRecord]) -> Block:

@@ -10,6 +10,7 @@ from commands.node.drain import DRAIN
 from commands.node.hand_over import HandOverNodes, plan_hand_over
 from commands.node.history import HISTORY
 from commands.node.node_list import LIST
+from commands.node.repair.repair_node import REPAIR
 from commands.node.show import ShowNode, show
 
 _PATCH_NODES = Patch.rights("", "nodes")
@@ -41,6 +42,7 @@ COMMANDS = (
         example='node cordon gpu-a04 --reason "fan failure" --for 4h',
     ),
     DRAIN,
+    REPAIR,
     Command(
         noun="node",
         verb="hand-over",

@@ -11,6 +11,7 @@ from commands.core.command import Answer, Command, DeniedError
 from commands.core.confirmation import already, namespaces_of, no_plan
 from commands.core.context import CommandContext
 from commands.core.parameter_types import PLAN, reason_option
+from commands.execution.job_runs import JobRun
 from commands.execution.plan import Plan, PlanState
 from commands.execution.plan_outcome import end_unbegun
 from commands.execution.preview import details
@@ -25,7 +26,9 @@ class ExceedBudget:
 
 async def show(named: PlanName, context: CommandContext) -> Answer:
     plan = await stored_plan(named, context)
-    return Answer(message=details(plan, await journal_of(plan, context)))
+    async with context.store.read() as snapshot:
+        runs = await snapshot.rows(JobRun).find(plan=plan.id)
+    return Answer(message=details(plan, await journal_of(plan, context), runs))
 
 
 async def confirm(named: PlanName, context: CommandContext) -> Answer:

@@ -64,6 +64,7 @@ class Kubelets:
     namespace: str
     most_terminating: int = 0  # pods at the same time
     ends_pods: bool = True
+    starts_pods: bool = True
     ended: list[str] = field(default_factory=list)
 
     @property
@@ -228,7 +229,7 @@ class Kubelets:
             if name in terminating and self.ends_pods:
                 await self.call("DELETE", self.path("pods", name), {"gracePeriodSeconds": 0})
                 self.ended.append(name)
-            elif one["spec"].get("nodeName") and one["status"].get("phase") == "Pending":
+            elif self.starts_pods and one["spec"].get("nodeName") and one["status"].get("phase") == "Pending":
                 await self.started(name)
 
 

@@ -1,8 +1,10 @@
 """Plans to execute on a look-alike, a store for their journal, and a process that crashes."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from alerts.store import StoreSnapshot
@@ -13,8 +15,21 @@ from commands.execution.plan import Origin, Plan, PlanState, StepRecord, in_orde
 from commands.execution.plan_journal import records_of
 from commands.execution.preconditions import Precondition
 from commands.execution.record_steps import record
-from commands.execution.steps import Create, Delete, Evict, Exec, Patch, Record, Running, Scale, Step, Wait
+from commands.execution.steps import (
+    Create,
+    Delete,
+    Evict,
+    Exec,
+    NodeJob,
+    Patch,
+    Record,
+    Running,
+    Scale,
+    Step,
+    Wait,
+)
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from demo.lookalikes.kubernetes.store import Change
 from tests.support.memory_store import MemoryStore
 from tests.support.rows import a_lease
 
@@ -68,17 +83,18 @@ class DyingStore:
             raise Crash
 
 
-# What the step of each kind in `furnished` changes in the cluster, as a watch sees it; None: nothing.
-EFFECTS: Mapping[type[Step], tuple[str, str] | None] = {
-    Patch: ("MODIFIED", "gpu-a01"),
-    Create: ("ADDED", "new"),
-    Delete: ("DELETED", "old"),
-    Scale: ("MODIFIED", "dns"),
-    Evict: ("DELETED", "web-0"),
-    Wait: None,
-    Running: None,
-    Record: None,
-    Exec: None,
+# What the step of each kind in `furnished` changes in the cluster, as a watch sees it.
+EFFECTS: Mapping[type[Step], tuple[tuple[str, str], ...]] = {
+    Patch: (("MODIFIED", "gpu-a01"),),
+    Create: (("ADDED", "new"),),
+    Delete: (("DELETED", "old"),),
+    Scale: (("MODIFIED", "dns"),),
+    Evict: (("DELETED", "web-0"),),
+    Wait: (),
+    Running: (),
+    Record: (),
+    NodeJob: (("ADDED", "mend"), ("MODIFIED", "mend"), ("DELETED", "mend")),  # its controller ends it
+    Exec: (),
 }
 
 
@@ -131,6 +147,7 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
         namespace="default",
     )
     dns = ObjectRef(api="apps/v1", kind="Deployment", name="dns", namespace="default")
+    kube.store.listen(lambda change: _end_job(kube, change))
     fresh = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new", "namespace": "default"}}
     cordon = Patch(
         ref=ObjectRef(api="v1", kind="Node", name="gpu-a01", uid=node["metadata"]["uid"]),
@@ -158,6 +175,13 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
         Wait(ref=dns, description="wait", path=("spec", "replicas"), at_least=3, seconds=5),
         Running(ref=dns, description="wait for its pods", label="app=dns", count=0, seconds=5),
         record("leases", LEASE, text="record the lease", about=(cordon.leaves(),)),
+        NodeJob(
+            node=cordon.ref,
+            manifest=a_job("mend"),
+            script="mend",
+            description="run mend on gpu-a01",
+            start_within=5,
+            run_within=5,
         Exec(
             ref=ObjectRef(api="v1", kind="Pod", name="busy", namespace="default"),
             description="look",
@@ -166,6 +190,29 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
             seconds=5,
         ),
     )
+
+
+def a_job(name: str, namespace: str = "default") -> dict[str, Any]:
+    container = {"name": "script", "image": "tools:1", "command": ["true"]}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "backoffLimit": 0,
+            "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
+        },
+    }
+
+
+def _end_job(kube: KubernetesLookalike, change: Change) -> None:
+    """Complete a Job as soon as it was created, as its controller would."""
+    if change.type != "ADDED" or change.kind.kind != "Job":
+        return
+    meta = change.after.tree["metadata"]
+    done = {"status": {"conditions": [{"type": "Complete", "status": "True"}]}}
+    ended = partial(kube.patch, "jobs", meta["namespace"], meta["name"], done, status=True)
+    asyncio.get_running_loop().call_soon(ended)
 
 
 def plan_of(*steps: Step) -> Plan:

@@ -18,7 +18,15 @@ from alerts.matching import parse_matchers
 from alerts.silences import Silence
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
-from commands.models import AuditEntry, CordonLease, HandledRequest, Launch, ReclaimRequest, TrainingNotice
+from commands.execution.job_runs import JobRun
+from commands.models import (
+    AuditEntry,
+    CordonLease,
+    HandledRequest,
+    Launch,
+    ReclaimRequest,
+    TrainingNotice,
+)
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -189,3 +197,19 @@ def a_notice(at: datetime, **changes: Any) -> TrainingNotice:
         failed_at=at,
     )
     return replace(row, **changes)
+
+
+def a_job_run(**more: Any) -> JobRun:
+    run = JobRun(
+        id="p1/gpu-a04/repair/nvidia-uvm/0",
+        cluster="prod-a",
+        plan="p1",
+        node="gpu-a04",
+        node_uid="u1",
+        script="repair/nvidia-uvm",
+        namespace="yardmaster-jobs",
+        job="yardmaster-gpu-a04-1",
+        began_at=NOON,
+        log="loaded nvidia-uvm",
+    )
+    return replace(run, **more)

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 from commands.execution.cluster_writer import collection
+from commands.execution.object_refs import ObjectRef
 from commands.execution.rights import Right
-from commands.execution.steps import Record, Step
+from commands.execution.steps import NodeJob, Record, Step
 
 LOOKING = {
     "get",
@@ -30,9 +31,10 @@ def _needs(step: Step) -> tuple[Right, ...]:
     """Return the rights of the step's kind for its own object."""
     if isinstance(step, Record):
         return ()
-    plural = collection(step.ref).rpartition("/")[2]
+    ref = _written(step)
+    plural = collection(ref).rpartition("/")[2]
     subresource = getattr(step, "subresource", "")
-    group = step.ref.api.rpartition("/")[0]
+    group = ref.api.rpartition("/")[0]
     return type(step).rights(group, f"{plural}/{subresource}" if subresource else plural)
 
 
@@ -40,5 +42,11 @@ def _covers(right: Right, group: str, resource: str, verb: str, step: Step) -> b
     if (right.group, True, True) != (group, resource in right.resources, verb in right.verbs):
         return False
     assert not isinstance(step, Record)
-    is_there = right.namespace in ("", step.ref.namespace)
-    return is_there and (not right.names or step.ref.name in right.names)
+    ref = _written(step)
+    return right.namespace in ("", ref.namespace) and (not right.names or ref.name in right.names)
+
+
+def _written(step: Step) -> ObjectRef:
+    """Return the object that the step writes: a Job, where it is about a node."""
+    assert not isinstance(step, Record)
+    return step.job if isinstance(step, NodeJob) else step.ref

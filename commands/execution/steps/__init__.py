@@ -4,6 +4,7 @@ from commands.execution.steps.create import Create
 from commands.execution.steps.delete import Delete
 from commands.execution.steps.evict import Evict
 from commands.execution.steps.exec import Exec
+from commands.execution.steps.nodejob import NodeJob
 from commands.execution.steps.patch import Patch
 from commands.execution.steps.record import Record
 from commands.execution.steps.running import Running
@@ -20,6 +21,19 @@ Step = (
     | Running
     | Record
     | Exec
+    | NodeJob
 )
 
-__all__ = ["Create", "Delete", "Evict", "Exec", "Patch", "Record", "Running", "Scale", "Step", "Wait"]
+__all__ = [
+    "Create",
+    "Delete",
+    "Evict",
+    "Exec",
+    "NodeJob",
+    "Patch",
+    "Record",
+    "Running",
+    "Scale",
+    "Step",
+    "Wait",
+]

@@ -8,6 +8,7 @@ import msgspec
 
 from collectors.facts.results import SourceError
 from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.job_runs import JobRuns
 from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.execution.object_state import ObjectState, name_of
 from commands.execution.rights import Right
@@ -30,12 +31,14 @@ class Attempt:
         put: Callable[[Any], Awaitable[None]],
         was_sent: bool,
         alone: asyncio.Lock | None = None,
+        runs: JobRuns | None = None,
     ) -> None:
         self.writer = writer
         self.plan = plan
         self.put = put  # writes the row of a Record step
         self.was_sent = was_sent
         self.alone = alone or asyncio.Lock()  # held while a row is compared with its objects, and written
+        self.runs = runs  # the rows of the plan's Jobs
 
     async def send(self, write: Awaitable[T]) -> T:
         """Await a write. Every write of a step goes through here: from now on, an error leaves its outcome unknown.

@@ -18,3 +18,8 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
+
+{{/* The namespace of Jobs that run on nodes. */}}
+{{- define "yardmaster.jobs-namespace" -}}
+{{- ((.Values.settings).node_jobs).namespace | default "yardmaster-jobs" -}}
+{{- end }}

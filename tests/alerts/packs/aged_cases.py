@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import msgspec
+
 from tests.alerts.packs.log_case import LogCase, LogEvent
 from tests.alerts.packs.log_cases import LOG_CASES
 from tests.alerts.packs.timing import TIMING
@@ -23,7 +25,7 @@ def _at_the_edge(case: LogCase) -> tuple[LogCase, ...]:
 
 
 def _older(case: LogCase, seconds: float) -> tuple[LogEvent, ...]:
-    return tuple(replace(event, ago=event.ago + seconds) for event in case.events)
+    return tuple(msgspec.structs.replace(event, ago=event.ago + seconds) for event in case.events)
 
 
 def _one_pair_a_rule() -> tuple[LogCase, ...]:

@@ -24,7 +24,7 @@ from collectors.facts.results import Blind, Sample
 from collectors.trainings.catalogue import read_trainings
 from collectors.trainings.training import Training
 from tests.alerts.packs.check_case import CheckCase, check_input
-from tests.alerts.packs.expected import Fired
+from tests.alerts.packs.expected import WrittenAlert
 from tests.support.objects import NOW, inventory, read
 from tests.support.quick_yaml import from_yaml
 
@@ -42,14 +42,6 @@ class WrittenSample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def read(self) -> Sample:
         return Sample(labels=Labels(self.labels), value=self.value)
-
-
-class WrittenAlert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An alert that must fire: exactly these labels besides alertname, and this summary."""
-
-    labels: dict[str, str]
-    summary: str
-    texts: tuple[str, ...] | None = None
 
 
 class WrittenCase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -90,7 +82,7 @@ class WrittenCase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
                 standing=[Labels(one) for one in self.standing],
                 **inputs,
             ),
-            fired=tuple(Fired(labels=one.labels, summary=one.summary, texts=one.texts) for one in self.fires),
+            fired=tuple(one.read() for one in self.fires),
         )
 
 

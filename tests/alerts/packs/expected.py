@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fired:
@@ -14,3 +16,14 @@ class Fired:
     labels: Mapping[str, str]
     summary: str
     texts: tuple[str, ...] | None = None
+
+
+class WrittenAlert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Such an alert as a file of cases has it."""
+
+    labels: dict[str, str]
+    summary: str
+    texts: tuple[str, ...] | None = None
+
+    def read(self) -> Fired:
+        return Fired(labels=self.labels, summary=self.summary, texts=self.texts)

@@ -1,9 +1,10 @@
 """A case of a log rule: lines, and the alerts that they fire. Times are seconds before the query."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
+
+import msgspec
 
 from demo.world.logs.event_lines import lines_of
 from demo.world.logs.line import Line
@@ -15,8 +16,7 @@ from tests.support.objects import NOW
 _KLOG_DAY = re.compile(r"(?<=^[IWEF])\d{4} ")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogEvent:
+class LogEvent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An event `ago` seconds before the query, repeated `times` times a second apart; or a literal line."""
 
     what: str = ""
@@ -24,7 +24,7 @@ class LogEvent:
     times: int = 1
     node: str = "gpu-a01"
     gpu: int | None = None
-    facts: Mapping[str, str] = field(default_factory=dict)
+    facts: dict[str, str] = {}
     text: str = ""  # instead of `what`: a line that the demo does not write
     unit: str = "kernel"
     pod: PodKey | None = None  # whose container writes the text, instead of the unit
@@ -40,9 +40,7 @@ class LogEvent:
                 line = Line(at=at, text=text, level=self.level, node=self.node, unit=unit, pod=self.pod)
                 found.append(line)
             else:
-                happened = WorldEvent(
-                    at=at, what=self.what, node=self.node, gpu=self.gpu, facts=dict(self.facts)
-                )
+                happened = WorldEvent(at=at, what=self.what, node=self.node, gpu=self.gpu, facts=self.facts)
                 found += lines_of(happened, state)
         return found
 

@@ -32,7 +32,16 @@ from tests.support.execution import plan_of
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
 from tests.support.remediations import a_breaker, a_remediation
-from tests.support.rows import NOON, a_card, a_handled_request, a_launch, a_notice, a_request, an_alert
+from tests.support.rows import (
+    NOON,
+    a_card,
+    a_handled_request,
+    a_job_run,
+    a_launch,
+    a_notice,
+    a_request,
+    an_alert,
+)
 from tests.support.trainings import a_training
 
 CONTEXT = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
@@ -105,7 +114,7 @@ FULL: Mapping[CardKind, tuple[Any, ...]] = {
             resolved_at=None,
         ),
     ),
-    CardKind.PLAN: (FAILED_PLAN,),
+    CardKind.PLAN: (FAILED_PLAN, replace(a_job_run(), plan="i1", cluster="lab")),
     CardKind.RECLAIM_REQUEST: (
         a_request(
             NOON,

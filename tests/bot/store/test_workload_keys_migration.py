@@ -127,6 +127,7 @@ async def file(tmp_path: Path) -> Path:
         later = (
             "breakers",
             "inbox_marks",
+            "job_runs",
             "members",
             "parents",
             "remediations",

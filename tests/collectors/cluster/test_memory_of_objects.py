@@ -2,6 +2,7 @@
 
 import json
 import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from benchmarks.large_cluster_objects import lists
 from collectors.cluster.decoder import KindDecoder
 from collectors.cluster.host_mounts import by_kept_mount
 from collectors.cluster.kinds import DEPLOYMENTS, PODS
+from collectors.cluster.object_store import ObjectStore
 from collectors.cluster.objects import Pod
 from collectors.facts.sentences import Sentence
 
@@ -95,3 +97,23 @@ def test_the_whole_object_in_an_annotation_is_not_kept() -> None:
 def test_a_pod_that_is_made_elsewhere_is_as_one_that_was_decoded(phase: str) -> None:
     (found,) = decoded(pod("a"))
     assert found.status.__replace__(phase=phase) == found.status
+
+
+def test_an_index_of_single_objects_takes_little_memory() -> None:
+    pods = decoded(
+        *(
+            pod(f"detr-{number}", metadata={"name": f"detr-{number}", "uid": f"u{number}"})
+            for number in range(2_000)
+        )
+    )
+    by_uid = replace(PODS, indexes=(lambda one: (one.metadata.uid,),))
+    tracemalloc.start()
+    try:
+        store = ObjectStore(by_uid)
+        for one in pods:
+            store.put(one.metadata.name, one)
+        store.settle()
+        size, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert size / len(pods) < 200  # it was 300

@@ -29,8 +29,8 @@ from tests.support.execution import (
 )
 from tests.support.memory_store import MemoryStore
 
-# The start, two per step, why the eviction waits, the recorded row, and the end.
-JOURNAL_WRITES = 2 * len(EFFECTS) + 4
+# The start, two per step, why the eviction waits, the recorded row, three of the Job's row, and the end.
+JOURNAL_WRITES = 2 * len(EFFECTS) + 7
 
 
 @pytest.mark.parametrize("lands", [False, True], ids=["before the commit", "after the commit"])
@@ -56,7 +56,7 @@ async def test_after_a_crash_at_a_journal_write_each_step_is_done_exactly_once(
     stop()
     assert over.state is PlanState.DONE
     assert {one.state for one in await journalled(store, over)} == {StepState.DONE}
-    assert changes == Counter(effect for effect in EFFECTS.values() if effect is not None)
+    assert changes == Counter(effect for effects in EFFECTS.values() for effect in effects)
     async with store.unit() as unit:
         assert await unit.rows(CordonLease).find() == [LEASE]
         assert [entry.what for entry in await unit.rows(AuditEntry).find()] == ["done"]

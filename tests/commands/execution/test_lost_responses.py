@@ -48,7 +48,7 @@ async def test_a_plan_with_every_response_lost_once_does_each_step_once(
     over = await executor(store, writer).execute(plan)
     stop()
     assert over.state is PlanState.DONE, over.error
-    assert sorted(changes) == sorted(effect[1] for effect in EFFECTS.values() if effect is not None)
+    assert sorted(changes) == sorted(name for effects in EFFECTS.values() for _, name in effects)
     async with store.unit() as unit:
         assert await unit.rows(CordonLease).find() == [LEASE]
 

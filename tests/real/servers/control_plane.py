@@ -110,6 +110,7 @@ class ControlPlane:
                 "--service-account-issuer=https://kubernetes.default.svc",
                 f"--token-auth-file={certs / 'tokens.csv'}",
                 "--authorization-mode=RBAC",
+                "--allow-privileged=true",  # as clusters have it; a namespace forbids such pods
                 "--service-cluster-ip-range=10.0.0.0/16",
                 "--disable-admission-plugins=ServiceAccount",
             ),
