@@ -182,6 +182,7 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
             description="run mend on gpu-a01",
             start_within=5,
             run_within=5,
+        ),
         Exec(
             ref=ObjectRef(api="v1", kind="Pod", name="busy", namespace="default"),
             description="look",
