@@ -41,7 +41,9 @@ async def test_another_pod_that_got_the_name_meanwhile_is_left(
     assert second["metadata"]["uid"] != first["metadata"]["uid"]
     over = await yard.executor.execute(stored)
     assert over.state is PlanState.DONE, over.error
-    assert kube.get("pods", "work", "web-0")["metadata"]["uid"] == second["metadata"]["uid"]
+    left = kube.get("pods", "work", "web-0")
+    assert left is not None
+    assert left["metadata"]["uid"] == second["metadata"]["uid"]
 
 
 async def test_a_running_pod_without_a_controller_needs_a_second_person_but_for_its_owner(
