@@ -7,6 +7,7 @@ from alerts.routing import CardRouting
 from alerts.rules import Rule
 from bot.jobs import garbage_collection
 from bot.jobs.agenda import Agenda
+from bot.jobs.daily_leases import DailyLeases, Readers
 from bot.jobs.due_catalogue import due_works
 from bot.jobs.event_loop_lag import EventLoopLag
 from bot.jobs.launch_watcher import LaunchWatcher
@@ -18,7 +19,7 @@ from bot.jobs.training_notifier import NoticeRouting, TrainingNotifier
 from bot.jobs.unknown_steps import UnknownSteps
 from bot.jobs.window_announcer import WindowAnnouncer
 from bot.live_cluster import LiveCluster
-from bot.settings.mapping import allowance_of, owners_of, windows_of
+from bot.settings.mapping import allowance_of, daily_time_of, owners_of, windows_of
 from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from commands.core.pipeline import Pipeline
@@ -51,6 +52,13 @@ def wire_jobs(
     )
     plans = PlanRunner(store, executor, channel=channel, renew=pipeline.decisions.renew)
     unknown = UnknownSteps(store, executor, clock, errors=shared.errors)
+    daily = DailyLeases(
+        store,
+        clusters,
+        clock,
+        daily=daily_time_of(shared.settings, shared.persons),
+        readers=Readers(channel=channel, reaches_people=reaches_people, persons=shared.persons),
+    )
     works = due_works(
         store,
         clusters,
@@ -58,6 +66,7 @@ def wire_jobs(
         pipeline.handle,
         remind_after=shared.settings.incidents.remind_after,
         routing=routing,
+        daily=daily,
     )
     agenda = Agenda(store, clock, works, errors=shared.errors)
     launches = LaunchWatcher(
@@ -69,7 +78,7 @@ def wire_jobs(
         errors=shared.errors,
         reaches_people=reaches_people,
     )
-    leases = LeaseWatcher(store, clusters, clock, errors=shared.errors)
+    leases = LeaseWatcher(store, clusters, clock, follow=daily.follow, errors=shared.errors)
     notices = TrainingNotifier(
         store,
         clusters,

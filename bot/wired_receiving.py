@@ -89,7 +89,7 @@ def wire_alert_routes(
         options=ReadingOptions(
             lasts=receive.resolve_timeout,
             drop_labels=frozenset(receive.drop_labels),
-            clean=shared.redact.clean,
+            clean=shared.redact.remembering(),
         ),
         webhook_lasts=receive.repeated_within,
         senders=senders,

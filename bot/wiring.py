@@ -1,6 +1,6 @@
 """Wiring: every part is made here or in the `wired_` files, once, and passed to the parts that need it."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -169,9 +169,13 @@ def _assemble(
     people = _people(shared, conversation) if conversation else None
     known = clusters or {NO_CLUSTER: LiveCluster(NO_CLUSTER, clock=shared.clock)}
     routing = routing_of(shared.settings, default=channel)
-    pipeline = _pipeline(shared, known, views, people, routing=routing, rules=rules)
-    reconciler = wire_delivery(shared, opened, clusters, views, rules)
     recorders = {name: wire_recorder(shared, name, routing) for name in known}
+    receiver = wire_receiver(shared, known, views, recorders)
+    inbox = AlertInbox(
+        receiver, bodies, shared.store, shared.clock, note_waiting=shared.metrics.alerts_waiting.set
+    )
+    pipeline = _pipeline(shared, known, views, people, routing=routing, rules=rules, catch_up=inbox.caught_up)
+    reconciler = wire_delivery(shared, opened, clusters, views, rules)
     evaluators = {
         name: wire_evaluator(
             shared, cluster, views[name], recorders[name], partial(reconciler.mark_view_change, name)
@@ -188,10 +192,6 @@ def _assemble(
         reaches_people=lambda kind: kind in opened and opened[kind].notifier.capabilities.direct,
     )
     parts |= wire_store_watch(shared, opened, channel)
-    receiver = wire_receiver(shared, known, views, recorders)
-    inbox = AlertInbox(
-        receiver, bodies, shared.store, shared.clock, note_waiting=shared.metrics.alerts_waiting.set
-    )
     parts |= {
         "received alerts": receiver.run,
         "inbox of alerts": inbox.run,
@@ -258,6 +258,7 @@ def _pipeline(
     *,
     routing: CardRouting,
     rules: Callable[[], Mapping[str, Rule]],
+    catch_up: Callable[[], Awaitable[int]],
 ) -> Pipeline:
     missing = {one.name: not_connected(one) for one in shared.settings.clusters}
     windows = WindowGate(windows=windows_of(shared.settings), clock=shared.clock)
@@ -291,6 +292,7 @@ def _pipeline(
         rules=rules,
         unseen=unseen,
         rule_runs=rule_runs,
+        catch_up=catch_up,
         current=people.current if people else as_given,
         members=people.members if people else None,
         persons=shared.persons,

@@ -89,6 +89,7 @@ class CordonLease:
     node: str
     owner: str  # a person
     owner_name: str
+    teams: tuple[str, ...] = ()  # of the owner, who may extend and end it as well
     reason: str
     since: datetime
     until: datetime | None = None
@@ -102,6 +103,38 @@ class CordonLease:
     def remind_at(self) -> datetime | None:
         """Indexed in the store: when its owner is to be reminded, once."""
         return self.until if self.reminded_at is None else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeasedNode:
+    """A node that a daily reminder names, as it was then."""
+
+    cluster: str
+    node: str
+    since: datetime
+    reason: str
+    waits_for: str
+    is_past_its_end: bool = False
+
+
+@stored("daily_reminders", "owner", "due_at", over=lambda one: one.said_at)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DailyReminder:
+    """What the owner of cordons reads once a day. The next one of each owner is stored before it is due."""
+
+    id: str  # the owner and `at`
+    owner: str  # a person
+    owner_name: str
+    at: datetime
+    said_at: datetime | None = None
+    nodes: tuple[LeasedNode, ...] = ()
+    is_direct: bool = False  # the owner has a direct message
+    cluster: str = ""  # it is about several
+
+    @property
+    def due_at(self) -> datetime | None:
+        """Indexed in the store: when it is to be said, once."""
+        return self.at if self.said_at is None else None
 
 
 class ReclaimState(StrEnum):

@@ -62,7 +62,7 @@ def parent_card(
 ) -> Message:
     """Return the card as its members are now."""
     is_listed = parent.listed == parent.standing.extent
-    lines = (*parent_lines(parent, members, context), *_cause_and_stake(parent))
+    lines = (*parent_lines(parent, members, context), *_cause_and_stake(parent, members))
     blocks: list[Block] = [Paragraph(text=line) for line in lines]
     if parent.is_open and context.blind:
         blocks.append(Paragraph(text=text("⚪ ", bold("Cannot see it now: "), context.blind)))
@@ -97,10 +97,11 @@ def parent_lines(
     return text(label, trainings), _worst_or_end(parent, members)
 
 
-def _cause_and_stake(parent: ParentIncident) -> Iterator[Text]:
+def _cause_and_stake(parent: ParentIncident, members: Iterable[Incident]) -> Iterator[Text]:
     if parent.is_open and (cause := likely_cause_said(parent)):
         yield text(bold("Likely cause: "), cause)
-    if stake := stake_said(parent):
+    on_nodes = sum({node_of(one): one.gpus for one in members if one.is_open}.values())
+    if stake := stake_said(parent, on_nodes):
         yield text(bold("At stake: ") if parent.is_open else bold("Cost: "), stake)
 
 
@@ -150,11 +151,7 @@ def _nodes(parent: ParentIncident, members: Sequence[Incident]) -> Text:
         names.append(name)
     is_part = parent.is_open and parent.standing.open_nodes < parent.standing.nodes
     label = bold("Still: ") if is_part else bold("Nodes: ")
-    said = listed(sorted(names), more=len(nodes) - len(names))
-    gpus = sum({node_of(one): one.gpus for one in newest}.values())
-    if not gpus:
-        return text(label, said)
-    return text(label, counted("{nodes} · {count} GPU", "{nodes} · {count} GPUs", nodes=said, count=gpus))
+    return text(label, listed(sorted(names), more=len(nodes) - len(names)))
 
 
 def _where_all_are(parent: ParentIncident, *, is_listed: bool) -> Text:

@@ -24,9 +24,14 @@ _PLACES = {  # by the kind of what the nodes have in common
 
 
 def place_shown(parent: ParentIncident) -> Sentence:
-    """Return what its nodes have in common. A name such as `rack-d` says itself what it is."""
-    says_it = parent.name.casefold().startswith(parent.kind)
-    return sentence("{name}" if says_it else _PLACES.get(parent.kind, "{name}"), name=parent.name)
+    """Return what its nodes have in common."""
+    return _place(parent.kind, parent.name)
+
+
+def _place(kind: str, name: str) -> Sentence:
+    """Return the place. A name such as `rack-d` says itself what it is."""
+    says_it = name.casefold().startswith(kind)
+    return sentence("{name}" if says_it else _PLACES.get(kind, "{name}"), name=name)
 
 
 def likely_cause_said(parent: ParentIncident) -> Text:
@@ -52,7 +57,7 @@ def likely_cause_said(parent: ParentIncident) -> Text:
     )
     if not likely.kind:
         return text(first)
-    place = sentence(_PLACES[likely.kind], name=likely.name)
+    place = _place(likely.kind, likely.name)
     where = counted(
         "{place}, {hit} of its {count} node",
         "{place}, {hit} of its {count} nodes",
@@ -63,19 +68,26 @@ def likely_cause_said(parent: ParentIncident) -> Text:
     return text(listed((where, first), ";"))
 
 
-def stake_said(parent: ParentIncident) -> Text:
-    """Return what it costs; once it is over, what it cost."""
+def stake_said(parent: ParentIncident, on_nodes: int) -> Text:
+    """Return what it costs; once it is over, what it cost. `on_nodes`: the GPUs of the nodes that are open."""
     if not parent.is_open:
         hours = round(parent.gpu_hours_until(parent.resolved_at or parent.opened_at))
         said = counted("{count} GPU-hour was at stake", "{count} GPU-hours were at stake", count=hours)
         return text(said) if hours else ()
     gpus = round(parent.standing.at_stake)
+    if not gpus:
+        return ()
+    elsewhere = max(0, gpus - on_nodes)
+    here = counted("{count} GPU of these nodes", "{count} GPUs of these nodes", count=on_nodes)
+    waiting = counted("{count} GPU that waits for them", "{count} GPUs that wait for them", count=elsewhere)
+    parts = [said for said, count in ((here, on_nodes), (waiting, elsewhere)) if count]
     said = counted(
-        "{count} GPU stands still: a GPU-hour each hour",
-        "{count} GPUs stand still: {count} GPU-hours each hour",
+        "{gpus}: {count} GPU-hour each hour",
+        "{gpus}: {count} GPU-hours each hour",
+        gpus=listed(parts),
         count=gpus,
     )
-    return text(said) if gpus else ()
+    return text(said)
 
 
 def parent_headline(parent: ParentIncident) -> Sentence:

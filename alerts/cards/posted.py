@@ -25,6 +25,7 @@ class CardKind(StrEnum):
     WINDOW = "window"
     REMEDIATION = "remediation"
     BREAKER = "breaker"
+    DAILY_LEASES = "daily_leases"
 
 
 def card_id(kind: CardKind, of: str, channel: str) -> CardId:

@@ -10,6 +10,7 @@ from alerts.cards.posted import CardKind, PostedCard, ThreadReply
 from alerts.cards.text import markup
 from alerts.store import StoreSnapshot, table_of
 from bot.cards.card_kind import Affected, CardContext, CardDefinition, Composed
+from bot.cards.daily_lease_cards import DAILY_LEASES_CARD
 from bot.cards.incident_cards import INCIDENT_CARD, worded_of_incident
 from bot.cards.launch_cards import LAUNCH_CARD
 from bot.cards.notice_cards import NOTICE_CARD
@@ -31,6 +32,7 @@ CARD_DEFINITIONS: tuple[CardDefinition, ...] = (
     WINDOW_CARD,
     REMEDIATION_CARD,
     BREAKER_CARD,
+    DAILY_LEASES_CARD,
 )
 
 

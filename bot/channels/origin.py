@@ -66,5 +66,7 @@ async def _line_about(card: PostedCard, snapshot: StoreSnapshot) -> str:
             return f"rule doctor {remediation.rule} --cluster {card.cluster}" if remediation else ""
         case CardKind.BREAKER:
             return f"breaker list --cluster {card.cluster}"
+        case CardKind.DAILY_LEASES:
+            return "node list --out"
         case CardKind.WINDOW:
             return ""

@@ -108,14 +108,9 @@ class DesiredState:
         self._changed_cards, self._changed_replies = set(), set()
         if self._is_loaded and not cards and not replies:
             return []
-        async with self._store.read() as snapshot:
-            if not self._is_loaded:
-                cards |= {card.id for card in await snapshot.rows(PostedCard).find(state="live")}
-                unposted = await snapshot.rows(ThreadReply).find(state=("pending", "refused"))
-                cards |= {reply.card for reply in unposted}
-            if replies:
-                changed = await snapshot.rows(ThreadReply).get_all(sorted(replies))
-                cards |= {reply.card for reply in changed.values()}
+        if replies or not self._is_loaded:
+            async with self._store.read() as snapshot:
+                cards |= await self._cards_of(replies, snapshot)
         touched: list[CardEntry] = []
         ids = sorted(cards)
         for start in range(0, len(ids), BATCH_SIZE):
@@ -124,6 +119,16 @@ class DesiredState:
                 touched += await self._load_cards(ids[start : start + BATCH_SIZE], unit, now)
         self._is_loaded = True
         return touched
+
+    async def _cards_of(self, replies: set[str], snapshot: StoreSnapshot) -> set[str]:
+        """Return the ids of the cards of these replies; at the start also of all that have something to deliver."""
+        changed = await snapshot.rows(ThreadReply).get_all(sorted(replies))
+        cards: set[str] = {reply.card for reply in changed.values()}
+        if not self._is_loaded:
+            cards |= {card.id for card in await snapshot.rows(PostedCard).find(state="live")}
+            unposted = await snapshot.rows(ThreadReply).find(state=("pending", "refused"))
+            cards |= {reply.card for reply in unposted}
+        return cards
 
     async def _load_cards(self, ids: list[str], unit: Unit, now: datetime) -> list[CardEntry]:
         rows = await unit.rows(PostedCard).get_all(ids)

@@ -1,7 +1,7 @@
 """The reading part of Alertmanager's API, version 2, and its silences, which are those of `silence add`."""
 
 import shlex
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from alerts.inhibition import InhibitingAlerts, InhibitRule
 from alerts.lifecycle import AlertState
 from alerts.matching import Matcher, Operator, matches, parse_matchers
 from alerts.silences import Silence
-from alerts.store import Store
+from alerts.store import Store, StoreSnapshot
 from bot.cooperative import in_pieces
 from bot.http.alert_endpoints import busy_answer
 from bot.http.alertmanager_view import (
@@ -40,6 +40,8 @@ from commands.core.request import Actor, Request
 from commands.execution.plan import Origin
 
 _TRUE = ("true", "1", "t", "yes", "y", "on", "checked", "ok", "selected", "enabled")
+
+READ_AT_ONCE = 5_000  # alerts in memory while they are shown
 
 Answered = Callable[[web.Request, Actor], Awaitable[Any]]  # what is sent as JSON; None: an empty answer
 
@@ -114,32 +116,39 @@ class AlertmanagerApi:
         if not _is_ours(request):
             return []
         await self.settled()
+        views: list[tuple[str, msgspec.Raw]] = []
         async with self.store.read() as snapshot:
-            firing = await snapshot.rows(Alert).find(state=AlertState.FIRING)
             silences = [one for one in await snapshot.rows(Silence).find() if one.is_active(now)]
             whole = await incident_silences(silences, snapshot, now)
-        inhibiting = {cluster: InhibitingAlerts(self.inhibit_rules) for cluster in self.clusters}
-        async for alert in in_pieces(firing if self.inhibit_rules else ()):
-            if alert.cluster in inhibiting:
-                inhibiting[alert.cluster].put(alert)
-        covers = [one for one in silences if not one.incident]
-        views: list[tuple[str, msgspec.Raw]] = []
-        async for alert in in_pieces(firing):
-            if not matches(matchers, alert.labels):
-                continue
-            by = [one.id for one in covers if one.cluster == alert.cluster and one.covers(alert.labels, now)]
-            by += whole.get(alert.id, ())
-            theirs = inhibiting.get(alert.cluster)
-            inhibited_by = theirs.inhibiting(alert) if theirs is not None else ()
-            is_hidden = (
-                (by and not wanted["silenced"])
-                or (inhibited_by and not wanted["inhibited"])
-                or (not by and not inhibited_by and not wanted["active"])
-            )
-            if not is_hidden:
-                view = alert_view(alert, by, inhibited_by, now, ends_at=self.ends_at(alert))
-                views.append((alert.labels.get(GROUPED_BY, ""), msgspec.Raw(msgspec.json.encode(view))))
+            inhibiting = await self._inhibiting(snapshot)
+            covers = [one for one in silences if not one.incident]
+            async for alert in _firing(snapshot):
+                if not matches(matchers, alert.labels):
+                    continue
+                by = [
+                    one.id for one in covers if one.cluster == alert.cluster and one.covers(alert.labels, now)
+                ]
+                by += whole.get(alert.id, ())
+                theirs = inhibiting.get(alert.cluster)
+                inhibited_by = theirs.inhibiting(alert) if theirs is not None else ()
+                is_hidden = (
+                    (by and not wanted["silenced"])
+                    or (inhibited_by and not wanted["inhibited"])
+                    or (not by and not inhibited_by and not wanted["active"])
+                )
+                if not is_hidden:
+                    view = alert_view(alert, by, inhibited_by, now, ends_at=self.ends_at(alert))
+                    views.append((alert.labels.get(GROUPED_BY, ""), msgspec.Raw(msgspec.json.encode(view))))
         return views
+
+    async def _inhibiting(self, snapshot: StoreSnapshot) -> Mapping[str, InhibitingAlerts]:
+        """Return the alerts that may inhibit others, by cluster."""
+        found = {cluster: InhibitingAlerts(self.inhibit_rules) for cluster in self.clusters}
+        if self.inhibit_rules:
+            async for alert in _firing(snapshot):
+                if alert.cluster in found:
+                    found[alert.cluster].put(alert)
+        return found
 
     async def _groups(self, request: web.Request, _: Actor) -> list[dict[str, Any]]:
         return group_views(await self._shown(request))
@@ -235,6 +244,18 @@ class AlertmanagerApi:
         if len(named) == 1 and named[0] in self.clusters:
             return named[0]
         raise _RefusedError(f"add the matcher cluster=, with one of {', '.join(self.clusters)}")
+
+
+async def _firing(snapshot: StoreSnapshot) -> AsyncIterator[Alert]:
+    """Yield the firing alerts, a page at a time: all of them would be more than what the process has otherwise."""
+    page: Sequence[Alert] = ()
+    while not page or len(page) == READ_AT_ONCE:
+        last = page[-1].id if page else ""
+        page = await snapshot.rows(Alert).find(state=AlertState.FIRING, after=last, limit=READ_AT_ONCE)
+        if not page:
+            return
+        async for alert in in_pieces(page):
+            yield alert
 
 
 def _filter(request: web.Request) -> tuple[Matcher, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from alerts.routing import CardRouting
 from alerts.store import Store
+from bot.jobs.daily_leases import DailyLeases
 from bot.jobs.due_commands import DueCommands
 from bot.jobs.due_work import DueWork
 from bot.jobs.incident_reminder import IncidentReminder
@@ -27,15 +28,17 @@ def due_works(
     *,
     remind_after: timedelta,
     routing: CardRouting,
+    daily: DailyLeases | None = None,
 ) -> tuple[DueWork[Any], ...]:
     """Return all due work. `take` runs a command line; `remind_after`: see the setting `incidents.remind_after`. What
-    `routing` keeps from notifying is not repeated.
+    `routing` keeps from notifying is not repeated. `daily` reminds owners of their cordons.
     """
     settlements = SettlementCheck(store, clock)
     return (
         DueCommands(store, clock, take, follow=settlements.follow).work,
         settlements.work,
         LeaseReminder(store, clusters, clock).work,
+        *(daily.works if daily is not None else ()),
         OwnerReminder(store, clock).work,
         JobRemoval(store, clusters).work,
         *IncidentReminder(store, every=remind_after, routing=routing).works,

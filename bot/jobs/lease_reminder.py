@@ -137,7 +137,7 @@ def reminder(lease: CordonLease, node: NodeNow | None) -> tuple[Text, tuple[Butt
         )
     else:
         said.append(sentence("It is still cordoned, until somebody runs `{command}`.", command=uncordon))
-    buttons: tuple[Button, ...] = (Button(label="4 h more", line=f"node cordon {lease.node} --for 4h {at}"),)
+    buttons: tuple[Button, ...] = (Button(label="4 h more", line=f"node extend {lease.node} --for 4h {at}"),)
     if node is not None and node.against:
         said.append(sentence("Do not uncordon it yet: {reason}.", reason=node.against))
     else:

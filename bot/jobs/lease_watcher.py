@@ -1,7 +1,7 @@
 """The lease watcher: whether the cordon of each lease still stands, and the end of a lease whose node is gone."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 import structlog
@@ -28,11 +28,16 @@ from commands.node.cordon_state import is_node_of
 _log = structlog.get_logger()
 
 
+async def nobody_follows(_leases: Sequence[CordonLease]) -> None:
+    return None
+
+
 class LeaseWatcher:
     """Keeps in each lease what is known of its cordon. It lifts none.
 
     The picture of a cluster may be late, so what it says is asked of the API server before it counts. A lease ends by
     itself only when its node is missing from a complete list and at the API server: there is nothing left to lift.
+    `follow` gets all leases whenever one may have changed.
     """
 
     def __init__(
@@ -41,8 +46,10 @@ class LeaseWatcher:
         clusters: Mapping[str, LiveCluster],
         clock: Clock,
         *,
+        follow: Callable[[Sequence[CordonLease]], Awaitable[None]] = nobody_follows,
         errors: InternalErrors | None = None,
     ) -> None:
+        self._follow = follow
         self._store = store
         self._clusters = clusters
         self._clock = clock
@@ -68,6 +75,7 @@ class LeaseWatcher:
         async with self._store.read() as snapshot:
             leases = await snapshot.rows(CordonLease).find()
         self._followed = frozenset((one.cluster, one.node) for one in leases)
+        await self._follow(leases)
         for lease in leases:
             cluster = self._clusters.get(lease.cluster)
             if cluster is None:

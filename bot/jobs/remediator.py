@@ -92,9 +92,10 @@ class Remediator:
 
     async def _cases(self, cluster: str, rules: Mapping[str, Rule]) -> list[RemediationCase]:
         async with self._store.read() as snapshot:
-            firing = await snapshot.rows(Alert).find(cluster=cluster, state=AlertState.FIRING)
-            if not any(alert.rule in rules for alert in firing):
-                return []
+            alerts = snapshot.rows(Alert)
+            if not await alerts.find(cluster=cluster, state=AlertState.FIRING, rule=list(rules), limit=1):
+                return []  # in a storm of others' alerts, all that fire would be read for nothing, again and again
+            firing = await alerts.find(cluster=cluster, state=AlertState.FIRING)
             incidents = await snapshot.rows(Incident).find(cluster=cluster, state="open")
             silences = await snapshot.rows(Silence).find(cluster=cluster)
         members = {one.alert: (incident, one) for incident in incidents for one in incident.members}

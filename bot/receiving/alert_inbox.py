@@ -24,7 +24,8 @@ from collectors.facts.labels import Labels
 MOST_WAITING = 50_000  # alerts that wait until their effects are stored: a sender has to come back
 MOST_BYTES = 64 << 20  # of their bodies
 ACCEPTED_WITHIN = 20.0  # seconds, or a sender has to come back
-SHOWN_WITHIN = 10.0  # seconds that a reader waits until what was accepted before is shown
+SHOWN_WITHIN = 10.0  # seconds that a program waits until what was accepted before is shown, and
+CAUGHT_UP_WITHIN = 2.0  # that a person waits, whose answer then says how much is not
 STORED_AT_ONCE = 2_000  # alerts in a transaction
 STORED_IN_BETWEEN = 250  # in one that senders do not pause for
 SENDERS_FIRST = (
@@ -137,11 +138,25 @@ class AlertInbox:
         try:
             async with asyncio.timeout(SHOWN_WITHIN):
                 await self._is_restored.wait()
-                last = self._kept
-                while self._stored < last:
-                    await self._progress.wait()
+                await self._stored_up_to(self._kept)
         except TimeoutError as error:
             raise BusyError(f"{self._waiting} alerts that were accepted are not shown yet") from error
+
+    async def caught_up(self) -> int:
+        """Wait a moment for what was accepted before; return how many alerts of it are not shown yet."""
+        if self._bodies is None:
+            return 0
+        last = self._kept
+        try:
+            async with asyncio.timeout(CAUGHT_UP_WITHIN):
+                await self._stored_up_to(last)
+        except TimeoutError:
+            return sum(one.alerts for one in self._entries if one.number <= last)
+        return 0
+
+    async def _stored_up_to(self, number: int) -> None:
+        while self._stored < number:
+            await self._progress.wait()
 
     async def run(self) -> None:
         """Keep what arrives and bring it to the receiver, until cancelled."""

@@ -7,7 +7,7 @@ others are kept.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -40,8 +40,11 @@ class _Posted(msgspec.Struct, rename="camel"):
     generator_url: str = msgspec.field(default="", name="generatorURL")
 
 
-class _Webhook(msgspec.Struct):
-    alerts: list[msgspec.Raw]
+T = TypeVar("T")
+
+
+class _Webhook(msgspec.Struct, Generic[T]):
+    alerts: list[T]
     version: str = ""
 
 
@@ -81,42 +84,58 @@ async def posted_alerts(body: bytes, options: ReadingOptions, now: datetime) -> 
         raise BodyError("alerts in body is required", is_missing=True)
     if body.strip() == b"null":
         return PostedAlerts()  # as Alertmanager takes it
-    return await _read(_decoded(body, list[msgspec.Raw]), options, now)
+    if (whole := _decoded_whole(body, list[_Posted])) is not None:
+        return await _read(whole, len(body), options, now)
+    return await _read(_decoded(body, list[msgspec.Raw]), len(body), options, now)
 
 
 async def webhook_alerts(body: bytes, options: ReadingOptions, now: datetime) -> PostedAlerts:
     """Read the body of Alertmanager's webhook, version 4. Raises BodyError."""
-    webhook = _decoded(body, _Webhook)
+    webhook = _decoded_whole(body, _Webhook[_Posted]) or _decoded(body, _Webhook[msgspec.Raw])
     if webhook.version not in ("", "4"):
         raise BodyError(f'version "{webhook.version}" of the webhook is not known: "4" is')
-    return await _read(webhook.alerts, options, now)
+    return await _read(webhook.alerts, len(body), options, now)
 
 
-T = TypeVar("T")
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+def _decoded_whole(body: bytes, type_: type[T]) -> T | None:
+    """Return what the body has, read at once; None if an alert in it cannot be read, and the others have to be."""
+    try:
+        return msgspec.json.decode(body, type=type_)
+    except _UNREADABLE:
+        return None
 
 
 def _decoded(body: bytes, type_: type[T]) -> T:
     try:
         return msgspec.json.decode(body, type=type_)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except _UNREADABLE as error:
         raise BodyError(str(error)) from error
 
 
-async def _read(bodies: Iterable[msgspec.Raw], options: ReadingOptions, now: datetime) -> PostedAlerts:
+async def _read(
+    bodies: Iterable[_Posted | msgspec.Raw], size: int, options: ReadingOptions, now: datetime
+) -> PostedAlerts:
+    """Read alert by alert. `size`: the bytes of all of them together."""
     found = PostedAlerts()
     async for number, body in in_pieces(enumerate(bodies)):
         try:
-            found.alerts.append(_received(msgspec.json.decode(body, type=_Posted), options, now))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
+            posted = body if isinstance(body, _Posted) else msgspec.json.decode(body, type=_Posted)
+            found.alerts.append(_received(posted, options, now, is_short=size <= MOST_CHARACTERS))
+        except (*_UNREADABLE, ValueError) as error:
             found.refuse(f"alert {number}: {error}")
     return found
 
 
-def _received(posted: _Posted, options: ReadingOptions, now: datetime) -> ReceivedAlert:
+def _received(posted: _Posted, options: ReadingOptions, now: datetime, *, is_short: bool) -> ReceivedAlert:
     labels = {
         name: value for name, value in posted.labels.items() if value and name not in options.drop_labels
     }
     _check(labels, posted.annotations)
+    if not is_short:
+        _check_size(labels, posted.annotations)
     begin, end = _moment(posted.starts_at), _moment(posted.ends_at)
     starts_at = begin or min(end or now, now)
     if starts_at > now + AHEAD:
@@ -139,6 +158,9 @@ def _check(labels: dict[str, str], annotations: dict[str, str]) -> None:
         raise ValueError(f"{len(labels)} labels are more than {MOST_LABELS}")
     if "" in labels or "" in annotations:
         raise ValueError('invalid label or annotation name ""')
+
+
+def _check_size(labels: dict[str, str], annotations: dict[str, str]) -> None:
     size = sum(len(name) + len(value) for pairs in (labels, annotations) for name, value in pairs.items())
     if size > MOST_CHARACTERS:
         raise ValueError(f"{size} characters in labels and annotations are more than {MOST_CHARACTERS}")

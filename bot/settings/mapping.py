@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import time
 
 from alerts.inhibition import InhibitRule
 from alerts.matching import parse_matchers
@@ -12,6 +13,7 @@ from bot.settings import schema
 from bot.settings.gates import BudgetSettings, WindowSettings
 from bot.settings.schema import Settings
 from collectors.facts.clock import Clock
+from collectors.facts.daily_time import DailyTime
 from commands.core.budgets import Budgets, Pool
 from commands.core.context import Cluster, Defaults
 from commands.core.grant import Grant
@@ -152,6 +154,20 @@ def owners_of(settings: Settings, persons: PersonBook) -> Mapping[str, str]:
 def listed_persons(settings: Settings) -> Mapping[str, Sequence[str]]:
     """Return the ids of each person that the settings list."""
     return {name: person.ids for name, person in settings.people.items() if person.ids}
+
+
+def daily_time_of(settings: Settings, persons: PersonBook) -> DailyTime:
+    """Return when owners are reminded of their cordons, on the clock of each."""
+    zones = {
+        persons.person_of(one.ids[0]): one.timezone
+        for one in settings.people.values()
+        if one.ids and one.timezone is not None
+    }
+    at = settings.commands.daily_reminder
+    return DailyTime(
+        at=time.fromisoformat(at) if at else None,
+        zone_of=lambda person: zones.get(person, settings.timezone),
+    )
 
 
 def impersonation_of(settings: Settings, persons: PersonBook) -> Impersonation:

@@ -39,6 +39,7 @@ from bot.settings.value_types import (
     RedactPattern,
     SecretAddress,
     StoreUrl,
+    TimeOfDay,
     TimeZone,
 )
 from collectors.facts.clock import duration
@@ -214,6 +215,7 @@ class KubernetesIdentity(Section):
 
 class PersonSettings(Section):
     ids: tuple[QualifiedId, ...]
+    timezone: TimeZone | None = None
     kubernetes: KubernetesIdentity | None = None
 
 
@@ -299,6 +301,7 @@ class CommandsSettings(Section):
     idle_after: Duration = duration("30m")
     reclaim_grace: Duration = duration("30m")
     cordon_for: Duration = duration("4h")
+    daily_reminder: TimeOfDay = "09:00"
     pull_secret: PullSecret = ""
     training_images: tuple[str, ...] = ("*",)
     stacks_image: str = ""

@@ -71,6 +71,15 @@ def _timezone(value: str) -> str:
     return value
 
 
+_TIME_SHAPE = r"^(([01][0-9]|2[0-3]):[0-5][0-9])?$"
+
+
+def _time_of_day(value: str) -> str:
+    if re.fullmatch(_TIME_SHAPE, value) is None:
+        raise ValueError(f"`{value}` is not a time of the day: write it like 09:00")
+    return value
+
+
 def _redact_pattern(value: str) -> str:
     try:
         Redactor((value,))
@@ -268,6 +277,7 @@ Address = Annotated[str, AfterValidator(_address), _shaped(_URL)]
 OptionalAddress = Annotated[str, AfterValidator(_optional_address), _shaped(f"^$|{_URL}")]
 AddressWithoutLogin = Annotated[str, AfterValidator(_address_without_login), _shaped(_URL)]
 SecretAddress = Annotated[SecretStr, AfterValidator(_secret_address), _shaped(_URL)]
+TimeOfDay = Annotated[str, AfterValidator(_time_of_day), _shaped(_TIME_SHAPE)]
 TimeZone = Annotated[str, AfterValidator(_timezone), WithJsonSchema({"type": "string", "format": "timezone"})]
 PackName = Annotated[str, WithJsonSchema({"type": "string", "format": "pack"})]
 RedactPattern = Annotated[str, AfterValidator(_redact_pattern)]

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Generic
 
 import msgspec
-from sqlalchemy import ColumnElement, bindparam, delete, func, literal_column, select
+from sqlalchemy import ColumnElement, Dialect, Table, bindparam, delete, func, literal_column, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from alerts.store import AppendOnlyError, Between, Row, TableDefinition, Wanted, column_text, moment_text
@@ -129,7 +130,7 @@ class SqlRows(Generic[Row]):
             ids = [{"old": id} for id in self._deleted]
             await self._connection.execute(delete(self._sql).where(self._sql.c.id == bindparam("old")), ids)
             self._deleted.clear()
-        sql, names = self._upsert()
+        sql, names = _upsert(self._backend, self._sql, self._connection.dialect)
         values: list[tuple[str | None, ...]] = []
         for number, row in enumerate(self._put.values(), 1):
             of_row = self._values(row)
@@ -150,19 +151,21 @@ class SqlRows(Generic[Row]):
             **self._table.read(row),
         }
 
-    def _upsert(self) -> tuple[str, Sequence[str]]:
-        """Return the statement that inserts or replaces a row, and the names of its parameters in their order.
 
-        It is compiled here and sent to the driver as it is: a storm writes thousands of rows, and SQLAlchemy would
-        prepare the parameters of each.
-        """
-        last = select(
-            func.coalesce(func.max(self._sql.c.seq), literal_column("0")) + literal_column("1")
-        ).scalar_subquery()
-        names = [column.name for column in self._sql.columns if column.name != "seq"]
-        values: dict[str, Any] = {name: bindparam(name) for name in names}
-        statement = self._backend.insert_into(self._sql).values(**values, seq=last)
-        updates = {name: statement.excluded[name] for name in names if name != "id"}
-        upsert = statement.on_conflict_do_update(index_elements=["id"], set_=updates)
-        compiled = upsert.compile(dialect=self._connection.dialect)
-        return str(compiled), compiled.positiontup or ()
+@lru_cache(maxsize=256)  # tables of a few stores
+def _upsert(backend: Backend, sql: Table, dialect: Dialect) -> tuple[str, Sequence[str]]:
+    """Return the statement that inserts or replaces a row, and the names of its parameters in their order.
+
+    It is compiled here and sent to the driver as it is: a storm writes thousands of rows, and SQLAlchemy would
+    prepare the parameters of each.
+    """
+    last = select(
+        func.coalesce(func.max(sql.c.seq), literal_column("0")) + literal_column("1")
+    ).scalar_subquery()
+    names = [column.name for column in sql.columns if column.name != "seq"]
+    values: dict[str, Any] = {name: bindparam(name) for name in names}
+    statement = backend.insert_into(sql).values(**values, seq=last)
+    updates = {name: statement.excluded[name] for name in names if name != "id"}
+    upsert = statement.on_conflict_do_update(index_elements=["id"], set_=updates)
+    compiled = upsert.compile(dialect=dialect)
+    return str(compiled), compiled.positiontup or ()

@@ -90,6 +90,7 @@ class Taint(ApiStruct, frozen=True):
     key: str
     value: str = ""
     effect: str = ""
+    time_added: datetime | None = None
 
 
 class NodeAddress(ApiStruct, frozen=True):

@@ -22,6 +22,7 @@ _GROWTH = 4  # times a text may grow: a mark is longer than a short secret
 _SHORTEST = 4  # characters of a text that can hold a name and a secret
 _FIELDS = 32  # of one word; what follows is redacted whole
 _REMEMBERED = 16_384  # short texts whose redacted form is kept, as cards are made again and again
+_REPEATED = 1_024  # of those that senders repeat: what most of their alerts have in common
 _SHORT = 256  # characters
 _MEMORY = 64 << 20  # bytes that one expression may use; with too few it is slower
 
@@ -46,7 +47,7 @@ class Redactor:
         kept = replace_surrogates(kept)
         if len(kept) >= _SHORTEST:
             encoded = kept.encode()  # once for all, as most texts have no secret
-            for kind in _shipped():
+            for kind in _shipped() if _may_hold_secrets(encoded) else ():
                 if kind.is_in(encoded):
                     kept = kind.clean(kept)
                     encoded = kept.encode()
@@ -55,6 +56,11 @@ class Redactor:
         if len(kept) > limit or len(text) > bound:
             return kept[: limit - 1] + "…"
         return kept
+
+    def remembering(self) -> Callable[[str], str]:
+        """Return `clean` for texts that come again and again, of which equal ones become one string."""
+        remembered = lru_cache(maxsize=_REPEATED)(self.clean)
+        return lambda text: remembered(text) if len(text) <= _SHORT else self.clean(text)
 
 
 def redacted(text: str) -> str:
@@ -89,8 +95,8 @@ class _Kind:
 
     def __init__(self, patterns: Iterable[SecretPattern], *, only_in: str = "") -> None:
         each = tuple(patterns)
-        either = "|".join(f"(?:{one.expression})" for one in each)
-        self._search: Callable[[bytes], object] = _expression(only_in or either, captures=False).search
+        self.expression = only_in or _either(one.expression for one in each)
+        self._search: Callable[[bytes], object] = _expression(self.expression, captures=False).search
         self._each = tuple(_Replacement(one) for one in each)
 
     def is_in(self, encoded: bytes) -> bool:
@@ -143,6 +149,20 @@ def _secrets(found: Match) -> list[tuple[int, int]]:
 def _shipped() -> tuple[_Kind, ...]:
     objects = _Kind((SECRET_DATA,), only_in=IS_SECRET_OBJECT)
     return (objects, *map(_Kind, PATTERNS.values()))
+
+
+@cache
+def _any_kind() -> Any:
+    return _expression(_either(kind.expression for kind in _shipped()), captures=False)
+
+
+def _may_hold_secrets(encoded: bytes) -> bool:
+    """Return whether a text has one of any kind: one search instead of one for each."""
+    return _any_kind().search(encoded) is not None
+
+
+def _either(expressions: Iterable[str]) -> str:
+    return "|".join(f"(?:{one})" for one in expressions)
 
 
 def _expression(expression: str, *, captures: bool = True) -> Any:

@@ -28,10 +28,12 @@ def approved(
     hash: str,
     permissions: Permissions,
     owners: Mapping[str, str],
+    is_own: bool = False,
 ) -> str:
     """Return on what a confirmation rests, for the audit; empty for a plan that needs no second person.
 
-    Raises DeniedError if the actor may not confirm it, and UnusableError if the hash is not that of the plan.
+    `is_own`: what it is about is the actor's, who needs no grant for it. Raises DeniedError if the actor may not
+    confirm it, and UnusableError if the hash is not that of the plan.
     """
     namespaces = namespaces_of(plan.steps)
     reason = permissions.refusal(actor, command, cluster=plan.cluster, namespaces=namespaces)
@@ -41,7 +43,7 @@ def approved(
         and consents(plan.disrupts, ownership(actor, owners))
         and permissions.refusal(asker, command, cluster=plan.cluster, namespaces=namespaces) is None
     )
-    if reason is not None and not (consent and reason):
+    if reason is not None and not (reason and (consent or is_own)):
         raise DeniedError(reason, plan=plan.id)
     grounds = _second_person(plan, command, actor, permissions, consent=consent)
     if not hash:

@@ -9,7 +9,7 @@ import click
 
 from alerts.cards.message import Block, Button, Message
 from commands.core.context import CommandContext, Undoing
-from commands.core.request import Request
+from commands.core.request import ActorKind, Request
 from commands.execution.disruption import Disruption
 from commands.execution.plan import HeldBy, Stage
 from commands.execution.rights import Right
@@ -128,9 +128,13 @@ class Command(Generic[Action]):
     plan: Callable[[Action, CommandContext], Awaitable[PlanDraft]] | None = None
     for_everyone: bool = False  # everyone in the channel: help, incident views
     checks_permission_itself: bool = False  # open to everyone; the handler refuses actors itself
+    owns: Callable[[Any, CommandContext], Awaitable[bool]] | None = (
+        None  # whether what a line is about is the actor's
+    )
     table: type[Any] | None = None  # the type of the row that an argument names: it determines the cluster
     rights: Collection[Right] = ()
     shows: tuple[str, ...] = ()  # sources: one that cannot be seen now is named in the answer
+    shows_received: bool = False  # alerts of senders: what was accepted just now is waited for
     relieves: tuple[str, ...] = ()  # patterns of alert names: its effect explains why such an alert ends
     # What an undo of any plan has to know about this noun; declared by one of its commands.
     undoing: Undoing | None = None
@@ -142,6 +146,12 @@ class Command(Generic[Action]):
     def __post_init__(self) -> None:
         if sum(way is not None for way in (self.read, self.record, self.plan)) != 1:
             raise ValueError(f"{self.name}: exactly one of read, record and plan")
+
+    async def is_own(self, action: Any, context: CommandContext) -> bool:
+        """Whether what this line is about is the actor's own or their team's: they need no grant for it."""
+        if self.owns is None or context.actor.kind is ActorKind.AUTOMATION:
+            return False
+        return await self.owns(action, context)
 
     @property
     def name(self) -> str:

@@ -185,6 +185,7 @@ class CommandContext:
     rule_runs: Mapping[str, RuleRun] = field(default_factory=dict)  # by the rule's id
     routing: CardRouting = field(default_factory=CardRouting)  # where alerts notify
     unseen: Mapping[str, str] = field(default_factory=dict)  # source -> why it cannot be seen now
+    not_yet_shown: int = 0  # alerts that were accepted from senders, and whose effects are not stored yet
     channels: Mapping[str, str] = field(default_factory=dict)  # where each team reads; "" is the default
     may: Mapping[str, bool] = field(default_factory=dict)  # command name -> whether this actor may run it
     refuse: Refuse | None = None

@@ -10,6 +10,16 @@ from commands.core.context import CommandContext
 _CHAT_ID = re.compile(r"[UW][A-Z0-9]{2,}")
 
 
+async def teams_of(person: str, context: CommandContext) -> tuple[str, ...]:
+    """Return the teams of the settings that somebody is in, as far as their people can be looked up."""
+    if context.members is None:
+        return ()
+    people = {team: await context.members(team) for team in sorted(context.teams)}
+    return tuple(
+        team for team, ids in people.items() if any(context.persons.person_of(id) == person for id in ids)
+    )
+
+
 def named_person(named: str, context: CommandContext) -> tuple[str, str]:
     """Return the id and name of a mentioned person, or of an owner as the cluster names them."""
     owners = context.defaults.owners

@@ -66,6 +66,11 @@ from commands.execution.plan_gate import Gate, Gates
 TIMEOUT = timedelta(seconds=20)  # for one command's reads and dry run
 
 
+async def nothing_waits() -> int:
+    """Return that nothing was accepted that is not shown yet."""
+    return 0
+
+
 async def as_given(actor: Actor) -> Actor:
     """Return the actor: their teams cannot change."""
     return actor
@@ -75,6 +80,7 @@ async def as_given(actor: Actor) -> Actor:
 class Pipeline:
     """The command pipeline and its dependencies. `clusters` and `writers` are by cluster name.
 
+    `catch_up` waits a moment for the alerts that were accepted from senders, and returns how many are not shown yet.
     `current` returns an actor with their teams of this moment, or raises UnusableError; a confirmation asks it.
     `observe` is called once for each handled line, with its command (`unknown` for none) and its outcome.
     """
@@ -89,6 +95,7 @@ class Pipeline:
     rules: Callable[[], Mapping[str, Rule]]  # by id; they may be reloaded
     unseen: Callable[[str], Mapping[str, str]] = lambda _cluster: {}  # source -> why it cannot be seen now
     rule_runs: Callable[[str], Mapping[str, RuleRun]] = lambda _cluster: {}  # by the rule's id
+    catch_up: Callable[[], Awaitable[int]] = nothing_waits
     current: Callable[[Actor], Awaitable[Actor]] = as_given
     observe: Callable[[str, str], None] = lambda _command, _outcome: None
     members: Members | None = None
@@ -208,7 +215,8 @@ class Pipeline:
     async def _fill(self, request: Request, meaning: Fill, cluster: str) -> Answer | None:
         context = await self._context(request, cluster)
         command = meaning.command
-        self.permissions.check(request.actor, command, cluster=context.cluster.name)
+        if command.owns is None:  # else it depends on what will be filled in
+            self.permissions.check(request.actor, command, cluster=context.cluster.name)
         if command.repeats_last and len(meaning.words) == len(command.name.split()):
             async with self.store.read() as snapshot:
                 last = await last_words(command, request.actor, self.persons, snapshot)
@@ -219,9 +227,14 @@ class Pipeline:
         self, request: Request, command: AnyCommand, words: Sequence[str], cluster: str
     ) -> Answer | None:
         context = await self._context(request, cluster)
-        self.permissions.check(request.actor, command, cluster=context.cluster.name)
+        if command.owns is None:  # else it depends on what the line names
+            self.permissions.check(request.actor, command, cluster=context.cluster.name)
         action = action_of(command, words)
+        if not await command.is_own(action, context):
+            self.permissions.check(request.actor, command, cluster=context.cluster.name)
         if command.read is not None:
+            if command.shows_received:
+                context = replace(context, not_yet_shown=await self.catch_up())
             return with_blindness(await command.read(action, context), command, context)
         await self._journal.note(request, cluster, "asked")
         if command.record is not None:

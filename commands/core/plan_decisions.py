@@ -15,7 +15,7 @@ from commands.core.cluster_selection import cluster_named
 from commands.core.command import Answer, AnyCommand, DeniedError, UnusableError
 from commands.core.confirmation import check_open, namespaces_of, no_plan
 from commands.core.context import CommandContext
-from commands.core.parsing import find, words_of
+from commands.core.parsing import action_of, find, words_of
 from commands.core.persons import Persons
 from commands.core.planner import Planner
 from commands.core.request import Actor, Request
@@ -50,6 +50,7 @@ class PlanDecisions:
             hash=hash,
             permissions=self.planner.permissions,
             owners=context.defaults.owners,
+            is_own=command.owns is not None and await command.is_own(action_of(command, words), context),
         )
         # The lease and the name on the node are the requester's, not those of the person who confirms.
         if not command.checks_permission_itself:  # else the handler has to check the confirming person

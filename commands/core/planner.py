@@ -66,9 +66,10 @@ class Planner:
         """Return the plan and its draft, after a dry run. Raises DeniedError, UnusableError and SourceError."""
         assert command.plan is not None
         draft = await command.plan(action, context)
-        self.permissions.check(
-            context.actor, command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
-        )
+        if not await command.is_own(action, context):
+            self.permissions.check(
+                context.actor, command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
+            )
         draft = await self._dry_run(draft, context, context.actor)
         return await self._proposed(command, draft, context, line), draft
 

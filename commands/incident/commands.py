@@ -125,6 +125,7 @@ COMMANDS = (
         parameters=(click.Option(["--all"], is_flag=True, help="also resolved ones, the latest first"),),
         read=listing,
         shows=EVERY_SOURCE,
+        shows_received=True,
         for_everyone=True,
         example="incident list",
     ),

@@ -7,9 +7,11 @@ from commands.core.parameter_types import NODE, lasting_option, reason_option
 from commands.execution.steps import Patch
 from commands.node.cordon_commands import CordonNodes, UncordonNodes, cordon, uncordon
 from commands.node.drain import DRAIN
+from commands.node.extend import ExtendCordons, plan_extension
 from commands.node.hand_over import HandOverNodes, plan_hand_over
 from commands.node.history import HISTORY
 from commands.node.node_list import LIST
+from commands.node.own_leases import UNDO_OF_LEASES, owns_leases
 from commands.node.repair.repair_node import REPAIR
 from commands.node.show import ShowNode, show
 
@@ -45,6 +47,22 @@ COMMANDS = (
     REPAIR,
     Command(
         noun="node",
+        verb="extend",
+        summary="Let cordons end later; their owner and the owner's team need no other right to.",
+        action=ExtendCordons,
+        parameters=(
+            click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),
+            lasting_option("how long from now; default: 4h, or the settings"),
+            reason_option("another reason, shown with the cordon"),
+        ),
+        plan=plan_extension,
+        owns=owns_leases,
+        undoing=UNDO_OF_LEASES,
+        rights=_PATCH_NODES,
+        example="node extend gpu-a04 --for 4h",
+    ),
+    Command(
+        noun="node",
         verb="hand-over",
         summary="Hand cordons over to somebody else, who is reminded of them from then on.",
         action=HandOverNodes,
@@ -53,6 +71,7 @@ COMMANDS = (
             click.Option(["--to"], required=True, metavar="PERSON", help="whose they are from then on"),
         ),
         plan=plan_hand_over,
+        owns=owns_leases,
         rights=_PATCH_NODES,
         example="node hand-over gpu-a04 --to @eli",
     ),
@@ -63,6 +82,7 @@ COMMANDS = (
         action=UncordonNodes,
         parameters=(click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),),
         plan=uncordon,
+        owns=owns_leases,
         rights=_PATCH_NODES,
         example="node uncordon gpu-a04",
     ),

@@ -64,7 +64,7 @@ async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
         elif BY in annotations_of(node):
             already.append(
                 sentence(
-                    "{node} is already cordoned by {who}; `node cordon {node} --for 4h` extends it.",
+                    "{node} is already cordoned by {who}; `node extend {node} --for 4h` extends it.",
                     node=name,
                     who=cordoned_by(node),
                 )

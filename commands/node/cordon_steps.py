@@ -72,6 +72,7 @@ def _new_lease(node: Node, reason: str, context: CommandContext) -> CordonLease:
         node=name,
         owner=context.actor.person,
         owner_name=context.actor.name,
+        teams=tuple(sorted(context.actor.teams)),
         reason=reason,
         since=context.now,
         uid=node.metadata.uid,
@@ -138,7 +139,9 @@ def extension_steps(
     return [patch, lease_step(longer, before=lease, is_so=is_so, was_so=was_so)]
 
 
-def hand_over_steps(node: Node, lease: CordonLease, *, to: str, to_name: str) -> list[Patch | Record]:
+def hand_over_steps(
+    node: Node, lease: CordonLease, *, to: str, to_name: str, teams: tuple[str, ...]
+) -> list[Patch | Record]:
     """Return the steps that make our cordon another person's. Its reason and its end stay."""
     name, found = node.metadata.name, annotations_of(node)
     changed = {BY: to_name}
@@ -155,7 +158,9 @@ def hand_over_steps(node: Node, lease: CordonLease, *, to: str, to_name: str) ->
         undo={"metadata": {"annotations": {BY: found[BY]}}},
         undo_text=sentence("give the cordon of {node} back to {who}", node=name, who=found[BY]),
     )
-    theirs = replace(lease, owner=to, owner_name=to_name, reminded_at=None, uid=node.metadata.uid)
+    theirs = replace(
+        lease, owner=to, owner_name=to_name, teams=teams, reminded_at=None, uid=node.metadata.uid
+    )
     is_so, was_so = cordoned(node, {**found, **changed}), cordoned(node, found)
     return [patch, lease_step(theirs, before=lease, is_so=is_so, was_so=was_so)]
 

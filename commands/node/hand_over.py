@@ -8,7 +8,7 @@ from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import stands
 from commands.core.lookups import read_node
-from commands.core.named_person import named_person
+from commands.core.named_person import named_person, teams_of
 from commands.execution.plan import in_order
 from commands.execution.steps import Patch, Record
 from commands.node.cordon_commands import lease_of
@@ -24,7 +24,7 @@ class HandOverNodes:
 async def plan_hand_over(action: HandOverNodes, context: CommandContext) -> PlanDraft:
     """Plan to make cordons of Yardmaster another person's. Their reasons and ends stay."""
     to, known_as = named_person(action.to, context)
-    name = known_as or kind_and_name(to)[1]
+    name, teams = known_as or kind_and_name(to)[1], await teams_of(to, context)
     steps: list[Patch | Record] = []
     handed: list[str] = []
     notes: list[str] = []
@@ -35,7 +35,7 @@ async def plan_hand_over(action: HandOverNodes, context: CommandContext) -> Plan
         elif lease.owner in context.persons.ids_of(to):
             notes.append(sentence("The cordon of {node} is theirs already.", node=each))
         else:
-            steps += hand_over_steps(node, lease, to=to, to_name=name)
+            steps += hand_over_steps(node, lease, to=to, to_name=name, teams=teams)
             handed.append(each)
     if not steps:
         return PlanDraft(title="", nothing_to_do=listed(notes, "."))

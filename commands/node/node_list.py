@@ -17,6 +17,8 @@ from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_incident import open_incidents
 from commands.core.parameter_types import RACK
+from commands.execution.plan import Plan, PlanState
+from commands.gates.budget import nodes_taken_out
 from commands.models import CordonLease
 from commands.node.cordon_state import state_of_cordon
 from commands.node.out_of_service import out_of_service
@@ -59,9 +61,12 @@ async def listing(action: ListNodes, context: CommandContext) -> Answer:
     open_ones = await open_incidents(context)
     async with context.store.read() as snapshot:
         rows = await snapshot.rows(CordonLease).find(cluster=context.cluster.name)
+        running = await snapshot.rows(Plan).find(cluster=context.cluster.name, state=PlanState.RUNNING.value)
     leases = {one.node: one for one in rows}
     if action.out:
-        return Answer(message=out_of_service(inventory, leases, open_ones, context, rack=action.rack))
+        working = {node: plan for plan in running for node in nodes_taken_out(plan)}
+        found = out_of_service(inventory, leases, open_ones, context, working=working, rack=action.rack)
+        return Answer(message=found)
     incidents: defaultdict[str, list[Incident]] = defaultdict(list)
     for incident in sorted(open_ones, key=lambda one: -one.severity.rank):
         incidents[incident.subject.node].append(incident)

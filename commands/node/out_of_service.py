@@ -13,11 +13,14 @@ from collectors.facts.sentences import as_code, counted, listed, moment_words, s
 from commands.core.budgets import why_out
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import AT, BY, against_uncordoning, annotations_of, cordon_reason
+from commands.execution.plan import Plan
 from commands.models import CordonLease
 from commands.node.cordon_state import is_node_of
 
 SHOWN = 60
 NOT_KNOWN = sentence("not known")
+NO_PLANS: Mapping[str, Plan] = {}
+_UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 
 
 def out_of_service(
@@ -26,11 +29,13 @@ def out_of_service(
     incidents: Sequence[Incident],
     context: CommandContext,
     *,
+    working: Mapping[str, Plan] = NO_PLANS,
     rack: str = "",
 ) -> Message:
     """Return the nodes that take no pods, the longest out first; those of which that is not known at the end.
 
-    They are those that budgets count. Of a node that others cordoned, what they left on it is known.
+    They are those that budgets count. Of a node that others cordoned, what they left on it is known. `working`: the
+    plan in progress that takes a node out.
     """
     places = context.cluster.topology().nodes
     found = [
@@ -48,7 +53,8 @@ def out_of_service(
             moment_words(at) if (at := since[node.metadata.name]) else NOT_KNOWN,
             _whose(node, lease),
             _why(node, lease),
-            _waits_for(node, lease, incidents, context.now),
+            _working(working.get(node.metadata.name))
+            or what_it_waits_for(node, lease, incidents, context.now),
         )
         for node, lease in found
     )
@@ -71,11 +77,24 @@ def _sorted_by(since: datetime | None) -> tuple[bool, float]:
 def _since(node: Node, lease: CordonLease | None) -> datetime | None:
     if lease is not None:
         return lease.since
+    if not node.spec.unschedulable:
+        return _not_ready_since(node)
     written = annotations_of(node).get(AT, "")
     try:
-        return datetime.fromisoformat(written) if written else None
+        return datetime.fromisoformat(written) if written else _tainted_at(node)
     except ValueError:  # somebody else wrote it
-        return None
+        return _tainted_at(node)
+
+
+def _tainted_at(node: Node) -> datetime | None:
+    """Return when Kubernetes saw the cordon: it taints the node then."""
+    return next((one.time_added for one in node.spec.taints or () if one.key == _UNSCHEDULABLE), None)
+
+
+def _not_ready_since(node: Node) -> datetime | None:
+    return next(
+        (one.last_transition_time for one in node.status.conditions or () if one.type == "Ready"), None
+    )
 
 
 def _whose(node: Node, lease: CordonLease | None) -> str:
@@ -94,7 +113,14 @@ def _why(node: Node, lease: CordonLease | None) -> str:
     return listed(filter(None, (reason or sentence("no reason is written on it"), ready)))
 
 
-def _waits_for(node: Node, lease: CordonLease | None, incidents: Sequence[Incident], now: datetime) -> str:
+def _working(plan: Plan | None) -> str:
+    return "" if plan is None else sentence("plan {plan} of {who}", plan=plan.id, who=plan.actor_name)
+
+
+def what_it_waits_for(
+    node: Node, lease: CordonLease | None, incidents: Sequence[Incident], now: datetime
+) -> str:
+    """Return what a node that is out of service waits for."""
     if not node.spec.unschedulable:
         return sentence("being ready again")
     if reason := against_uncordoning(node, incidents):

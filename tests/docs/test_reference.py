@@ -48,7 +48,7 @@ def test_every_setting_is_documented(docs: dict[str, str]) -> None:
 
 
 def test_a_setting_without_a_meaning_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = settings_table.MEANINGS.read_text().replace("timezone:", "timezones:")
+    text = settings_table.MEANINGS.read_text().replace("\ntimezone:", "\ntimezones:")
     (tmp_path / "meanings.yaml").write_text(text)
     monkeypatch.setattr(settings_table, "MEANINGS", tmp_path / "meanings.yaml")
     with pytest.raises(settings_table.UnexplainedError, match=r"has no meaning for: timezone"):

@@ -13,7 +13,7 @@ from bot.store.inbox_file import InboxFile
 from tests.support.light import TOKEN, Light, light
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
-LINK = {
+LINK: dict[str, Any] = {
     "labels": {"alertname": "LinkDown", "severity": "critical", "node": "gpu-a01"},
     "annotations": {"summary": "A link of gpu-a01 is down.", "description": "Port 3 has no signal."},
     "generatorURL": "http://prometheus.example/graph?g0.expr=up",
@@ -69,6 +69,32 @@ async def test_an_alert_of_two_replicas_is_one_card_that_ends_when_it_is_resolve
         assert await send(http, stage, replica(LINK, "a", startsAt=began, endsAt=moment(stage))) == (200, "")
         await stage.next_rounds()
         assert len(stage.cards()) == 1
+
+
+async def test_a_line_right_after_the_answer_shows_what_was_accepted(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
+    async with light(tmp_path) as stage:
+        many = [
+            {**LINK, "labels": {**LINK["labels"], "node": f"gpu-{number:03}", "job": "a"}}
+            for number in range(300)
+        ]
+        for part in (many[:200], many[200:], [LINK]):
+            assert await send(http, stage, *part) == (200, "")
+        said = await line(http, stage, "alert why LinkDown")
+        assert "LinkDown" in said
+        assert "no alert" not in said.lower()
+        last = {**LINK, "labels": {**LINK["labels"], "alertname": "FanDown"}}
+        assert await send(http, stage, last) == (200, "")
+        listed = await line(http, stage, "alert list")
+        assert "FanDown" in listed
+        assert "not yet shown" not in listed
+
+
+async def line(http: aiohttp.ClientSession, stage: Light, words: str) -> str:
+    address = f"{stage.yard.server.address}/api/yard/lines"
+    async with http.post(address, json={"line": words}, headers=BEARER) as answer:
+        return str((await answer.json())["text"])
 
 
 async def test_an_alert_that_began_and_ended_while_nobody_listened_has_its_card(

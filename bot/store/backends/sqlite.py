@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,6 +25,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.store.backends.backend import BUSY, READERS, Backend, Beside
+from bot.store.backends.sqlite_connection import connected
 from collectors.facts.sentences import Sentence, sentence
 
 _BUSY_AGAIN = timedelta(milliseconds=50)
@@ -87,18 +89,28 @@ class Sqlite(Backend):
     def engine(self, *, reads: bool = False) -> AsyncEngine:
         size = READERS if reads else 1
         engine = create_async_engine(
-            self.driver_url, poolclass=AsyncAdaptedQueuePool, pool_size=size, max_overflow=0
+            self.driver_url,
+            poolclass=AsyncAdaptedQueuePool,
+            pool_size=size,
+            max_overflow=0,
+            async_creator=partial(connected, self._connect_to_read if reads else self._connect),
         )
-        if reads:
-            event.listen(engine.sync_engine, "do_connect", self._needs_file)
         event.listen(engine.sync_engine, "connect", _set_up)
         event.listen(engine.sync_engine, "begin", _begin_read if reads else _begin)
         return engine
 
-    def _needs_file(self, *_: object) -> None:
+    def _connect_to_read(self) -> sqlite3.Connection:
         """Open no connection to a file that is gone: SQLite would make an empty one in its place."""
         if self.file is not None and not self.file.exists():
             raise sqlite3.OperationalError("the file is gone")
+        return self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        url = make_url(self.driver_url)
+        path: Any
+        path, options = url.get_dialect()().create_connect_args(url)
+        connection: sqlite3.Connection = sqlite3.connect(*path, **options)
+        return connection
 
     async def prepare(self) -> None:
         """Set the write-ahead log. Raises if the file stays locked.
@@ -116,10 +128,7 @@ class Sqlite(Backend):
                 await asyncio.sleep(_BUSY_AGAIN.total_seconds())
 
     def _write_ahead(self) -> None:
-        url = make_url(self.driver_url)
-        path: Any
-        path, options = url.get_dialect()().create_connect_args(url)
-        with closing(sqlite3.connect(*path, **options)) as connection:
+        with closing(self._connect()) as connection:
             connection.execute("PRAGMA journal_mode=WAL")
 
     def insert_into(self, table: Table) -> sqlite.Insert:

@@ -27,7 +27,7 @@ from collectors.trainings.training import Training, TrainingState
 from commands.execution.plan import Origin, PlanState
 from commands.gates.remediation import RemediationState
 from commands.gates.window import WindowNotice
-from commands.models import HandledRequest, Launch, ReclaimState
+from commands.models import DailyReminder, HandledRequest, Launch, ReclaimState
 from tests.support.execution import plan_of
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
@@ -137,6 +137,7 @@ FULL: Mapping[CardKind, tuple[Any, ...]] = {
         replace(a_breaker(), id="i1", cluster="lab"),
         replace(a_remediation(), cluster="lab", breaker="i1", state=RemediationState.STOPPED),
     ),
+    CardKind.DAILY_LEASES: (DailyReminder(id="i1", owner="U1", owner_name="ana", at=NOON),),
     CardKind.TRAINING_NOTICE: (
         a_notice(NOON, id="i1", cluster="lab", plan="i1", nodes=("gpu-i1",)),
         a_critical_incident("i1", "gpu-i1"),

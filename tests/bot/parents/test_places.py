@@ -46,6 +46,30 @@ async def test_the_highest_place_that_is_hit_as_a_whole_is_likely_the_cause() ->
     assert (likely.kind, likely.name, likely.hit, likely.nodes) == ("power_zone", "p1", 8, 8)
 
 
+async def test_a_place_whose_name_says_what_it_is_is_named_once() -> None:
+    nodes = {f"d{number}": "rack-d" for number in range(1, 9)}
+    stage = StormStage(topology=a_site(nodes))
+    async with stage.delivering():
+        await stage.fire(nodes, RULE)
+        await asyncio.sleep(5)
+    (card,) = stage.slack.cards
+    assert "Likely cause: rack-d, 8 of its 8 nodes" in card.said.replace("*", "")
+    assert "rack rack-d" not in card.said
+
+
+async def test_a_card_counts_the_gpus_of_its_nodes_and_those_that_wait_in_one_place() -> None:
+    nodes = racks(2, 8)
+    hit = [name for name, rack in nodes.items() if rack == "r1"]
+    stage = StormStage(topology=a_site(nodes, trainings={"vision/detr": [*hit[:4], "n2-01", "n2-02"]}))
+    async with stage.delivering():
+        await stage.fire(hit, RULE)
+        await asyncio.sleep(5)
+    (card,) = stage.slack.cards
+    said = card.said.replace("*", "")
+    assert "At stake: 64 GPUs of these nodes, 16 GPUs that wait for them: 80 GPU-hours each hour" in said
+    assert said.count("64 GPUs") == 1
+
+
 async def test_what_broke_first_is_named() -> None:
     nodes = racks(1, 9)
     stage = StormStage(topology=a_site(nodes))

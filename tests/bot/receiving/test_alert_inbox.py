@@ -110,6 +110,20 @@ async def test_a_reader_sees_what_was_accepted_before() -> None:
         assert len(await stage.rows(Alert)) == 5
 
 
+async def test_a_person_waits_a_moment_for_what_is_not_shown_and_learns_how_much_it_is() -> None:
+    stage = Stage()
+    async with stage.running(receives=False):
+        await stage.inbox.accept([stage.sent("gpu-a01"), stage.sent("gpu-b01")])
+        began = asyncio.get_running_loop().time()
+        assert await stage.inbox.caught_up() == 2
+        assert asyncio.get_running_loop().time() - began == alert_inbox.CAUGHT_UP_WITHIN
+    stage.process()
+    async with stage.running():
+        await stage.inbox.accept([stage.sent("gpu-c01")])
+        assert await stage.inbox.caught_up() == 0
+        assert len(await stage.rows(Alert)) == 3
+
+
 async def test_a_reader_is_refused_while_what_was_accepted_is_not_shown() -> None:
     stage = Stage()
     async with stage.running(receives=False):

@@ -29,7 +29,7 @@ async def test_a_cordon_is_handed_over_and_back(tmp_path: Path) -> None:
         assert done.title == "Hand gpu-a01 over to ana"
         assert "gpu-a02 has no cordon of ours that could be handed over." in done.notes
         theirs = await lease(yard)
-        assert theirs == replace(before, owner=ANA.person, owner_name="ana", plan=theirs.plan)
+        assert theirs == replace(before, owner=ANA.person, owner_name="ana", teams=(), plan=theirs.plan)
         node = await yard.writer.read(done.steps[0].ref)  # type: ignore[union-attr]
         assert node is not None
         assert node["metadata"]["annotations"][BY] == "ana"

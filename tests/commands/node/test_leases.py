@@ -76,7 +76,7 @@ async def test_a_second_cordon_extends_the_lease_and_its_undo_restores_the_end(
 async def test_without_a_duration_it_says_how_to_extend_it(yard: Yard) -> None:
     await cordoned(yard)
     said = await yard.say("node cordon gpu-a04")
-    assert said == "gpu-a04 is already cordoned by dana; node cordon gpu-a04 --for 4h extends it."
+    assert said == "gpu-a04 is already cordoned by dana; node extend gpu-a04 --for 4h extends it."
 
 
 async def test_the_cordon_of_others_is_not_extended(yard: Yard, kube: KubernetesLookalike) -> None:
@@ -160,6 +160,6 @@ def test_what_speaks_against_lifting_a_cordon(
         return
     assert [button.line for button in buttons] == [
         *([] if reason else ["node uncordon gpu-a04 --cluster c"]),
-        "node cordon gpu-a04 --for 4h --cluster c",
+        "node extend gpu-a04 --for 4h --cluster c",
     ]
     assert (f"Do not uncordon it yet: {found}." in plain(words)) == bool(reason)

@@ -1,17 +1,22 @@
 """`node list` shows the troubled nodes first and counts those that are fine."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from alerts.incidents.incident import Incident
+from commands.execution.object_refs import ObjectRef
+from commands.execution.plan import Plan, PlanState
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.alerting import an_alert
 from tests.support.incidents import an_open_incident
 from tests.support.yard import CLUSTER, Yard, a_node_tree, yard_before
 
+UNSCHEDULABLE, EIGHT = "node.kubernetes.io/unschedulable", "2026-11-21T08:00:00Z"
 NODES = tuple(f"gpu-a{number:02}" for number in range(1, 10))
 
 
@@ -92,3 +97,26 @@ async def test_what_is_out_of_service_says_whose_it_is_and_what_it_waits_for(yar
     assert "dana | tests | its end at " in await yard.say("node list --out")
     yard.clock.move(timedelta(hours=5))
     assert "dana | tests | node uncordon gpu-a02" in await yard.say("node list --out")
+
+
+async def test_what_kubernetes_says_of_since_when_is_taken_and_a_plan_at_work_is_named(yard: Yard) -> None:
+    """It taints a cordoned node, and dates the condition of one that is not ready."""
+    kube = yard.writer
+    patches: dict[str, dict[str, Any]] = {
+        "gpu-a08": {"spec": {"taints": [{"key": UNSCHEDULABLE, "effect": "NoSchedule", "timeAdded": EIGHT}]}},
+        "gpu-a02": {"spec": {"unschedulable": True}},
+    }
+    for name, patch in patches.items():
+        await kube.patch(ObjectRef(api="v1", kind="Node", name=name), patch)
+    await yard.seen(lambda: bool(yard.cluster.inventory().nodes["gpu-a02"].spec.unschedulable))
+    await yard.seen(lambda: bool(yard.cluster.inventory().nodes["gpu-a08"].spec.taints))
+    plan = await yard.confirmed(await yard.plan("node cordon gpu-a03"))
+    async with yard.store.unit() as unit:
+        await unit.rows(Plan).put(replace(plan, state=PlanState.RUNNING))
+    await kube.patch(ObjectRef(api="v1", kind="Node", name="gpu-a03"), {"spec": {"unschedulable": True}})
+    await yard.seen(lambda: bool(yard.cluster.inventory().nodes["gpu-a03"].spec.unschedulable))
+    reply = await yard.say("node list --out")
+    rows = {row[0]: row[1:] for line in reply.splitlines()[2:] if (row := line.split(" | "))}
+    assert rows["gpu-a08"][0] == "2026-11-21 08:00 UTC"
+    assert rows["gpu-a03"][3] == f"plan {plan.id} of dana"
+    assert rows["gpu-a02"][0] == "not known"

@@ -20,7 +20,10 @@ from tests.support.yard import CLUSTER, DANA, EVERYTHING, NOON, Hands
 BLIND = {"prometheus": "it refuses the connection", "elasticsearch": NOT_CONNECTED}
 
 
-async def answered(line: str, unseen: Mapping[str, str]) -> Message:
+async def answered(line: str, unseen: Mapping[str, str], waiting: int = 0) -> Message:
+    async def catch_up() -> int:
+        return waiting
+
     pipeline = Pipeline(
         lexicon=LEXICON,
         permissions=EVERYTHING,
@@ -31,6 +34,7 @@ async def answered(line: str, unseen: Mapping[str, str]) -> Message:
         defaults=Defaults(),
         rules=dict,
         unseen=lambda cluster: unseen if cluster == CLUSTER else {},
+        catch_up=catch_up,
     )
     request = Request(id="r1", line=line, actor=DANA, at=NOON, origin=Origin(via="slack"))
     answer = await pipeline.handle(request)
@@ -59,6 +63,24 @@ async def test_a_list_that_cannot_see_does_not_say_that_there_is_nothing(line: s
         "Not connected: elasticsearch.",
     ]
     assert (plain(seen.title), seen.color, said(seen)) == (f"{nothing}.", Color.GOOD, [])
+
+
+@pytest.mark.parametrize(
+    ("line", "nothing"),
+    [
+        ("alert list", "No firing alerts"),
+        ("incident list", "No open incidents"),
+    ],
+)
+async def test_a_list_says_how_many_alerts_are_accepted_and_not_shown(line: str, nothing: str) -> None:
+    behind = await answered(line, {}, waiting=3)
+
+    assert (plain(behind.title), behind.color) == (f"{nothing} that Yardmaster can see.", Color.QUIET)
+    assert said(behind) == ["3 alerts are accepted and not yet shown: ask again in a moment."]
+
+
+async def test_an_answer_about_other_things_waits_for_no_alerts() -> None:
+    assert not any("not yet shown" in line for line in said(await answered("node list", {}, waiting=3)))
 
 
 async def test_an_answer_names_only_the_sources_that_it_is_made_of() -> None:

@@ -1,9 +1,9 @@
-"""Plans that need a second person: who can confirm them, and 200 confirmations that do not count."""
+"""Plans that need a second person: who can confirm them, and hundreds of confirmations that do not count."""
 
-import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,18 @@ from commands.core.context import CommandContext, Defaults
 from commands.core.grant import Grant
 from commands.core.matching.lexicon import Lexicon
 from commands.core.permissions import Permissions
-from commands.core.request import Actor, ActorKind
+from commands.core.request import Actor, ActorKind, Request
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
-from commands.execution.plan import Plan, PlanState, Risk, in_order
+from commands.execution.plan import Origin, Plan, PlanState, Risk, in_order
 from commands.execution.steps import Patch
 from commands.models import AuditEntry
 from tests.support.yard import ANA, BO, DANA, NOON, Yard, lookalike_with, yard_before
 
 ELI = Actor(id="U_ELI", name="eli", teams=frozenset({"sre"}))
+LEO = Actor(
+    id="U_LEO", name="leo", teams=frozenset({"sre"})
+)  # was removed from the team, which his token still names
 ALONE = Actor(id="U_KIM", name="kim", teams=frozenset({"oncall"}))
 REMEDIATION = Actor(
     id="remediation", name="remediation", kind=ActorKind.AUTOMATION, person="automation:remediation"
@@ -199,57 +202,127 @@ async def test_work_that_began_meanwhile_is_shown_again_and_needs_one_then(yard:
     assert (await stored(yard, fresh)).state is PlanState.PROPOSED
 
 
-Forgery = Callable[[Yard, Plan, Plan], Awaitable[object]]
+SLACK_AND_TOKEN = replace(DANA, id="token:dana", person=DANA.id, ids=frozenset({DANA.id, "token:dana"}))
+PEOPLE: Mapping[str, Actor] = {
+    "the asker": DANA,
+    "the asker by a token of theirs": SLACK_AND_TOKEN,
+    "the asker's other row": replace(SLACK_AND_TOKEN, person="token:dana"),
+    "a member who was removed since": LEO,
+    "somebody of another cluster's team": BO,
+    "somebody with the owner's name": replace(ANA, id="U_OTHER", person="U_OTHER"),
+    "somebody of the owner's team": replace(ANA, id="U_MEI", name="mei", person="U_MEI"),
+    "a guest with the owner's name": replace(ANA, is_guest=True),
+    "a guest of the right team": replace(ELI, is_guest=True),
+    "an automation": REMEDIATION,
+    "an automation with the owner's name": replace(REMEDIATION, name="ana"),
+    "a second person": ELI,
+    "the owner": ANA,
+}
+MAY = {"a second person", "the owner"}  # with the right hash, in time
+
+# From the plan, another plan and the plan of an older preview to the hash that is given.
+HASHES: Mapping[str, Callable[[Plan, Plan, Plan], str]] = {
+    "its hash": lambda plan, _other, _older: plan.hash,
+    "no hash": lambda _plan, _other, _older: "''",
+    "the hash of another plan": lambda _plan, other, _older: other.hash,
+    "the hash of an older preview": lambda _plan, _other, older: older.hash,
+    "a hash that is cut": lambda plan, _other, _older: plan.hash[:-1],
+    "a hash with one more digit": lambda plan, _other, _older: f"{plan.hash}0",
+    "a hash with another digit": lambda plan, _other, _older: (
+        f"{plan.hash[:-1]}{'1' if plan.hash[-1] == '0' else '0'}"
+    ),
+    "a hash in capitals": lambda plan, _other, _older: f"{plan.hash[:-1].upper()}G",
+    "a hash backwards": lambda plan, _other, _older: f"{plan.hash[::-1]}x",
+    "a hash of zeros": lambda plan, _other, _older: "0" * len(plan.hash),
+    "a pattern": lambda _plan, _other, _older: "'*'",
+    "the id of the plan": lambda plan, _other, _older: plan.id,
+}
 
 
-def forgeries() -> Mapping[str, Forgery]:
-    """Return confirmations of a plan that must not count, by what is wrong with them. The other plan is another's."""
-    slack_and_token = replace(DANA, id="token:dana", person=DANA.id, ids=frozenset({DANA.id, "token:dana"}))
-    by_person: dict[str, Actor] = {
-        "the asker": DANA,
-        "the asker by a token of theirs": slack_and_token,
-        "the asker's other row": replace(slack_and_token, person="token:dana"),
-        "a member who was removed": replace(ELI, teams=frozenset()),
-        "somebody of another cluster's team": BO,
-        "somebody with the owner's name": replace(ANA, id="U_OTHER", person="U_OTHER"),
-        "somebody of the owner's team": replace(ANA, id="U_MEI", name="mei", person="U_MEI"),
-        "a guest with the owner's name": replace(ANA, is_guest=True),
-        "an automation": REMEDIATION,
-        "an automation with the owner's name": replace(REMEDIATION, name="ana"),
-    }
-    by_hash: dict[str, Callable[[Plan, Plan], str]] = {
-        "no hash": lambda _plan, _other: "''",
-        "the hash of another plan": lambda _plan, other: other.hash,
-        "a hash that is cut": lambda plan, _other: plan.hash[:-1],
-        "a hash with one more digit": lambda plan, _other: f"{plan.hash}0",
-        "a hash in capitals": lambda plan, _other: plan.hash.upper() + "X",
-        "a hash of zeros": lambda plan, _other: "0" * len(plan.hash),
-    }
+@dataclass
+class Forged:
+    """A plan at one moment, and all that may be tried then."""
 
-    def of_person(actor: Actor) -> Forgery:
-        return lambda yard, plan, _other: confirm(yard, plan, actor)
+    yard: Yard
+    plan: Plan
+    other: Plan
+    older: Plan
 
-    def of_hash(made: Callable[[Plan, Plan], str]) -> Forgery:
-        return lambda yard, plan, other: confirm(yard, plan, ELI, made(plan, other))
+    async def tries(self, moment: str, *, is_open: bool) -> int:
+        """Try everybody with every hash; none may count. Return how many were tried."""
+        count = 0
+        for who, hash in product(PEOPLE, HASHES):
+            if is_open and who in MAY and hash == "its hash":
+                continue
+            before = await self.rows()
+            line = f"plan confirm {self.plan.id} --hash {HASHES[hash](self.plan, self.other, self.older)}"
+            await self.yard.say(line, PEOPLE[who])
+            assert await self.rows() == before, f"{moment}: {who} with {hash} counted"
+            count += 1
+        return count
 
-    return {name: of_person(actor) for name, actor in by_person.items()} | {
-        name: of_hash(made) for name, made in by_hash.items()
-    }
+    async def rows(self) -> tuple[list[Plan], int]:
+        """Return all plans, and how often one was confirmed."""
+        async with self.yard.store.read() as snapshot:
+            entries = await snapshot.rows(AuditEntry).find(limit=100_000)
+            plans = await snapshot.rows(Plan).find()
+        return list(plans), sum(entry.what == "confirmed" for entry in entries)
 
 
-async def test_two_hundred_confirmations_that_are_forged_do_not_count(yard: Yard, wreck: Wreck) -> None:
-    kinds, seeds = forgeries(), random.Random(23)
+async def test_no_confirmation_that_is_forged_altered_late_replayed_or_self_made_counts(
+    yard: Yard, wreck: Wreck
+) -> None:
+    """Everybody with every hash, while the plan waits, and when it is late, cancelled, or done."""
+
+    async def current(actor: Actor) -> Actor:
+        return replace(actor, teams=frozenset()) if actor.id == LEO.id else actor
+
+    yard.pipeline = replace(yard.pipeline, current=current)
     wreck.decided = ("another",)
     other = await proposed(yard, ALONE)
+    wreck.decided = ("as it was first shown",)
+    older = await proposed(yard)
     wreck.decided = ()
     plan = await proposed(yard)
-    assert other.hash != plan.hash
-    for number in range(200):
-        name = seeds.choice(sorted(kinds))
-        await kinds[name](yard, plan, other)
-        assert (await stored(yard, plan)).state is PlanState.PROPOSED, f"{number}: {name} counted"
-    await confirm(yard, plan, ELI)
-    assert (await stored(yard, plan)).state is PlanState.CONFIRMED
+    assert len({plan.hash, other.hash, older.hash}) == 3
+    forged = Forged(yard, plan, other, older)
+    count = await forged.tries("while it waits", is_open=True)
+
+    yard.clock.move(yard.pipeline.defaults.plan_expires + timedelta(seconds=1))
+    count += await forged.tries("late", is_open=False)
+
+    forged.plan = await proposed(yard)
+    await yard.say(f"plan cancel {forged.plan.id}")
+    count += await forged.tries("cancelled", is_open=False)
+
+    forged.plan = await proposed(yard)
+    await confirm(yard, forged.plan, ELI)
+    done = await yard.executor.execute(await stored(yard, forged.plan))
+    assert (done.state, done.confirmed_by_name) == (PlanState.DONE, "eli")
+    count += await forged.tries("done", is_open=False)
+    assert count >= 200
+
+
+async def test_a_click_that_is_delivered_again_confirms_nothing_more(yard: Yard) -> None:
+    plan = await proposed(yard)
+    click = Request(
+        id="slack/1700000000.1",
+        line=f"plan confirm {plan.id} --hash {plan.hash}",
+        actor=ELI,
+        at=yard.clock.now(),
+        origin=Origin(via="slack"),
+    )
+    assert await yard.pipeline.handle(click) is not None
+    confirmed = await stored(yard, plan)
+    assert confirmed.state is PlanState.CONFIRMED
+    fresh = await proposed(yard)
+    forged = Forged(yard, plan, fresh, fresh)
+    before = await forged.rows()
+    for again in (click, replace(click, line=f"plan confirm {fresh.id} --hash {fresh.hash}")):
+        assert await yard.pipeline.handle(again) is None, "its id was handled"
+    await yard.pipeline.handle(replace(click, is_resumed=True))
+    await yard.pipeline.handle(replace(click, id="slack/1700000000.2"))
+    assert await forged.rows() == before
 
 
 async def test_a_preview_that_is_late_replaced_or_cancelled_cannot_be_confirmed(
