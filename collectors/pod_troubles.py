@@ -1,4 +1,4 @@
-"""Why a pod does not run, and how it ended, as its status and its events say: for checks and commands."""
+"""Reasons why a pod does not run, and how it ended, as its status and its events say."""
 
 import re
 from collections.abc import Iterator

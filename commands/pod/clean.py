@@ -17,8 +17,8 @@ from collectors.facts.workload_keys import BUILT_IN_KINDS, parse_workload
 from collectors.pod_troubles import ended_at
 from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
+from commands.core.named_pod import ref_of_pod, user_of_pod
 from commands.core.parameter_types import DURATION, NODE
-from commands.core.pods import ref_of_pod, user_of_pod
 from commands.execution.plan import Stage
 from commands.execution.steps import Delete
 

@@ -5,16 +5,16 @@ import click
 from commands.core.command import Command
 from commands.core.parameter_types import POD
 from commands.pod.clean import CLEAN
-from commands.pod.delete import DELETE
-from commands.pod.logs import LOGS, READ_LOGS
-from commands.pod.pod_list import LIST
-from commands.pod.show import ShowPod, ShowPodEvents, events, show
+from commands.pod.delete_pod import DELETE
+from commands.pod.pod_list import LIST_PODS
+from commands.pod.pod_logs import LOGS, READ_LOGS
+from commands.pod.show_pod import ShowPod, ShowPodEvents, events, show
 from commands.pod.stacks import STACKS
 
 _POD = click.Argument(["pod"], type=POD)
 
 COMMANDS = (
-    LIST,
+    LIST_PODS,
     Command(
         noun="pod",
         verb="show",

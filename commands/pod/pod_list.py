@@ -14,9 +14,9 @@ from collectors.pod_troubles import why_not_running
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import age
+from commands.core.named_pod import gpus_held, user_of_pod
 from commands.core.ownership import owner_names
 from commands.core.parameter_types import NODE
-from commands.core.pods import gpus_held, user_of_pod
 
 SHOWN = 40
 REASON = 160  # characters of why a pod does not run
@@ -95,7 +95,7 @@ def _row(pod: Pod, reason: str, context: CommandContext) -> tuple[str, ...]:
     )
 
 
-LIST: Command[ListPods] = Command(
+LIST_PODS: Command[ListPods] = Command(
     noun="pod",
     verb="list",
     summary="List the pods that do not run, and why; with a filter all.",

@@ -11,12 +11,12 @@ from collectors.facts.sentences import Sentence, counted, listed, sentence
 from commands.core.command import Command, PlanDraft, UnknownNameError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import reader_of
+from commands.core.named_pod import pod_named, ref_of_pod
 from commands.core.parameter_types import POD_OR_TRAINING, ChoiceType
-from commands.core.pods import pod_named, ref_of_pod
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Stage
 from commands.execution.steps import Exec, Patch
-from commands.execution.tools.catalogue import TOOLS
+from commands.execution.tools.tool_list import TOOLS
 from commands.training.lookup import training_named
 
 AT_ONCE = 8

@@ -9,8 +9,8 @@ from commands.execution.object_refs import ObjectReader
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Waiting
 from commands.execution.steps.step_kind import Attempt, DryRun, ObjectStep
-from commands.execution.tools.catalogue import NOT_THERE, TOOLS
 from commands.execution.tools.reading import LINES, WHERE, WIDTH
+from commands.execution.tools.tool_list import NOT_THERE, TOOLS
 
 KEPT_LINE = WIDTH * 2  # characters: redaction may make a line longer
 _NEVER_STARTS = frozenset(

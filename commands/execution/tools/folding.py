@@ -1,4 +1,4 @@
-"""What the ranks of one plan said, folded: `63 of 64 wait in all_reduce, rank 17 in the data loader`. Pure."""
+"""The answers of the ranks of one plan, folded: `63 of 64 wait in all_reduce, rank 17 in the data loader`. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
 import re
 
 from collectors.facts.sentences import sentence
-from commands.execution.tools.reading import ToolResult, kept, last_words
+from commands.execution.tools.reading import ToolResult, kept, final_line
 
 _THREAD = re.compile(r'"(?P<name>.*)" (?:#\d+ )?.*')
 _FRAME = re.compile(r"\s+at (?P<function>[\w.$/<>@]+)\((?P<where>[^)]*)\)")
@@ -11,7 +11,7 @@ _DEADLOCK = re.compile(r"Found (?:one|\d+) (?:Java-level )?deadlocks?.*")
 _NOBODY = 3
 
 
-def read(output: str, exit_code: int) -> ToolResult:
+def read_java_threads(output: str, exit_code: int) -> ToolResult:
     """Return where the main thread is, and whether Java itself has found a deadlock."""
     lines, inside, shown = output.splitlines(), False, list[str]()
     for line in lines:
@@ -31,4 +31,4 @@ def read(output: str, exit_code: int) -> ToolResult:
 def _error(output: str, exit_code: int) -> str:
     if exit_code == _NOBODY:
         return sentence("no Java process runs in it")
-    return last_words(output) or sentence("jstack ended with {code} and said nothing", code=exit_code)
+    return final_line(output) or sentence("jstack ended with {code} and said nothing", code=exit_code)

@@ -3,7 +3,7 @@
 import re
 
 from collectors.facts.sentences import counted, listed, sentence
-from commands.execution.tools.reading import ToolResult, kept, last_words
+from commands.execution.tools.reading import ToolResult, kept, final_line
 
 _RUNNING = re.compile(
     r"\s*\d+\s+(?P<comms>\d+)\s+\d+\s+[\d-]+\s+\d+\s+(?P<ranks>\d+)\s+(?P<status>[A-Z]+)\s+(?P<errors>[A-Z,]+)\s*"
@@ -16,7 +16,7 @@ _BEHIND = re.compile(
 _REFUSED = re.compile(r"(?i)connection refused|failed to connect|could not connect")
 
 
-def read(output: str, exit_code: int) -> ToolResult:
+def read_ras_status(output: str, exit_code: int) -> ToolResult:
     """Return how the communicators are: all well, ranks missing or dead, or some that are behind."""
     groups = [found for line in output.splitlines() if (found := _RUNNING.fullmatch(line))]
     notable = _notable(output)
@@ -90,4 +90,4 @@ def _behind(output: str) -> str:
 def _error(output: str, exit_code: int) -> str:
     if _REFUSED.search(output):
         return sentence("no NCCL 2.24 or newer answers there: its RAS is off, or NCCL has not begun")
-    return last_words(output) or sentence("ncclras ended with {code} and said nothing", code=exit_code)
+    return final_line(output) or sentence("ncclras ended with {code} and said nothing", code=exit_code)

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 
 from collectors.facts.sentences import counted, listed, sentence
-from commands.execution.tools.places import place_of
-from commands.execution.tools.reading import ToolResult, kept, last_words
+from commands.execution.tools.reading import ToolResult, kept, final_line
+from commands.execution.tools.stack_places import waiting_place
 
 _PROCESS = re.compile(r"Process (?P<pid>\d+): ?(?P<command>.*)")
 _THREAD = re.compile(r"Thread (?P<id>0x[0-9A-Fa-f]+|\d+) \((?P<state>[^)]*)\)(?:: \"(?P<name>.*)\")?")
@@ -63,14 +63,15 @@ def threads_in(output: str) -> list[ThreadStack]:
     return found
 
 
-def read(output: str, exit_code: int) -> ToolResult:
+def read_stacks(output: str, exit_code: int) -> ToolResult:
     """Return where the main threads are. Those of one process that spawned the others, and waits for them, are not."""
     threads = threads_in(output)
     main = [one for one in threads if one.name == _MAIN and one.frames] or _first_of_each(threads)
     if not main:
         return ToolResult(error=_error(output, exit_code))
     places = {
-        one.pid: place_of([(frame.function, frame.file, frame.line) for frame in one.frames]) for one in main
+        one.pid: waiting_place([(frame.function, frame.file, frame.line) for frame in one.frames])
+        for one in main
     }
     working = {pid: place for pid, place in places.items() if not place.is_parent} or places
     said = list(dict.fromkeys(place.said for place in working.values()))
@@ -99,7 +100,7 @@ def _error(output: str, exit_code: int) -> str:
             "it may not look at other processes: its container needs the capability SYS_PTRACE, and the node "
             "kernel.yama.ptrace_scope=0"
         )
-    return last_words(output) or counted(
+    return final_line(output) or counted(
         "py-spy ended with {count} and said nothing",
         "py-spy ended with {count} and said nothing",
         count=exit_code,

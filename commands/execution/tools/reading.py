@@ -1,4 +1,4 @@
-"""What a program in a container said: one sentence, by which ranks are folded, and its lines. Pure."""
+"""The result of a program in a container: one sentence, by which ranks are folded, and its lines. Pure."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ def kept(lines: list[str]) -> tuple[str, ...]:
     return tuple(one_line(line, WIDTH) for line in lines if line.strip())[:LINES]
 
 
-def last_words(output: str) -> str:
+def final_line(output: str) -> str:
     """Return the last line that says something, for an error that nobody knows."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return one_line(lines[-1], WIDTH) if lines else ""

@@ -8,7 +8,7 @@ from typing import Any
 from commands.core.context import Defaults
 from commands.execution.plan import Plan, PlanState
 from commands.execution.preview import card_of
-from commands.execution.tools.catalogue import TOOLS
+from commands.execution.tools.tool_list import TOOLS
 from demo.lookalikes.kubernetes import KubernetesLookalike, User
 from tests.commands.training.test_rights import RIGHTS, grant
 from tests.support.quick_yaml import from_yaml

@@ -1,4 +1,4 @@
-"""What programs print, as their projects document it: whole, failing, truncated, and of several versions.
+"""Outputs of programs, as their projects document it: whole, failing, truncated, and of several versions.
 
 Sources: py-spy, README.md and src/dump.rs of 0.3.14, 0.4.0 and 0.4.3; NCCL, ras.rst of its user guide
 and src/ras/client_support.cc of 2.24, 2.26 and 2.29; nvidia-smi, its manual page of drivers 535, 550 and 580; jstack,
@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from commands.execution.tools.catalogue import TOOLS
+from commands.execution.tools.tool_list import TOOLS
 
 # py-spy 0.3.14 wrote ids of threads in hex without names of classes; 0.4 has the class, and decimal ids on Linux.
 OLD_PY_SPY = """Process 38: python train.py

@@ -1,10 +1,10 @@
-"""Where a stack is, in words, and how the ranks of a training are folded."""
+"""Places of stacks, in words, and how the ranks of a training are folded."""
 
 import pytest
 
-from commands.execution.tools import py_spy
 from commands.execution.tools.folding import folded
-from commands.execution.tools.places import place_of
+from commands.execution.tools.py_spy import read_stacks
+from commands.execution.tools.stack_places import waiting_place
 
 DIST = "torch/distributed/distributed_c10d.py"
 
@@ -43,7 +43,7 @@ DIST = "torch/distributed/distributed_c10d.py"
     ],
 )
 def test_the_innermost_known_frame_says_where_it_is(frames: list[tuple[str, str, str]], said: str) -> None:
-    assert place_of(frames).said == said
+    assert waiting_place(frames).said == said
 
 
 def test_a_launcher_that_waits_for_its_ranks_is_not_where_the_work_is() -> None:
@@ -57,7 +57,7 @@ def test_a_launcher_that_waits_for_its_ranks_is_not_where_the_work_is() -> None:
         "    all_reduce (torch/distributed/distributed_c10d.py:2501)\n"
         "    main (train.py:9)\n"
     )
-    assert py_spy.read(output, 0).where == "wait in all_reduce"
+    assert read_stacks(output, 0).where == "wait in all_reduce"
 
 
 def test_ranks_are_folded_by_what_they_said_and_errors_come_last() -> None:

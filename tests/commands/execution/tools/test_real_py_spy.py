@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from commands.execution.tools import py_spy
-from commands.execution.tools.catalogue import TOOLS
+from commands.execution.tools.py_spy import read_stacks, threads_in
+from commands.execution.tools.tool_list import TOOLS
 
 HANGS = {
     "all_reduce": """
@@ -65,9 +65,9 @@ def dump(pid: int, *, until: str) -> str:
         time.sleep(0.1)
 
 
-def test_two_processes_that_hang_are_told_apart(hung: dict[str, int]) -> None:
-    first = py_spy.read(dump(hung["all_reduce"], until="all_reduce"), 0)
-    second = py_spy.read(dump(hung["loader"], until="_next_data"), 0)
+def test_two_processes_that_hang_are_distinguished(hung: dict[str, int]) -> None:
+    first = read_stacks(dump(hung["all_reduce"], until="all_reduce"), 0)
+    second = read_stacks(dump(hung["loader"], until="_next_data"), 0)
     assert first.where == "wait in all_reduce"
     assert second.where == "in the data loader"
     assert any("train_step" in line for line in first.lines)
@@ -84,7 +84,7 @@ async def test_the_script_of_the_list_finds_the_python_processes_by_itself(hung:
         env={**os.environ, "PATH": f"{FOLDER}:{os.environ['PATH']}"},
     )
     said, _ = await asyncio.wait_for(process.communicate(), 240)
-    threads = py_spy.threads_in(said.decode())
+    threads = threads_in(said.decode())
     assert process.returncode == 0
     assert len({one.pid for one in threads}) >= 1
     assert any(one.frames for one in threads)
@@ -93,6 +93,6 @@ async def test_the_script_of_the_list_finds_the_python_processes_by_itself(hung:
 def test_a_process_that_has_ended_is_an_error_in_words() -> None:
     process = subprocess.Popen([sys.executable, "-c", "pass"])
     process.wait()
-    result = py_spy.read(dump(process.pid, until="Error"), 1)
+    result = read_stacks(dump(process.pid, until="Error"), 1)
     assert result.error
     assert not result.where

@@ -13,9 +13,9 @@ from collectors.facts.workload_keys import parse_workload, shown_kind
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import reader_of
+from commands.core.named_pod import MIRROR, pod_named
 from commands.core.owned_by_others import managed_by
 from commands.core.parameter_types import POD
-from commands.core.pods import MIRROR, pod_named
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import in_order
 from commands.execution.preconditions import Precondition

@@ -12,11 +12,11 @@ from collectors.pod_troubles import statuses_of, why_not_running
 from commands.core.command import Answer, Command, UnknownNameError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import known_name
+from commands.core.named_pod import pod_named
 from commands.core.parameter_types import POD, WholeNumberType
 from commands.core.pod_lines import PodLog, lines_of, log_message
-from commands.core.pods import pod_named
 from commands.execution.rights import Right
-from commands.pod.show import troubled_container
+from commands.pod.show_pod import troubled_container
 
 _REASON = 300  # characters
 READ_LOGS = Right(group="", resources=("pods/log",), verbs=("get",))
@@ -30,7 +30,7 @@ class ShowPodLogs:
     tail: int
 
 
-async def logs(action: ShowPodLogs, context: CommandContext) -> Answer:
+async def pod_log(action: ShowPodLogs, context: CommandContext) -> Answer:
     """Return the last lines. The log store is asked for a pod that is gone, if the line has its namespace."""
     try:
         pod = pod_named(action.pod, context.cluster.inventory())
@@ -102,7 +102,7 @@ LOGS: Command[ShowPodLogs] = Command(
             help="how many lines; default: 100",
         ),
     ),
-    read=logs,
+    read=pod_log,
     rights=(READ_LOGS,),
     example="pod logs vision/detr-worker-3 --tail 200",
 )

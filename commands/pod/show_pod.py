@@ -29,7 +29,7 @@ from commands.core.context import CommandContext
 from commands.core.event_lines import event_lines
 from commands.core.lookups import age
 from commands.core.named_incident import open_incidents
-from commands.core.pods import PodUser, gpus_held, pod_named, user_of_pod
+from commands.core.named_pod import PodUser, gpus_held, pod_named, user_of_pod
 
 EVENTS_SHOWN = 40
 _FEW_EVENTS = 4  # in `pod show`

@@ -3,9 +3,9 @@
 import re
 
 from collectors.facts.sentences import counted, listed, sentence
-from commands.execution.tools.reading import ToolResult, kept, last_words
+from commands.execution.tools.reading import ToolResult, kept, final_line
 
-FIELDS = ("index", "name", "utilization.gpu", "memory.used", "memory.total", "temperature.gpu", "pstate")
+QUERIED = ("index", "name", "utilization.gpu", "memory.used", "memory.total", "temperature.gpu", "pstate")
 _NUMBER = re.compile(r"\d{1,7}(?:\.\d+)?")
 _LOST = re.compile(
     r"(?i)unable to determine the device handle.*|.*gpu is lost.*|.*fallen off the bus.*|\[?unknown error\]?"
@@ -21,12 +21,12 @@ _KNOWN = (
 )
 
 
-def read(output: str, exit_code: int) -> ToolResult:
+def read_smi_gpus(output: str, exit_code: int) -> ToolResult:
     """Return how many of the GPUs compute. A line that is cut off, or of a lost GPU, counts as not known."""
     rows, other = [], []
     for line in output.splitlines():
         parts = [part.strip() for part in line.split(",")]
-        if len(parts) == len(FIELDS) and parts[0].isdecimal():
+        if len(parts) == len(QUERIED) and parts[0].isdecimal():
             rows.append(parts)
         elif line.strip():
             other.append(line.strip())
@@ -56,5 +56,5 @@ def _error(output: str, exit_code: int) -> str:
         if shape.search(output):
             return said
     if _LOST.search(output):
-        return sentence("a GPU has fallen off the bus: {words}", words=last_words(output))
-    return last_words(output) or sentence("nvidia-smi ended with {code} and said nothing", code=exit_code)
+        return sentence("a GPU has fallen off the bus: {words}", words=final_line(output))
+    return final_line(output) or sentence("nvidia-smi ended with {code} and said nothing", code=exit_code)

@@ -12,8 +12,8 @@ from collectors.facts.sentences import Sentence, sentence
 from collectors.facts.workload_keys import shown_kind
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.core.named_pod import MIRROR, PodUser, disruptions_of, pod_named, ref_of_pod, user_of_pod
 from commands.core.parameter_types import POD
-from commands.core.pods import MIRROR, PodUser, disruptions_of, pod_named, ref_of_pod, user_of_pod
 from commands.execution.plan import in_order
 from commands.execution.steps import Delete, Step, Wait
 from commands.training.stop import lost_work

@@ -1,6 +1,6 @@
-"""Where a stack is, in words: in a collective, in the data loader, at a checkpoint. Pure.
+"""Places of stacks, in words: in a collective, in the data loader, at a checkpoint. Pure.
 
-The functions are those of PyTorch (torch/distributed, torch/utils/data, torch/serialization.py), DeepSpeed, Megatron,
+The functions are those of PyTorch (distributed, data, serialization), DeepSpeed, Megatron,
 Horovod, JAX and TensorFlow, by their own names.
 """
 
@@ -75,7 +75,7 @@ _PLUMBING = re.compile(
 )
 
 
-def place_of(frames: Sequence[RawFrame]) -> Place:
+def waiting_place(frames: Sequence[RawFrame]) -> Place:
     """Return where a stack is, whose first frame is the innermost. The innermost frame that a rule knows decides."""
     for function, file, _ in frames:
         name = _name(function)

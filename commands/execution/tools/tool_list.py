@@ -4,8 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from collectors.facts.sentences import sentence
-from commands.execution.tools import java_threads, nccl_ras, nvidia_smi, py_spy
+from commands.execution.tools.java_threads import read_java_threads
+from commands.execution.tools.nccl_ras import read_ras_status
+from commands.execution.tools.py_spy import read_stacks
 from commands.execution.tools.reading import ToolResult
+from commands.execution.tools.smi_gpus import QUERIED, read_smi_gpus
 
 SHELL = ("/bin/sh", "-c")
 NOT_THERE = frozenset({126, 127})  # exit codes of a shell: it cannot be run, or it is not there
@@ -50,29 +53,29 @@ TOOLS: Mapping[str, Tool] = {
             name="py-spy",
             command=(*SHELL, _PYTHON),
             shows=sentence("read the stacks of its Python processes"),
-            read=py_spy.read,
+            read=read_stacks,
         ),
         Tool(
             name="ncclras",
             command=("ncclras", "-v"),
             shows=sentence("ask NCCL about its communicators"),
-            read=nccl_ras.read,
+            read=read_ras_status,
         ),
         Tool(
             name="nvidia-smi",
             command=(
                 "nvidia-smi",
-                f"--query-gpu={','.join(nvidia_smi.FIELDS)}",
+                f"--query-gpu={','.join(QUERIED)}",
                 "--format=csv,noheader,nounits",
             ),
             shows=sentence("ask the driver about its GPUs"),
-            read=nvidia_smi.read,
+            read=read_smi_gpus,
         ),
         Tool(
             name="jstack",
             command=(*SHELL, _JAVA),
             shows=sentence("read the stacks of its Java processes"),
-            read=java_threads.read,
+            read=read_java_threads,
         ),
     )
 }
