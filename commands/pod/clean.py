@@ -171,7 +171,7 @@ CLEAN: Command[CleanPods] = Command(
     ),
     plan=clean,
     rights=Delete.rights("", "pods"),
-    relieves=("KubeObjectExplosion", "NodeEvictingPods", "PodLocalStorageExceeded"),
+    relieves=("KubeObjectExplosion", "KubeletTooManyPods"),
     example="pod clean --node gpu-a04 --evicted",
     details=sentence(
         "The oldest go first, {most} at most. Pods of trainings stay, as `training show` reads why they failed, and so "

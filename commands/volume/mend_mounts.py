@@ -9,7 +9,7 @@ from collectors.cluster.host_mounts import HOLDING, KEEPS_UNMOUNTED, by_kept_mou
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Pod
 from collectors.facts.sentences import counted, listed, sentence
-from collectors.facts.workload_keys import parse_workload, shown_kind
+from collectors.facts.workload_keys import is_workload_key, parse_workload, shown_kind
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import reader_of
@@ -104,6 +104,8 @@ async def mend(action: MendMounts, context: CommandContext) -> PlanDraft:
 
 def _pod_of(name: str, inventory: Inventory) -> Pod:
     """Return the pod, or one of the DaemonSet of this `namespace/name`, as the alert names it."""
+    if is_workload_key(name) and (made := inventory.pods_of(name)):  # as a card writes it
+        return next((pod for pod in made if by_kept_mount(pod)), made[0])
     for kind in _APIS:
         namespace, slash, own = name.partition("/")
         if slash and (found := inventory.pods_of(f"{namespace}/{kind}/{own}")):
