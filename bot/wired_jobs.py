@@ -6,6 +6,7 @@ from functools import partial
 from alerts.routing import CardRouting
 from alerts.rules import Rule
 from bot.jobs import garbage_collection
+from bot.jobs.acceptance_watcher import AcceptanceWatcher
 from bot.jobs.agenda import Agenda
 from bot.jobs.daily_leases import DailyLeases, Readers
 from bot.jobs.due_catalogue import due_works
@@ -19,7 +20,7 @@ from bot.jobs.training_notifier import NoticeRouting, TrainingNotifier
 from bot.jobs.unknown_steps import UnknownSteps
 from bot.jobs.window_announcer import WindowAnnouncer
 from bot.live_cluster import LiveCluster
-from bot.settings.mapping import allowance_of, daily_time_of, owners_of, windows_of
+from bot.settings.mapping import acceptance_of, allowance_of, daily_time_of, owners_of, windows_of
 from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from commands.core.pipeline import Pipeline
@@ -94,9 +95,13 @@ def wire_jobs(
         redact=shared.redact,
         errors=shared.errors,
     )
+    acceptances = AcceptanceWatcher(
+        store, clusters, clock, pipeline.handle, acceptance_of(shared.settings), errors=shared.errors
+    )
     remediator = wire_remediator(shared, pipeline, rules=rules, channel=channel)
     for listener in (
         plans.wake,
+        acceptances.wake,
         remediator.wake,
         unknown.wake,
         agenda.wake,
@@ -108,6 +113,7 @@ def wire_jobs(
     windows = WindowAnnouncer(store, clock, windows_of(shared.settings), channel=channel)
     return {
         "plans": plans.run,
+        "acceptances": acceptances.run,
         "windows": windows.run,
         "remediations": remediator.run,
         "unknown steps": unknown.run,

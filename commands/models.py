@@ -181,7 +181,7 @@ class ReclaimRequest:
     answered_at: datetime | None = None
     keep_reason: str = ""
     evidence: str = ""  # why the GPUs are considered idle
-    is_for_good: bool = False  # the training cannot be suspended, only deleted
+    is_for_good: bool = False  # in old rows: it was deleted, as Kueue managed it
     is_automatic: bool = True  # without an answer automation settles it
     channel: str = ""
 

@@ -1,10 +1,15 @@
 """The plan card: under its incident's card, in the thread of the command, or in the channel."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
+from alerts.cards.message import Buttons, Message
 from alerts.cards.posted import CardId, CardKind, PostedCard, new_card
+from alerts.cards.text import bold, text
 from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from commands.acceptance.acceptance import Acceptance, AcceptanceState
+from commands.acceptance.verdict_text import VERDICT_COLORS, verdict_blocks, verdict_buttons, verdict_line
 from commands.core.parent_members import cards_about
 from commands.execution.job_runs import JobRun
 from commands.execution.plan import Plan, PlanState, StepRecord
@@ -43,16 +48,39 @@ async def _compose(
         message = expired(found) if is_late else preview(found)
         return Composed(message=message, is_final=is_late, next_due=found.expires_at)
     records = await records_of(found, snapshot)
-    message = card_of(found, records, await snapshot.rows(JobRun).find(plan=found.id))
-    if found.ended_at is None:
+    tested = next(iter(await snapshot.rows(Acceptance).find(plan=found.id)), None)
+    runs = await snapshot.rows(JobRun).find(plan=found.id)
+    if tested is not None and tested.state is AcceptanceState.RETURNED:
+        tested = None  # this plan uncordoned it
+    if tested is not None and tested.is_over:
+        message = _judged(card_of(found, records), tested)
+    else:
+        message = card_of(found, records, runs)
+    if found.ended_at is None or (tested is not None and not tested.is_over):
         return Composed(message=message)
     until = found.ended_at + PLAN_CARD_LIFETIME
+    if tested is not None and now < until:
+        return Composed(message=message, next_due=until)
     over = now >= until or not can_undo(found, records)
     return Composed(message=message, is_final=over, next_due=None if over else until)
+
+
+def _judged(message: Message, tested: Acceptance) -> Message:
+    """Return the card of tests with their verdict before the steps, which are what it was made of."""
+    blocks = [*verdict_blocks(tested), *message.blocks]
+    if buttons := verdict_buttons(tested):
+        blocks.append(Buttons(buttons=buttons))
+    title = text(bold(verdict_line(tested)))
+    return replace(message, title=title, color=VERDICT_COLORS[tested.state], blocks=tuple(blocks))
 
 
 PLAN_CARD = CardDefinition(
     kind=CardKind.PLAN,
     compose=_compose,
-    depends_on={Plan: own, StepRecord: lambda record: (record.plan,), JobRun: lambda run: (run.plan,)},
+    depends_on={
+        Plan: own,
+        StepRecord: lambda record: (record.plan,),
+        JobRun: lambda run: (run.plan,),
+        Acceptance: lambda one: (one.plan,) if one.plan else (),
+    },
 )

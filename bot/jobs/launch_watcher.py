@@ -26,6 +26,7 @@ from collectors.trainings.training import Training, TrainingState, training_of_r
 from commands.execution.plan_outcome import reopen
 from commands.models import Launch, ReclaimRequest, ReclaimState
 from commands.training.failure_cause import blamed, cause_of, cause_text, death_of_launch, suspected_node
+from commands.training.no_sign import no_sign
 
 STARTS_WITHIN = timedelta(minutes=2)  # a launch without its training counts as over after this
 
@@ -104,6 +105,8 @@ class LaunchWatcher:
             return
         state = training.state.value if training else TrainingState.STOPPED.value
         reason = training.reason if training else sentence("it is no longer in the cluster")
+        if training is not None:
+            reason = no_sign(training, launch.at, now) or reason
         if state == launch.reported_state and reason == launch.reported_reason:
             return
         lines: tuple[str, ...] = launch.last_lines

@@ -14,6 +14,7 @@ from bot.settings.gates import BudgetSettings, WindowSettings
 from bot.settings.schema import Settings
 from collectors.facts.clock import Clock
 from collectors.facts.daily_time import DailyTime
+from commands.acceptance.suites import AcceptancePolicy, suite_of_settings
 from commands.core.budgets import Budgets, Pool
 from commands.core.context import Cluster, Defaults
 from commands.core.grant import Grant
@@ -127,10 +128,24 @@ def defaults_of(settings: Settings, persons: PersonBook) -> Defaults:
         pull_secret=commands.pull_secret,
         training_images=commands.training_images,
         stacks_image=commands.stacks_image,
+        training_queues=commands.training_queues,
         owners=owners_of(settings, persons),
         redact=settings.redact,
         node_jobs=node_jobs_of(settings),
         repairs={name: of_settings(name, one) for name, one in settings.repairs.items()},
+        acceptance=acceptance_of(settings),
+    )
+
+
+def acceptance_of(settings: Settings) -> AcceptancePolicy:
+    """Return the suites that nodes must pass, and what follows from a pass."""
+    one = settings.acceptance
+    return AcceptancePolicy(
+        suites={name: suite_of_settings(name, suite.tests) for name, suite in one.suites.items()},
+        suite=one.suite,
+        ends_lease=one.ends_lease,
+        slow_below=one.slow_below,
+        watched_for=one.watched_for,
     )
 
 

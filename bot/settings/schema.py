@@ -8,6 +8,7 @@ from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from alerts.time_intervals import TimePeriod, read_period
+from bot.settings.acceptance_settings import AcceptanceSettings
 from bot.settings.channels import ChannelSettings, SlackSettings
 from bot.settings.gates import BreakerSettings, BudgetSettings, PoolSettings, WindowSettings
 from bot.settings.jobs_on_nodes import NodeJobsSettings, RepairName, RepairSettings
@@ -305,6 +306,9 @@ class CommandsSettings(Section):
     pull_secret: PullSecret = ""
     training_images: tuple[str, ...] = ("*",)
     stacks_image: str = ""
+    training_queues: dict[str, tuple[str, ...]] = Field(
+        default={}, description="a pattern of queues -> the teams that may use them"
+    )
     owners: dict[str, PersonId] = Field(
         default={}, description="an owner's name in the cluster -> their chat id"
     )
@@ -343,6 +347,7 @@ class Settings(BaseSettings):
     commands: CommandsSettings = CommandsSettings()
     node_jobs: NodeJobsSettings = NodeJobsSettings()
     repairs: dict[RepairName, RepairSettings] = Field(default={})
+    acceptance: AcceptanceSettings = AcceptanceSettings()
     language: Literal["en", "zh"] = Field(default="en", description="of cards, answers and help")
     timezone: TimeZone = "UTC"
     redact: tuple[RedactPattern, ...] = ()

@@ -16,11 +16,12 @@ from collectors.facts.redaction import Redactor
 from collectors.facts.subjects import WORDS
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
 from collectors.sources.prometheus.dialects.families import FAMILIES, Role
+from commands.acceptance.suites import LEASE_AUTOMATION
 from commands.command_catalogue import CATALOGUE
 from commands.core.remediations import REMEDIATION
 from commands.gpu.reclaim_requests import AUTOMATION
 
-AUTOMATIONS = (AUTOMATION, REMEDIATION)  # the actors that the settings may permit commands
+AUTOMATIONS = (AUTOMATION, REMEDIATION, LEASE_AUTOMATION)  # the actors that the settings may permit commands
 PERSON_KINDS = ("slack", "token")  # by what a person may come
 _NODE_LABEL = r"([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")

@@ -30,7 +30,8 @@ from collectors.acceptance.readings import (
 from collectors.facts.sentences import sentence
 
 _ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
-_BEGINNING = re.compile(r"^[ \t]*\{", re.MULTILINE)  # the host engine may print a warning before it
+# The host engine may print a warning before it.
+_BEGINNING = re.compile(r'\{\s*"(?:DCGM (?:GPU )?Diagnostic|metadata|entity_groups|runtime_error)"')
 _BEGINNINGS = 8
 _PASSED, _FAILED, _WARNED = ("pass", "passed"), ("fail", "failed", "error"), ("warn", "warning")
 _SOFTWARE = "deployment"  # the category that tests no hardware
@@ -98,13 +99,14 @@ def _problem(error: str, findings: list[PartReport], passed: int, of_hardware: i
 
 def _json_in(text: str) -> tuple[dict[str, Any] | None, bool]:
     """Return the diagnostic in the text, and whether a part of it is not missing."""
-    read, is_whole = text[:MOST_READ], True
+    # Our script folds it after spaces, also within strings.
+    read, is_whole = text[:MOST_READ].replace("\n", ""), True
     decoder = json.JSONDecoder()
     for number, match in enumerate(_BEGINNING.finditer(read)):
         if number == _BEGINNINGS:
             break
         try:
-            found, _ = decoder.raw_decode(read, match.end() - 1)
+            found, _ = decoder.raw_decode(read, match.start())
         except (ValueError, RecursionError):
             is_whole = is_whole and not any(f'"{one}"' in read for one in _ROOTS)
             continue

@@ -42,7 +42,12 @@ async def is_served(source: KubernetesSource, path: str) -> bool:
     found = await _read(source, "/apis", _Groups)
     if not any(one.group_version == f"{group}/{version}" for of in found.groups for one in of.versions):
         return False
-    served = await _read(source, f"/apis/{group}/{version}", _Resources)
+    try:
+        served = await _read(source, f"/apis/{group}/{version}", _Resources)
+    except SourceError as failure:
+        if failure.status != 404:
+            raise
+        return False  # the list of the groups is ahead of it while a group is installed, and behind while it is removed
     return rest[-1] in {one.name for one in served.resources}
 
 

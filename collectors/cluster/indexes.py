@@ -22,6 +22,11 @@ def by_owner(of: KubernetesObject) -> Keys:
     return (workload_name(of.metadata.namespace, owner),) if owner is not None else ()
 
 
+def by_managed(of: KubernetesObject) -> Keys:
+    """Return the key of the workload that the object stands for, as Kueue's Workload does: its owner's."""
+    return by_owner(of)
+
+
 def by_leader(of: KubernetesObject) -> Keys:
     """Return the namespace of an object that a pod owns, as the leader of a LeaderWorkerSet does its workers."""
     owner = owner_of(of)

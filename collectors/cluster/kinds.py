@@ -12,6 +12,7 @@ from collectors.cluster.indexes import (
     by_claim,
     by_involved_object,
     by_leader,
+    by_managed,
     by_namespace,
     by_node,
     by_node_of_slice,
@@ -118,6 +119,17 @@ STATEFULSETS = _cache(
 DAEMONSETS = _cache("/apis/apps/v1/daemonsets", objects.DaemonSet)
 JOBS = _cache("/apis/batch/v1/jobs", objects.Job, indexes=(by_namespace, by_owner))
 JOBSETS = _cache("/apis/jobset.x-k8s.io/v1alpha2/jobsets", objects.JobSet, indexes=(by_namespace, by_owner))
+PYTORCHJOBS = _cache(
+    "/apis/kubeflow.org/v1/pytorchjobs", objects.PyTorchJob, indexes=(by_namespace, by_owner)
+)
+TFJOBS = _cache("/apis/kubeflow.org/v1/tfjobs", objects.TFJob, indexes=(by_namespace, by_owner))
+MPIJOBS = _cache("/apis/kubeflow.org/v1/mpijobs", objects.MPIJob, indexes=(by_namespace, by_owner))
+KUEUE_WORKLOADS = _cache(
+    "/apis/kueue.x-k8s.io/v1beta2/workloads",
+    objects.KueueWorkload,
+    name="workloads.kueue.x-k8s.io",
+    indexes=(by_managed,),
+)
 RESOURCE_CLAIMS = _cache(
     "/apis/resource.k8s.io/v1/resourceclaims", objects.ResourceClaim, indexes=(by_namespace,)
 )

@@ -16,6 +16,8 @@ from collectors.cluster.base import (
     make_one_line,
 )
 from collectors.cluster.devices import ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from collectors.cluster.kueue_workloads import KueueWorkload
+from collectors.cluster.operator_jobs import MPIJob, PyTorchJob, TFJob
 from collectors.cluster.pods import (
     Container,
     ContainerState,
@@ -60,7 +62,9 @@ __all__ = [
     "JobSpec",
     "JobStatus",
     "KubernetesObject",
+    "KueueWorkload",
     "LabelSelector",
+    "MPIJob",
     "Namespace",
     "Node",
     "NodeStatus",
@@ -71,6 +75,7 @@ __all__ = [
     "Pod",
     "PodSpec",
     "PodStatus",
+    "PyTorchJob",
     "Quantities",
     "ReplicaSet",
     "ResourceClaim",
@@ -80,6 +85,7 @@ __all__ = [
     "Service",
     "StatefulSet",
     "StorageClass",
+    "TFJob",
     "Taint",
     "VolumeAttachment",
     "Workload",

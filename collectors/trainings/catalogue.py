@@ -7,12 +7,18 @@ from typing import Any
 
 from collectors.cluster.inventory import Inventory
 from collectors.facts.workload_keys import shown_kind
-from collectors.trainings import job, jobset
+from collectors.trainings import job, jobset, mpijob, pytorchjob, tfjob
 from collectors.trainings.composition import compose_trainings
 from collectors.trainings.reading_kind import ReadingKind
 from collectors.trainings.training import Training
 
-KINDS: tuple[ReadingKind[Any], ...] = (job.KIND, jobset.KIND)
+KINDS: tuple[ReadingKind[Any], ...] = (
+    job.KIND,
+    jobset.KIND,
+    pytorchjob.KIND,
+    tfjob.KIND,
+    mpijob.KIND,
+)
 
 
 def read_trainings(inventory: Inventory) -> tuple[Training, ...]:

@@ -1,18 +1,22 @@
 """Trainings, composed of what the kinds read: one of each top object, or of all in a namespace of its own. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from collectors.cluster.base import KubernetesObject, ObjectMeta
 from collectors.cluster.gpu_claims import GpuClaims
-from collectors.cluster.indexes import by_namespace, controller_of, kind_of, workload_of
+from collectors.cluster.indexes import by_managed, by_namespace, controller_of, kind_of, workload_of
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import DEPLOYMENTS, NAMESPACES, STATEFULSETS
+from collectors.cluster.kinds import DEPLOYMENTS, KUEUE_WORKLOADS, NAMESPACES, STATEFULSETS
+from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.cluster.objects import Workload
 from collectors.facts.sentences import counted, listed, sentence
 from collectors.facts.workload_keys import shown_kind, workload_key
+from collectors.trainings.other_tools import tool_of
+from collectors.trainings.queueing import in_its_queue
 from collectors.trainings.ranks import failures_of, pods_by_index, rank_of
 from collectors.trainings.reading_kind import Owned, ReadingKind, RolePods, TrainingPart
 from collectors.trainings.training import (
@@ -54,23 +58,46 @@ def compose_trainings(kinds: Kinds, inventory: Inventory) -> Iterator[Training]:
             ):
                 continue
             owned = kind.owned(one, inventory)
+            queued = _queued(one, inventory)
             yield inventory.memo.get(
                 ("training", kind.name, key),
-                (one, claims, *owned),
-                partial(_alone, kind, one, owned, claims),
+                (one, claims, *owned, *queued),
+                partial(_alone, kind, one, owned, queued, claims),
             )
 
 
-def _alone(kind: ReadingKind[Any], one: KubernetesObject, owned: Owned, claims: GpuClaims) -> Training:
-    parts = (kind.part(one, owned, claims),)
+def _queued(one: KubernetesObject, inventory: Inventory) -> tuple[KueueWorkload, ...]:
+    return inventory.select(KUEUE_WORKLOADS, by_managed, workload_of(one))
+
+
+def _part(
+    kind: ReadingKind[Any],
+    one: Any,
+    owned: Owned,
+    queued: tuple[KueueWorkload, ...],
+    claims: GpuClaims,
+) -> TrainingPart:
+    part = in_its_queue(kind.part(one, owned, claims), queued)
+    has_sign = bool(owned or queued) or one.status != type(one.status)()
+    return part if has_sign else replace(part, has_sign=False)
+
+
+def _alone(
+    kind: ReadingKind[Any],
+    one: KubernetesObject,
+    owned: Owned,
+    queued: tuple[KueueWorkload, ...],
+    claims: GpuClaims,
+) -> Training:
+    parts = (_part(kind, one, owned, queued, claims),)
     return _training(kind.name, one.metadata.namespace, one.metadata, parts, claims)
 
 
 def _in_own_namespace(kinds: Kinds, inventory: Inventory, meta: ObjectMeta) -> Training:
     """Return the training of a namespace: of the first kind that has an object in it."""
     names = {kind.name for kind in kinds}
-    tops: list[tuple[ReadingKind[Any], KubernetesObject, Owned]] = [
-        (kind, one, kind.owned(one, inventory))
+    tops: list[tuple[ReadingKind[Any], KubernetesObject, Owned, tuple[KueueWorkload, ...]]] = [
+        (kind, one, kind.owned(one, inventory), _queued(one, inventory))
         for kind in kinds
         for one in inventory.select(kind.objects, by_namespace, meta.name)
         if not _is_owned(one, names)
@@ -87,12 +114,12 @@ def _in_own_namespace(kinds: Kinds, inventory: Inventory, meta: ObjectMeta) -> T
     claims = inventory.gpu_claims(meta.name)
 
     def read() -> Training:
-        parts = [kind.part(one, owned, claims) for kind, one, owned in tops]
+        parts = [_part(kind, one, owned, queued, claims) for kind, one, owned, queued in tops]
         parts += [server_part(one, pods, claims) for one, pods in servers]
         kind = tops[0][0].name if tops else kinds[0].name
         return _training(kind, meta.name, meta, tuple(parts), claims, has_namespace=True)
 
-    pairs = [*((one, owned) for _, one, owned in tops), *servers]
+    pairs = [*((one, (*owned, *queued)) for _, one, owned, queued in tops), *servers]
     objects = (meta, claims, *(each for one, owned in pairs for each in (one, *owned)))
     return inventory.memo.get(("training", "Namespace", meta.name), objects, read)
 
@@ -148,6 +175,9 @@ def _training(
         restarts=sum(part.restarts for part in parts),
         has_namespace=has_namespace,
         priority=next((part.priority for part in parts if part.priority), ""),
+        queue=next((part.queue for part in parts if part.queue), ""),
+        tool=next(filter(None, map(tool_of, metas)), ""),
+        has_sign=all(part.has_sign for part in parts),
         created=min((at for one in metas if (at := one.creation_timestamp)), default=None),
         started=min((part.started for part in parts if part.started), default=None),
         finished=max((part.finished for part in parts if part.finished), default=None)
@@ -179,7 +209,8 @@ def _state(
     if all(part.meta.deletion_timestamp for part in workers):
         return TrainingState.STOPPED, sentence("its {kind} is being deleted", kind=shown_kind(kind))
     if all(part.is_suspended for part in workers):
-        return TrainingState.SUSPENDED, sentence("it is suspended")
+        waits = next((part.waits for part in workers if part.waits), "")
+        return TrainingState.SUSPENDED, waits or sentence("it is suspended")
     computing = [rank for rank in ranks if rank.role not in AUXILIARY_ROLES]
     wanted = sum(role.replicas for part in parts for role in part.roles if role.role not in AUXILIARY_ROLES)
     running = [rank for rank in computing if rank.phase in ("Running", "Succeeded") and not rank.reason]
@@ -198,6 +229,8 @@ def _state(
         )
         reason = listed([reason, listed(filter(None, [why, stuck.explanation]), ":")], ";")
     is_placed = any(rank.node for rank in computing)
+    if not is_placed and (waits := next((part.waits for part in workers if part.waits), "")):
+        return TrainingState.QUEUED, waits
     return (TrainingState.STARTING if is_placed else TrainingState.QUEUED), reason
 
 

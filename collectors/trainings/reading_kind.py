@@ -41,6 +41,9 @@ class TrainingPart:
     is_server: bool = False  # it runs until it is stopped, so the training may be over without its end
     restarts: int = 0
     priority: str = ""
+    queue: str = ""  # that it is in
+    waits: str = ""  # why its queue holds it back
+    has_sign: bool = True  # its controller has taken it up
     owned: tuple[str, ...] = ()  # the keys of the workloads that it owns
     started: datetime | None = None
     finished: datetime | None = None

@@ -83,6 +83,9 @@ class Training:
     restarts: int = 0  # of all its ranks together; those of one rank are the rank's
     has_namespace: bool = False  # the namespace is dedicated to it
     priority: str = ""
+    queue: str = ""
+    tool: str = ""  # what else manages its objects: a Helm release, Argo CD, ...
+    has_sign: bool = True  # the controllers of its objects have taken them up
     created: datetime | None = None
     started: datetime | None = None
     finished: datetime | None = None

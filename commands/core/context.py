@@ -17,6 +17,7 @@ from collectors.facts.topology import Topology
 from collectors.gpu_activity import IDLE_AFTER
 from collectors.sources.source_port import LogReader
 from collectors.trainings.training import Training
+from commands.acceptance.suites import AcceptancePolicy
 from commands.core.grant import Grant
 from commands.core.node_script import NodeJobDefaults, Repair
 from commands.core.persons import EachTheirOwn, Persons
@@ -81,10 +82,14 @@ class Defaults:
     pull_secret: str = ""  # namespace/name of the registry secret to copy for each new training
     training_images: tuple[str, ...] = ("*",)  # patterns
     stacks_image: str = ""  # of containers that `pod stacks` adds
+    training_queues: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # pattern of queues -> the teams
     owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> the person
     redact: tuple[str, ...] = ()  # patterns for shown log lines, in addition to the shipped ones
     node_jobs: NodeJobDefaults = field(default_factory=NodeJobDefaults)
     repairs: Mapping[str, Repair] = field(default_factory=dict)  # of the settings, by name
+    acceptance: AcceptancePolicy = field(default_factory=AcceptancePolicy)
 
 
 class Confirm(Protocol):

@@ -129,6 +129,8 @@ def _pod(
         container["securityContext"] = {"privileged": True}
     if script.on_host:
         spec |= {"hostPID": True, "hostNetwork": True}  # it starts also where the node's network does not
+    elif script.host_network:
+        spec |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
     if script.resources:
         container["resources"] = {"limits": dict(script.resources)}
     if script.memory:

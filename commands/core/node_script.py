@@ -22,6 +22,7 @@ class NodeScript:
     shell: str = "/bin/sh"
     on_host: bool = False
     privileged: bool = False
+    host_network: bool = False
     by_scheduler: bool = False
     within: timedelta = timedelta(minutes=5)
     resources: Mapping[str, str] = field(default_factory=dict)

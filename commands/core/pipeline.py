@@ -53,14 +53,14 @@ from commands.core.parsing import action_of, find, words_of
 from commands.core.permissions import Permissions
 from commands.core.persons import EachTheirOwn, Persons
 from commands.core.plan_decisions import PlanDecisions
-from commands.core.planner import Planner
+from commands.core.planner import Planner, previewed
 from commands.core.request import Actor, ActorKind, Request
 from commands.core.request_journal import OnceStore, RequestJournal
 from commands.core.rule_runs import RuleRun
 from commands.core.thread_names import thread_names
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.impersonation import Impersonation
-from commands.execution.plan import Plan
+from commands.execution.plan import Plan, PlanState
 from commands.execution.plan_gate import Gate, Gates
 
 TIMEOUT = timedelta(seconds=20)  # for one command's reads and dry run
@@ -240,6 +240,8 @@ class Pipeline:
         if command.record is not None:
             return await command.record(action, replace(context, store=OnceStore(self.store, request)))
         planner = self._planner
+        if request.is_resumed and (shown := await planner.shown_before(request, cluster)) is not None:
+            return previewed(shown) if shown.state is PlanState.PROPOSED else _DONE_BEFORE
         plan, draft = await planner.make(command, action, context, line=request.line)
         if draft.nothing_to_do:
             return Answer(message=Message(title=markup(draft.nothing_to_do), color=Color.INFO))
@@ -247,7 +249,7 @@ class Pipeline:
             check_automation(plan, request.actor)
             await planner.confirm(plan, by=request.actor)
             return None
-        return await planner.propose(plan, draft)
+        return await planner.propose(replace(plan, request=request.id), draft)
 
     async def sketch(self, request: Request, cluster: str) -> tuple[Plan, PlanDraft]:
         """Return the plan that a line of automation would make now; nothing is stored, and no right is asked.

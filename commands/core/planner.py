@@ -26,7 +26,7 @@ from commands.core.confirmation import (
 from commands.core.context import CommandContext
 from commands.core.parsing import action_of
 from commands.core.permissions import Permissions
-from commands.core.request import Actor
+from commands.core.request import Actor, Request
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.dry_run import DryRunError, dry_run
 from commands.execution.going_over import heading_of_reason, why_second_person
@@ -43,6 +43,7 @@ from commands.execution.preview import preview
 from commands.execution.step_outcomes import Refused, Waiting
 from commands.execution.steps import Record, Running, Wait
 
+LATELY = 100  # newest plans of a person, among which that of a request is searched
 WITHOUT_A_WRITE = (Wait, Running, Record)  # steps that the API server has nothing to check of
 
 
@@ -92,6 +93,14 @@ class Planner:
         draft = await self._dry_run(await command.plan(action, context), context, context.actor)
         return proposed(command, draft, context, number=0, line=line, expires=self.expires), draft
 
+    async def shown_before(self, request: Request, cluster: str) -> Plan | None:
+        """Return the plan that this request proposed before its process ended. Others may have seen it meanwhile."""
+        async with self.store.read() as snapshot:
+            found = await snapshot.rows(Plan).find(
+                cluster=cluster, actor=request.actor.person, newest=True, limit=LATELY
+            )
+        return next((plan for plan in found if plan.request == request.id), None)
+
     def start(self, plan: Plan) -> None:
         """Begin the time in which a stored plan may be confirmed."""
         self.times.start(plan, self.clock)
@@ -107,7 +116,7 @@ class Planner:
                     await end_unbegun(unit, older, reason, plan.created_at)
             await unit.rows(Plan).put(plan)
         self.times.start(plan, self.clock)
-        return _previewed(plan, also=draft.alternatives)
+        return previewed(plan, also=draft.alternatives)
 
     async def confirm(self, plan: Plan, *, by: Actor, how: str = "") -> Answer:
         """Store the plan as confirmed, as it is. `how`: on what the confirmation rests, for the audit."""
@@ -291,7 +300,7 @@ class Planner:
             await end_unbegun(unit, plan, sentence("the cluster changed"), context.now)
             await unit.rows(Plan).put(fresh)
         self.times.start(fresh, self.clock)
-        return _previewed(fresh)
+        return previewed(fresh)
 
 
 def _nothing_left(draft: PlanDraft) -> UnusableError:
@@ -314,6 +323,6 @@ def _going_over(draft: PlanDraft, gates: tuple[HeldBy, ...], reason: str, *, rep
     )
 
 
-def _previewed(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
+def previewed(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
     """Return the preview of a plan, public if the plan needs a second person."""
     return Answer(message=preview(plan, also=also), is_public=plan.risk is Risk.BREAK)

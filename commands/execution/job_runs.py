@@ -33,6 +33,7 @@ class JobRun:
     state: JobRunState = JobRunState.RUNNING
     reason: str = ""  # why it failed
     exit_code: int | None = None
+    is_late: bool = False  # it ran, and was not done within its time
     log: str = ""  # its last lines, redacted and printable
     ended_at: datetime | None = None
     remove_at: datetime | None = None  # when the Job is removed, whoever began it; None once it is gone

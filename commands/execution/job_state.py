@@ -20,6 +20,7 @@ class JobEnd:
     is_success: bool
     reason: str = ""
     exit_code: int | None = None
+    is_late: bool = False  # it ran, and was not done within its time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,8 @@ def job_end_of(job: Mapping[str, Any], pods: Sequence[Mapping[str, Any]]) -> Job
         return JobEnd(is_success=True, exit_code=code)
     if (failed := by_type.get("Failed")) is None:
         return None
-    return JobEnd(is_success=False, reason=_why_failed(failed, pods, code), exit_code=code)
+    is_late = failed.get("reason") == "DeadlineExceeded" and has_begun(pods)
+    return JobEnd(is_success=False, reason=_why_failed(failed, pods, code), exit_code=code, is_late=is_late)
 
 
 def has_begun(pods: Sequence[Mapping[str, Any]]) -> bool:

@@ -138,6 +138,7 @@ class Plan:
     held_by: tuple[HeldBy, ...] = ()  # the gates that hold it back, or over which it goes
     held_until: datetime | None = None  # when what held it back last ends by itself, where that is known
     over_budget: str = ""  # why it does not wait for the gates that would hold it back
+    request: str = ""  # the id of the request that proposed it
     replaces: str = ""  # the plan in whose place it is, which ends when this one is confirmed
     alone: str = ""  # the team of the actor that may confirm it without one
     is_dry_run: bool = False  # the API server accepted a dry run of it when it was shown

@@ -1,6 +1,6 @@
 """Answers to reclaim requests: `gpu keep|snooze|release`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ from commands.execution.disruption import Disruption
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
 from commands.execution.record_steps import forget
-from commands.execution.steps import Delete, Record, Step
+from commands.execution.steps import Record
 from commands.gpu.freeing_plan import freeing_plan
 from commands.gpu.reclaim import LONGEST_WAIT
 from commands.gpu.reclaim_card import reclaim_card
@@ -95,7 +95,6 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
             freed,
             steps,
             before=reclaim,
-            has_inverse=not any(isinstance(step, Delete) for step in steps),
         ),
         *(
             (
@@ -118,7 +117,7 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
         disrupts=(
             Disruption(name=reclaim.training, shown=reclaim.shown, owner=reclaim.owner, gpus=reclaim.gpus),
         ),
-        notes=(_loss(steps),),
+        notes=(sentence("Its work since the last checkpoint is lost; undoing this plan restarts it."),),
     )
 
 
@@ -134,14 +133,6 @@ def keep_again(
     who = context.actor.name
     said = sentence("record that {who} needs the GPUs", who=who)
     return request_step(kept, text=said, before=freed, about=about)
-
-
-def _loss(steps: Sequence[Step]) -> str:
-    if any(isinstance(step, Delete) for step in steps):
-        return sentence(
-            "Its work since the last checkpoint is lost; it is deleted, and only another launch restores it."
-        )
-    return sentence("Its work since the last checkpoint is lost; undoing this plan restarts it.")
 
 
 async def _open(unit: Unit, named: str) -> ReclaimRequest:

@@ -12,7 +12,7 @@ from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
-from commands.execution.steps import Delete, Record, Step
+from commands.execution.steps import Record, Step
 from commands.gpu.idle_detection import find_idle
 from commands.gpu.idle_trainings import TrainingGpus, by_training, evidence, ways_to_free
 from commands.gpu.reclaim_requests import (
@@ -79,11 +79,10 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
             skipped.append(headline_of(refusal))
             continue
         suspension = suspend_steps(one.training, inventory)
-        is_for_good = any(isinstance(step, Delete) for step in suspension)
         steps += [_dropped(old) for old in earlier if old.state in OPEN_REQUEST]
         made = await _reclaim(one, look, context, grace=grace, earlier=len(earlier))
         is_automatic = context.may_automate(AUTOMATION, SETTLE, one.training.namespace)
-        reclaim = replace(made, is_for_good=is_for_good, is_automatic=is_automatic)
+        reclaim = replace(made, is_automatic=is_automatic)
         reclaims.append(reclaim)
         notes.append(_owner_note(reclaim, grace))
         steps.append(_request_step(reclaim, suspension))
@@ -213,11 +212,5 @@ def _owner_note(reclaim: ReclaimRequest, grace: timedelta) -> str:
     )
     if not reclaim.is_automatic:
         return listed((request, NOT_AUTOMATIC), ".")
-    if reclaim.is_for_good:
-        end = sentence(
-            "Without an answer it is deleted (Kueue would resume it) after {grace} if it is still idle.",
-            grace=grace,
-        )
-    else:
-        end = sentence("Without an answer it is suspended after {grace} if it is still idle.", grace=grace)
+    end = sentence("Without an answer it is suspended after {grace} if it is still idle.", grace=grace)
     return listed((request, end), ".")

@@ -80,15 +80,12 @@ def request_step(
     )
 
 
-def freed_step(
-    freed: ReclaimRequest, steps: Sequence[Step], *, before: ReclaimRequest, has_inverse: bool
-) -> Record:
+def freed_step(freed: ReclaimRequest, steps: Sequence[Step], *, before: ReclaimRequest) -> Record:
     """Return the step that records that these steps freed the GPUs, while what they stopped is stopped, or gone."""
     return request_step(
         freed,
         text=sentence("record that the GPUs are free"),
         before=before,
-        has_inverse=has_inverse,
         about=(msgspec.structs.replace(left, if_exists=True) for left in left_by(steps)),
         about_undone=left_undone(steps),
     )

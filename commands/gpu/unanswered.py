@@ -13,7 +13,7 @@ from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.execution.disruption import Disruption
 from commands.execution.plan import GATED, Plan, PlanState, StepRecord, StepState, in_order
-from commands.execution.steps import Delete, Record
+from commands.execution.steps import Record
 from commands.gpu.idle_trainings import by_training, evidence
 from commands.gpu.reclaim import MAX_WINDOW, find_idle_now
 from commands.gpu.reclaim_requests import SETTLEMENT, freed_step, request_step, settlement_of, settlement_step
@@ -85,13 +85,10 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
     steps = suspend_steps(training, inventory)
     if not steps:
         return _void(reclaim, sentence("it is already suspended"))
-    if any(isinstance(step, Delete) for step in steps) and not reclaim.is_for_good:
-        return _void(reclaim, sentence("Kueue manages it now, so it could only be deleted"))
     freed = freed_step(
         replace(reclaim, state=ReclaimState.FREED),
         steps,
         before=reclaim,
-        has_inverse=not reclaim.is_for_good,
     )
     return PlanDraft(
         title=counted(

@@ -5,6 +5,7 @@ import click
 from commands.core.command import Command
 from commands.core.parameter_types import NODE, lasting_option, reason_option
 from commands.execution.steps import Patch
+from commands.node.accept import ACCEPT
 from commands.node.cordon_commands import CordonNodes, UncordonNodes, cordon, uncordon
 from commands.node.drain import DRAIN
 from commands.node.extend import ExtendCordons, plan_extension
@@ -44,6 +45,7 @@ COMMANDS = (
         example='node cordon gpu-a04 --reason "fan failure" --for 4h',
     ),
     DRAIN,
+    ACCEPT,
     REPAIR,
     Command(
         noun="node",

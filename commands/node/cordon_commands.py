@@ -17,6 +17,7 @@ from commands.core.named_incident import open_incidents
 from commands.execution.plan import in_order
 from commands.execution.steps import Patch, Record
 from commands.models import CordonLease
+from commands.node.acceptance_steps import return_step
 from commands.node.cordon_steps import (
     cordon_steps,
     ended_step,
@@ -171,6 +172,9 @@ async def uncordon(action: UncordonNodes, context: CommandContext) -> PlanDraft:
         steps.append(uncordon_step(node))
         if lease is not None:
             steps.append(ended_step(node, lease, has_inverse=True))
+        returned, why_not = await return_step(node, lease, context)
+        steps += [returned] if returned is not None else []
+        already += [why_not] if why_not else []
     if not steps:
         return PlanDraft(title="", nothing_to_do=listed(already, "."))
     return PlanDraft(

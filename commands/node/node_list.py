@@ -13,6 +13,8 @@ from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import Sentence, counted, listed, sentence
+from commands.acceptance.acceptance import Acceptance, newest_of_nodes
+from commands.acceptance.acceptance_proof import unaccepted
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_incident import open_incidents
@@ -61,6 +63,7 @@ async def listing(action: ListNodes, context: CommandContext) -> Answer:
     open_ones = await open_incidents(context)
     async with context.store.read() as snapshot:
         rows = await snapshot.rows(CordonLease).find(cluster=context.cluster.name)
+        acceptances = newest_of_nodes(await snapshot.rows(Acceptance).find(cluster=context.cluster.name))
         running = await snapshot.rows(Plan).find(cluster=context.cluster.name, state=PlanState.RUNNING.value)
     leases = {one.node: one for one in rows}
     if action.out:
@@ -71,7 +74,7 @@ async def listing(action: ListNodes, context: CommandContext) -> Answer:
     for incident in sorted(open_ones, key=lambda one: -one.severity.rank):
         incidents[incident.subject.node].append(incident)
     nodes = [
-        _listed(node, inventory, incidents.get(name, ()), leases.get(name), context)
+        _listed(node, inventory, incidents.get(name, ()), leases.get(name), acceptances.get(name), context)
         for name, node in inventory.nodes.items()
         if not action.cordoned or state_of_cordon(node, leases.get(name))
     ]
@@ -106,6 +109,7 @@ def _listed(
     inventory: Inventory,
     incidents: Sequence[Incident],
     lease: CordonLease | None,
+    acceptance: Acceptance | None,
     context: CommandContext,
 ) -> _Listed:
     topology = context.cluster.topology()
@@ -114,20 +118,28 @@ def _listed(
     trainings = {pod.user.rpartition("/")[2] for pod in topology.pods_on.get(name, ()) if pod.user}
     return _Listed(
         name=name,
-        state=listed((state_of(node, lease), *(one.id for one in incidents))),
+        state=listed(
+            filter(
+                None, (state_of(node, lease), unaccepted(node, acceptance), *(one.id for one in incidents))
+            )
+        ),
         gpus=gpus_of(inventory, name),
         trainings=", ".join(sorted(trainings)),
         rack=facts.rack if facts else "",
-        rank=_rank(node, incidents, lease),
+        rank=_rank(node, incidents, lease, acceptance),
     )
 
 
-def _rank(node: Node, incidents: Sequence[Incident], lease: CordonLease | None) -> int:
+def _rank(
+    node: Node, incidents: Sequence[Incident], lease: CordonLease | None, acceptance: Acceptance | None
+) -> int:
     if not is_node_ready(node):
         return 0
     if incidents:
         return 4 - incidents[0].severity.rank
-    return 5 if state_of_cordon(node, lease) else 9
+    if state_of_cordon(node, lease):
+        return 5
+    return 6 if unaccepted(node, acceptance) else 9
 
 
 def state_of(node: Node, lease: CordonLease | None) -> str:

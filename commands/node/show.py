@@ -13,6 +13,9 @@ from collectors.facts.results import Seen, SourceError
 from collectors.facts.sentences import Sentence, counted, listed, sentence, word
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import TrainingFacts
+from commands.acceptance.acceptance import Acceptance, newest_of_nodes
+from commands.acceptance.acceptance_proof import acceptance_text
+from commands.acceptance.trend import trend_lines
 from commands.core.command import Answer
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import BY, UNTIL, against_uncordoning, annotations_of, cordon_reason
@@ -22,6 +25,7 @@ from commands.node.cordon_commands import lease_of
 from commands.node.node_list import gpus_of, state_of
 
 PODS_SHOWN = 8
+TREND = 6  # acceptances of which figures are compared
 _ENDED = ("Succeeded", "Failed")
 _MEMORY = "sum by (namespace, pod) (container_memory_working_set_bytes{PODS})"
 _CPUS = "sum by (namespace, pod) (rate(container_cpu_usage_seconds_total{PODS}[2m]))"
@@ -49,7 +53,8 @@ async def show(action: ShowNode, context: CommandContext) -> Answer:
             ("rack", text(facts.rack or "?")),
             ("GPUs", text(_gpus(inventory, action.node), " ", facts.gpu_product)),
         ]
-    rows += [*_conditions(node), *_lease_rows(node), *_workloads(action.node, context)]
+    rows += [*_conditions(node), *_lease_rows(node), *await _acceptance_rows(node, context)]
+    rows += _workloads(action.node, context)
     for incident in incidents:
         if incident.subject.node == action.node:
             rows.append(("incident", text(code(incident.id), " ", incident.lead.summary)))
@@ -175,6 +180,17 @@ def _lease_rows(node: Node) -> list[tuple[str, Text]]:
         until=_until(found.get(UNTIL, "")),
     )
     return [("cordoned", text(said))]
+
+
+async def _acceptance_rows(node: Node, context: CommandContext) -> list[tuple[str, Text]]:
+    """Return what its newest test said, and how its figures went over the last ones."""
+    async with context.store.read() as snapshot:
+        found = await snapshot.rows(Acceptance).find(
+            cluster=context.cluster.name, node=node.metadata.name, newest=True, limit=TREND
+        )
+    newest = newest_of_nodes(found).get(node.metadata.name)
+    rows = [("acceptance", text(said))] if (said := acceptance_text(node, newest)) else []
+    return rows + [("measured", text(line)) for line in trend_lines(found)]
 
 
 def _until(written: str) -> Text:

@@ -1,4 +1,4 @@
-"""The commands `training list|show|logs|launch|stop`."""
+"""The commands of trainings: `training list|show|logs|stop`, and those of other files."""
 
 from dataclasses import dataclass
 
@@ -20,6 +20,7 @@ from commands.core.parameter_types import TEAM, WholeNumberType
 from commands.core.parameter_types import TRAINING as TRAINING_NAME
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Delete
+from commands.training.change_commands import CHANGES
 from commands.training.details import training_details, training_table
 from commands.training.failure_cause import cause_of, death_of
 from commands.training.launch_command import LAUNCH
@@ -205,6 +206,7 @@ COMMANDS = (
         example="training logs detr --rank 3 --tail 200",
     ),
     LAUNCH,
+    *CHANGES,
     Command(
         noun="training",
         verb="stop",

@@ -30,6 +30,7 @@ from collectors.trainings.training import Rank, Training, TrainingState
 from commands.core.event_lines import event_lines
 from commands.core.lookups import age
 from commands.training.failure_cause import blamed, cause_text
+from commands.training.no_sign import no_sign
 
 MAX_ROWS, MAX_RANKS, MAX_EVENTS = 60, 40, 8
 TONES = {
@@ -94,9 +95,10 @@ def training_details(
 
     `incidents` are the ids and summaries of those about it, and `cause` is the one that probably killed it.
     """
+    reason = no_sign(training, training.created, now) or training.reason
     rows: list[tuple[str, Text]] = [
         ("kind", text(shown_kind(training.kind))),
-        ("state", text(listed(filter(None, (bold(word(training.state.value)), training.reason)), ":"))),
+        ("state", text(listed(filter(None, (bold(word(training.state.value)), reason)), ":"))),
         ("owner", text(_owner(training))),
         (
             "ranks",
@@ -126,7 +128,9 @@ def training_details(
         if training.restarts
         else []
     )
+    rows += [("queue", text(training.queue))] if training.queue else []
     rows += [("priority", text(training.priority))] if training.priority else []
+    rows += [("managed by", text(training.tool))] if training.tool else []
     times = (("created", training.created), ("started", training.started), ("ended", training.finished))
     rows += [(name, text(sentence("{at}, {age} ago", at=at, age=age(at, now)))) for name, at in times if at]
     rows += [("incident", text(code(id), " ", summary)) for id, summary in incidents]

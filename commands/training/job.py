@@ -3,19 +3,23 @@
 The Services of the roles make `NAME-worker-0.NAME-worker` and `NAME-ps-0.NAME-ps` resolve.
 """
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from collectors.cluster.kinds import JOBS
 from collectors.cluster.objects import Job
 from collectors.facts.sentences import sentence
 from collectors.trainings.job import job_end
+from collectors.trainings.reading_kind import parallel_tasks
 from commands.execution.object_refs import ObjectRef
 from commands.execution.preconditions import Precondition
 from commands.execution.steps import Create, Patch, Running, Step
 from commands.training import manifests
 from commands.training.manifests import INDEX, ROLE, TRAINING_LABEL, Object, manifest_name, role_name
 from commands.training.spec import TrainingRole, TrainingSpec
-from commands.training.writing_kind import QUEUE_OF_KUEUE, Launching, Suspending, WritingKind
+from commands.training.suspend_field import launched, resume, suspend
+from commands.training.writing_kind import Launching, Scaling, Suspending, WritingKind
 
 _JOB_NAME, _JOB_INDEX = "batch.kubernetes.io/job-name", "batch.kubernetes.io/job-completion-index"
 _CONTROLLER = "kubernetes.io/job-controller"
@@ -43,41 +47,8 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
     for role in spec.roles:
         if not role.is_server:
             job = _job(spec, role)
-            create = Create(
-                manifest=job,
-                description=sentence(
-                    "create {manifest}, suspended: {tasks}",
-                    manifest=manifest_name(job),
-                    tasks=role.text(),
-                ),
-            )
-            steps += [create, resume(create.ref)]
+            steps += launched(spec, job, role.text())
     return tuple(steps)
-
-
-def resume(ref: ObjectRef) -> Patch:
-    """Return the step that resumes what was just created suspended, a Job or an object like it."""
-    return Patch(
-        ref=ref,
-        description=sentence("start the workers"),
-        body={"spec": {"suspend": False}},
-        requires=(Precondition(path=("spec", "suspend"), equals=True),),
-        undo={"spec": {"suspend": True}},
-        undo_text=sentence("suspend {ref}", ref=str(ref)),
-    )
-
-
-def suspend(ref: ObjectRef, back: Running) -> Patch:
-    """Return the step that suspends an object, unless Kueue manages it: then Kueue alone suspends and resumes it."""
-    return Patch(
-        ref=ref,
-        description=sentence("suspend {ref}: its pods end, and undo restarts them", ref=str(ref)),
-        body={"spec": {"suspend": True}},
-        requires=(Precondition(path=("metadata", "labels", QUEUE_OF_KUEUE)),),
-        undo={"spec": {"suspend": False}},
-        back=back,
-        undo_text=sentence("resume {ref}: its pods start again", ref=str(ref)),
-    )
 
 
 def _is_suspended(job: Job) -> bool:
@@ -140,6 +111,42 @@ def _job(spec: TrainingSpec, role: TrainingRole) -> Object:
     return {**made, "spec": {**job_spec, "suspend": True}}
 
 
+def _refusal(spec: TrainingSpec) -> str:
+    if spec.queue and any(role.is_server for role in spec.roles):
+        return sentence(
+            "`--ps` with `--queue` is not for Jobs, whose servers would run before the queue admits the workers: "
+            "launch with `--kind jobset`."
+        )
+    return ""
+
+
+def _workers(job: Job) -> int:
+    return parallel_tasks(job.spec)
+
+
+def _not_scaled(job: Job) -> str:
+    """Kubernetes lets a Job be elastic that is Indexed, with as many completions as pods at a time."""
+    if job.spec.completions is not None and job.spec.completions == job.spec.parallelism:
+        return ""
+    return sentence("Only an Indexed Job can be scaled that runs all of its tasks at the same time.")
+
+
+def _scale(ref: ObjectRef, raw: Mapping[str, Any], workers: int) -> Patch:
+    before = {key: raw["spec"].get(key) for key in ("parallelism", "completions")}
+    return Patch(
+        ref=ref,
+        description=sentence(
+            "change the tasks of {ref} from {before} to {after}",
+            ref=str(ref),
+            before=before["parallelism"],
+            after=workers,
+        ),
+        body={"spec": dict.fromkeys(before, workers)},
+        requires=tuple(Precondition(path=("spec", key), equals=one) for key, one in before.items()),
+        undo={"spec": before},
+    )
+
+
 KIND = WritingKind(
     objects=JOBS,
     has_ended=_has_ended,
@@ -151,12 +158,25 @@ KIND = WritingKind(
             *Create.rights("batch", "jobs"),
             *Patch.rights("batch", "jobs"),
         ),
+        refusal=_refusal,
     ),
     suspending=Suspending(
         is_suspended=_is_suspended,
         step=suspend,
+        resume=resume,
         pod_label=_JOB_NAME,
         managed_by=_managed_by,
         rights=(*Patch.rights("batch", "jobs"), *Running.rights("batch", "jobs")),
     ),
+    scaling=Scaling(
+        workers=_workers,
+        step=_scale,
+        refusal=_not_scaled,
+        note=sentence(
+            "Tasks are started or ended at the end of the row. Tasks that run do not notice: only a training "
+            "that is elastic goes on with another number."
+        ),
+        rights=Patch.rights("batch", "jobs"),
+    ),
+    notes={"resume": sentence("Its maximum duration, if it has one, begins again.")},
 )

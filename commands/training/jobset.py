@@ -12,9 +12,9 @@ from collectors.facts.sentences import listed, sentence
 from collectors.trainings.jobset import jobset_end
 from commands.execution.steps import Create, Patch, Running, Step
 from commands.training import manifests
-from commands.training.job import resume, suspend
-from commands.training.manifests import Object, manifest_name
+from commands.training.manifests import Object
 from commands.training.spec import TrainingRole, TrainingSpec
+from commands.training.suspend_field import launched, resume, suspend
 from commands.training.writing_kind import Launching, Suspending, WritingKind
 
 _GROUP, _PLURAL = JOBSETS.group, "jobsets"
@@ -34,14 +34,7 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
         "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
         "replicatedJobs": [_replicated_job(spec, role) for role in spec.roles],
     }
-    tasks = listed((role.text() for role in spec.roles), "and")
-    create = Create(
-        manifest=made,
-        description=sentence(
-            "create {manifest}, suspended: {tasks}", manifest=manifest_name(made), tasks=tasks
-        ),
-    )
-    return create, resume(create.ref)
+    return launched(spec, made, listed((role.text() for role in spec.roles), "and"))
 
 
 def _replicated_job(spec: TrainingSpec, role: TrainingRole) -> Object:
@@ -95,6 +88,7 @@ KIND = WritingKind(
     suspending=Suspending(
         is_suspended=_is_suspended,
         step=suspend,
+        resume=resume,
         pod_label="jobset.sigs.k8s.io/jobset-name",
         managed_by=_managed_by,
         rights=(*Patch.rights(_GROUP, _PLURAL), *Running.rights(_GROUP, _PLURAL)),

@@ -19,6 +19,7 @@ from commands.training.launch_checks import (
 from commands.training.launch_steps import launch_steps, note_launch
 from commands.training.manifests import SCRIPT_FOLDER, SCRIPT_NAME
 from commands.training.priority import preemption_note
+from commands.training.queues import queued
 from commands.training.spec import TrainingRole, TrainingSpec
 from commands.training.spec_checks import check_spec, script_of
 from commands.training.training_kinds import BY_OPTION
@@ -41,6 +42,8 @@ class LaunchTraining:
     script: str
     team: str
     priority_class: str
+    queue: str
+    queue_priority: str
     max_duration: timedelta | None
     backoff: int
     node_selector: tuple[str, ...]
@@ -65,11 +68,19 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
     has_secret = has_namespace and await is_secret_copied(spec, reader)
     if spec.pull_secret and not has_secret:
         await check_pull_secret(spec, reader)
-    notes = await fit_notes(spec, context, may_wait=action.wait)
+    in_queue = await queued(spec, kind.launching, context, reader)
+    spec = in_queue.spec
+    notes = [*in_queue.notes, *await fit_notes(spec, context, may_wait=action.wait or bool(spec.queue))]
     if spec.priority_class:
         notes.append(await preemption_note(spec.priority_class, reader))
     steps = (
-        *launch_steps(kind.launching, spec, has_namespace=has_namespace, has_secret=has_secret),
+        *launch_steps(
+            kind.launching,
+            spec,
+            has_namespace=has_namespace,
+            has_secret=has_secret,
+            of_queue=in_queue.steps,
+        ),
         note_launch(
             kind.launching,
             spec,
@@ -134,6 +145,8 @@ def spec_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:
         owner=next((name for name, id in owners.items() if context.actor.is_one(id)), context.actor.name),
         launched_by=context.actor.person,
         priority_class=action.priority_class,
+        queue=action.queue,
+        queue_priority=action.queue_priority,
         max_duration=action.max_duration,
         backoff=action.backoff,
         node_selector={key: value for key, _, value in pairs},

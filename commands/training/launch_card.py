@@ -78,8 +78,10 @@ def launch_card(
             since = text(sentence("{at}, {lasting}", at=training.started, lasting=lasting))
         rows.append(("since", since))
     blocks: list[Block] = []
-    if training.reason and training.state is not TrainingState.RUNNING:
-        blocks.append(Paragraph(text=text(bold("Reason: "), training.reason)))
+    # What the watcher says of a training that nobody has taken up is not the training's own reason.
+    reason = training.reason if training.has_sign else launch.reported_reason or training.reason
+    if reason and training.state is not TrainingState.RUNNING:
+        blocks.append(Paragraph(text=text(bold("Reason: "), reason)))
     blocks.append(Fields(rows=tuple(rows)))
     first = first or training.first_failure
     if training.state is TrainingState.FAILED and first is not None:

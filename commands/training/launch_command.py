@@ -7,6 +7,7 @@ from commands.core.command import Command
 from commands.core.parameter_types import DURATION, ChoiceType, ExplainedOption, NumberType, WholeNumberType
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Create
+from commands.training import queues
 from commands.training.launch import LaunchTraining, launch
 from commands.training.manifests import SCRIPT_OBJECT
 from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND
@@ -75,6 +76,13 @@ _OPTIONS = (
         default="",
         metavar="CLASS",
     ),
+    _option("--queue", "the queue of Kueue or Volcano that it waits in", default="", metavar="QUEUE"),
+    _option(
+        "--queue-priority",
+        "the WorkloadPriorityClass by which Kueue orders the queue",
+        default="",
+        metavar="CLASS",
+    ),
     _option(
         "--max-duration",
         "the time after which the training is ended; default: none",
@@ -119,6 +127,7 @@ def _rights() -> tuple[Right, ...]:
         ),  # reading the copied one is granted by a Role
         *(right for kind in BY_OPTION.values() if kind.launching for right in kind.launching.rights),
         Right(group="scheduling.k8s.io", resources=("priorityclasses",), verbs=("get",)),
+        *queues.QUEUE_RIGHTS,
     )
 
 

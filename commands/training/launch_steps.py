@@ -36,7 +36,12 @@ def task_requests(spec: TrainingSpec) -> tuple[TaskRequest, ...]:
 
 
 def launch_steps(
-    kind: Launching, spec: TrainingSpec, *, has_namespace: bool, has_secret: bool
+    kind: Launching,
+    spec: TrainingSpec,
+    *,
+    has_namespace: bool,
+    has_secret: bool,
+    of_queue: tuple[Step, ...] = (),
 ) -> tuple[Step, ...]:
     """Return the steps that create all objects; the workers start last."""
     steps: list[Step] = []
@@ -75,9 +80,9 @@ def launch_steps(
         )
     steps += [
         Create(manifest=one, description=sentence("create {manifest}", manifest=manifest_name(one)))
-        for one in manifests.services(spec)
+        for one in manifests.services(replace(spec, roles=kind.roles(spec)))
     ]
-    return (*steps, *kind.steps(spec))
+    return (*steps, *of_queue, *kind.steps(spec))
 
 
 def note_launch(

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from alerts.cards.channel_id import kind_and_name
+from collectors.trainings.queueing import PRIORITY_CLASS, QUEUE_NAME
 from commands.execution.object_refs import JsonValue
-from commands.training.spec import TrainingRole, TrainingSpec
+from commands.training.spec import KUEUE, TrainingRole, TrainingSpec
 
 TASK_PORT = 2222
 TRAINING_LABEL, ROLE, INDEX = "yardmaster.io/training", "yardmaster.io/role", "yardmaster.io/index"
@@ -144,6 +145,18 @@ def top_object(spec: TrainingSpec, api: str, kind: str, name: str, *, role: str 
     if kind != "Namespace":
         metadata["namespace"] = spec.namespace
     return {"apiVersion": api, "kind": kind, "metadata": metadata}
+
+
+def in_queue(spec: TrainingSpec, made: Object) -> Object:
+    """Return an object with the labels by which Kueue takes it up, if the training is in a queue of Kueue."""
+    if spec.queue_system != KUEUE:
+        return made
+    labels = {
+        QUEUE_NAME: spec.queue,
+        **({PRIORITY_CLASS: spec.queue_priority} if spec.queue_priority else {}),
+    }
+    meta = made["metadata"]
+    return {**made, "metadata": {**meta, "labels": {**meta["labels"], **labels}}}
 
 
 def manifest_name(made: Object) -> str:

@@ -57,6 +57,9 @@ def tasks_text(number: int, role: str) -> Sentence:
     return counted("{count} {role}", "{count} {role}s", count=number, role=role)
 
 
+KUEUE, VOLCANO = "Kueue", "Volcano"  # what has queues
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSpec:
     """A training to launch, of any kind. The first role does the work, and its first task is the master."""
@@ -69,7 +72,10 @@ class TrainingSpec:
     team: str = ""
     owner: str = ""
     launched_by: str = ""  # the person
-    priority_class: str = ""
+    priority_class: str = ""  # of the pods
+    queue: str = ""
+    queue_system: str = ""  # KUEUE or VOLCANO; empty until it is known, and without a queue
+    queue_priority: str = ""  # the class by which Kueue orders its queue
     max_duration: timedelta | None = None
     backoff: int = 0
     node_selector: Mapping[str, str] = field(default_factory=dict)

@@ -66,6 +66,9 @@ def check_spec(spec: TrainingSpec, *, images: Sequence[str]) -> None:
     if spec.priority_class:
         _check_name(spec.priority_class, sentence("A priority class"), 253, dots=True)
         check_priority_class(spec.priority_class)
+    for given in (spec.queue, spec.queue_priority):
+        if given:
+            _check_name(given, sentence("A queue or its priority class"), 253, dots=True)
     if spec.max_duration is not None and spec.max_duration < timedelta(seconds=1):
         raise UnusableError(sentence("`--max-duration` must be at least 1s."))
 

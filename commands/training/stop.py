@@ -20,6 +20,7 @@ from commands.execution.plan import in_order
 from commands.execution.steps import Delete, Step
 from commands.training.lookup import is_our_namespace, training_named
 from commands.training.manifests import MANAGED_BY, OURS, SCRIPT_OBJECT, TRAINING_LABEL
+from commands.training.notes_before import notes_before
 from commands.training.workload_steps import stop_steps
 
 
@@ -77,7 +78,7 @@ async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
     return PlanDraft(
         title=sentence("Stop {training}", training=training.shown),
         stages=in_order(*steps),
-        notes=tuple(notes),
+        notes=(*notes, *notes_before("stop", training, inventory)),
         disrupts=() if training.state.is_over else (disruption_of(training),),
         breaks=tuple(breaks),
     )

@@ -4,11 +4,18 @@ from collectors.facts.sentences import listed, sentence
 from collectors.facts.workload_keys import shown_kind
 from collectors.trainings.training import Training
 from commands.core.command import UnusableError
-from commands.training import job, jobset
+from commands.training import job, jobset, mpijob, pytorchjob, tfjob
 from commands.training.writing_kind import WritingKind
 
 DEFAULT_KIND = job.KIND
-KINDS = {kind.name: kind for kind in (job.KIND, jobset.KIND)}
+_WRITTEN = (
+    job.KIND,
+    jobset.KIND,
+    pytorchjob.KIND,
+    tfjob.KIND,
+    mpijob.KIND,
+)
+KINDS = {kind.name: kind for kind in _WRITTEN}
 BY_OPTION = {kind.option: kind for kind in KINDS.values() if kind.launching}  # those that can be launched
 
 

@@ -16,8 +16,10 @@ from commands.core.command import UnusableError
 from commands.execution.object_refs import ObjectRef
 from commands.execution.rights import Right
 from commands.execution.steps import Delete, Running, Scale, Step
+from commands.training import kueue_steps
+from commands.training.manifests import MANAGED_BY, OURS
 from commands.training.training_kinds import KINDS, only_read, writing_kind_of
-from commands.training.writing_kind import QUEUE_OF_KUEUE, Suspending
+from commands.training.writing_kind import Suspending, WritingKind
 
 _SERVERS: dict[str, ResourceKind[Any]] = {one.kind_in_keys: one for one in (DEPLOYMENTS, STATEFULSETS)}
 
@@ -30,18 +32,13 @@ def delete_rights() -> tuple[Right, ...]:
     )
 
 
-def hold_rights() -> tuple[Right, ...]:
-    """Return what it takes to suspend what Kueue does not manage."""
+def suspend_rights() -> tuple[Right, ...]:
+    """Return what `suspend_steps` and `resume_steps` need."""
     return (
+        *kueue_steps.KUEUE_RIGHTS,
         *Scale.rights("apps", "deployments", "statefulsets"),
         *(right for kind in KINDS.values() if kind.suspending for right in kind.suspending.rights),
     )
-
-
-def suspend_rights() -> tuple[Right, ...]:
-    """Return what `suspend_steps` needs: what Kueue would resume is deleted."""
-    held = (kind for kind in KINDS.values() if kind.suspending)
-    return (*hold_rights(), *(right for kind in held for right in kind.delete_rights))
 
 
 def stop_steps(
@@ -68,8 +65,7 @@ def stop_steps(
 def suspend_steps(training: Training, inventory: Inventory) -> tuple[Step, ...]:
     """Return the steps that suspend its top objects and scale its servers to 0: the GPUs are freed, undo restores them.
 
-    What Kueue manages is deleted instead, as Kueue owns its suspension. Raises UnusableError where
-    `suspension_refusal` says why.
+    What Kueue manages is suspended through its Workload. Raises UnusableError where `suspension_refusal` says why.
     """
     if refusal := suspension_refusal(training, inventory):
         raise UnusableError(refusal)
@@ -89,7 +85,21 @@ def suspension_refusal(training: Training, inventory: Inventory) -> str:
                 kind=shown_kind(kind.name),
                 typed=training.typed,
             )
+        if kind is not None and _is_out_of_reach(kind, found, inventory):
+            return sentence(
+                "{training} is managed by Kueue, and no Workload of it is seen ({reason}): Kueue would resume what "
+                "is suspended without it.",
+                training=training.shown,
+                reason=kueue_steps.unseen_reason(inventory),
+            )
     return ""
+
+
+def _is_out_of_reach(kind: WritingKind, found: KubernetesObject, inventory: Inventory) -> bool:
+    """Whether it runs and only Kueue could suspend it, whose Workload is not seen."""
+    if kind.suspending is None or kind.has_ended(found) or not kueue_steps.is_managed(found):
+        return False
+    return not kind.suspending.is_suspended(found) and not kueue_steps.workloads_of(found, inventory)
 
 
 def can_suspend(workload: str) -> bool:
@@ -104,7 +114,7 @@ def suspended(workloads: Iterable[str], inventory: Inventory) -> tuple[Step, ...
     for ref, found in _objects(workloads, inventory):
         kind = KINDS.get(found.kind_in_keys())
         if kind is not None and kind.has_ended(found):
-            continue  # it holds nothing; what Kueue manages would lose its logs and how it ended
+            continue  # it holds nothing
         if isinstance(found, Workload):
             count = found.spec.replicas if found.spec.replicas is not None else 1
             if count:
@@ -120,13 +130,48 @@ def suspended(workloads: Iterable[str], inventory: Inventory) -> tuple[Step, ...
                 )
         elif kind is None or (suspending := kind.suspending) is None:
             continue
-        elif QUEUE_OF_KUEUE in (found.metadata.labels or {}):
-            steps.append(
-                Delete(ref=ref, description=sentence("delete {ref}: Kueue would resume it", ref=str(ref)))
-            )
+        elif kueue_steps.is_managed(found):
+            steps += [
+                kueue_steps.hold_in_kueue(one, ref)
+                for one in kueue_steps.workloads_of(found, inventory)
+                if one.spec.active
+            ]
         elif not suspending.is_suspended(found):
             steps.append(_suspension(suspending, ref, found, inventory))
     return tuple(steps)
+
+
+def tops_of(training: Training, inventory: Inventory) -> list[tuple[ObjectRef, KubernetesObject]]:
+    """Return its top objects that exist, with references by uid."""
+    return _objects(training.workloads, inventory)
+
+
+def resume_steps(training: Training, inventory: Inventory) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+    """Return the steps that resume what is suspended of a training, and notes on what they leave as it is."""
+    steps: list[Step] = []
+    notes: list[str] = []
+    for ref, found in _objects(training.workloads, inventory):
+        kind = KINDS.get(found.kind_in_keys())
+        if isinstance(found, Workload):
+            if found.spec.replicas == 0 and (found.metadata.labels or {}).get(MANAGED_BY) == OURS:
+                one = sentence("scale {ref} from 0 to 1", ref=str(ref))
+                steps.append(Scale(ref=ref, description=one, replicas=1, expected=0))
+            elif found.spec.replicas == 0:
+                notes.append(
+                    sentence(
+                        "{ref} stays at 0 replicas, as it is not known how many it had: undo the plan that "
+                        "suspended it, or scale it.",
+                        ref=str(ref),
+                    )
+                )
+        elif kind is None or kind.suspending is None or kind.has_ended(found):
+            continue
+        elif kueue_steps.is_managed(found):
+            held = [one for one in kueue_steps.workloads_of(found, inventory) if not one.spec.active]
+            steps += [kueue_steps.release_in_kueue(one, ref) for one in held]
+        elif kind.suspending.is_suspended(found):
+            steps.append(kind.suspending.resume(ref))
+    return tuple(steps), tuple(notes)
 
 
 def _suspension(kind: Suspending, ref: ObjectRef, found: KubernetesObject, inventory: Inventory) -> Step:

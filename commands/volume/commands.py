@@ -13,7 +13,7 @@ from commands.core.context import CommandContext
 from commands.core.parameter_types import NODE, VOLUME, lasting_option, reason_option
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Evict, Patch
-from commands.training.workload_steps import hold_rights
+from commands.training.workload_steps import suspend_rights
 from commands.volume.freeze import FreezeVolume, freeze
 from commands.volume.mend_mounts import MEND
 from commands.volume.thaw import ThawVolume, thaw
@@ -74,7 +74,7 @@ _FREEZE_RIGHTS = RightsOfKinds(
         *Patch.rights("batch", "cronjobs"),
         Right(group="batch", resources=("cronjobs",), verbs=("list",)),
         *Evict.rights("", "pods"),
-        *hold_rights(),
+        *suspend_rights(),
     )
 )
 

@@ -16,7 +16,7 @@ from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
-from commands.execution.steps import Delete, Evict, Patch, Step
+from commands.execution.steps import Evict, Patch, Step
 from commands.training.stop import disruption_of, lost_work
 from commands.training.workload_steps import can_suspend, suspend_steps, suspended
 
@@ -125,7 +125,7 @@ async def _stop_training(training: Training, context: CommandContext, made: Stop
     except UnusableError as error:
         made.left.append(said_by(error))
         return
-    if _refused(training.shown, steps, made) or not steps:
+    if not steps:
         return
     made.steps += steps
     made.disrupts.append(disruption_of(training))
@@ -137,7 +137,7 @@ def _stop_workload(
     workload: str, pods: Sequence[Pod], inventory: Inventory, made: Stopped, user: GpuUser | None
 ) -> None:
     namespace, kind, name = parse_workload(workload)
-    if not can_suspend(workload):
+    if not can_suspend(workload) or inventory.top_of(workload) is None:
         named = {"kind": shown_kind(kind).lower(), "namespace": namespace, "name": name}
         made.left.append(
             sentence("{kind} {namespace}/{name} goes on writing: it cannot be scaled.", **named)
@@ -148,7 +148,7 @@ def _stop_workload(
         )
         return
     steps = suspended((workload,), inventory)
-    if _refused(workload, steps, made) or not steps:
+    if not steps:
         return
     made.steps += steps
     if pods:
@@ -162,18 +162,6 @@ def _stop_workload(
                 text=counted("{count} pod", "{count} pods", count=len(pods)),
             )
         )
-
-
-def _refused(name: str, steps: Sequence[Step], made: Stopped) -> bool:
-    """Whether it could only be deleted, which is not a freeze: Kueue resumes what others suspend."""
-    if not any(isinstance(step, Delete) for step in steps):
-        return False
-    made.left.append(
-        sentence(
-            "{name} goes on writing: Kueue would resume it. Set `active: false` in its Workload.", name=name
-        )
-    )
-    return True
 
 
 def _stop_pod(pod: Pod, inventory: Inventory, made: Stopped) -> None:

@@ -28,9 +28,10 @@ class JobSetLookalike:
     async def run(self) -> None:
         """Run until cancelled."""
         while True:
-            for jobset in (await self._call("GET", JOBSETS.path))["items"]:
-                with suppress(SourceError):  # another client was faster
-                    await self._reconcile(jobset)
+            with suppress(SourceError):  # the definition is gone
+                for jobset in (await self._call("GET", JOBSETS.path))["items"]:
+                    with suppress(SourceError):  # another client was faster
+                        await self._reconcile(jobset)
             await asyncio.sleep(0.02)
 
     async def _reconcile(self, jobset: Any) -> None:

@@ -31,6 +31,9 @@ _APIS = {
     "JobSet": "jobset.x-k8s.io/v1alpha2",
     "TrainJob": "trainer.kubeflow.org/v1alpha1",
     "PyTorchJob": "kubeflow.org/v1",
+    "TFJob": "kubeflow.org/v1",
+    "MPIJob": "kubeflow.org/v1",
+    "XGBoostJob": "kubeflow.org/v1",
 }
 
 

@@ -18,6 +18,7 @@ from alerts.matching import parse_matchers
 from alerts.silences import Silence
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
+from commands.acceptance.acceptance import Acceptance
 from commands.execution.job_runs import JobRun
 from commands.models import (
     AuditEntry,
@@ -213,3 +214,22 @@ def a_job_run(**more: Any) -> JobRun:
         log="loaded nvidia-uvm",
     )
     return replace(run, **more)
+
+
+def an_acceptance(node: str = "gpu-a04", **changes: Any) -> Acceptance:
+    """Return dana's acceptance of a node with eight GPUs, whose tests run."""
+    row = Acceptance(
+        id=f"prod-a/{node}/1",
+        cluster="prod-a",
+        node=node,
+        uid="u1",
+        boot_id="b1",
+        model="NVIDIA-H100",
+        gpus=8,
+        suite="yardmaster",
+        by="U_DANA",
+        by_name="dana",
+        at=NOON,
+        plan="p1",
+    )
+    return replace(row, **changes)

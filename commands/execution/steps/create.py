@@ -72,7 +72,8 @@ class Create(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="creat
         try:
             await run.writer.create(manifest, dry_run=True)
         except SourceError as error:
-            is_accepted = error.status == 409 and (self.is_secret or is_early)  # we may not read Secrets
+            is_free = self.is_secret or is_early or run.is_gone(self.ref)  # we may not read Secrets
+            is_accepted = error.status == 409 and is_free
             if not is_accepted and not (
                 is_early and isinstance(error, KubernetesError) and "exceeded quota" in error.message
             ):
@@ -101,7 +102,8 @@ class Create(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="creat
                     is_ours=was_sent,
                 )
             raise
-        if found is None:  # a quota being updated, or the object is being deleted
+        # A quota is being updated, or an object of this name is being deleted.
+        if found is None or "deletionTimestamp" in found["metadata"]:
             return Waiting(
                 reason=sentence("{ref} could not be created: {refused}", ref=str(self.ref), refused=refused)
             )

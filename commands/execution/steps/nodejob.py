@@ -139,7 +139,8 @@ class NodeJob(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="node
         run, before = replace(run, uid=uid or run.uid, log=log), run
         if (end := job_end_of(found, pods)) is not None:
             state = JobRunState.DONE if end.is_success else JobRunState.FAILED
-            return await self._end(run, runs, state, end.reason, attempt, code=end.exit_code)
+            ended = replace(run, exit_code=end.exit_code, is_late=end.is_late)
+            return await self._end(ended, runs, state, end.reason, attempt)
         refused = self._other_node(await attempt.writer.read(self._named))
         if refused is not None:
             return await self._end(run, runs, JobRunState.LOST, refused.reason, attempt)
@@ -194,12 +195,10 @@ class NodeJob(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="node
         state: JobRunState,
         reason: str,
         attempt: Attempt,
-        *,
-        code: int | None = None,
     ) -> Outcome:
         """Store how it ended, then remove the Job. What cannot be removed now, or comes back, is due to be removed."""
         now = runs.now()
-        ended = replace(run, state=state, reason=reason, exit_code=code, ended_at=now, remove_at=now)
+        ended = replace(run, state=state, reason=reason, ended_at=now, remove_at=now)
         await runs.put(ended)
         return await self._ended(ended, attempt)
 

@@ -15,7 +15,8 @@ from commands.execution.steps.step_kind import Attempt, DryRun, ObjectStep
 
 WAITS_FOR = 300.0  # seconds: images are pulled again, and the nodes may have no room yet
 AGAIN_IN = 2.0  # seconds
-_FAILED, _ENDED = ("Failed", "FailureTarget"), ("Complete", "Completed", "SuccessCriteriaMet")
+_FAILED = ("Failed", "FailureTarget")
+_ENDED = ("Complete", "Completed", "SuccessCriteriaMet", "Succeeded")
 
 
 class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="running"):
@@ -68,7 +69,7 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
             )
         if any(one in conditions for one in _ENDED):
             return Done(text=sentence("it has ended by now"))
-        if found["spec"].get("suspend"):
+        if _is_suspended(found["spec"]):
             return Refused(reason=sentence("{ref} is suspended again", ref=str(self.ref)))
         pods = ObjectRef(api="v1", kind="Pod", namespace=self.ref.namespace, name="")
         return self._counted(
@@ -94,6 +95,10 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
                 )
                 break
         return Waiting(reason=progress, again_in=AGAIN_IN)
+
+
+def _is_suspended(spec: Mapping[str, Any]) -> bool:
+    return bool(spec.get("suspend") or (spec.get("runPolicy") or {}).get("suspend"))
 
 
 def _conditions(found: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -69,6 +69,10 @@ class DryRun:
         """Remember an object as a step would leave it, by the server's answer to its dry run. None: gone."""
         self._left[(name_of(ref), subresource)] = found
 
+    def is_gone(self, ref: ObjectRef) -> bool:
+        """Whether an earlier step would delete the object."""
+        return self._left.get((name_of(ref), ""), {}) is None
+
     async def read(self, ref: ObjectRef, subresource: str = "") -> dict[str, Any] | None:
         """Return the object as the steps before would leave it. Raises SourceError."""
         key = (name_of(ref), subresource)

@@ -3,7 +3,7 @@
 import re
 
 from collectors.facts.sentences import sentence
-from commands.execution.tools.reading import ToolResult, kept, final_line
+from commands.execution.tools.reading import ToolResult, final_line, kept
 
 _THREAD = re.compile(r'"(?P<name>.*)" (?:#\d+ )?.*')
 _FRAME = re.compile(r"\s+at (?P<function>[\w.$/<>@]+)\((?P<where>[^)]*)\)")

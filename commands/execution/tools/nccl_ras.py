@@ -3,7 +3,7 @@
 import re
 
 from collectors.facts.sentences import counted, listed, sentence
-from commands.execution.tools.reading import ToolResult, kept, final_line
+from commands.execution.tools.reading import ToolResult, final_line, kept
 
 _RUNNING = re.compile(
     r"\s*\d+\s+(?P<comms>\d+)\s+\d+\s+[\d-]+\s+\d+\s+(?P<ranks>\d+)\s+(?P<status>[A-Z]+)\s+(?P<errors>[A-Z,]+)\s*"

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from collectors.facts.sentences import counted, listed, sentence
-from commands.execution.tools.reading import ToolResult, kept, final_line
+from commands.execution.tools.reading import ToolResult, final_line, kept
 from commands.execution.tools.stack_places import waiting_place
 
 _PROCESS = re.compile(r"Process (?P<pid>\d+): ?(?P<command>.*)")

@@ -3,7 +3,7 @@
 import re
 
 from collectors.facts.sentences import counted, listed, sentence
-from commands.execution.tools.reading import ToolResult, kept, final_line
+from commands.execution.tools.reading import ToolResult, final_line, kept
 
 QUERIED = ("index", "name", "utilization.gpu", "memory.used", "memory.total", "temperature.gpu", "pstate")
 _NUMBER = re.compile(r"\d{1,7}(?:\.\d+)?")

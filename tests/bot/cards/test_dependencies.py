@@ -40,6 +40,7 @@ from tests.support.rows import (
     a_launch,
     a_notice,
     a_request,
+    an_acceptance,
     an_alert,
 )
 from tests.support.trainings import a_training
@@ -114,7 +115,11 @@ FULL: Mapping[CardKind, tuple[Any, ...]] = {
             resolved_at=None,
         ),
     ),
-    CardKind.PLAN: (FAILED_PLAN, replace(a_job_run(), plan="i1", cluster="lab")),
+    CardKind.PLAN: (
+        FAILED_PLAN,
+        replace(a_job_run(), plan="i1", cluster="lab"),
+        an_acceptance(plan="i1", cluster="lab"),
+    ),
     CardKind.RECLAIM_REQUEST: (
         a_request(
             NOON,

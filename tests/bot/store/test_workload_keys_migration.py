@@ -125,6 +125,7 @@ async def file(tmp_path: Path) -> Path:
     before = ScriptDirectory.from_config(config).get_revision("0004").down_revision
     with sqlite3.connect(path) as connection:
         later = (
+            "acceptances",
             "breakers",
             "inbox_marks",
             "job_runs",

@@ -15,6 +15,7 @@ from collectors.facts.results import Blind
 from collectors.sources.kubernetes.source import KubernetesSource
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.cluster_cache import QUICK, ScriptedServer, until
+from tests.support.custom_kinds import a_definition
 
 Connect = Callable[..., Awaitable[KubernetesSource]]
 Run = Callable[[ClusterCache], Awaitable[ClusterCache]]
@@ -133,6 +134,18 @@ async def test_a_kind_that_is_not_served_is_known_to_be_empty(
     assert dict(seen.objects) == {}
     assert [(one.kind, one.state) for one in cache.status()][1] == ("trainjobs", ReflectorState.ABSENT)
     assert "does not serve" in cache.status()[1].reason
+
+
+async def test_a_group_that_is_just_being_installed_is_known_to_be_empty(
+    kube: KubernetesLookalike, connect: Connect, run: Run
+) -> None:
+    """The API server lists a new group a moment before it has the document of its version, and likewise at its end."""
+    kube.create(a_definition(replace(TRAINJOBS, path=TRAINJOBS.path.replace("trainjobs", "others"))))
+    kube.fail(lambda seen: seen.path == "/apis/trainer.kubeflow.org/v1alpha1", 404, times=1_000_000)
+    source = await connect(kube.url)
+    cache = await run(ClusterCache(source, clock=SystemClock(), kinds=(NODES, TRAINJOBS), timing=QUICK))
+    await cache.synced(SOON)
+    assert not isinstance(cache.snapshot(TRAINJOBS), Blind), blind_reason(cache, TRAINJOBS)
 
 
 async def test_a_proxy_that_knows_no_path_says_nothing_about_a_kind(

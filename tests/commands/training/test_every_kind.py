@@ -1,6 +1,7 @@
 """Completeness of the kinds of training. Each test names the kind, and the step that was forgotten."""
 
 import json
+import re
 import tomllib
 from dataclasses import replace
 from importlib import import_module
@@ -19,6 +20,7 @@ from collectors.cluster.base import KubernetesObject
 from collectors.cluster.indexes import by_namespace, by_owner, kind_in_api
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEFAULT_KINDS
+from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.facts.workload_keys import shown_kind, workload_key
 from collectors.trainings import catalogue
 from collectors.trainings.catalogue import read_trainings
@@ -29,8 +31,8 @@ from commands.core.command import UnusableError
 from commands.execution.steps import Create, Delete, Patch, Scale, Step
 from commands.training import training_kinds
 from commands.training.launch_steps import launch_steps
-from commands.training.spec import TrainingRole, TrainingSpec
-from commands.training.workload_steps import stop_steps, suspend_steps
+from commands.training.spec import KUEUE, TrainingRole, TrainingSpec
+from commands.training.workload_steps import resume_steps, stop_steps, suspend_steps
 from commands.training.writing_kind import Launching, WritingKind
 from docs.generate import fresh
 from tests.support.objects import inventory
@@ -79,6 +81,7 @@ each_suspended = pytest.mark.parametrize(
     ids=lambda kind: kind.name,
 )
 API = {(kind.api, kind.kind): kind for kind in DEFAULT_KINDS}
+API_OF = {kind.kind_in_keys: kind.api for kind in DEFAULT_KINDS}
 
 
 def spec_of(kind: WritingKind) -> TrainingSpec:
@@ -171,11 +174,11 @@ def test_every_file_of_a_kind_is_in_its_contract() -> None:
 def test_its_files_are_named_like_the_kind(kind: WritingKind) -> None:
     for folder in ("collectors/trainings", "commands/training"):
         assert (ROOT / folder / f"{kind.option}.py").is_file(), f"{folder}/{kind.option}.py"
-    reading = f"tests/collectors/trainings/test_{kind.option}_trainings.py"
-    assert (ROOT / reading).is_file(), f"test what it reads in {reading}"
-    if kind is not training_kinds.DEFAULT_KIND:  # most tests of the folder launch that one
-        life = f"tests/commands/training/test_{kind.option}s.py"
-        assert (ROOT / life).is_file(), f"test its life in {life}"
+    readers = (ROOT / "tests/collectors/trainings").glob("test_*_trainings.py")
+    word = re.compile(rf"\b{kind.option}\b")
+    assert any(word.search(file.read_text(encoding="utf-8")) for file in readers), (
+        f"test what it reads in tests/collectors/trainings/test_{kind.option}_trainings.py"
+    )
 
 
 @each_kind
@@ -190,7 +193,8 @@ def test_its_objects_are_watched_and_found_by_their_namespace(kind: WritingKind)
 def test_what_is_launched_is_read_as_that_kind(kind: WritingKind) -> None:
     (training,) = read_trainings(launched(kind))
     assert (training.kind, training.shown, training.owner) == (kind.name, "mnist/mnist", "ana")
-    ranks = sum(role.replicas for role in spec_of(kind).roles)
+    spec = spec_of(kind)
+    ranks = sum(role.replicas for role in launching_of(kind).roles(spec))
     assert (training.wanted, training.gpus_wanted) == (ranks, 32)
     assert (training.state, training.reason) == (TrainingState.QUEUED, f"0 of {ranks} ranks are running")
     assert any(f"/{kind.name}/" in workload for workload in training.workloads)
@@ -248,13 +252,93 @@ def test_what_cannot_be_suspended_is_refused_with_the_way_to_stop_it(
         assert stop_steps(training, seen)
 
 
+def admitted(seen: Inventory, *, active: bool = True) -> Inventory:
+    """Return the cluster with a Workload of Kueue for each object that it manages."""
+    objects = [one for of in seen.snapshots.values() for one in of.objects.values()]
+    managed = [one for one in objects if "kueue.x-k8s.io/queue-name" in (one.metadata.labels or {})]
+    return inventory(*objects, *(a_workload(one, active=active) for one in managed))
+
+
+def a_workload(of: KubernetesObject, *, active: bool) -> KueueWorkload:
+    api = API_OF[of.kind_in_keys()]
+    owner = {"apiVersion": api, "kind": of.kind_in_keys().partition(".")[0], "name": of.metadata.name}
+    meta = {
+        "name": f"wl-{of.metadata.name}",
+        "namespace": of.metadata.namespace,
+        "uid": f"uid-wl-{of.metadata.name}",
+        "ownerReferences": [{**owner, "uid": of.metadata.uid, "controller": True}],
+    }
+    tree = {"metadata": meta, "spec": {"active": active, "queueName": "gpus"}}
+    return msgspec.json.decode(json.dumps(tree), type=KueueWorkload)
+
+
 @each_suspended
-def test_what_kueue_manages_is_deleted_and_never_suspended(kind: WritingKind) -> None:
-    seen = launched(kind, **QUEUE)
+def test_what_kueue_manages_is_suspended_and_resumed_through_its_workload(kind: WritingKind) -> None:
+    seen = admitted(launched(kind, **QUEUE))
     (training,) = read_trainings(seen)
     steps = [step for step in suspend_steps(training, seen) if not isinstance(step, Scale)]
     assert steps
-    assert all(isinstance(step, Delete) and "Kueue would resume it" in step.description for step in steps)
+    for step in steps:
+        assert isinstance(step, Patch)
+        assert (step.ref.kind, step.body) == ("Workload", {"spec": {"active": False}})
+        undone = step.inverse("")
+        assert undone is not None
+        assert undone.body == {"spec": {"active": True}}
+    held = admitted(launched(kind, **QUEUE), active=False)
+    (training,) = read_trainings(held)
+    assert (training.state, training.queue) == (TrainingState.SUSPENDED, "gpus")
+    back = [step for step in resume_steps(training, held)[0] if not isinstance(step, Scale)]
+    assert [step.body for step in back if isinstance(step, Patch)] == [{"spec": {"active": True}}] * len(
+        steps
+    )
+
+
+@each_suspended
+def test_what_runs_under_kueue_without_a_workload_is_neither_suspended_nor_deleted(kind: WritingKind) -> None:
+    seen = launched(kind, **QUEUE)
+    (training,) = read_trainings(seen)
+    with pytest.raises(UnusableError, match="managed by Kueue, and no Workload of it is seen"):
+        suspend_steps(training, seen)
+
+
+@each_suspended
+def test_what_kueue_holds_back_waits_and_is_not_called_suspended(kind: WritingKind) -> None:
+    """Kueue suspends what it has not admitted."""
+    trees = [step.manifest for step in steps_of_launch(kind) if isinstance(step, Create)]
+    seen = inventory(*(decoded(tree, QUEUE) for tree in trees))
+    (training,) = read_trainings(seen)
+    assert (training.state, training.reason) == (
+        TrainingState.QUEUED,
+        "Kueue has not taken it up yet in queue gpus",
+    )
+    (training,) = read_trainings(admitted(seen))
+    assert (training.state, training.reason) == (TrainingState.QUEUED, "it waits in queue gpus of Kueue")
+
+
+@each_suspended
+def test_what_somebody_suspended_is_resumed(kind: WritingKind) -> None:
+    trees = [step.manifest for step in steps_of_launch(kind) if isinstance(step, Create)]
+    seen = inventory(*(decoded(tree, {}) for tree in trees))
+    (training,) = read_trainings(seen)
+    steps, notes = resume_steps(training, seen)
+    assert not notes
+    assert [step for step in steps if not isinstance(step, Scale)]
+    assert all(step.inverse("uid") is not None for step in steps)
+
+
+@each_launched
+def test_a_kind_that_is_in_a_queue_of_kueue_is_never_started_by_us(kind: WritingKind) -> None:
+    launching = launching_of(kind)
+    if KUEUE not in launching.queues:
+        return
+    alone = replace(SPEC, roles=SPEC.roles[:1], queue="gpus", queue_system=KUEUE, queue_priority="high")
+    steps = launching.steps(alone)
+    tops = [step for step in steps if isinstance(step, Create) and step.ref.api == kind.objects.api]
+    assert len(tops) == len(steps)
+    for step in tops:
+        labels = step.manifest["metadata"]["labels"]
+        assert labels["kueue.x-k8s.io/queue-name"] == "gpus"
+        assert labels["kueue.x-k8s.io/priority-class"] == "high"
 
 
 @each_launched
@@ -286,7 +370,7 @@ def test_it_is_stopped_by_deleting_exactly_its_top_objects(kind: WritingKind) ->
 def test_the_rights_of_the_commands_suffice_for_its_steps(kind: WritingKind) -> None:
     rights = {command.name: command.rights for command in CATALOGUE}
     seen = launched(kind)
-    queued = launched(kind, **QUEUE)
+    queued = admitted(launched(kind, **QUEUE))
     (training,) = read_trainings(seen)
     needed = {
         "training launch": steps_of_launch(kind),
@@ -294,7 +378,12 @@ def test_the_rights_of_the_commands_suffice_for_its_steps(kind: WritingKind) -> 
     }
     if kind.suspending:
         suspension = (*suspend_steps(training, seen), *suspend_steps(training, queued))
-        needed |= {"gpu release": suspension, "gpu settle": suspension}
+        needed |= {
+            "gpu release": suspension,
+            "gpu settle": suspension,
+            "training suspend": suspension,
+            "training resume": tuple(filter(None, (step.inverse("") for step in suspension))),
+        }
     refused = [
         f"{name}: {one}" for name, steps in needed.items() for one in forgotten_rights(rights[name], steps)
     ]

@@ -40,7 +40,7 @@ async def test_a_kind_that_is_installed_later_is_launched_without_a_restart(
 
 
 async def test_an_unknown_kind_is_refused_with_the_known_ones(yard: Yard) -> None:
-    assert "tfjob is not one of job, jobset" in await yard.say(f"{LINE} --kind tfjob", ANA)
+    assert "caffejob is not one of job, jobset" in await yard.say(f"{LINE} --kind caffejob", ANA)
 
 
 async def test_a_kind_may_be_written_as_in_the_api(yard: Yard) -> None:

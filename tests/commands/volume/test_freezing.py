@@ -131,13 +131,15 @@ async def test_what_cannot_be_held_is_named(yard: Yard, volumes: Volumes) -> Non
     assert "evict vision/notebook" in does(plan)
 
 
-async def test_a_job_that_kueue_manages_is_not_deleted(yard: Yard, volumes: Volumes) -> None:
+async def test_a_job_that_kueue_manages_and_has_no_workload_yet_is_not_deleted(
+    yard: Yard, volumes: Volumes
+) -> None:
     volumes.job("queued", "gpu-a01", labels={"kueue.x-k8s.io/queue-name": "q"})
     await cached(yard, 1)
 
     plan = await yard.plan("volume freeze vision/ckpt")
 
-    assert "goes on writing: Kueue would resume it. Set `active: false` in its Workload." in notes(plan)
+    assert "no Workload of it is seen" in notes(plan)
     assert not [line for line in does(plan) if "delete" in line]
 
 

@@ -162,6 +162,28 @@ async def test_an_indexed_job_completes_index_by_index(api: Api) -> None:
     assert status["completionTime"]
 
 
+async def test_an_indexed_job_is_scaled_at_its_end_and_what_it_loses_has_not_failed(api: Api) -> None:
+    node = await api.ready_node("a", labels={"pool": api.space})
+    job = _job("j", completions=3, parallelism=3, completionMode="Indexed", backoffLimit=0)
+    job["spec"]["template"]["spec"] |= {"restartPolicy": "Never", "nodeSelector": {"pool": api.space}}
+    await api.make(JOBS, job)
+    index = "batch.kubernetes.io/job-completion-index"
+    made = {p["metadata"]["labels"][index]: p["metadata"]["name"] for p in await api.pods("job-name=j", 3)}
+    for name in made.values():
+        await api.bound(name, node)
+        await api.run(name)
+    await api.change(f"{JOBS}/j", {"spec": {"parallelism": 2, "completions": 2}})
+    left = _names(await api.pods("job-name=j", 2))
+    assert set(left) == {made["0"], made["1"]}
+    await api.end(made["2"], code=143)  # as a kubelet does
+    await api.call("DELETE", f"{PODS}/{made['2']}", {"gracePeriodSeconds": 0})
+    await api.gone(f"{PODS}/{made['2']}")
+    await _status(api, f"{JOBS}/j", active=2, ready=2, failed=None)
+    await api.change(f"{JOBS}/j", {"spec": {"parallelism": 3, "completions": 3}})
+    again = await api.pods("job-name=j", 3)
+    assert {p["metadata"]["labels"][index] for p in again} == {"0", "1", "2"}
+
+
 async def test_a_job_of_one_completes(api: Api) -> None:
     made = await api.make(JOBS, _job("j"))
     assert (made["spec"]["completions"], made["spec"]["parallelism"], made["spec"]["backoffLimit"]) == (

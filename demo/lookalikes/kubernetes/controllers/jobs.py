@@ -117,6 +117,8 @@ class Jobs:
                 else:
                     status["succeeded"] = status.get("succeeded", 0) + 1
                 self._failed_at.pop(metadata(tree)["uid"], None)
+            elif indexed and index_of(pod) >= tree["spec"].get("completions", 0):
+                pass  # the job was scaled down: how the pods of the indexes that it lost end counts nowhere
             elif phase == "Failed" or is_gone:
                 action, text = failure_of(tree, pod)
                 if action == "Ignore":
@@ -191,7 +193,10 @@ class Jobs:
             desired = min(desired, max(completions - status.get("succeeded", 0), 0))
         elif status.get("succeeded", 0):
             desired = len(running)  # a work queue: after one success no new pod is created
-        for pod in deletion_order(running)[: max(len(running) - desired, 0)]:
+        excess = deletion_order(running)[: max(len(running) - desired, 0)]
+        if spec.get("completionMode") == "Indexed":
+            excess = [pod for pod in running if index_of(pod) >= (completions or 0)] or excess
+        for pod in excess:
             self._tools.delete_pod(self._kind, tree, pod)
         ending = [p for p in self._tools.indexes.owned(tree, "pods") if deleting(p)]
         if spec.get("podReplacementPolicy") == "Failed":

@@ -16,11 +16,13 @@ from collectors.facts.redaction import MARK, Redactor
 from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Rank, TrainingState
 from commands.models import Launch
+from commands.training.launch_card import launch_card
 from tests.support.alerting import CLUSTER, NOON
 from tests.support.memory_store import MemoryStore
 from tests.support.objects import inventory
 from tests.support.rows import a_launch
 from tests.support.trainings import a_training
+from tests.support.yard import text_of
 
 CLOCK = SimpleNamespace(now=lambda: NOON, elapsed=timedelta)
 
@@ -156,3 +158,28 @@ async def test_a_launch_that_was_made_again_while_the_logs_were_read_is_not_over
     async with store.read() as snapshot:
         assert await snapshot.rows(Launch).get(LAUNCH.id) == again
         assert await snapshot.rows(PostedCard).find() == []
+
+
+@pytest.mark.parametrize(("age", "is_said"), [(29, False), (31, True)])
+async def test_a_training_that_no_controller_has_taken_up_is_said_so_on_its_card(
+    age: int, is_said: bool
+) -> None:
+    waiting = a_training("vision", "detr", TrainingState.QUEUED, reason="0 of 4 ranks are running")
+    store = MemoryStore()
+    launch = replace(LAUNCH, at=NOON - timedelta(seconds=age))
+    async with store.unit() as unit:
+        await unit.rows(Launch).put(launch)
+    for has_sign in (False, True):
+        training = replace(waiting, has_sign=has_sign)
+        cluster: Any = SimpleNamespace(trainings=lambda found=training: (found,), pod_logs=None, logs=None)
+        await LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C1").check()
+        async with store.unit() as unit:
+            stored = await unit.rows(Launch).get("l1")
+        assert stored is not None
+        said = "no controller of Jobs has taken it up within 30s"
+        shown = text_of(launch_card(stored, training))
+        if is_said and not has_sign:
+            assert said in shown.replace("30 s", "30s")
+        else:
+            assert "no controller" not in shown
+            assert "0 of 4 ranks are running" in shown

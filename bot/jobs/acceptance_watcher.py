@@ -1,0 +1,194 @@
+"""The acceptance watcher: judges nodes whose tests are over, and withdraws what an alert contradicts."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+import structlog
+
+from alerts.alert import Alert
+from alerts.cards.posted import CardKind, PostedCard
+from alerts.cards.text import text
+from alerts.lifecycle import AlertState
+from alerts.store import Changed, Store, StoreSnapshot, Unit
+from bot.jobs.card_replies import reply
+from bot.live_cluster import LiveCluster
+from collectors.cluster.objects import Node
+from collectors.facts.clock import Clock
+from collectors.facts.results import SourceError
+from collectors.internal_errors import InternalErrors
+from commands.acceptance.acceptance import Acceptance, AcceptanceState
+from commands.acceptance.judgement import NodeUnderTest, judged, withdrawn
+from commands.acceptance.suite_result import suite_result
+from commands.acceptance.suites import LEASE_AUTOMATION, AcceptancePolicy
+from commands.acceptance.verdict_text import verdict_line
+from commands.core.command import Handler
+from commands.core.lookups import node_at
+from commands.core.request import Actor, ActorKind, Request
+from commands.execution.automation_ids import automation_id
+from commands.execution.job_runs import JobRun
+from commands.execution.plan import Origin, Plan
+from commands.models import CordonLease
+
+LOOK_AGAIN = 15.0  # seconds, while something is judged or watched
+
+_log = structlog.get_logger()
+
+
+class AcceptanceWatcher:
+    """Follows acceptances from the end of their plan until nothing can withdraw them any more.
+
+    The verdict is stored once, with its reply. A lease is ended after that, by a line that runs once: after a crash the
+    request's id is the same.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clusters: Mapping[str, LiveCluster],
+        clock: Clock,
+        take: Handler,
+        policy: AcceptancePolicy,
+        *,
+        errors: InternalErrors | None = None,
+    ) -> None:
+        self._store = store
+        self._clusters = clusters
+        self._clock = clock
+        self._take = take
+        self._policy = policy
+        self._errors = errors or InternalErrors()
+        self._changed = asyncio.Event()
+        self._is_busy = True  # whether an acceptance may change without a row that does
+
+    def wake(self, changed: Changed) -> None:
+        """Listen to the store: wake up when plans or acceptances have changed, or alerts while one is watched."""
+        if not changed.keys().isdisjoint(("plans", "acceptances")) or (self._is_busy and "alerts" in changed):
+            self._changed.set()
+
+    async def run(self) -> None:
+        """Run until cancelled."""
+        while True:
+            await self.check()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_AGAIN if self._is_busy else None):
+                    await self._changed.wait()
+            self._changed.clear()
+
+    async def check(self) -> None:
+        """Look once at each acceptance that is not settled."""
+        now = self._clock.now()
+        async with self._store.read() as snapshot:
+            running = await snapshot.rows(Acceptance).find(state=AcceptanceState.RUNNING.value)
+            accepted = await snapshot.rows(Acceptance).find(state=AcceptanceState.ACCEPTED.value)
+        watched = [one for one in accepted if one.watched_until is not None and one.watched_until >= now]
+        away = [one for one in accepted if one.returned_at is None]
+        self._is_busy = bool(running or watched or away)
+        for one in running:
+            await self._contained(one, self._judge)
+        for one in away:
+            await self._contained(one, self._note_return)
+        for one in watched:
+            await self._contained(one, self._watch)
+
+    async def _contained(self, one: Acceptance, look: Callable[[Acceptance], Awaitable[None]]) -> None:
+        try:
+            await look(one)
+        except SourceError:
+            return  # blind: nothing is said
+        except Exception as error:  # one acceptance's bug must not stop the others
+            self._errors.contain(error, "acceptance", acceptance=one.id)
+
+    async def _judge(self, one: Acceptance) -> None:
+        """Store the verdict, once the plan has ended and the node can be seen."""
+        cluster = self._clusters.get(one.cluster)
+        async with self._store.read() as snapshot:
+            plan = await snapshot.rows(Plan).get(one.plan)
+            if plan is not None and not plan.has_ended:
+                return
+            runs = await snapshot.rows(JobRun).get_all([test.run(one.plan) for test in one.tests])
+            earlier = await snapshot.rows(Acceptance).find(
+                cluster=one.cluster, model=one.model, state=AcceptanceState.ACCEPTED.value
+            )
+        if cluster is None or cluster.reader is None:
+            return
+        node = await node_at(cluster.reader, one.node)
+        results = [suite_result(test, runs.get(test.run(one.plan))) for test in one.tests]
+        after = judged(
+            one,
+            results,
+            earlier,
+            node=_as_tested(node) if node is not None else None,
+            now=self._clock.now(),
+            slow_below=self._policy.slow_below,
+            watched_for=self._policy.watched_for,
+        )
+        async with self._store.unit() as unit:
+            if await unit.rows(Acceptance).get(one.id) != one:
+                return
+            await unit.rows(Acceptance).put(after)
+            await self._say(after, unit)
+        _log.info("node judged", node=after.node, cluster=after.cluster, verdict=after.state.value)
+        if after.is_proof and self._policy.ends_lease:
+            await self._end_lease(after)
+
+    async def _note_return(self, one: Acceptance) -> None:
+        """Note when the node takes pods again, whoever uncordoned it: then nothing is offered any more."""
+        cluster = self._clusters.get(one.cluster)
+        node = cluster.inventory().nodes.get(one.node) if cluster is not None else None
+        if node is None or node.spec.unschedulable:
+            return
+        async with self._store.unit() as unit:
+            stored = await unit.rows(Acceptance).get(one.id)
+            if stored is not None and stored.is_proof and stored.returned_at is None:
+                await unit.rows(Acceptance).put(replace(stored, returned_at=self._clock.now()))
+
+    async def _watch(self, one: Acceptance) -> None:
+        """Withdraw it if an alert about its GPUs fired after it."""
+        async with self._store.unit() as unit:
+            stored = await unit.rows(Acceptance).get(one.id)
+            alerts = await unit.rows(Alert).find(cluster=one.cluster, state=AlertState.FIRING.value)
+            after = withdrawn(stored, alerts, self._clock.now()) if stored is not None else None
+            if after is None:
+                return
+            await unit.rows(Acceptance).put(after)
+            await self._say(after, unit)
+        _log.warning("acceptance withdrawn", node=after.node, cluster=after.cluster, reason=after.reasons[0])
+
+    async def _say(self, one: Acceptance, unit: Unit) -> None:
+        cards = await unit.rows(PostedCard).find(kind=CardKind.PLAN.value, row_id=one.plan)
+        now = self._clock.now()
+        await reply(cards, f"acceptance/{one.state.value}", text(verdict_line(one)), unit=unit, now=now)
+
+    async def _end_lease(self, one: Acceptance) -> None:
+        """Uncordon the node as the automation of the settings; what they do not allow is refused there, and said."""
+        async with self._store.read() as snapshot:
+            lease = await snapshot.rows(CordonLease).get(f"{one.cluster}/{one.node}")
+            channel = await _channel_of(one, snapshot)
+        if lease is None or lease.since > one.at:
+            return
+        actor = Actor(
+            id=LEASE_AUTOMATION,
+            name=LEASE_AUTOMATION,
+            kind=ActorKind.AUTOMATION,
+            person=automation_id(LEASE_AUTOMATION),
+        )
+        await self._take(
+            Request(
+                id=f"acceptance/{one.id}",
+                line=f"node uncordon {one.node} --cluster {one.cluster}",
+                actor=actor,
+                at=self._clock.now(),
+                origin=Origin(via=LEASE_AUTOMATION, channel=channel, why=verdict_line(one)),
+            )
+        )
+
+
+async def _channel_of(one: Acceptance, snapshot: StoreSnapshot) -> str:
+    plan = await snapshot.rows(Plan).get(one.plan)
+    return plan.origin.channel if plan is not None else ""
+
+
+def _as_tested(node: Node) -> NodeUnderTest:
+    return NodeUnderTest(uid=node.metadata.uid, boot_id=node.status.node_info.boot_id)

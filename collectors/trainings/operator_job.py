@@ -1,0 +1,97 @@
+"""The reader of the jobs of Kubeflow's Training Operator, version 1.9: each replica type is a role."""
+
+import re
+from typing import TypeVar
+
+from collectors.cluster.gpu_claims import GpuClaims
+from collectors.cluster.indexes import workload_of
+from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import ResourceKind
+from collectors.cluster.objects import Pod
+from collectors.cluster.operator_jobs import OperatorJob, OperatorJobStatus, ReplicaSpec
+from collectors.trainings.ranks import pods_by_index
+from collectors.trainings.reading_kind import (
+    Owned,
+    ReadingKind,
+    RolePods,
+    TrainingPart,
+    condition_text,
+    is_unowned,
+    true_condition,
+)
+from collectors.trainings.training import TrainingState
+
+T = TypeVar("T", bound=OperatorJob)
+
+REPLICA_TYPE, REPLICA_INDEX = (
+    "training.kubeflow.org/replica-type",
+    "training.kubeflow.org/replica-index",
+)  # labels of its pods
+_DEADLINE = "active longer than specified deadline"  # it has no reason of its own
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+def operator_job_end(status: OperatorJobStatus) -> tuple[TrainingState | None, str]:
+    """Return how it has ended, and why; None while it has not. The last condition need not be the one that holds."""
+    if failed := true_condition(status.conditions, "Failed"):
+        is_intended = _DEADLINE in failed.message
+        return TrainingState.STOPPED if is_intended else TrainingState.FAILED, condition_text(failed)
+    if succeeded := true_condition(status.conditions, "Succeeded"):
+        return TrainingState.SUCCEEDED, condition_text(succeeded)
+    return None, ""
+
+
+def operator_reading(objects: ResourceKind[T], *, owners: tuple[str, ...] = ()) -> ReadingKind[T]:
+    """Return the kind of these jobs. `owners`: kinds that may own one, and do not manage it."""
+
+    def is_training(one: T, claims: GpuClaims) -> bool:
+        return is_unowned(one, *owners) and any(_gpus(role, claims) for role in one.spec.roles.values())
+
+    return ReadingKind(
+        objects=objects,
+        summary=f"a {objects.kind} that requests GPUs, unless it has an owner",
+        is_training=is_training,
+        owned=_pods,
+        part=_part,
+    )
+
+
+def _pods(one: OperatorJob, inventory: Inventory) -> Owned:
+    return inventory.pods_of(workload_of(one))
+
+
+def _part(one: OperatorJob, owned: Owned, claims: GpuClaims) -> TrainingPart:
+    ended, reason = operator_job_end(one.status)
+    roles = one.spec.roles
+    policy = one.spec.run_policy.scheduling_policy
+    finished = true_condition(one.status.conditions, "Failed", "Succeeded")
+    classes = (role.template.spec.priority_class_name for role in roles.values())
+    return TrainingPart(
+        meta=one.metadata,
+        workload=workload_of(one),
+        roles=tuple(_role(name.lower(), role, owned, claims) for name, role in roles.items()),
+        ended=ended,
+        reason=reason,
+        is_suspended=one.spec.run_policy.suspend,
+        priority=(policy.priority_class if policy else "") or next(filter(None, classes), ""),
+        started=one.status.start_time,
+        finished=one.status.completion_time or (finished.last_transition_time if finished else None),
+    )
+
+
+def _role(name: str, role: ReplicaSpec, owned: Owned, claims: GpuClaims) -> RolePods:
+    """Read one role. A pod without the number of its rank gets one by its age."""
+    own = [one for one in owned if isinstance(one, Pod) and _label(one, REPLICA_TYPE).lower() == name]
+    numbered = [
+        (int(number[0]) if (number := _NUMBER.fullmatch(_label(pod, REPLICA_INDEX))) else otherwise, pod)
+        for otherwise, pod in pods_by_index(own)
+    ]
+    return RolePods(role=name, replicas=role.count, gpus=_gpus(role, claims), pods=tuple(numbered))
+
+
+def _gpus(role: ReplicaSpec, claims: GpuClaims) -> float:
+    return sum(claims.of_spec(role.template.spec).values())
+
+
+def _label(pod: Pod, key: str) -> str:
+    return (pod.metadata.labels or {}).get(key, "")

@@ -1,0 +1,1 @@
+"""Acceptance of nodes: the suites, the verdict, and the fleet that its figures are compared with."""

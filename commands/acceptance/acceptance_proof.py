@@ -1,0 +1,50 @@
+"""The proof that a node is accepted now: its newest acceptance, held against the node as it is. Pure."""
+
+from collectors.cluster.objects import Node
+from collectors.facts.sentences import sentence, word
+from commands.acceptance.acceptance import Acceptance, AcceptanceState
+
+
+def is_accepted(node: Node, found: Acceptance | None) -> bool:
+    """Whether the proof holds for this node, since its last boot."""
+    return found is not None and found.is_proof and _is_same(node, found)
+
+
+def unaccepted(node: Node, found: Acceptance | None) -> str:
+    """Return why a node is in service without a proof; empty where nothing is known, or it is accepted.
+
+    Of a node that was never accepted nothing is said: most fleets begin without.
+    """
+    if found is None or node.spec.unschedulable:
+        return ""
+    match found.state:
+        case AcceptanceState.RETURNED:
+            return sentence("not tested before it returned")
+        case AcceptanceState.FAILED:
+            return sentence("in service, and failed its test")
+        case AcceptanceState.SLOW:
+            return sentence("in service, and slow when it was tested")
+        case AcceptanceState.WITHDRAWN:
+            return sentence("its acceptance was withdrawn")
+        case AcceptanceState.UNTESTED:
+            return sentence("in service, and could not be tested")
+        case AcceptanceState.ACCEPTED if node.metadata.uid != found.uid:
+            return sentence("not accepted: it was replaced")
+        case AcceptanceState.ACCEPTED if not _is_same(node, found):
+            return sentence("not accepted since it was rebooted")
+    return ""
+
+
+def acceptance_text(node: Node, found: Acceptance | None) -> str:
+    """Return what is known of a node's acceptance, for its own page; empty if it never had one."""
+    if found is None:
+        return ""
+    if said := unaccepted(node, found):
+        return said
+    if is_accepted(node, found):
+        return sentence("accepted {at}, suite {suite}", at=found.ended_at or found.at, suite=found.suite)
+    return sentence("last tested {at}: {state}", at=found.ended_at or found.at, state=word(found.state.value))
+
+
+def _is_same(node: Node, found: Acceptance) -> bool:
+    return found.is_of(uid=node.metadata.uid, boot_id=node.status.node_info.boot_id)
