@@ -129,13 +129,14 @@ def _weak_headlines(message: Shown, moments: Sequence[Moment]) -> Iterator[str]:
     for version, _ in _lasting(message, moments):
         if not version.severity:
             continue
-        known = [
-            incident.said
+        seen = [
+            (moment.at, incident.said)
             for moment in _between(moments, version.at - SETTLES, version.at + LOOKS)
             if (incident := moment.incidents.get(message.incident)) is not None and incident.said
         ]
-        if not known:
-            continue
+        if not any(at <= version.at for at, _ in seen):
+            continue  # it is as new as this version: nobody saw what stood when that was made
+        known = [said for _, said in seen]
         worst = min(max(said.values()) for said in known)  # what stood all the time
         if version.severity < min(worst, 3):
             yield f"{_named(message, version)} has the mark of a milder severity than an alert that stands"

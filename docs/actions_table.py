@@ -33,7 +33,7 @@ def actions_part() -> str:
     rules = sorted(read_rulebook(RulesSettings()).rules.values(), key=lambda one: one.id)
     planned = sum(bool(planned_commands(rule)) for rule in rules)
     lines = [
-        f"{planned} of {len(rules)} rules offer a command that plans something. The others are looked at by people, for the "
+        f"{planned} of {len(rules)} rules offer a command that plans. People look at the others, for the "
         "reason on their page.",
         "",
         "| Rule | Offers | May run by itself | Undone by |",

@@ -27,6 +27,7 @@ GROUPS = {
     "tests/commands/node/test_accept.py": "kubernetes",
     "tests/commands/node/test_drain_servers.py": "kubernetes",
     "tests/commands/node/test_repair_servers.py": "kubernetes",
+    "tests/commands/node/test_restart_agent.py": "kubernetes",
     "tests/commands/training/test_jobsets.py": "kubernetes",
     "tests/commands/training/test_real_definitions.py": "kubernetes",
     "tests/commands/training/test_real_kubernetes.py": "kubernetes",

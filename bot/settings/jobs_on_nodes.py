@@ -2,11 +2,13 @@
 
 import re
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, SecretStr, field_validator, model_validator
 
-from bot.settings.section import Duration, Section
+from bot.settings.section import Duration, Section, TlsConfig
+from bot.settings.value_types import LabelValue, NodeLabel
 from collectors.facts.clock import duration
 from commands.core.node_script import NAMESPACE
 from commands.node.repair.repair_list import own_repairs
@@ -72,3 +74,44 @@ class RepairSettings(Section):
     within: Within = duration("5m")
     needs: tuple[Literal["cordoned", "idle", "paused"], ...] = ()
     second_person: bool = True
+
+
+class RebootWebhookSettings(Section):
+    """The webhook that a reboot is asked of. It is signed, so a secret is needed."""
+
+    url: SecretStr | None = None
+    url_file: Path | None = None
+    signing_secret: SecretStr | None = None
+    signing_secret_file: Path | None = None
+    tls_config: TlsConfig = TlsConfig()
+    timeout: Duration = Field(default=duration("7s"), gt=timedelta(), le=duration("30s"))
+
+    @field_validator("url")
+    @classmethod
+    def _is_address(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not value.get_secret_value().startswith(("http://", "https://")):
+            raise ValueError("is not an address: write it like https://reboots.example/hook")
+        return value
+
+    @model_validator(mode="after")
+    def _has_one_of_each(self) -> "RebootWebhookSettings":
+        if (self.url is None) == (self.url_file is None):
+            raise ValueError("needs url or url_file, one of them")
+        if (self.signing_secret is None) == (self.signing_secret_file is None):
+            raise ValueError("needs signing_secret or signing_secret_file, one of them: every call is signed")
+        return self
+
+
+class RebootSettings(Section):
+    annotation: dict[NodeLabel, LabelValue] = Field(default={})
+    label: dict[NodeLabel, LabelValue] = Field(default={})
+    webhook: RebootWebhookSettings | None = None
+    within: Within = duration("30m")
+    storage_team: str = ""
+    storage_labels: dict[NodeLabel, LabelValue] = Field(default={})
+
+    @model_validator(mode="after")
+    def _is_one(self) -> "RebootSettings":
+        if sum(map(bool, (self.annotation, self.label, self.webhook))) > 1:
+            raise ValueError("asks in several ways: set one of annotation, label and webhook")
+        return self

@@ -20,6 +20,7 @@ from commands.core.context import Cluster, Defaults
 from commands.core.grant import Grant
 from commands.core.node_script import NodeJobDefaults
 from commands.core.permissions import Permissions
+from commands.core.reboots import RebootDefaults
 from commands.core.remediations import REMEDIATION
 from commands.core.windows import WindowGate
 from commands.execution.cluster_writer import KubernetesUser
@@ -132,6 +133,7 @@ def defaults_of(settings: Settings, persons: PersonBook) -> Defaults:
         owners=owners_of(settings, persons),
         redact=settings.redact,
         node_jobs=node_jobs_of(settings),
+        reboot=_reboot(settings),
         repairs={name: of_settings(name, one) for name, one in settings.repairs.items()},
         acceptance=acceptance_of(settings),
     )
@@ -158,6 +160,18 @@ def node_jobs_of(settings: Settings) -> NodeJobDefaults:
         images=jobs.images,
         pull_secrets=jobs.pull_secrets,
         start_within=jobs.start_within,
+    )
+
+
+def _reboot(settings: Settings) -> RebootDefaults:
+    one = settings.reboot
+    return RebootDefaults(
+        annotation=one.annotation,
+        label=one.label,
+        has_webhook=one.webhook is not None,
+        within=one.within,
+        storage_team=one.storage_team,
+        storage_labels=one.storage_labels,
     )
 
 

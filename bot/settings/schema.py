@@ -11,7 +11,7 @@ from alerts.time_intervals import TimePeriod, read_period
 from bot.settings.acceptance_settings import AcceptanceSettings
 from bot.settings.channels import ChannelSettings, SlackSettings
 from bot.settings.gates import BreakerSettings, BudgetSettings, PoolSettings, WindowSettings
-from bot.settings.jobs_on_nodes import NodeJobsSettings, RepairName, RepairSettings
+from bot.settings.jobs_on_nodes import NodeJobsSettings, RebootSettings, RepairName, RepairSettings
 from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Matchers, Section, TlsConfig
 from bot.settings.value_types import (
     Address,
@@ -346,6 +346,7 @@ class Settings(BaseSettings):
     inhibit_rules: tuple[InhibitRuleSettings, ...] = ()
     commands: CommandsSettings = CommandsSettings()
     node_jobs: NodeJobsSettings = NodeJobsSettings()
+    reboot: RebootSettings = RebootSettings()
     repairs: dict[RepairName, RepairSettings] = Field(default={})
     acceptance: AcceptanceSettings = AcceptanceSettings()
     language: Literal["en", "zh"] = Field(default="en", description="of cards, answers and help")

@@ -21,6 +21,7 @@ from commands.acceptance.suites import AcceptancePolicy
 from commands.core.grant import Grant
 from commands.core.node_script import NodeJobDefaults, Repair
 from commands.core.persons import EachTheirOwn, Persons
+from commands.core.reboots import RebootDefaults
 from commands.core.request import Actor, Upload
 from commands.core.rule_runs import RuleRun
 from commands.execution.disruption import Disruption
@@ -88,6 +89,7 @@ class Defaults:
     owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> the person
     redact: tuple[str, ...] = ()  # patterns for shown log lines, in addition to the shipped ones
     node_jobs: NodeJobDefaults = field(default_factory=NodeJobDefaults)
+    reboot: RebootDefaults = field(default_factory=RebootDefaults)
     repairs: Mapping[str, Repair] = field(default_factory=dict)  # of the settings, by name
     acceptance: AcceptancePolicy = field(default_factory=AcceptancePolicy)
 

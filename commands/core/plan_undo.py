@@ -12,7 +12,7 @@ from commands.execution.plan_journal import objects_of, recorded_of, records_of
 from commands.execution.preview import can_undo
 from commands.execution.record_steps import changed_after
 from commands.execution.settling import settle_plan
-from commands.execution.steps import Create, Delete, Evict, Record, Running, Step, Wait
+from commands.execution.steps import Call, Create, Delete, Evict, NodeJob, Record, Running, Step, Wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ async def undo(named: PlanName, context: CommandContext, *, by: str = "plan undo
         for step, record in pairs
         if record.state is StepState.DONE
         and inverse_of(step, record) is None
-        and isinstance(step, Delete | Create | Evict)
+        and isinstance(step, Delete | Create | Evict | NodeJob | Call)
         and step.ref.namespace not in deleted  # else it is deleted with its namespace
     ]
     effects = [await one.effects(steps, context) for one in context.undoing]

@@ -16,6 +16,7 @@ from collectors.facts.clock import Clock
 from collectors.facts.sentences import said_by, sentence
 from collectors.internal_errors import InternalErrors
 from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.hooks import Hooks
 from commands.execution.impersonation import Impersonation, NotListedError
 from commands.execution.job_runs import JobRuns
 from commands.execution.plan import Plan, Stage, StepState
@@ -55,9 +56,11 @@ class PlanExecutor:
         gate: Gate = open_gate,
         impersonation: Impersonation | None = None,
         observe: Callable[[str, str], None] = lambda _kind, _outcome: None,
+        hooks: Hooks | None = None,
     ) -> None:
         self._store = store
         self._observe = observe
+        self._hooks = hooks
         self._gate = gate
         self._impersonation = impersonation or Impersonation()
         self._writers = writers
@@ -154,7 +157,7 @@ class PlanExecutor:
             return await self._recorded(journal, number, slots, writer)
         runs = JobRuns(self._store, self._clock, cluster=plan.cluster, plan=plan.id)
         put = partial(self._put, plan.id)
-        attempt = Attempt(writer, plan=plan.id, put=put, was_sent=was_begun, runs=runs)
+        attempt = Attempt(writer, plan=plan.id, put=put, was_sent=was_begun, runs=runs, hooks=self._hooks)
         if was_begun and journal.is_cancelled:
             return await self._runner.look(step, attempt)
 

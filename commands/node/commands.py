@@ -13,8 +13,11 @@ from commands.node.hand_over import HandOverNodes, plan_hand_over
 from commands.node.history import HISTORY
 from commands.node.node_list import LIST
 from commands.node.own_leases import UNDO_OF_LEASES, owns_leases
+from commands.node.reboot import REBOOT
 from commands.node.repair.repair_node import REPAIR
+from commands.node.restart_agent import RESTART_AGENT
 from commands.node.show import ShowNode, show
+from commands.node.taint import TAINT, UNTAINT
 
 _PATCH_NODES = Patch.rights("", "nodes")
 
@@ -47,6 +50,10 @@ COMMANDS = (
     DRAIN,
     ACCEPT,
     REPAIR,
+    REBOOT,
+    RESTART_AGENT,
+    TAINT,
+    UNTAINT,
     Command(
         noun="node",
         verb="extend",

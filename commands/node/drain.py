@@ -46,7 +46,7 @@ async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
     name = node.metadata.name
     reader = reader_of(context)
     pods = await reader.listing(ObjectRef(api="v1", kind="Pod", name=""), fields=f"spec.nodeName={name}")
-    evicted = sorted((pod for pod in pods if not _why_left(pod)), key=_name)
+    evicted = sorted((pod for pod in pods if not why_stays(pod)), key=_name)
     lasting = action.lasting if action.lasting is not None else context.defaults.cordon_for
     cordon = () if node.spec.unschedulable else tuple(cordon_steps(node, action.reason, context, lasting))
     evictions = (Stage(steps=tuple(map(_eviction, evicted)), at_once=AT_ONCE),) if evicted else ()
@@ -64,7 +64,7 @@ async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
             count=len(evicted),
         ),
         stages=(*in_order(*cordon), *evictions),
-        disrupts=_disruptions(evicted, topology, name),
+        disrupts=disruptions_of(evicted, topology, name),
         decided=(
             sentence("drain node {node} with uid {uid}", node=name, uid=node.metadata.uid),
             sentence("{at_once} pods at once, each within {limit}", at_once=AT_ONCE, limit=EVICTED_WITHIN),
@@ -94,7 +94,7 @@ class _Stays(Enum):
     OF_DAEMON_SET = auto()
 
 
-def _why_left(pod: Mapping[str, Any]) -> _Stays | None:
+def why_stays(pod: Mapping[str, Any]) -> _Stays | None:
     """Return why a drain leaves the pod on its node; None if it is evicted."""
     if _MIRROR in (pod["metadata"].get("annotations") or {}):
         return _Stays.STATIC
@@ -119,7 +119,9 @@ def _controller(pod: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return next((owner for owner in owners if owner.get("controller")), None)
 
 
-def _disruptions(pods: Sequence[Mapping[str, Any]], topology: Topology, node: str) -> tuple[Disruption, ...]:
+def disruptions_of(
+    pods: Sequence[Mapping[str, Any]], topology: Topology, node: str
+) -> tuple[Disruption, ...]:
     """Return the trainings and workloads whose pods are evicted, those with the most GPUs first."""
     facts = _facts_on(topology, node)
     by_name: dict[str, list[PodFacts]] = {}
@@ -198,7 +200,7 @@ def _pod_notes(pods: Sequence[Mapping[str, Any]], evicted: Sequence[Mapping[str,
         )
     if storing := [pod for pod in evicted if _has_local_storage(pod)]:
         notes.append(sentence("Data in the emptyDir volumes of these is lost: {pods}.", pods=_names(storing)))
-    left = [reason for pod in pods if (reason := _why_left(pod))]
+    left = [reason for pod in pods if (reason := why_stays(pod))]
     if left:
         counts = [_left(left.count(reason), reason) for reason in dict.fromkeys(left)]
         notes.append(sentence("These pods stay: {counts}.", counts=listed(counts)))

@@ -52,6 +52,14 @@ def test_the_next_step_is_an_offer_too() -> None:
     assert "offers `Cordon gpu-a01`" in fault
 
 
+def test_the_first_card_of_an_incident_says_what_stood_before_anybody_looked() -> None:
+    said = moments(said={"gpu-a01 is too hot": 3}, i1="gpu-a01")
+    first = card((10.4, "*🟠 gpu-a01 is hot*"), (11.4, "*🔴 gpu-a01 is too hot*"))
+
+    assert faults_in([first], said[11:]) == []
+    assert faults_in([first], said[10:]) != []
+
+
 def test_what_became_so_a_moment_ago_may_still_be_offered() -> None:
     late = [one for one in moments("node cordon gpu-a01") if one.at >= after(9)]
     before = [one for one in moments() if one.at < after(9)]

@@ -34,6 +34,7 @@ ROLES = {
 
 # Names that several modules define because the same part is looked for in each of them, with those modules.
 SHARED = {
+    "Call": "co[lm]*s/*",  # of a function in PromQL, and a kind of step
     "CHECKS": "collectors/check*.py",  # what the file adds to the catalogue
     "COMMANDS": "commands/*/*.py",  # likewise
     "KIND": "co*/training*/*.py",  # a kind of training: one reads it, one writes it

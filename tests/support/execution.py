@@ -10,12 +10,14 @@ from typing import Any
 from alerts.store import StoreSnapshot
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.executor import PlanExecutor
+from commands.execution.hooks import HookAnswer
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Origin, Plan, PlanState, StepRecord, in_order
 from commands.execution.plan_journal import records_of
 from commands.execution.preconditions import Precondition
 from commands.execution.record_steps import record
 from commands.execution.steps import (
+    Call,
     Create,
     Delete,
     Evict,
@@ -95,6 +97,7 @@ EFFECTS: Mapping[type[Step], tuple[tuple[str, str], ...]] = {
     Record: (),
     NodeJob: (("ADDED", "mend"), ("MODIFIED", "mend"), ("DELETED", "mend")),  # its controller ends it
     Exec: (),
+    Call: (),
 }
 
 
@@ -190,7 +193,15 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
             container="main",
             seconds=5,
         ),
+        Call(ref=cordon.ref, hook="reboot", content={"node": "gpu-a01"}, description="call"),
     )
+
+
+class Answering:
+    """Webhooks that answer at once."""
+
+    async def call(self, hook: str, *, id: str, body: bytes) -> HookAnswer:
+        return HookAnswer(status=202, text="taken")
 
 
 def a_job(name: str, namespace: str = "default") -> dict[str, Any]:
@@ -235,7 +246,7 @@ def plan_of(*steps: Step) -> Plan:
 
 def executor(store: Any, writer: ClusterWriter, clock: Noon | None = None) -> PlanExecutor:
     clock = clock or Noon()
-    return PlanExecutor(store, {CLUSTER: writer}, clock, clock.pause, clock.monotonic)
+    return PlanExecutor(store, {CLUSTER: writer}, clock, clock.pause, clock.monotonic, hooks=Answering())
 
 
 async def stored(store: MemoryStore) -> Plan:

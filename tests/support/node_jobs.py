@@ -45,11 +45,14 @@ class JobStage:
     async def waiting_pod(self) -> str:
         """Wait until a Job has a pod, which no kubelet starts, and return its name."""
 
+        found: list[Any] = []
+
         async def there() -> bool:
-            return bool(await self.kubelets.pods(self.node))
+            found[:] = await self.kubelets.pods(self.node)
+            return bool(found)
 
         await until(there)
-        return str((await self.kubelets.pods(self.node))[0]["metadata"]["name"])
+        return str(found[0]["metadata"]["name"])
 
     async def set_status(self, pod: str, **status: Any) -> None:
         await self.kubelets.call("PATCH", self.kubelets.path("pods", f"{pod}/status"), {"status": status})

@@ -1,5 +1,6 @@
 """The kinds of steps. A new kind is a module of this folder, and a line in `Step`."""
 
+from commands.execution.steps.call import Call
 from commands.execution.steps.create import Create
 from commands.execution.steps.delete import Delete
 from commands.execution.steps.evict import Evict
@@ -22,9 +23,11 @@ Step = (
     | Record
     | Exec
     | NodeJob
+    | Call
 )
 
 __all__ = [
+    "Call",
     "Create",
     "Delete",
     "Evict",

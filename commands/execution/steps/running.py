@@ -25,13 +25,15 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
     label: str  # key=value
     count: int
     seconds: float = WAITS_FOR
+    node: str = ""  # only pods on this node
 
     @property
     def limit(self) -> float:
         return self.seconds
 
     def meaning(self) -> list[object]:
-        return ["Running", self.ref, self.label]  # not how many: pods come and go
+        what = ["Running", self.ref, self.label]  # not how many: pods come and go
+        return [*what, self.node] if self.node else what
 
     def inverse(self, uid: str) -> None:
         return None
@@ -73,7 +75,11 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
             return Refused(reason=sentence("{ref} is suspended again", ref=str(self.ref)))
         pods = ObjectRef(api="v1", kind="Pod", namespace=self.ref.namespace, name="")
         return self._counted(
-            [msgspec.convert(one, Pod) for one in await reader.listing(pods, labels=self.label)]
+            [
+                msgspec.convert(one, Pod)
+                for one in await reader.listing(pods, labels=self.label)
+                if self.node in ("", one["spec"].get("nodeName"))
+            ]
         )
 
     def _counted(self, pods: list[Pod]) -> Outcome:

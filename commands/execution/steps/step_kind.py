@@ -8,6 +8,7 @@ import msgspec
 
 from collectors.facts.results import SourceError
 from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.hooks import Hooks, NoHooks
 from commands.execution.job_runs import JobRuns
 from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.execution.object_state import ObjectState, name_of
@@ -32,6 +33,7 @@ class Attempt:
         was_sent: bool,
         alone: asyncio.Lock | None = None,
         runs: JobRuns | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         self.writer = writer
         self.plan = plan
@@ -39,6 +41,7 @@ class Attempt:
         self.was_sent = was_sent
         self.alone = alone or asyncio.Lock()  # held while a row is compared with its objects, and written
         self.runs = runs  # the rows of the plan's Jobs
+        self.hooks = hooks or NoHooks()
 
     async def send(self, write: Awaitable[T]) -> T:
         """Await a write. Every write of a step goes through here: from now on, an error leaves its outcome unknown.

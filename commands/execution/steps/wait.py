@@ -11,12 +11,16 @@ from commands.execution.steps.step_kind import Attempt, DryRun, ObjectStep
 
 
 class Wait(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="wait"):
-    """Wait until the value at `path` is `equals` or at least `at_least`, or until the object is gone."""
+    """Wait until the value at `path` is `equals`, is at least `at_least`, or `differs` from the one that it had.
+
+    With `is_gone`: until the object is gone.
+    """
 
     path: tuple[str, ...] = ()
     equals: JsonValue = None
     at_least: float | None = None
     is_gone: bool = False
+    differs: JsonValue = None  # from what it was: a boot id
     seconds: float = 120
 
     @property
@@ -24,7 +28,8 @@ class Wait(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="wait"
         return self.seconds
 
     def meaning(self) -> list[object]:
-        return ["Wait", self.ref, self.path, self.equals, self.at_least, self.is_gone]
+        found = ["Wait", self.ref, self.path, self.equals, self.at_least, self.is_gone]
+        return found if self.differs is None else [*found, self.differs]
 
     def inverse(self, uid: str) -> None:
         return None
@@ -60,4 +65,6 @@ class Wait(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="wait"
     def _is_met(self, seen: object) -> bool:
         if self.at_least is not None:
             return isinstance(seen, int | float) and seen >= self.at_least
+        if self.differs is not None:
+            return seen is not None and seen != self.differs
         return bool(seen == self.equals)

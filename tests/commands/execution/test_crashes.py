@@ -18,6 +18,7 @@ from tests.support.execution import (
     EFFECTS,
     LEASE,
     NOON,
+    Answering,
     Crash,
     DyingStore,
     Noon,
@@ -203,6 +204,7 @@ async def test_each_step_that_ends_is_counted_by_kind_and_state(
         clock,
         clock.pause,
         clock.monotonic,
+        hooks=Answering(),
         observe=lambda kind, state: seen.append((kind, state)),
     )
     done = await runner.execute(plan_of(*furnished(kube)))

@@ -1,7 +1,7 @@
 # Loads nvidia-uvm and makes its device files with the major number that the kernel gave it.
-# ROOT is empty on a node; tests run the script in a folder.
+# YARDMASTER_ROOT is empty on a node; tests run the script in a folder.
 set -u
-root="${ROOT:-}"
+root="${YARDMASTER_ROOT:-}"
 say() { printf '%s\n' "$*"; }
 fail() { say "$*"; exit 1; }
 
