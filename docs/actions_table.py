@@ -30,7 +30,7 @@ UNDONE_BY: dict[str, str] = {
 
 def actions_part() -> str:
     """Return how many rules offer a command that plans, and a row for each rule, by pack."""
-    rules = sorted(read_rulebook(RulesSettings()).rules.values(), key=lambda one: one.id)
+    rules = sorted(read_rulebook(RulesSettings()).rules, key=lambda one: one.id)
     planned = sum(bool(planned_commands(rule)) for rule in rules)
     lines = [
         f"{planned} of {len(rules)} rules offer a command that plans. People look at the others, for the "

@@ -79,7 +79,7 @@ def user_of_pod(pod: Pod, context: CommandContext) -> PodUser:
     )
 
 
-def disruptions_of(pods: Iterable[Pod], context: CommandContext) -> tuple[Disruption, ...]:
+def pod_disruptions(pods: Iterable[Pod], context: CommandContext) -> tuple[Disruption, ...]:
     """Return what ends when these pods do, those with the most GPUs first; nothing for those that have finished.
 
     Running work is lost where no controller starts it again, and in trainings: one that loses a rank loses all.

@@ -12,7 +12,7 @@ from collectors.facts.sentences import Sentence, sentence
 from collectors.facts.workload_keys import shown_kind
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
-from commands.core.named_pod import MIRROR, PodUser, disruptions_of, pod_named, ref_of_pod, user_of_pod
+from commands.core.named_pod import MIRROR, PodUser, pod_disruptions, pod_named, ref_of_pod, user_of_pod
 from commands.core.parameter_types import POD
 from commands.execution.plan import in_order
 from commands.execution.steps import Delete, Step, Wait
@@ -57,7 +57,7 @@ async def delete(action: DeletePod, context: CommandContext) -> PlanDraft:
     return PlanDraft(
         title=sentence("Delete pod {pod}", pod=pod.key),
         stages=in_order(*steps),
-        disrupts=disruptions_of((pod,), context),
+        disrupts=pod_disruptions((pod,), context),
         decided=(sentence("delete {pod} with uid {uid}", pod=pod.key, uid=pod.metadata.uid),),
         notes=(
             *await _training_notes(pod, user, context),

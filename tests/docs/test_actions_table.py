@@ -4,7 +4,7 @@ from bot.evaluation.rulebook import read_rulebook
 from bot.settings.schema import RulesSettings
 from docs.actions_table import UNDONE_BY, planned_commands
 
-RULES = read_rulebook(RulesSettings()).rules.values()
+RULES = read_rulebook(RulesSettings()).rules
 
 
 def test_at_least_150_rules_offer_a_command_that_plans() -> None:
