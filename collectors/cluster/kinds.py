@@ -124,6 +124,12 @@ PYTORCHJOBS = _cache(
 )
 TFJOBS = _cache("/apis/kubeflow.org/v1/tfjobs", objects.TFJob, indexes=(by_namespace, by_owner))
 MPIJOBS = _cache("/apis/kubeflow.org/v1/mpijobs", objects.MPIJob, indexes=(by_namespace, by_owner))
+VCJOBS = _cache(
+    "/apis/batch.volcano.sh/v1alpha1/jobs",
+    objects.VolcanoJob,
+    name="jobs.batch.volcano.sh",
+    indexes=(by_namespace, by_owner),
+)
 KUEUE_WORKLOADS = _cache(
     "/apis/kueue.x-k8s.io/v1beta2/workloads",
     objects.KueueWorkload,

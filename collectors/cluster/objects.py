@@ -34,6 +34,7 @@ from collectors.cluster.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from collectors.cluster.volcano_jobs import VolcanoJob
 from collectors.cluster.workloads import (
     DaemonSet,
     Deployment,
@@ -87,6 +88,7 @@ __all__ = [
     "StorageClass",
     "TFJob",
     "Taint",
+    "VolcanoJob",
     "VolumeAttachment",
     "Workload",
 ]

@@ -20,6 +20,7 @@ _NOT_CACHED: dict[tuple[str, str], tuple[str, bool]] = {
     ("batch/v1", "CronJob"): ("cronjobs", True),
     ("autoscaling/v2", "HorizontalPodAutoscaler"): ("horizontalpodautoscalers", True),
     ("scheduling.k8s.io/v1", "PriorityClass"): ("priorityclasses", False),
+    ("bus.volcano.sh/v1alpha1", "Command"): ("commands", True),
     ("kueue.x-k8s.io/v1beta2", "ClusterQueue"): ("clusterqueues", False),
     ("kueue.x-k8s.io/v1beta2", "LocalQueue"): ("localqueues", True),
     ("kueue.x-k8s.io/v1beta2", "WorkloadPriorityClass"): ("workloadpriorityclasses", False),

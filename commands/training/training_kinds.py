@@ -4,7 +4,7 @@ from collectors.facts.sentences import listed, sentence
 from collectors.facts.workload_keys import shown_kind
 from collectors.trainings.training import Training
 from commands.core.command import UnusableError
-from commands.training import job, jobset, mpijob, pytorchjob, tfjob
+from commands.training import job, jobset, mpijob, pytorchjob, tfjob, vcjob
 from commands.training.writing_kind import WritingKind
 
 DEFAULT_KIND = job.KIND
@@ -14,6 +14,7 @@ _WRITTEN = (
     pytorchjob.KIND,
     tfjob.KIND,
     mpijob.KIND,
+    vcjob.KIND,
 )
 KINDS = {kind.name: kind for kind in _WRITTEN}
 BY_OPTION = {kind.option: kind for kind in KINDS.values() if kind.launching}  # those that can be launched

@@ -147,7 +147,10 @@ def tops_of(training: Training, inventory: Inventory) -> list[tuple[ObjectRef, K
 
 
 def resume_steps(training: Training, inventory: Inventory) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-    """Return the steps that resume what is suspended of a training, and notes on what they leave as it is."""
+    """Return the steps that resume what is suspended of a training, and notes on what they leave as it is.
+
+    Raises UnusableError for what would fail by it.
+    """
     steps: list[Step] = []
     notes: list[str] = []
     for ref, found in _objects(training.workloads, inventory):
@@ -170,6 +173,8 @@ def resume_steps(training: Training, inventory: Inventory) -> tuple[tuple[Step, 
             held = [one for one in kueue_steps.workloads_of(found, inventory) if not one.spec.active]
             steps += [kueue_steps.release_in_kueue(one, ref) for one in held]
         elif kind.suspending.is_suspended(found):
+            if refusal := kind.suspending.resume_refusal(found):
+                raise UnusableError(refusal)
             steps.append(kind.suspending.resume(ref))
     return tuple(steps), tuple(notes)
 

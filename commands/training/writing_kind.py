@@ -20,6 +20,10 @@ def _no_doubt(_verb: str, _found: Any) -> str:
     return ""
 
 
+def _no_refusal(_found: Any) -> str:
+    return ""
+
+
 def _as_given(spec: TrainingSpec) -> tuple[TrainingRole, ...]:
     return spec.roles
 
@@ -40,6 +44,7 @@ class Launching:
         _as_given  # as the kind names and divides them
     )
     queues: tuple[str, ...] = (KUEUE,)  # whose queues take it
+    starts_suspended: bool = True  # it is created so, and then resumed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +59,7 @@ class Suspending:
     is_suspended: Callable[[Any], bool]
     step: Callable[[ObjectRef, Running], Step]
     resume: Callable[[ObjectRef], Step]
+    resume_refusal: Callable[[Any], str] = _no_refusal  # why this object must not be resumed; empty if it may
     pod_label: str  # whose value, on each of its pods, is its name
     managed_by: Callable[[Any], str]  # the other controller that runs it; empty for the kind's own
     rights: tuple[Right, ...]

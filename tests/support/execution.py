@@ -23,6 +23,7 @@ from commands.execution.steps import (
     Evict,
     Exec,
     NodeJob,
+    Order,
     Patch,
     Record,
     Running,
@@ -97,6 +98,7 @@ EFFECTS: Mapping[type[Step], tuple[tuple[str, str], ...]] = {
     Record: (),
     NodeJob: (("ADDED", "mend"), ("MODIFIED", "mend"), ("DELETED", "mend")),  # its controller ends it
     Exec: (),
+    Order: (("ADDED", "order"), ("MODIFIED", "obedient"), ("DELETED", "order")),  # its controller obeys it
     Call: (),
 }
 
@@ -110,6 +112,9 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
     node = kube.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-a01"}})
     old = kube.create(
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "old"}}, namespace="default"
+    )
+    kube.create(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "obedient"}}, namespace="default"
     )
     pod = kube.create(
         {
@@ -151,6 +156,7 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
     )
     dns = ObjectRef(api="apps/v1", kind="Deployment", name="dns", namespace="default")
     kube.store.listen(lambda change: _end_job(kube, change))
+    kube.store.listen(lambda change: _obey(kube, change))
     fresh = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new", "namespace": "default"}}
     cordon = Patch(
         ref=ObjectRef(api="v1", kind="Node", name="gpu-a01", uid=node["metadata"]["uid"]),
@@ -193,6 +199,24 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
             container="main",
             seconds=5,
         ),
+        Order(
+            ref=ObjectRef(api="v1", kind="ConfigMap", name="obedient", namespace="default"),
+            description="order it to be done",
+            manifest={
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": "order", "namespace": "default"},
+            },
+            path=("data", "is"),
+            before=("None",),
+            after=("done",),
+            back={
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": "counterorder", "namespace": "default"},
+            },
+            seconds=5,
+        ),
         Call(ref=cordon.ref, hook="reboot", content={"node": "gpu-a01"}, description="call"),
     )
 
@@ -215,6 +239,18 @@ def a_job(name: str, namespace: str = "default") -> dict[str, Any]:
             "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
         },
     }
+
+
+def _obey(kube: KubernetesLookalike, change: Change) -> None:
+    """Obey an order as soon as it was created, and take it away, as its controller would."""
+    if change.type != "ADDED" or change.after.tree["metadata"]["name"] != "order":
+        return
+
+    def obeyed() -> None:
+        kube.patch("configmaps", "default", "obedient", {"data": {"is": "done"}})
+        kube.delete("configmaps", "default", "order")
+
+    asyncio.get_running_loop().call_soon(obeyed)
 
 
 def _end_job(kube: KubernetesLookalike, change: Change) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from commands.execution.cluster_writer import collection
-from commands.execution.object_refs import ObjectRef
+from commands.execution.object_refs import ObjectRef, ref_of
 from commands.execution.rights import Right
-from commands.execution.steps import NodeJob, Record, Step
+from commands.execution.steps import NodeJob, Order, Record, Step
 
 LOOKING = {
     "get",
@@ -47,6 +47,8 @@ def _covers(right: Right, group: str, resource: str, verb: str, step: Step) -> b
 
 
 def _written(step: Step) -> ObjectRef:
-    """Return the object that the step writes: a Job, where it is about a node."""
+    """Return the object that the step writes: a Job, where it is about a node, and an order."""
     assert not isinstance(step, Record)
+    if isinstance(step, Order):
+        return ref_of(step.manifest)
     return step.job if isinstance(step, NodeJob) else step.ref

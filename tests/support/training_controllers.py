@@ -49,6 +49,10 @@ class Seen:
         ]
 
 
+def _nothing(_one: Any, _action: str) -> Mapping[str, Any]:
+    return {}
+
+
 @dataclass(frozen=True, kw_only=True)
 class KindController:
     """How the controller of a kind acts.
@@ -63,7 +67,8 @@ class KindController:
     end: Callable[[Any, Seen], str]
     status: Callable[[Any, str], Mapping[str, Any]]
     is_over: Callable[[Any], bool]
-    also: tuple[ResourceKind[Any], ...] = ()  # further custom kinds that its launch writes
+    obeys: tuple[str, str] = ("", "")  # the API version and the kind of the orders that it takes
+    obey: Callable[[Any, str], Mapping[str, Any]] = _nothing  # the status after an action that is ordered
 
 
 class ControllerLookalike:
@@ -74,8 +79,9 @@ class ControllerLookalike:
         self._row = row
 
     async def install(self) -> None:
-        for one in (self._row.objects, *self._row.also):
-            await self.call("POST", DEFINITIONS, a_definition(one))
+        await self.call("POST", DEFINITIONS, a_definition(self._row.objects))
+        if self._row.obeys[0]:
+            await self.call("POST", DEFINITIONS, _definition_of_orders(*self._row.obeys))
 
     async def run(self) -> None:
         """Run until cancelled."""
@@ -90,6 +96,8 @@ class ControllerLookalike:
         if "deletionTimestamp" in one["metadata"] or self._row.is_over(one):
             return
         namespace = one["metadata"]["namespace"]
+        if self._row.obeys[0] and await self._obeyed(one):
+            return
         path = f"/api/v1/namespaces/{namespace}/pods"
         wanted = {made.name: made for made in self._row.pods(one)}
         own = {
@@ -114,6 +122,21 @@ class ControllerLookalike:
         else:
             runs = own and all(phase in ("Running", "Succeeded") for phase in seen.phases())
             await self._say(one, "Running" if runs else "Created")
+
+    async def _obeyed(self, one: Any) -> bool:
+        """Take the orders about an object, as its controller does, and return whether there was one."""
+        api, kind = self._row.obeys
+        path = f"/apis/{api}/namespaces/{one['metadata']['namespace']}/{kind.lower()}s"
+        found = [
+            order
+            for order in (await self.call("GET", path))["items"]
+            if order["target"]["uid"] == one["metadata"]["uid"]
+        ]
+        for order in found:
+            await self.call("DELETE", f"{path}/{order['metadata']['name']}")
+            if status := self._row.obey(one, order["action"]):
+                await self.call("PATCH", f"{_address(self._row.objects, one)}/status", {"status": status})
+        return bool(found)
 
     async def _say(self, one: Any, state: str) -> None:
         status = self._row.status(one, state)
@@ -214,6 +237,77 @@ def _operator_job(objects: ResourceKind[Any], specs: str, deciding: Sequence[str
     )
 
 
+def _definition_of_orders(api: str, kind: str) -> dict[str, Any]:
+    made = a_definition(kinds.JOBSETS)
+    group, _, version = api.partition("/")
+    made["metadata"] = {"name": f"{kind.lower()}s.{group}"}
+    made["spec"] |= {"group": group}
+    made["spec"]["names"] = {"plural": f"{kind.lower()}s", "singular": kind.lower(), "kind": kind}
+    (served,) = made["spec"]["versions"]
+    served["name"] = version
+    text, anything = {"type": "string"}, {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    served["schema"]["openAPIV3Schema"]["properties"] |= {"action": text, "target": anything}
+    return made
+
+
+def _volcano_job() -> KindController:
+    """A Job of Volcano: Commands hold it and resume it, which counts as a retry; its policies say how it ends."""
+    phases = {"Suspended": "Aborted", "Created": "Pending", "Running": "Running", "Succeeded": "Completed"}
+
+    def pods(one: Any) -> list[MadePod]:
+        name = one["metadata"]["name"]
+        return [
+            MadePod(
+                name=f"{name}-{task['name']}-{index}",
+                role=task["name"],
+                template=task["template"],
+                labels={"volcano.sh/job-name": name},
+                annotations={"volcano.sh/task-spec": task["name"], "volcano.sh/task-index": str(index)},
+            )
+            for task in one["spec"]["tasks"]
+            for index in range(task.get("replicas", 1))
+        ]
+
+    def end(one: Any, seen: Seen) -> str:
+        if "Failed" in seen.phases():
+            return "Failed"
+        for task in one["spec"]["tasks"]:
+            phases = seen.phases(task["name"])
+            if task.get("policies") and phases and set(phases) == {"Succeeded"}:
+                return "Succeeded"
+        return ""
+
+    def status(_one: Any, state: str) -> dict[str, Any]:
+        if state == "Failed":
+            return {"state": {"phase": "Terminated"}, "failed": 1}
+        return {"state": {"phase": phases[state]}}
+
+    def obey(one: Any, action: str) -> dict[str, Any]:
+        now = one.get("status") or {}
+        phase = (now.get("state") or {}).get("phase")
+        if action == "AbortJob" and phase in ("Pending", "Running"):
+            return {"state": {"phase": "Aborting"}}
+        if action == "ResumeJob" and phase == "Aborted":
+            retries = now.get("retryCount", 0) + 1
+            is_last = retries >= one["spec"].get("maxRetry", 3)
+            return {"state": {"phase": "Failed" if is_last else "Pending"}, "retryCount": retries}
+        return {}
+
+    def phase_of(one: Any) -> str:
+        return str(((one.get("status") or {}).get("state") or {}).get("phase", ""))
+
+    return KindController(
+        objects=kinds.VCJOBS,
+        pods=pods,
+        is_suspended=lambda one: phase_of(one) in ("Aborting", "Aborted"),
+        end=end,
+        status=status,
+        is_over=lambda one: phase_of(one) in ("Completed", "Failed", "Terminated"),
+        obeys=("bus.volcano.sh/v1alpha1", "Command"),
+        obey=obey,
+    )
+
+
 # By the kind as it stands in keys. A Job needs none: the look-alike has the controllers of Kubernetes itself.
 CONTROLLERS: dict[str, KindController] = {
     row.objects.kind_in_keys: row
@@ -221,5 +315,6 @@ CONTROLLERS: dict[str, KindController] = {
         _operator_job(kinds.PYTORCHJOBS, "pytorchReplicaSpecs", ("Master",)),
         _operator_job(kinds.TFJOBS, "tfReplicaSpecs", ("Chief", "Worker")),
         _operator_job(kinds.MPIJOBS, "mpiReplicaSpecs", ("Launcher",)),
+        _volcano_job(),
     )
 }

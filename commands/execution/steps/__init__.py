@@ -6,6 +6,7 @@ from commands.execution.steps.delete import Delete
 from commands.execution.steps.evict import Evict
 from commands.execution.steps.exec import Exec
 from commands.execution.steps.nodejob import NodeJob
+from commands.execution.steps.order import Order
 from commands.execution.steps.patch import Patch
 from commands.execution.steps.record import Record
 from commands.execution.steps.running import Running
@@ -23,6 +24,7 @@ Step = (
     | Record
     | Exec
     | NodeJob
+    | Order
     | Call
 )
 
@@ -33,6 +35,7 @@ __all__ = [
     "Evict",
     "Exec",
     "NodeJob",
+    "Order",
     "Patch",
     "Record",
     "Running",

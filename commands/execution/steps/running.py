@@ -59,7 +59,9 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
         found = await reader.read(self.ref)
         if found is None:
             return Refused(reason=sentence("{ref} no longer exists", ref=str(self.ref)))
-        conditions = {one["type"]: one for one in _conditions(found) if one.get("status") == "True"}
+        conditions = {
+            one["type"]: one for one in _conditions(found) if "type" in one and one.get("status") == "True"
+        }
         if failed := next((conditions[one] for one in _FAILED if one in conditions), None):
             why = listed(filter(None, (failed.get("reason"), failed.get("message"))), ":")
             return Refused(

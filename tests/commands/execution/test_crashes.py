@@ -30,8 +30,8 @@ from tests.support.execution import (
 )
 from tests.support.memory_store import MemoryStore
 
-# The start, two per step, why the eviction waits, the recorded row, three of the Job's row, and the end.
-JOURNAL_WRITES = 2 * len(EFFECTS) + 7
+# The start, two per step, why the eviction and the order wait, the recorded row, three of the Job's row, and the end.
+JOURNAL_WRITES = 2 * len(EFFECTS) + 8
 
 
 @pytest.mark.parametrize("lands", [False, True], ids=["before the commit", "after the commit"])

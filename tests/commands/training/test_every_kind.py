@@ -80,6 +80,16 @@ each_suspended = pytest.mark.parametrize(
     [kind for kind in WRITTEN.values() if kind.launching and kind.suspending],
     ids=lambda kind: kind.name,
 )
+each_created_suspended = pytest.mark.parametrize(
+    "kind",
+    [kind for kind in WRITTEN.values() if kind.launching and kind.launching.starts_suspended],
+    ids=lambda kind: kind.name,
+)
+each_in_kueue = pytest.mark.parametrize(
+    "kind",
+    [kind for kind in WRITTEN.values() if kind.launching and KUEUE in kind.launching.queues],
+    ids=lambda kind: kind.name,
+)
 API = {(kind.api, kind.kind): kind for kind in DEFAULT_KINDS}
 API_OF = {kind.kind_in_keys: kind.api for kind in DEFAULT_KINDS}
 
@@ -205,7 +215,8 @@ def test_its_workers_start_when_all_else_is_there_and_the_launch_is_undone(kind:
     steps = steps_of_launch(kind)
     created = [step for step in steps if isinstance(step, Create) and step.ref.api == kind.objects.api]
     assert created
-    if kind.suspending:
+    if launching_of(kind).starts_suspended:
+        assert kind.suspending is not None
         for step in created:
             assert kind.suspending.is_suspended(decoded(step.manifest, {})), step.description
         assert not isinstance(steps[-1], Create), "resume it last"
@@ -228,7 +239,7 @@ def test_its_suspension_frees_the_gpus_and_is_undone(kind: WritingKind) -> None:
     assert all(step.inverse("") is not None and step.namespaces() == ("mnist",) for step in own)
 
 
-@each_suspended
+@each_created_suspended
 def test_it_is_not_suspended_twice(kind: WritingKind) -> None:
     trees = [step.manifest for step in steps_of_launch(kind) if isinstance(step, Create)]
     seen = inventory(*(decoded(tree, {}) for tree in trees))
@@ -272,7 +283,7 @@ def a_workload(of: KubernetesObject, *, active: bool) -> KueueWorkload:
     return msgspec.json.decode(json.dumps(tree), type=KueueWorkload)
 
 
-@each_suspended
+@each_in_kueue
 def test_what_kueue_manages_is_suspended_and_resumed_through_its_workload(kind: WritingKind) -> None:
     seen = admitted(launched(kind, **QUEUE))
     (training,) = read_trainings(seen)
@@ -293,7 +304,7 @@ def test_what_kueue_manages_is_suspended_and_resumed_through_its_workload(kind: 
     )
 
 
-@each_suspended
+@each_in_kueue
 def test_what_runs_under_kueue_without_a_workload_is_neither_suspended_nor_deleted(kind: WritingKind) -> None:
     seen = launched(kind, **QUEUE)
     (training,) = read_trainings(seen)
@@ -301,7 +312,7 @@ def test_what_runs_under_kueue_without_a_workload_is_neither_suspended_nor_delet
         suspend_steps(training, seen)
 
 
-@each_suspended
+@each_created_suspended
 def test_what_kueue_holds_back_waits_and_is_not_called_suspended(kind: WritingKind) -> None:
     """Kueue suspends what it has not admitted."""
     trees = [step.manifest for step in steps_of_launch(kind) if isinstance(step, Create)]
@@ -315,7 +326,7 @@ def test_what_kueue_holds_back_waits_and_is_not_called_suspended(kind: WritingKi
     assert (training.state, training.reason) == (TrainingState.QUEUED, "it waits in queue gpus of Kueue")
 
 
-@each_suspended
+@each_created_suspended
 def test_what_somebody_suspended_is_resumed(kind: WritingKind) -> None:
     trees = [step.manifest for step in steps_of_launch(kind) if isinstance(step, Create)]
     seen = inventory(*(decoded(tree, {}) for tree in trees))
@@ -326,11 +337,9 @@ def test_what_somebody_suspended_is_resumed(kind: WritingKind) -> None:
     assert all(step.inverse("uid") is not None for step in steps)
 
 
-@each_launched
+@each_in_kueue
 def test_a_kind_that_is_in_a_queue_of_kueue_is_never_started_by_us(kind: WritingKind) -> None:
     launching = launching_of(kind)
-    if KUEUE not in launching.queues:
-        return
     alone = replace(SPEC, roles=SPEC.roles[:1], queue="gpus", queue_system=KUEUE, queue_priority="high")
     steps = launching.steps(alone)
     tops = [step for step in steps if isinstance(step, Create) and step.ref.api == kind.objects.api]

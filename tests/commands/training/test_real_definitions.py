@@ -23,7 +23,11 @@ pytestmark = pytest.mark.xdist_group("real_kubernetes")
 FOLDER = Path(__file__).parents[4] / "shared/crds"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 LAUNCHED = {kind.option: kind for kind in KINDS.values() if kind.launching and "." in kind.objects.group}
-OWN = {"tfjob": "--ps 2", "vcjob": "--ps 2", "jobset": "--ps 2"}  # what not every kind can do
+OWN = {
+    "tfjob": "--ps 2 --max-duration 4h",
+    "vcjob": "--ps 2",
+    "jobset": "--ps 2 --max-duration 4h",
+}  # what not every kind can do
 
 
 CHANGED = ("suspend", "runPolicy")  # by the last step of a launch
@@ -95,7 +99,7 @@ async def test_a_launch_is_accepted_and_nothing_of_it_is_dropped(
     name = f"d-{uuid.uuid4().hex[:6]}"
     line = (
         f"training launch {name} --kind {kind.option} --image registry.example/vision/mnist:7 --workers 3 --gpus 8 "
-        f"--cpu 2 --memory 8Gi --max-duration 4h --backoff 2 {OWN.get(kind.option, '')} --wait -- --epochs 9"
+        f"--cpu 2 --memory 8Gi --backoff 2 {OWN.get(kind.option, '--max-duration 4h')} --wait -- --epochs 9"
     )
     plan = await yard.do(line, ANA)
     try:

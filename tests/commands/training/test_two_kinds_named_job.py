@@ -15,13 +15,12 @@ import pytest
 import yaml
 
 from alerts.incidents.group_keys import group_key_of
-from bot.doctor.role_rules import act_rights, look_rights
-from collectors.cluster.kinds import JOBS, ResourceKind
+from collectors.cluster.kinds import JOBS, VCJOBS, ResourceKind
 from collectors.facts.results import SourceError
 from collectors.facts.subjects import Subject
 from collectors.facts.workload_keys import shown_kind
 from collectors.trainings.training import Training, TrainingState
-from commands.command_catalogue import CATALOGUE
+from collectors.trainings.vcjob import TASK, TASK_NUMBER
 from commands.core.context import Defaults
 from commands.execution.plan import Plan, PlanState
 from commands.execution.steps import Delete
@@ -30,9 +29,7 @@ from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.commands.gpu.conftest import measured
 from tests.support.drained import Kubelets, kubelets, until
 from tests.support.rows import an_alert
-from tests.support.vcjob.added_vcjob import add_vcjob, vcjob_definition
-from tests.support.vcjob.reading_vcjob import INDEX, ROLE
-from tests.support.vcjob.watched_vcjob import VCJOBS
+from tests.support.vcjob_definition import vcjob_definition
 from tests.support.yard import ANA, CLUSTER, DANA, Yard, yard_before
 
 VOLCANOS_OWN = Path(__file__).parents[4] / "shared/crds/volcano/batch.volcano.sh_jobs.yaml"
@@ -113,7 +110,7 @@ class Stage:
         }
         meta = {
             "name": f"{NAME}-worker-0",
-            "annotations": {ROLE: "worker", INDEX: "0"},
+            "annotations": {TASK: "worker", TASK_NUMBER: "0"},
             "ownerReferences": [owner],
         }
         await self.kube.call("POST", self.kube.path("pods"), {"metadata": meta, "spec": pod})
@@ -140,10 +137,7 @@ def _limits(resource: str, count: int) -> dict[str, Any]:
 
 
 @pytest.fixture(params=SERVERS)
-async def stage(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Stage]:
-    add_vcjob(monkeypatch)
+async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stage]:
     name = f"vc-{uuid.uuid4().hex[:6]}"
     definition = vcjob_definition()
     async with AsyncExitStack() as stack:
@@ -282,29 +276,12 @@ async def test_one_is_suspended_and_an_undo_restarts_it(stage: Stage) -> None:
     assert (await stage.uid(VCJOBS), stage.pods(VCJOBS)) == (kept, pods)
 
 
-async def test_one_that_cannot_be_suspended_is_not_requested_and_the_other_is(stage: Stage) -> None:
-    await stage.create_both()
-    measured(stage.yard, {}, names=(NAME, f"{NAME}-worker-0"))
-    why = f"is of kind Job.batch.volcano.sh, which cannot be suspended: training stop {stage.key(VCJOBS)} deletes it"
-    answer = await stage.yard.say(f"gpu free {stage.key(VCJOBS)}", DANA)
-    assert "There is nothing to request" in answer
-    assert why in answer
-    await stage.done("gpu free --grace 30m")
-    async with stage.yard.store.unit() as unit:
-        found = await unit.rows(ReclaimRequest).find(state="asked")
-        (asked,) = (one for one in found if stage.space in one.training)  # others are on the real cluster too
-    assert asked.training == stage.key(JOBS)
-    plan = await stage.yard.newest()
-    assert plan is not None
-    assert any(why in note.replace("`", "") for note in plan.notes)
-
-
 @EVERY_DEFINITION
 async def test_it_is_launched_by_the_name_that_is_its_own(stage: Stage) -> None:
     name = f"{stage.space}-new"
     line = (
         f"training launch {name} --kind vcjob --image registry.example/vision/mnist:7 --workers 2 --gpus 1 --ps 1 "
-        f"--backoff 1 --max-duration 4h --node-selector pool={stage.space} -- --epochs 9"
+        f"--backoff 1 --node-selector pool={stage.space} -- --epochs 9"
     )
     plan = await stage.yard.do(line, ANA)
     assert plan.state is PlanState.DONE, plan.error
@@ -319,17 +296,3 @@ async def test_it_is_launched_by_the_name_that_is_its_own(stage: Stage) -> None:
     assert found.workloads == (f"{name}/{VCJOBS.kind_in_keys}/{name}",)
     await stage.done(f"training stop {found.typed}")
     await stage.yard.seen(lambda: not mine() or not mine()[0].workloads)
-
-
-def test_the_roles_of_the_program_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def has(rules: Any) -> bool:
-        return any(rule["apiGroups"] == [VCJOBS.group] for rule in rules["cluster"])
-
-    def roles() -> list[Any]:
-        table = act_rights(CATALOGUE)
-        return [look_rights(CATALOGUE), table["training launch"], table["training stop"]]
-
-    assert not any(map(has, roles()))
-    add_vcjob(monkeypatch)
-    assert all(map(has, roles()))
-    assert not has(act_rights(CATALOGUE)["gpu release"])  # it cannot be suspended

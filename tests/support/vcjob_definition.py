@@ -1,33 +1,18 @@
-"""Volcano's Job added to the catalogues of kinds, as CONTRIBUTING says; and its definition for a cluster.
-
-A catalogue is changed as a file would be by a line: nothing else is patched.
-"""
+"""The definition of Volcano's Job for a cluster, with the fields that are used."""
 
 from typing import Any
 
-import pytest
-
-from collectors.cluster import kinds
-from collectors.trainings import catalogue
-from commands.training import training_kinds
-from tests.support.vcjob import reading_vcjob, writing_vcjob
-from tests.support.vcjob.watched_vcjob import VCJOBS
+from collectors.cluster.kinds import VCJOBS
 
 _TEXT, _COUNT = {"type": "string"}, {"type": "integer", "format": "int32", "minimum": 0}
 _POD = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
-def add_vcjob(patched: pytest.MonkeyPatch) -> None:
-    """Add a line to each of the three catalogues."""
-    patched.setattr(kinds, "DEFAULT_KINDS", (*kinds.DEFAULT_KINDS, VCJOBS))
-    patched.setattr(catalogue, "KINDS", (*catalogue.KINDS, reading_vcjob.KIND))
-    for name, one in (("KINDS", writing_vcjob.KIND.name), ("BY_OPTION", writing_vcjob.KIND.option)):
-        patched.setitem(getattr(training_kinds, name), one, writing_vcjob.KIND)
-
-
 def vcjob_definition() -> dict[str, Any]:
     """Return a CustomResourceDefinition with the fields that are used, typed as Volcano's own; others are refused."""
-    task = _object(name=_TEXT, replicas=_COUNT, template=_object(metadata=_POD, spec=_POD))
+    policies = {"type": "array", "items": _object(event=_TEXT, action=_TEXT)}
+    template = _object(metadata=_POD, spec=_POD)
+    task = _object(name=_TEXT, replicas=_COUNT, template=template, policies=policies)
     spec = _object(
         schedulerName=_TEXT,
         minAvailable=_COUNT,
@@ -35,15 +20,17 @@ def vcjob_definition() -> dict[str, Any]:
         priorityClassName=_TEXT,
         queue=_TEXT,
         plugins={"type": "object", "additionalProperties": {"type": "array", "items": _TEXT}},
+        policies=policies,
         tasks={"type": "array", "items": task},
     )
     state = _object(phase=_TEXT, reason=_TEXT, message=_TEXT)
+    status = _object(state=state, failed=_COUNT, retryCount=_COUNT)
     version = {
         "name": VCJOBS.api.partition("/")[2],
         "served": True,
         "storage": True,
         "subresources": {"status": {}},
-        "schema": {"openAPIV3Schema": _object(spec=spec, status=_object(state=state))},
+        "schema": {"openAPIV3Schema": _object(spec=spec, status=status)},
     }
     return {
         "apiVersion": "apiextensions.k8s.io/v1",

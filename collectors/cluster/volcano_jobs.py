@@ -1,10 +1,8 @@
-"""Volcano's Job as a watched kind, as its parts in `objects.py` and `kinds.py` would be. Source: Volcano 1.13."""
+"""Volcano's Jobs: pods that start together, each task a role. Source: `batch.volcano.sh/v1alpha1`, Volcano 1.15."""
 
 from typing import ClassVar
 
 from collectors.cluster.base import ApiStruct, Explained, KubernetesObject
-from collectors.cluster.indexes import by_namespace, by_owner
-from collectors.cluster.kinds import ResourceKind
 from collectors.cluster.workloads import PodTemplateSpec
 
 
@@ -17,8 +15,12 @@ class VolcanoTask(ApiStruct, frozen=True):
 
 
 class VolcanoJobSpec(ApiStruct, frozen=True):
+    """`max_retry` counts restarts and resumes alike."""
+
     tasks: tuple[VolcanoTask, ...] | None = None
+    queue: str = ""
     priority_class_name: str = ""
+    max_retry: int = 3
 
 
 class VolcanoJobState(Explained, frozen=True):
@@ -27,18 +29,11 @@ class VolcanoJobState(Explained, frozen=True):
 
 class VolcanoJobStatus(ApiStruct, frozen=True):
     state: VolcanoJobState = VolcanoJobState()
+    failed: int = 0
+    retry_count: int = 0
 
 
 class VolcanoJob(KubernetesObject, frozen=True):
     api_kind: ClassVar[str] = "Job.batch.volcano.sh"
-
     spec: VolcanoJobSpec = VolcanoJobSpec()
     status: VolcanoJobStatus = VolcanoJobStatus()
-
-
-VCJOBS = ResourceKind(
-    name="jobs.batch.volcano.sh",
-    path="/apis/batch.volcano.sh/v1alpha1/jobs",
-    type=VolcanoJob,
-    indexes=(by_namespace, by_owner),
-)
