@@ -50,6 +50,7 @@ class Proof(StrEnum):
     NODE_REBOOTED = "node-rebooted"  # and is ready
     VOLUME_MOUNTED = "volume-mounted"  # a pod that waited for the volume runs
     METRIC = "metric"  # what the rule's `proof_expr` returns for the alert was 0, and no longer is
+    ACCEPTED = "accepted"  # the node passed its tests after the fault; of a GPU's fault it always proves
     WORD = "word"  # nothing but a person's word
 
 

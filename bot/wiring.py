@@ -65,6 +65,7 @@ from commands.core.pipeline import Pipeline, as_given
 from commands.core.remediations import RemediationGate
 from commands.core.rule_runs import RuleRun
 from commands.core.windows import WindowGate
+from commands.gpu.consents import ConsentGate, OwnerConsents
 
 _log = structlog.get_logger()
 
@@ -286,8 +287,10 @@ def _pipeline(
         budgets=budgets_of(shared.settings, clusters, shared.clock, windows),
         gates=(
             windows,
+            ConsentGate(clock=shared.clock, silence_agrees=shared.settings.commands.silence_agrees),
             RemediationGate(rules=rules, blind=blind, limits=breaker_of(shared.settings)),
         ),
+        consents=OwnerConsents(grace=shared.settings.commands.consent_grace),
         impersonation=impersonation_of(shared.settings, shared.persons),
         rules=rules,
         unseen=unseen,

@@ -49,6 +49,7 @@ class AuditEntry:
     what: str  # one of AUDITED
     plan: str = ""
     text: str = ""
+    price: str = ""  # what the plan puts at stake
     about: tuple[
         str, ...
     ] = ()  # names of what a plan concerns; a line that was asked or refused names it itself
@@ -142,10 +143,12 @@ class ReclaimState(StrEnum):
     KEPT = "kept"
     SNOOZED = "snoozed"
     FREED = "freed"
+    AGREED = "agreed"  # what a plan ends may end
+    AFTER_CHECKPOINT = "after-checkpoint"  # it may once its next checkpoint is written
     VOID = "void"  # the training ended or was busy again first
 
 
-OPEN_REQUEST = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED})
+OPEN_REQUEST = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED, ReclaimState.AFTER_CHECKPOINT})
 
 
 @stored(
@@ -155,6 +158,8 @@ OPEN_REQUEST = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED})
     "training",
     "remind_at",
     "settle_at",
+    "for_plan",
+    "look_at",
     over=lambda reclaim: (
         None if reclaim.state in OPEN_REQUEST else reclaim.answered_at or reclaim.grace_until
     ),
@@ -163,7 +168,10 @@ OPEN_REQUEST = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED})
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReclaimRequest:
-    """A request to an owner to give idle GPUs back. Without an answer by `grace_until` they are reclaimed."""
+    """A request to an owner: to give idle GPUs back, or to let a plan end their training, which waits for the answer.
+
+    Without an answer by `grace_until` idle GPUs are reclaimed; what a plan does then is a setting.
+    """
 
     id: str
     cluster: str
@@ -180,10 +188,12 @@ class ReclaimRequest:
     answered_by: str = ""
     answered_at: datetime | None = None
     keep_reason: str = ""
-    evidence: str = ""  # why the GPUs are considered idle
+    evidence: str = ""  # why the GPUs are considered idle; of a plan, what is at stake
     is_for_good: bool = False  # in old rows: it was deleted, as Kueue managed it
     is_automatic: bool = True  # without an answer automation settles it
     channel: str = ""
+    for_plan: str = ""  # the plan that waits for the answer
+    plan_title: str = ""
 
     @property
     def settle_at(self) -> datetime | None:
@@ -193,9 +203,14 @@ class ReclaimRequest:
     @property
     def remind_at(self) -> datetime | None:
         """Indexed in the store: when its owner is reminded at half time, or notified that nobody answered."""
-        if self.state is ReclaimState.ASKED and self.is_automatic:
+        if self.state is ReclaimState.ASKED and (self.is_automatic or self.for_plan):
             return self.asked_at + (self.grace_until - self.asked_at) / 2
         return self.grace_until if self.state is ReclaimState.FREED and not self.answered_by else None
+
+    @property
+    def look_at(self) -> datetime | None:
+        """Indexed in the store: since when the training is looked at, for what makes an answer needless."""
+        return self.asked_at if self.for_plan and self.state in OPEN_REQUEST else None
 
     @property
     def shown(self) -> str:

@@ -22,7 +22,8 @@ def card_buttons(incident: Incident, context: IncidentContext) -> Buttons:
     Once the incident is over, they end what it left behind.
     """
     if not incident.is_open:
-        return Buttons(buttons=tuple(left.button for left in context.still_open)[:MAX_BUTTONS])
+        left = (button for one in context.still_open for button in one.buttons)
+        return Buttons(buttons=tuple(left)[:MAX_BUTTONS])
     return Buttons(buttons=_buttons(incident, context), menus=tuple(_menus(incident, context)))
 
 

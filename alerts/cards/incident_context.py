@@ -35,10 +35,15 @@ class IncidentAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StillOpen:
-    """What an action or a silence left behind, and the button that ends it."""
+    """What an action or a silence left behind, and the button that ends it. `first`: what to do before that."""
 
     text: Text
     button: Button
+    first: Button | None = None
+
+    @property
+    def buttons(self) -> tuple[Button, ...]:
+        return (self.button,) if self.first is None else (self.first, self.button)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,6 +78,8 @@ def _condition(member: Member, proof: Proof) -> str:
             return sentence("a pod that waited for the volume runs")
         case Proof.METRIC:
             return sentence("the metrics of {place} are back to normal", place=place_of(member.subject))
+        case Proof.ACCEPTED:
+            return sentence("{node} passes its tests (`node accept {node}`)", node=node)
         case Proof.WORD:
             return ""
 
@@ -139,5 +141,7 @@ def _seen(member: Member, proven: Proven) -> str:
             return sentence("{pod}, which waited for the volume, ran", pod=proven.pod)
         case Proof.METRIC:
             return sentence("the metrics of {place} were back to normal", place=place_of(member.subject))
+        case Proof.ACCEPTED:
+            return sentence("{node} had passed its tests", node=node)
         case Proof.WORD:
             return ""

@@ -84,6 +84,27 @@ def say_over(
     return after.with_event(IncidentEventType.PROVEN, now, text=reason, who=who, who_name=who_name)
 
 
+def prove_accepted(incident: Incident, *, node: str, since: datetime, now: datetime) -> Incident:
+    """Return the incident with the proof that the node passed its tests, which began at `since`.
+
+    It proves that faults of GPUs are over that wait for a proof, and those whose rule asks for it: not a volume's.
+    """
+    proven = Proven(proof=Proof.ACCEPTED, at=now, since=since)
+    members = tuple(
+        replace(member, proven=proven) if _is_tested(member, incident, node, since) else member
+        for member in incident.members
+    )
+    if members == incident.members:
+        return incident
+    return replace(incident, members=members).with_event(IncidentEventType.PROVEN, now)
+
+
+def _is_tested(member: Member, incident: Incident, node: str, since: datetime) -> bool:
+    if member.subject.node != node or since < incident.began_at or not incident.awaits_proof(member):
+        return False
+    return Proof.ACCEPTED in member.proofs or bool(member.subject.gpu) or member.name.startswith("GPU")
+
+
 def take_back_word(
     incident: Incident, *, who: str, who_name: str = "", reason: str = "", now: datetime
 ) -> Incident | None:
@@ -122,7 +143,7 @@ def _looked(member: Member, incident: Incident, facts: ProofFacts, now: datetime
     for proof in member.proofs:
         if proof is Proof.METRIC:
             evidence, found = _metric(member, evidence, facts.metrics.get(member.rule), now)
-        elif facts.topology is None or proof is Proof.WORD:
+        elif facts.topology is None or proof in (Proof.WORD, Proof.ACCEPTED):
             continue
         elif proof is Proof.VOLUME_MOUNTED:
             evidence, found = _volume(member, evidence, incident.members, facts.topology, now)

@@ -4,12 +4,16 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 
 import structlog
 
 from alerts.alert import Alert
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.cards.text import text
+from alerts.incidents.incident import Incident
+from alerts.incidents.member_rows import incident_write, whole_ones, write_incident
+from alerts.incidents.proofs import prove_accepted
 from alerts.lifecycle import AlertState
 from alerts.store import Changed, Store, StoreSnapshot, Unit
 from bot.jobs.card_replies import reply
@@ -17,6 +21,7 @@ from bot.live_cluster import LiveCluster
 from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
+from collectors.facts.stepwise import result_of
 from collectors.internal_errors import InternalErrors
 from commands.acceptance.acceptance import Acceptance, AcceptanceState
 from commands.acceptance.judgement import NodeUnderTest, judged, withdrawn
@@ -129,6 +134,8 @@ class AcceptanceWatcher:
                 return
             await unit.rows(Acceptance).put(after)
             await self._say(after, unit)
+            if after.is_proof:
+                await _prove(after, unit, self._clock.now())
         _log.info("node judged", node=after.node, cluster=after.cluster, verdict=after.state.value)
         if after.is_proof and self._policy.ends_lease:
             await self._end_lease(after)
@@ -183,6 +190,17 @@ class AcceptanceWatcher:
                 origin=Origin(via=LEASE_AUTOMATION, channel=channel, why=verdict_line(one)),
             )
         )
+
+
+async def _prove(one: Acceptance, unit: Unit, now: datetime) -> None:
+    """Give the proof to the open incidents of the node that wait for one."""
+    for incident in await unit.rows(Incident).find(cluster=one.cluster, state="open"):
+        if incident.subject.node != one.node:
+            continue
+        (whole,) = await whole_ones([incident], unit)
+        proven = prove_accepted(whole, node=one.node, since=one.at, now=now)
+        if proven is not whole:
+            await write_incident(unit, result_of(incident_write(proven, whole, incident)))
 
 
 async def _channel_of(one: Acceptance, snapshot: StoreSnapshot) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from alerts.routing import CardRouting
 from alerts.store import Store
+from bot.jobs.consent_watch import ConsentWatch
 from bot.jobs.daily_leases import DailyLeases
 from bot.jobs.due_commands import DueCommands
 from bot.jobs.due_work import DueWork
@@ -40,6 +41,7 @@ def due_works(
         LeaseReminder(store, clusters, clock).work,
         *(daily.works if daily is not None else ()),
         OwnerReminder(store, clock).work,
+        ConsentWatch(store, clusters).work,
         JobRemoval(store, clusters).work,
         *IncidentReminder(store, every=remind_after, routing=routing).works,
         *ParentReminder(store, every=remind_after, routing=routing).works,

@@ -54,7 +54,7 @@ class PlanRunner:
 
     def wake(self, changed: Changed) -> None:
         """Listen to the store: wake up when plans have changed."""
-        if "plans" in changed:
+        if not changed.keys().isdisjoint(("plans", "reclaim_requests")):  # an answer may let one go on
             self._changed.set()
 
     async def run(self) -> None:

@@ -301,6 +301,8 @@ class CommandsSettings(Section):
 
     idle_after: Duration = duration("30m")
     reclaim_grace: Duration = duration("30m")
+    consent_grace: Duration = duration("30m")
+    silence_agrees: bool = False
     cordon_for: Duration = duration("4h")
     daily_reminder: TimeOfDay = "09:00"
     pull_secret: PullSecret = ""

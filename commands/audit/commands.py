@@ -12,7 +12,7 @@ from commands.audit.search import AuditFilter, found
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
 from commands.core.parameter_types import DURATION, PLAN, ChoiceType, ExplainedOption, WholeNumberType
-from commands.models import AUDITED
+from commands.models import AUDITED, AuditEntry
 
 SHOWN = 25
 
@@ -43,11 +43,25 @@ async def audit(action: ShowAudit, context: CommandContext) -> Answer:
     if not entries:
         return Answer(message=Message(title=text("No matching entries.")))
     rows = tuple(
-        (moment_words(one.at), person(one.actor, one.actor_name).text, one.what, one.line, one.plan, one.text)
+        (
+            moment_words(one.at),
+            person(one.actor, one.actor_name).text,
+            one.what,
+            one.line,
+            one.plan,
+            _said(one),
+        )
         for one in entries
     )
     table = Table(heading=("when", "who", "what", "line", "plan", "reason"), rows=rows)
     return Answer(message=Message(title=text(bold("Audit log, newest first")), blocks=(table,)))
+
+
+def _said(entry: AuditEntry) -> str:
+    """Return the entry's reason, and what a plan that was confirmed put at stake."""
+    if entry.what != "confirmed" or not entry.price:
+        return entry.text
+    return listed(filter(None, (entry.text, sentence("at stake: {price}", price=entry.price))), ";")
 
 
 COMMANDS = (

@@ -13,6 +13,7 @@ from commands.core.request import ActorKind, Request
 from commands.execution.disruption import Disruption
 from commands.execution.plan import HeldBy, Stage
 from commands.execution.rights import Right
+from commands.execution.stake import Stake
 from commands.execution.steps import Step
 
 Action = TypeVar("Action")
@@ -92,6 +93,9 @@ class PlanDraft:
     stages: tuple[Stage, ...] = ()
     notes: tuple[str, ...] = ()
     disrupts: tuple[Disruption, ...] = ()
+    may_end: tuple[Disruption, ...] = ()  # what it leads to later, unless somebody objects
+    ask_owners: bool = False  # it waits until the owners of what it ends have answered
+    stakes: tuple[Stake, ...] = ()  # of what it ends and may end; priced by the planner if not given
     breaks: tuple[str, ...] = ()  # why it needs a second person, beyond the running work that `disrupts` ends
     decided: tuple[str, ...] = ()  # what is decided beyond the steps: policy and limits
     is_dry_run: bool = False  # the API server accepted a dry run of the steps

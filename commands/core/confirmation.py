@@ -19,6 +19,7 @@ from commands.execution.plan_outcome import end_unbegun, open_incidents_about
 from commands.execution.record_steps import changed_before
 from commands.execution.step_outcomes import Waiting
 from commands.execution.steps import Step
+from commands.gates.price import price_of
 from commands.gates.second_person import reasons, team_alone
 from commands.models import AuditEntry
 
@@ -52,6 +53,8 @@ def proposed(
         title=draft.title,
         notes=draft.notes,
         disrupts=draft.disrupts,
+        stakes=draft.stakes,
+        price=price_of(draft.stakes).said,
         decided=draft.decided,
         breaks=breaks_of(draft, actor, context.defaults.owners),
         alone=team_alone(

@@ -233,6 +233,15 @@ def reason_option(help: str, *, required: bool = False) -> click.Option:
     return click.Option(["--reason"], default="", metavar="TEXT", help=help)
 
 
+def ask_owners_option() -> click.Option:
+    """Return the option of a command that ends running work: `PlanDraft.ask_owners`."""
+    return click.Option(
+        ["--ask-owners"],
+        is_flag=True,
+        help="wait until the owners of the trainings that it ends have answered",
+    )
+
+
 def lasting_option(help: str) -> click.Option:
     return click.Option(["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help=help)
 

@@ -20,6 +20,7 @@ from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.actor_rights import ActorRights
 from commands.core.approval import check_automation
 from commands.core.asking import ask_teams
+from commands.core.asking_owners import Consents
 from commands.core.blindness import with_blindness
 from commands.core.budgets import Budgets
 from commands.core.cluster_names import names_of
@@ -107,6 +108,7 @@ class Pipeline:
     budgets: Budgets | None = None
     impersonation: Impersonation = field(default_factory=Impersonation)
     gates: tuple[Gate, ...] = ()  # beside the budgets
+    consents: Consents | None = None
 
     async def handle(self, request: Request) -> Answer | None:
         """Run the line until it needs a confirmation. Return None if there is nothing to answer.
@@ -301,6 +303,7 @@ class Pipeline:
             budgets=self.budgets,
             impersonation=self.impersonation,
             gates=Gates(self.gates),
+            consents=self.consents,
         )
 
     @property

@@ -10,6 +10,7 @@ from alerts.cards.text import text
 from alerts.store import Store
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import listed, said_by, sentence
+from commands.core.asking_owners import Consents
 from commands.core.budgets import Budgets, with_budgets
 from commands.core.command import Answer, AnyCommand, DeniedError, PlanDraft, UnusableError
 from commands.core.confirmation import (
@@ -26,6 +27,7 @@ from commands.core.confirmation import (
 from commands.core.context import CommandContext
 from commands.core.parsing import action_of
 from commands.core.permissions import Permissions
+from commands.core.pricing import stakes_of
 from commands.core.request import Actor, Request
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.dry_run import DryRunError, dry_run
@@ -42,6 +44,7 @@ from commands.execution.plan_outcome import end_unbegun
 from commands.execution.preview import preview
 from commands.execution.step_outcomes import Refused, Waiting
 from commands.execution.steps import Record, Running, Wait
+from commands.gates.price import price_of
 
 LATELY = 100  # newest plans of a person, among which that of a request is searched
 WITHOUT_A_WRITE = (Wait, Running, Record)  # steps that the API server has nothing to check of
@@ -60,13 +63,13 @@ class Planner:
     budgets: Budgets | None
     impersonation: Impersonation = field(default_factory=Impersonation)
     gates: Gates
+    consents: Consents | None = None
 
     async def make(
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
     ) -> tuple[Plan, PlanDraft]:
         """Return the plan and its draft, after a dry run. Raises DeniedError, UnusableError and SourceError."""
-        assert command.plan is not None
-        draft = await command.plan(action, context)
+        draft = await self._drafted(command, action, context)
         if not await command.is_own(action, context):
             self.permissions.check(
                 context.actor, command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
@@ -78,8 +81,7 @@ class Planner:
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
     ) -> tuple[Plan, PlanDraft, tuple[str, ...]]:
         """Return the plan of somebody who may not confirm it, its draft, and the teams that may."""
-        assert command.plan is not None
-        draft = await self._dry_run(await command.plan(action, context), context, context.actor)
+        draft = await self._dry_run(await self._drafted(command, action, context), context, context.actor)
         teams = self.permissions.teams_for(
             command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
         )
@@ -89,8 +91,7 @@ class Planner:
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
     ) -> tuple[Plan, PlanDraft]:
         """Return the plan without a number, to see what it would do. Raises UnusableError and SourceError."""
-        assert command.plan is not None
-        draft = await self._dry_run(await command.plan(action, context), context, context.actor)
+        draft = await self._dry_run(await self._drafted(command, action, context), context, context.actor)
         return proposed(command, draft, context, number=0, line=line, expires=self.expires), draft
 
     async def shown_before(self, request: Request, cluster: str) -> Plan | None:
@@ -122,6 +123,8 @@ class Planner:
         """Store the plan as confirmed, as it is. `how`: on what the confirmation rests, for the audit."""
         async with self.store.unit() as unit:
             await record_confirmation(unit, plan, by=by, clock=self.clock, times=self.times, how=how)
+            if self.consents is not None:
+                await self.consents.ask(unit, plan, self.clock.now())
         said = (
             sentence("{title}: confirmed; it waits: {why}", title=plan.title, why=plan.held)
             if plan.held
@@ -161,6 +164,8 @@ class Planner:
             title=draft.title,
             stages=draft.stages,
             disrupts=draft.disrupts,
+            stakes=draft.stakes,
+            price=price_of(draft.stakes).said,
             blockers=draft.blockers,
             breaks=breaks,
         )
@@ -269,17 +274,32 @@ class Planner:
         held_by = tuple(dict.fromkeys((*plan.held_by, *verdict.by)))
         return replace(plan, held=listed(reasons, ";"), held_by=held_by)
 
+    async def _drafted(self, command: AnyCommand, action: Any, context: CommandContext) -> PlanDraft:
+        """Return the draft of a command, with whom it asks and what is at stake."""
+        assert command.plan is not None
+        draft = await command.plan(action, context)
+        if draft.nothing_to_do:
+            return draft
+        if draft.ask_owners and self.consents is not None:
+            draft = await self.consents.asked(draft, context)
+        if draft.stakes:
+            return draft
+        return replace(draft, stakes=await stakes_of((*draft.disrupts, *draft.may_end), context))
+
     async def _redraft(
         self, command: AnyCommand, words: Sequence[str], context: CommandContext, plan: Plan, asker: Actor
     ) -> PlanDraft:
         """Return the draft of a stored plan, planned again, after a dry run."""
-        assert command.plan is not None
         if plan.is_fixed:
             draft = PlanDraft(
-                title=plan.title, stages=plan.stages, disrupts=plan.disrupts, decided=plan.decided
+                title=plan.title,
+                stages=plan.stages,
+                disrupts=plan.disrupts,
+                stakes=plan.stakes,
+                decided=plan.decided,
             )
         else:
-            draft = await command.plan(action_of(command, words), context)
+            draft = await self._drafted(command, action_of(command, words), context)
         draft = await self._dry_run(draft, context, asker)
         if not plan.over_budget:
             return draft

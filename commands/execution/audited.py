@@ -23,6 +23,7 @@ def entry_of(
         what=what,
         plan=plan.id,
         text=reason,
+        price=plan.price,
         about=concerned_by(plan),
     )
 

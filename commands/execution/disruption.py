@@ -16,7 +16,9 @@ class Disruption:
     owner: str = ""
     team: str = ""
     gpus: float = 0
+    pods: int | None = None  # of them that run, and end; None: not known
     ends: bool = False  # running work is lost, and its owner did not agree to that
+    asks: str = ""  # the person whose answer the plan waits for before it ends this
     text: str = ""  # how much of it: `2 of 6 ranks`
 
     @property
@@ -43,6 +45,12 @@ def worse_than_shown(shown: Sequence[Disruption], now: Sequence[Disruption]) -> 
     worse: list[str] = []
     for one in now:
         old = before.get(one.name)
-        if old is None or old.owner != one.owner or one.gpus > old.gpus or one.ends > old.ends:
+        if (
+            old is None
+            or old.owner != one.owner
+            or one.gpus > old.gpus
+            or one.ends > old.ends
+            or one.asks != old.asks
+        ):
             worse.append(one.said)
     return worse

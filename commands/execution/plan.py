@@ -10,6 +10,7 @@ import msgspec
 from alerts.store import stored
 from collectors.facts.sentences import english
 from commands.execution.disruption import Disruption
+from commands.execution.stake import Stake
 from commands.execution.steps import Step
 
 
@@ -113,7 +114,11 @@ def _over_at(plan: "Plan") -> datetime | None:
     "incident",
     "actor",
     over=_over_at,
-    floats=lambda plan: (one.gpus for one in plan.disrupts),
+    floats=lambda plan: (
+        *(one.gpus for one in plan.disrupts),
+        *(one.gpus for one in plan.stakes),
+        *(one.gpu_hours or 0 for one in plan.stakes),
+    ),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -132,6 +137,10 @@ class Plan:
     title: str  # imperative: "Cordon gpu-a04"
     notes: tuple[str, ...] = ()  # what to know before confirming: who is affected, what may revert it
     disrupts: tuple[Disruption, ...] = ()  # trainings and workloads that it disrupts
+    stakes: tuple[
+        Stake, ...
+    ] = ()  # what is at stake of each that it ends, or may end; what costs least first
+    price: str = ""  # what is at stake in all
     decided: tuple[str, ...] = ()  # what was decided beyond the steps: policy and limits
     breaks: tuple[str, ...] = ()  # why it needs a second person
     held: str = ""  # why a gate holds it back; of a proposed plan, why it would
@@ -195,11 +204,17 @@ def plan_hash(stages: tuple[Stage, ...], decided: tuple[str, ...]) -> str:
     Steps are normalized as the store returns them, so that 3 and 3.0 replicas give the same hash.
     """
     stored = msgspec.convert(msgspec.to_builtins(stages, enc_hook=english), tuple[Stage, ...])
-    meanings = [step.meaning() for stage in stored for step in stage.steps]
-    content = msgspec.json.encode(
-        [[one for one in meanings if one is not None], decided], order="sorted", enc_hook=english
-    )
+    meanings = [one for stage in stored for one in _meanings(stage)]
+    content = msgspec.json.encode([meanings, decided], order="sorted", enc_hook=english)
     return sha256(content).hexdigest()[:12]
+
+
+def _meanings(stage: Stage) -> list[object]:
+    """Return what the steps of a stage mean. Side by side their order means nothing: what costs least may change."""
+    found: list[object] = [one for step in stage.steps if (one := step.meaning()) is not None]
+    if stage.at_once == 1:
+        return found
+    return sorted(found, key=lambda one: msgspec.json.encode(one, order="sorted", enc_hook=english))
 
 
 def inverse_of(step: Step, record: StepRecord) -> Step | None:

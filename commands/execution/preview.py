@@ -55,6 +55,8 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
     if plan.disrupts:
         disrupted = listed((one.said for one in plan.disrupts), most=DISRUPTED_SHOWN)
         blocks.append(Paragraph(text=text(bold("Disrupts: "), disrupted)))
+    if plan.price:
+        blocks.append(Paragraph(text=_at_stake(plan)))
     blocks.append(Paragraph(text=_will(plan)))
     if plan.notes:
         blocks.append(Paragraph(text=joined("\n", (text("• ", markup(note)) for note in plan.notes))))
@@ -86,6 +88,16 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
         color=Color.WARNING if plan.disrupts else Color.INFO,
         blocks=tuple(blocks),
     )
+
+
+def _at_stake(plan: Plan) -> Text:
+    """What is at stake in all, and of each, what costs least first: in that order the plan ends them."""
+    each = [text("• ", markup(one.said)) for one in plan.stakes[:DISRUPTED_SHOWN]]
+    if (more := len(plan.stakes) - DISRUPTED_SHOWN) > 0:
+        each.append(text(sentence("… and {more} more: `plan show {plan}`", more=more, plan=plan.id)))
+    if len(plan.stakes) == 1:
+        return text(bold("At stake: "), markup(plan.stakes[0].said))
+    return joined("\n", [text(bold("At stake: "), markup(plan.price)), *each])
 
 
 def _second_person(plan: Plan) -> Text:
@@ -170,6 +182,8 @@ def card_of(plan: Plan, records: Sequence[StepRecord], runs: Sequence[JobRun] = 
         blocks.append(Paragraph(text=text(bold("Why: "), markup(plan.origin.why))))
         if plan.notes:
             blocks.append(Paragraph(text=joined("\n", map(markup, plan.notes))))
+    if plan.price and not plan.is_over:
+        blocks.append(Paragraph(text=text(bold("At stake: "), markup(plan.price))))
     if said := fold_blocks(plan, records):
         blocks += said
     else:
@@ -219,6 +233,8 @@ def details(plan: Plan, records: Sequence[StepRecord], runs: Sequence[JobRun] = 
         rows.append(("hash", text(code(plan.hash))))
     if plan.disrupts:
         rows.append(("disrupts", text(listed(one.said for one in plan.disrupts))))
+    if plan.stakes:
+        rows.append(("at stake", text(listed((one.said for one in plan.stakes), ";"))))
     if plan.held:
         rows.append(("held back", text(plan.held)))
     if plan.over_budget:

@@ -38,8 +38,11 @@ class ConfirmsAlone(Protocol):
 
 
 def reasons(disrupts: Iterable[Disruption], others: Iterable[str], asker: Ownership) -> tuple[str, ...]:
-    """Return why a plan needs a second person: the running work of others that it ends, and other reasons."""
-    ended = [one for one in disrupts if one.ends and not asker.covers(one)]
+    """Return why a plan needs a second person: the running work of others that it ends, and other reasons.
+
+    Work whose owners are asked ends with their consent.
+    """
+    ended = [one for one in disrupts if one.ends and not one.asks and not asker.covers(one)]
     return tuple(dict.fromkeys((*map(_ends, ended), *others)))
 
 

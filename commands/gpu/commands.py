@@ -1,4 +1,4 @@
-"""The commands `gpu list|idle|free|keep|snooze|release|settle`."""
+"""The commands `gpu list|idle|free|request|keep|snooze|agree|release|settle`."""
 
 import click
 
@@ -6,7 +6,7 @@ from commands.core.command import Command
 from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING, reason_option
 from commands.execution.rights import RightsOfKinds
 from commands.gpu.gpu_lists import ListGpus, ListIdleGpus, idle, listing
-from commands.gpu.owner_answers import AnswerReclaim, ShowRequest, keep, release, show_request, snooze
+from commands.gpu.owner_answers import AnswerReclaim, ShowRequest, agree, keep, release, show_request, snooze
 from commands.gpu.reclaim import FreeGpus, free
 from commands.gpu.unanswered import SettleReclaim, settle
 from commands.gpu.undo_rules import UNDOING
@@ -114,6 +114,22 @@ COMMANDS = (
         checks_permission_itself=True,
         table=ReclaimRequest,
         example="gpu snooze c3f9a1b2 --for 2h",
+    ),
+    Command(
+        noun="gpu",
+        verb="agree",
+        summary="Answer a request of a plan: it may end the training, now or after the next checkpoint.",
+        action=AnswerReclaim,
+        parameters=(
+            _REQUEST,
+            click.Option(
+                ["--after-checkpoint"], is_flag=True, help="once the training has written its next checkpoint"
+            ),
+        ),
+        record=agree,
+        checks_permission_itself=True,
+        table=ReclaimRequest,
+        example="gpu agree c3f9a1b2 --after-checkpoint",
     ),
     Command(
         noun="gpu",

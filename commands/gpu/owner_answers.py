@@ -7,11 +7,11 @@ from datetime import timedelta
 from alerts.store import Unit
 from collectors.facts.sentences import counted, sentence, word
 from collectors.gpu_activity import SHORTEST
-from commands.core.command import Answer, PlanDraft, UnusableError
+from commands.core.command import Answer, DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.execution.disruption import Disruption
 from commands.execution.object_state import ObjectState
-from commands.execution.plan import in_order
+from commands.execution.plan import GATED, Plan, in_order
 from commands.execution.record_steps import forget
 from commands.execution.steps import Record
 from commands.gpu.freeing_plan import freeing_plan
@@ -27,6 +27,7 @@ from commands.training.workload_steps import suspend_steps
 class AnswerReclaim:
     request: str
     reason: str = ""
+    after_checkpoint: bool = False
     lasting: timedelta = timedelta(hours=2)
 
 
@@ -77,11 +78,44 @@ async def snooze(action: AnswerReclaim, context: CommandContext) -> Answer:
     return Answer(message=reclaim_card(snoozed, context.now))
 
 
+async def agree(action: AnswerReclaim, context: CommandContext) -> Answer:
+    """Let the plan that waits end the training, now or after the next checkpoint. Only the owner agrees."""
+    async with context.store.unit() as unit:
+        request = await _open(unit, action.request)
+        if not request.for_plan:
+            raise UnusableError(
+                sentence(
+                    "No plan waits for it: `gpu release {request}` gives the GPUs back.", request=request.id
+                )
+            )
+        if not is_owner(request, context.actor, by_name=False):
+            raise DeniedError(
+                sentence(
+                    "Only {owner} can agree to that; a second person can go over the gates of plan `{plan}`.",
+                    owner=request.owner or sentence("its owner"),
+                    plan=request.for_plan,
+                ),
+                plan=request.for_plan,
+            )
+        state = ReclaimState.AFTER_CHECKPOINT if action.after_checkpoint else ReclaimState.AGREED
+        agreed = replace(_answered(request, context), state=state)
+        await unit.rows(ReclaimRequest).put(agreed)
+    return Answer(message=reclaim_card(agreed, context.now))
+
+
 async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
     """Plan to suspend the training now: the owner gives the GPUs back."""
     async with context.store.unit() as unit:
         reclaim = await _open(unit, action.request)
         due = await unit.rows(DueCommand).get(settlement_id(reclaim))
+    if reclaim.for_plan:
+        raise UnusableError(
+            sentence(
+                "Plan `{plan}` waits for this answer: `gpu agree {request}` lets it go on.",
+                plan=reclaim.for_plan,
+                request=reclaim.id,
+            )
+        )
     _check_answerer(reclaim, context, harmless=False)
     training = training_of(reclaim, context)
     steps = suspend_steps(training, context.cluster.inventory()) if training else ()
@@ -153,6 +187,13 @@ async def _open(unit: Unit, named: str) -> ReclaimRequest:
                 state=word(reclaim.state.value),
             )
         )
+    if reclaim.for_plan:
+        waiting = await unit.rows(Plan).get(reclaim.for_plan)
+        if waiting is None or waiting.state not in GATED:
+            raise UnusableError(
+                sentence("Plan `{plan}` no longer waits for an answer.", plan=reclaim.for_plan)
+            )
+        return reclaim
     if plan := (await running_plans(unit)).get(reclaim.id):
         raise UnusableError(
             sentence(

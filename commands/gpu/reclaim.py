@@ -10,6 +10,7 @@ from collectors.gpu_activity import SHORTEST, IdleSearch
 from collectors.trainings.training import Training
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.execution.disruption import Disruption
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
 from commands.execution.steps import Record, Step
@@ -112,7 +113,14 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
         gpus=counted("{count:g} idle GPU", "{count:g} idle GPUs", count=gpus),
         count=len(reclaims),
     )
-    return PlanDraft(title=title, stages=in_order(*steps), notes=(*notes, *skipped))
+    return PlanDraft(
+        title=title,
+        stages=in_order(*steps),
+        may_end=tuple(
+            Disruption(name=one.training, shown=one.shown, owner=one.owner, gpus=one.gpus) for one in reclaims
+        ),
+        notes=(*notes, *skipped),
+    )
 
 
 async def find_idle_now(context: CommandContext, after: timedelta) -> IdleSearch:
@@ -172,7 +180,9 @@ def _dropped(reclaim: ReclaimRequest) -> Record:
 async def _reclaims_of(training: Training, context: CommandContext) -> list[ReclaimRequest]:
     async with context.store.read() as snapshot:
         return list(
-            await snapshot.rows(ReclaimRequest).find(cluster=context.cluster.name, training=training.id)
+            await snapshot.rows(ReclaimRequest).find(
+                cluster=context.cluster.name, training=training.id, for_plan=""
+            )
         )
 
 

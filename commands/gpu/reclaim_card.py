@@ -5,6 +5,7 @@ from datetime import datetime
 from alerts.cards.message import Block, Button, Buttons, ButtonStyle, Color, Context, Message, Paragraph
 from alerts.cards.text import Span, Text, bold, code, person, text
 from collectors.facts.sentences import Sentence, counted, listed, sentence
+from commands.gpu.consent_card import consent_buttons, consent_card, consent_reminder
 from commands.gpu.reclaim_requests import NOT_AUTOMATIC
 from commands.models import OPEN_REQUEST, ReclaimRequest, ReclaimState
 
@@ -14,6 +15,8 @@ def reclaim_card(reclaim: ReclaimRequest, now: datetime, *, plan: str = "") -> M
 
     `plan`: the id of the plan that freed its GPUs, if it is known.
     """
+    if reclaim.for_plan:
+        return consent_card(reclaim, now)
     measured = (
         [Paragraph(text=text(sentence("Measured: {evidence}.", evidence=reclaim.evidence)))]
         if reclaim.evidence
@@ -50,7 +53,9 @@ def _title(reclaim: ReclaimRequest) -> tuple[Text, Color]:
             return text(question), Color.WARNING
         case ReclaimState.KEPT:
             return text(bold("Kept: "), gpus), Color.QUIET
-        case ReclaimState.FREED:
+        case (
+            ReclaimState.FREED | ReclaimState.AGREED | ReclaimState.AFTER_CHECKPOINT
+        ):  # only a plan has the others
             return text(bold("Freed: "), gpus), Color.GOOD
         case ReclaimState.VOID:
             return text(bold("Closed: "), code(reclaim.shown)), Color.QUIET
@@ -82,6 +87,8 @@ def _state(reclaim: ReclaimRequest, now: datetime, plan: str) -> Text:
             return text(sentence("No answer in time, so it was suspended by plan `{plan}`.", plan=plan))
         case ReclaimState.FREED:
             return text("No answer in time, so it was suspended.")
+        case ReclaimState.AGREED | ReclaimState.AFTER_CHECKPOINT:
+            return text(sentence("{who} gave them back.", who=who))
         case ReclaimState.VOID if reclaim.keep_reason:
             return text(sentence("Nothing was done: {reason}.", reason=reclaim.keep_reason))
         case ReclaimState.VOID:
@@ -105,6 +112,8 @@ def _end(reclaim: ReclaimRequest) -> Sentence:
 
 def half_time_text(reclaim: ReclaimRequest) -> Text:
     """Return the reminder of a request that nobody has answered yet."""
+    if reclaim.for_plan:
+        return consent_reminder(reclaim)
     if reclaim.is_for_good:
         said = counted(
             "{owner}: `{training}` with {count:g} idle GPU is deleted (Kueue would resume it) "
@@ -158,6 +167,8 @@ def start_again(reclaim: ReclaimRequest, plan: str) -> tuple[Button, ...]:
 
 def answer_buttons(reclaim: ReclaimRequest) -> tuple[Button, ...]:
     """Return what the owner may answer."""
+    if reclaim.for_plan:
+        return consent_buttons(reclaim)
     at = f"{reclaim.id} --cluster {reclaim.cluster}"
     return (
         Button(label="I need them", line=f"gpu keep {at}", style=ButtonStyle.PRIMARY),

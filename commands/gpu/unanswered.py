@@ -37,6 +37,15 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
         reclaim = await unit.rows(ReclaimRequest).get(action.request)
     if reclaim is None:
         raise UnusableError(sentence("There is no request `{request}`.", request=action.request))
+    if reclaim.for_plan:
+        return PlanDraft(
+            title="",
+            nothing_to_do=sentence(
+                "Plan {plan} waits for request {request}: nobody settles it.",
+                plan=reclaim.for_plan,
+                request=reclaim.id,
+            ),
+        )
     if reclaim.state not in OPEN_REQUEST:
         return PlanDraft(
             title="",

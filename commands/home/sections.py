@@ -13,6 +13,7 @@ from collectors.trainings.training import Training, TrainingState
 from commands.core.cordoned_nodes import uncordon_button
 from commands.core.request import Actor
 from commands.execution.plan import Plan, PlanState, Risk
+from commands.gpu.consent_card import consent_reminder
 from commands.gpu.reclaim_card import answer_buttons
 from commands.models import CordonLease, ReclaimRequest
 from commands.training.past_failures import PastFailure, failure_lines
@@ -59,12 +60,16 @@ def waiting_for(
     blocks: list[Block] = []
     for reclaim in reclaims:
         if me.is_one(reclaim.owner_id):
-            asked = counted(
-                "{count:g} GPU of `{training}` is idle. Answer by {at}.",
-                "{count:g} GPUs of `{training}` are idle. Answer by {at}.",
-                count=reclaim.gpus,
-                training=reclaim.shown,
-                at=reclaim.grace_until,
+            asked = (
+                consent_reminder(reclaim)
+                if reclaim.for_plan
+                else counted(
+                    "{count:g} GPU of `{training}` is idle. Answer by {at}.",
+                    "{count:g} GPUs of `{training}` are idle. Answer by {at}.",
+                    count=reclaim.gpus,
+                    training=reclaim.shown,
+                    at=reclaim.grace_until,
+                )
             )
             blocks.append(Paragraph(text=text(asked)))
             blocks.append(Buttons(buttons=answer_buttons(reclaim)))

@@ -40,7 +40,10 @@ async def incident_context(
     plans = await plans_of([incident], snapshot)
     context = await context_of(incident, plans[incident.id], snapshot, rules=rules, cluster=cluster)
     left = (
-        *(still_cordoned(lease) for lease in await _leases(incident, snapshot)),
+        *(
+            still_cordoned(lease, is_tested=_has_gpu_fault(incident, lease.node))
+            for lease in await _leases(incident, snapshot)
+        ),
         *still_silenced(incident, alerts, silences, now=now),
     )
     covering = _covering(incident, alerts, silences, now=now)
@@ -100,7 +103,7 @@ async def _returned(incident: Incident, snapshot: StoreSnapshot) -> Returned | N
 async def _asked(incident: Incident, snapshot: StoreSnapshot) -> tuple[Asked, ...]:
     """Return the owners who were asked for the idle GPUs that the incident is about, and have not refused."""
     found = await snapshot.rows(ReclaimRequest).find(
-        cluster=incident.cluster, state=[state.value for state in OPEN_REQUEST]
+        cluster=incident.cluster, state=[state.value for state in OPEN_REQUEST], for_plan=""
     )
     holders = {one.training for one in incident.impacts if one.scope is ImpactScope.HOLDER}
     return tuple(
@@ -144,8 +147,18 @@ async def _leases(incident: Incident, snapshot: StoreSnapshot) -> list[CordonLea
     return sorted(found, key=lambda lease: lease.node)
 
 
-def still_cordoned(lease: CordonLease) -> StillOpen:
-    """Return what is left of a cordon: the cordon, or only its lease if somebody else lifted it."""
+def _has_gpu_fault(incident: Incident, node: str) -> bool:
+    return any(
+        member.subject.node == node and (member.subject.gpu or member.name.startswith("GPU"))
+        for member in incident.members
+    )
+
+
+def still_cordoned(lease: CordonLease, *, is_tested: bool = False) -> StillOpen:
+    """Return what is left of a cordon: the cordon, or only its lease if somebody else lifted it.
+
+    `is_tested`: the node is to be tested before it returns.
+    """
     if lease.lifted_at is not None:
         return StillOpen(
             text=text(
@@ -168,9 +181,11 @@ def still_cordoned(lease: CordonLease) -> StillOpen:
         if lease.until
         else sentence("`{node}` is still cordoned: {reason}, by {who}.", node=node, reason=why, who=who)
     )
+    label = sentence("Test {node}", node=lease.node)
     return StillOpen(
         text=text(said),
         button=uncordon_button(lease.node, is_lifted=lease.lifted_at is not None),
+        first=Button(label=label, line=f"node accept {lease.node}") if is_tested else None,
     )
 
 

@@ -17,12 +17,14 @@ from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import cordoned_by
 from commands.core.lookups import read_node, reader_of
-from commands.core.parameter_types import NODE, lasting_option, reason_option
+from commands.core.parameter_types import NODE, ask_owners_option, lasting_option, reason_option
+from commands.core.pricing import stakes_of
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Stage, in_order
 from commands.execution.rights import Right
 from commands.execution.steps import Evict, Patch
+from commands.gates.price import least_first
 from commands.node.cordon_steps import cordon_steps
 from commands.training.stop import lost_work
 
@@ -38,6 +40,7 @@ class DrainNode:
     node: str
     reason: str
     lasting: timedelta | None
+    ask_owners: bool = False
 
 
 async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
@@ -49,13 +52,17 @@ async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
     evicted = sorted((pod for pod in pods if not why_stays(pod)), key=_name)
     lasting = action.lasting if action.lasting is not None else context.defaults.cordon_for
     cordon = () if node.spec.unschedulable else tuple(cordon_steps(node, action.reason, context, lasting))
+    topology = context.cluster.topology()
+    disrupts = disruptions_of(evicted, topology, name)
+    stakes = await stakes_of(disrupts, context)
+    users = _users(evicted, topology, name)
+    evicted = least_first(evicted, lambda pod: users[_name(pod)], stakes)
     evictions = (Stage(steps=tuple(map(_eviction, evicted)), at_once=AT_ONCE),) if evicted else ()
     if not cordon and not evictions:
         return PlanDraft(
             title="",
             nothing_to_do=sentence("{node} is already cordoned and has no pods to evict.", node=name),
         )
-    topology = context.cluster.topology()
     return PlanDraft(
         title=counted(
             "Drain {node}: evict {count} pod",
@@ -64,7 +71,9 @@ async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
             count=len(evicted),
         ),
         stages=(*in_order(*cordon), *evictions),
-        disrupts=disruptions_of(evicted, topology, name),
+        disrupts=disrupts,
+        stakes=stakes,
+        ask_owners=action.ask_owners,
         decided=(
             sentence("drain node {node} with uid {uid}", node=name, uid=node.metadata.uid),
             sentence("{at_once} pods at once, each within {limit}", at_once=AT_ONCE, limit=EVICTED_WITHIN),
@@ -123,13 +132,13 @@ def disruptions_of(
     pods: Sequence[Mapping[str, Any]], topology: Topology, node: str
 ) -> tuple[Disruption, ...]:
     """Return the trainings and workloads whose pods are evicted, those with the most GPUs first."""
-    facts = _facts_on(topology, node)
+    facts, users = _facts_on(topology, node), _users(pods, topology, node)
     by_name: dict[str, list[PodFacts]] = {}
     for pod in pods:
         fact = facts.get(_name(pod)) or PodFacts(
             namespace=pod["metadata"]["namespace"], name=pod["metadata"]["name"]
         )
-        by_name.setdefault(fact.training or fact.workload or _workload(pod), []).append(fact)
+        by_name.setdefault(users[_name(pod)], []).append(fact)
     running = {_name(pod) for pod in pods if pod.get("status", {}).get("phase") == "Running"}
     bare = {_name(pod) for pod in pods if _controller(pod) is None}  # no controller starts them again
     found: list[Disruption] = []
@@ -145,6 +154,7 @@ def disruptions_of(
                     one in running and (training is not None or one in bare)
                     for one in (f"{member.namespace}/{member.name}" for member in members)
                 ),
+                pods=sum(f"{one.namespace}/{one.name}" in running for one in members),
                 gpus=sum(member.gpus for member in members),
                 text=counted(
                     "{evicted} of {count} rank",
@@ -157,6 +167,16 @@ def disruptions_of(
             )
         )
     return tuple(sorted(found, key=lambda one: (-one.gpus, one.name)))
+
+
+def _users(pods: Sequence[Mapping[str, Any]], topology: Topology, node: str) -> dict[str, str]:
+    """Return the training or workload of each pod, by the pod's name."""
+    facts = _facts_on(topology, node)
+    found: dict[str, str] = {}
+    for pod in pods:
+        fact = facts.get(_name(pod))
+        found[_name(pod)] = (fact.training or fact.workload if fact else "") or _workload(pod)
+    return found
 
 
 def _workload(pod: Mapping[str, Any]) -> str:
@@ -253,6 +273,7 @@ DRAIN = Command(
         click.Argument(["node"], type=NODE),
         reason_option("why, shown with the cordon"),
         lasting_option("how long the lease lasts; default: 4h, or the settings"),
+        ask_owners_option(),
     ),
     plan=drain,
     rights=(

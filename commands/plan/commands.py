@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import click
 
-from alerts.cards.message import Color, Message
+from alerts.cards.message import Color, Message, Preformatted
 from alerts.cards.text import text
 from collectors.facts.sentences import sentence
 from commands.core.command import Answer, Command, DeniedError
@@ -16,6 +16,7 @@ from commands.execution.job_runs import JobRun
 from commands.execution.plan import Plan, PlanState
 from commands.execution.plan_outcome import end_unbegun
 from commands.execution.preview import details
+from commands.gates.price import price_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +25,18 @@ class ExceedBudget:
     reason: str
 
 
-async def show(named: PlanName, context: CommandContext) -> Answer:
-    plan = await stored_plan(named, context)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowPlan:
+    plan: str
+    json: bool
+
+
+async def show(action: ShowPlan, context: CommandContext) -> Answer:
+    plan = await stored_plan(PlanName(plan=action.plan), context)
+    if action.json:
+        title = sentence("What is at stake in plan `{plan}`", plan=plan.id)
+        price = Preformatted(lines=(price_of(plan.stakes).as_json,))
+        return Answer(message=Message(title=text(title), blocks=(price,)))
     async with context.store.read() as snapshot:
         runs = await snapshot.rows(JobRun).find(plan=plan.id)
     return Answer(message=details(plan, await journal_of(plan, context), runs))
@@ -83,8 +94,11 @@ COMMANDS = (
         noun="plan",
         verb="show",
         summary="Show a plan: its steps, who requested it, its progress.",
-        action=PlanName,
-        parameters=(_PLAN,),
+        action=ShowPlan,
+        parameters=(
+            _PLAN,
+            click.Option(["--json"], is_flag=True, help="only what is at stake, as JSON"),
+        ),
         read=show,
         table=Plan,
         example="plan show p12",

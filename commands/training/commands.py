@@ -16,7 +16,7 @@ from commands.core.command import Answer, Command, UnknownNameError, UnusableErr
 from commands.core.context import CommandContext
 from commands.core.named_incident import open_incidents
 from commands.core.ownership import owner_names
-from commands.core.parameter_types import TEAM, WholeNumberType
+from commands.core.parameter_types import TEAM, WholeNumberType, ask_owners_option
 from commands.core.parameter_types import TRAINING as TRAINING_NAME
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Delete
@@ -217,6 +217,7 @@ COMMANDS = (
             click.Option(
                 ["--keep-namespace"], is_flag=True, help="leave the namespace and its volume claims"
             ),
+            ask_owners_option(),
         ),
         plan=stop,
         relieves=("GPUIdle", "TrainingPending"),

@@ -7,13 +7,11 @@ from typing import Any
 from collectors.cluster.indexes import by_namespace
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NAMESPACES, PERSISTENT_VOLUME_CLAIMS
-from collectors.facts.clock import moment_of
-from collectors.facts.queries import PromQLQuery
-from collectors.facts.results import Blind
 from collectors.facts.sentences import Sentence, counted, listed, sentence, word
 from collectors.trainings.training import Training
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
+from commands.core.pricing import checkpoint_of
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import in_order
@@ -28,6 +26,7 @@ from commands.training.workload_steps import stop_steps
 class StopTraining:
     training: str
     keep_namespace: bool
+    ask_owners: bool = False
 
 
 async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
@@ -81,6 +80,7 @@ async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
         notes=(*notes, *notes_before("stop", training, inventory)),
         disrupts=() if training.state.is_over else (disruption_of(training),),
         breaks=tuple(breaks),
+        ask_owners=action.ask_owners,
     )
 
 
@@ -100,16 +100,9 @@ def disruption_of(training: Training) -> Disruption:
 
 async def lost_work(training: Training, context: CommandContext) -> str:
     """Return what a stop costs: the work since the last checkpoint, as far as the training reports it."""
-    unknown = sentence("The age of its last checkpoint is not known: work since then is lost.")
-    pods = "|".join(sorted({rank.pod for rank in training.ranks}))
-    by_pod = "" if training.has_namespace else f',pod=~"{pods}"'
-    query = f'max(training_checkpoint_timestamp_seconds{{namespace="{training.namespace}"{by_pod}}})'
-    seen = await context.cluster.query(PromQLQuery(expr=query), at=context.now)
-    if isinstance(seen, Blind) or not seen.samples:
-        return unknown
-    saved = moment_of(seen.samples[0].value)
-    if saved is None or saved.timestamp() <= 0:  # before the first checkpoint exporters report NaN or 0
-        return unknown
+    saved = await checkpoint_of(training, context.cluster, context.now)
+    if saved is None:
+        return sentence("The age of its last checkpoint is not known: work since then is lost.")
     return sentence("Its last checkpoint is {age} old: work since then is lost.", age=context.now - saved)
 
 

@@ -10,7 +10,7 @@ from collectors.facts.sentences import counted, listed, sentence
 from collectors.volume_use import VolumeUser
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
-from commands.core.parameter_types import NODE, VOLUME, lasting_option, reason_option
+from commands.core.parameter_types import NODE, VOLUME, ask_owners_option, lasting_option, reason_option
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Evict, Patch
 from commands.training.workload_steps import suspend_rights
@@ -105,6 +105,7 @@ COMMANDS = (
             ),
             reason_option("why, shown with the cordons"),
             lasting_option("how long the leases of the cordons last; default: 4h, or the settings"),
+            ask_owners_option(),
         ),
         plan=freeze,
         rights=_FREEZE_RIGHTS,

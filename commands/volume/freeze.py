@@ -11,8 +11,10 @@ from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import cordoned_by, our_reason
 from commands.core.lookups import read_node
+from commands.core.pricing import stakes_of
 from commands.execution.plan import Stage, in_order
 from commands.execution.steps import Patch, Record
+from commands.gates.price import least_first
 from commands.node.cordon_steps import cordon_steps
 from commands.volume.volume_names import unseen_notes, volume_named
 from commands.volume.writers import hold_schedules, stop_writers
@@ -27,6 +29,7 @@ class FreezeVolume:
     nodes: tuple[str, ...]
     reason: str
     lasting: timedelta | None
+    ask_owners: bool = False
 
 
 async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
@@ -41,10 +44,12 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
     cordons, notes = await _cordons(action, use, inventory, context)
     schedules, unknown = await hold_schedules(use, context)
     writers = await stop_writers(use, context)
+    stakes = await stakes_of(writers.disrupts, context)
+    stops = [step for _, steps in least_first(writers.parts, lambda part: part[0], stakes) for step in steps]
     stages = [
         *in_order(*cordons),
         *in_order(*schedules),
-        *([Stage(steps=tuple(writers.steps), at_once=AT_ONCE)] if writers.steps else []),
+        *([Stage(steps=tuple(stops), at_once=AT_ONCE)] if stops else []),
     ]
     left = [*writers.left, *unknown, *unseen_notes(inventory)]
     if not stages:
@@ -59,6 +64,8 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
         stages=tuple(stages),
         disrupts=tuple(writers.disrupts),
         decided=(frozen(use.image, listed(use.claims)),),
+        stakes=stakes,
+        ask_owners=action.ask_owners,
         notes=(
             *writers.notes,
             *notes,

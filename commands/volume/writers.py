@@ -28,7 +28,7 @@ _MIRROR = "kubernetes.io/config.mirror"  # the annotation of a static pod, which
 class Stopped:
     """The steps that stop what writes. `left`: what goes on writing, each with the reason."""
 
-    steps: list[Step] = field(default_factory=list)
+    parts: list[tuple[str, tuple[Step, ...]]] = field(default_factory=list)  # by what they stop
     disrupts: list[Disruption] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
@@ -127,7 +127,7 @@ async def _stop_training(training: Training, context: CommandContext, made: Stop
         return
     if not steps:
         return
-    made.steps += steps
+    made.parts.append((training.id, steps))
     made.disrupts.append(disruption_of(training))
     if training.ranks:
         made.notes.append(listed((training.shown, await lost_work(training, context)), ":"))
@@ -150,7 +150,7 @@ def _stop_workload(
     steps = suspended((workload,), inventory)
     if not steps:
         return
-    made.steps += steps
+    made.parts.append((workload, steps))
     if pods:
         made.disrupts.append(
             Disruption(
@@ -158,6 +158,7 @@ def _stop_workload(
                 owner=user.owner if user else "",
                 team=user.team if user else "",
                 ends=True,
+                pods=len(pods),
                 gpus=sum(inventory.gpus_held(pod) for pod in pods),
                 text=counted("{count} pod", "{count} pods", count=len(pods)),
             )
@@ -172,10 +173,8 @@ def _stop_pod(pod: Pod, inventory: Inventory, made: Stopped) -> None:
         )
         return
     ref = ObjectRef(api="v1", kind="Pod", namespace=meta.namespace, name=meta.name, uid=meta.uid)
-    made.steps.append(
-        Evict(ref=ref, description=sentence("evict {pod}", pod=pod.key), seconds=EVICTED_WITHIN)
-    )
-    made.disrupts.append(
-        Disruption(name=f"{meta.namespace}/Pod/{meta.name}", gpus=inventory.gpus_held(pod), ends=True)
-    )
+    evict = Evict(ref=ref, description=sentence("evict {pod}", pod=pod.key), seconds=EVICTED_WITHIN)
+    name = f"{meta.namespace}/Pod/{meta.name}"
+    made.parts.append((name, (evict,)))
+    made.disrupts.append(Disruption(name=name, gpus=inventory.gpus_held(pod), ends=True))
     made.notes.append(sentence("No controller recreates pod {pod}: it is gone for good.", pod=pod.key))

@@ -104,7 +104,7 @@ def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> Non
         (
             "resolve_when: proven\n  proof: gpus-allocated",
             (8, 14),
-            "`gpus-allocated` is not one of gpus-allocatable, node-rebooted, volume-mounted, metric, word; did you",
+            "`gpus-allocated` is not one of gpus-allocatable, node-rebooted, volume-mounted, metric, accepted, word",
         ),
         (
             "resolve_when: proven\n  proof: '{{ if eq $labels.xid \"79\" }}gpu-back{{ end }}'",

@@ -88,6 +88,13 @@ async def test_what_is_still_open_is_kept_with_its_button(row: object, said: str
     assert (await left_by(row, is_open=True)).still_open == ()
 
 
+async def test_a_node_whose_gpu_had_a_fault_is_offered_a_test_before_it_returns() -> None:
+    (left,) = (await left_by(LEASE)).still_open
+    assert [button.line for button in left.buttons] == ["node accept gpu-a01", "node uncordon gpu-a01"]
+    (lifted,) = (await left_by(replace(LEASE, lifted_at=OVER))).still_open
+    assert [button.line for button in lifted.buttons] == ["node uncordon gpu-a01"]
+
+
 @pytest.mark.parametrize(
     "row",
     [

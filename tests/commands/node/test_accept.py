@@ -6,10 +6,17 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from alerts.incidents.grouping import GroupingContext, open_incident
+from alerts.incidents.incident import Incident
+from alerts.lifecycle import AlertState
+from alerts.rules import Proof
 from bot.jobs.acceptance_watcher import AcceptanceWatcher
+from collectors.facts.labels import Labels
+from collectors.facts.topology import Topology
 from commands.acceptance.acceptance import Acceptance, AcceptanceState
 from commands.acceptance.suites import AcceptancePolicy, Suite, SuiteTest
 from commands.core.context import Defaults
@@ -19,7 +26,10 @@ from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState
 from commands.models import CordonLease
 from tests.support.drained import ON_BOTH_SERVERS, quick, until
+from tests.support.examples import by_profile
+from tests.support.grouping import add_alert
 from tests.support.node_jobs import JobStage, job_stage
+from tests.support.rows import an_alert
 from tests.support.yard import DANA, NOON
 
 PASS = b"yardmaster/1 disk-write pass 1.9 GB/s\nyardmaster/1 end\n"
@@ -242,11 +252,12 @@ async def test_a_node_that_was_rebooted_since_it_was_accepted_says_so(light_stag
     assert "not accepted since it was rebooted" in await yard.say("node list")
 
 
-@pytest.mark.parametrize("point", range(4))
+@pytest.mark.parametrize("seed", by_profile(range(4), range(30)))
 async def test_an_acceptance_that_is_killed_goes_on_and_no_test_runs_twice(
-    light_stage: JobStage, point: int
+    light_stage: JobStage, seed: int
 ) -> None:
     light_stage.log += PASS
+    point, later = seed % 4, Random(seed).uniform(0, 0.2) if seed >= 4 else 0.0
     await cordon(light_stage)
     plan, task = await begun(light_stage)
     created: set[str] = set()
@@ -261,6 +272,7 @@ async def test_an_acceptance_that_is_killed_goes_on_and_no_test_runs_twice(
         return await uid() != first
 
     async def killed(running: "asyncio.Task[Plan]") -> "asyncio.Task[Plan]":
+        await asyncio.sleep(later)
         running.cancel()
         with suppress(asyncio.CancelledError):
             await running
@@ -306,3 +318,32 @@ def an_old_acceptance(cluster: str, node: str) -> Acceptance:
         ended_at=NOON - timedelta(days=1),
         state=AcceptanceState.ACCEPTED,
     )
+
+
+async def test_a_pass_is_the_proof_of_an_incident_that_waits_for_one(light_stage: JobStage) -> None:
+    yard, node = light_stage.yard, light_stage.node
+    light_stage.log += PASS
+    alert = an_alert(node, at=yard.clock.now() - timedelta(hours=1))
+    alert = replace(alert, cluster="prod-a", labels=Labels({**alert.labels, "alertname": "GPUXIDError"}))
+    incident = open_incident("i1", alert, channels=("C1",), now=yard.clock.now() - timedelta(hours=1))
+    topology = Topology(cluster="prod-a")
+    incident = add_alert(incident, alert, GroupingContext(rules={}, topology=topology), incident.opened_at)
+    (member,) = incident.members
+    ended = replace(
+        member,
+        state=AlertState.RESOLVED,
+        resolved_at=incident.opened_at + timedelta(minutes=5),
+        proofs=(Proof.GPUS_ALLOCATABLE,),
+    )
+    async with yard.store.unit() as unit:
+        await unit.rows(Incident).put(replace(incident, cluster="prod-a", members=(ended,)))
+    await cordon(light_stage)
+    _, task = await begun(light_stage)
+    await run_all(light_stage, task, 0, 0)
+    await watcher(light_stage).check()
+    async with yard.store.unit() as unit:
+        stored = await unit.rows(Incident).get("i1")
+    assert stored is not None
+    assert not stored.unproven
+    assert stored.members[0].proven is not None
+    assert stored.members[0].proven.proof is Proof.ACCEPTED

@@ -1,7 +1,9 @@
 """`node drain`: what the preview says, what is evicted, how many at once, and when it is shown again."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.execution.preview import card_of
 from commands.execution.steps import Evict
-from commands.models import CordonLease
+from commands.models import AuditEntry, CordonLease
 from commands.node.drain import AT_ONCE
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings, User
 from tests.commands.training.test_rights import RIGHTS, grant
@@ -81,7 +83,7 @@ async def test_the_preview_says_what_is_evicted_what_stays_and_what_is_lost(
 
     plan = await yard.plan(f"node drain {NODE} --reason fan")
 
-    assert evicted(plan) == ["bare", "plain", "scratch", "shm", "slow"]
+    assert sorted(evicted(plan)) == ["bare", "plain", "scratch", "shm", "slow"]
     notes = "\n".join(plan.notes)
     assert "they are gone for good: work/bare." in notes
     assert "Data in the emptyDir volumes of these is lost: work/scratch." in notes
@@ -356,3 +358,56 @@ async def test_every_eviction_is_run_dry_before_the_preview(
     asked = [seen for seen in lookalike.requests if seen.path.endswith("/eviction")]
     assert {seen.path.split("/")[-2] for seen in asked} == set(evicted(plan))
     assert len(asked) == len(await kube.pods(NODE)) == 25
+
+
+async def a_job(kube: Kubelets, name: str, *, gpus: int = 2) -> None:
+    labels = {"training": name, "owner": "ana"}
+    container = {"name": "main", "image": "i", "resources": {"limits": {"nvidia.com/gpu": str(gpus)}}}
+    pod = {
+        "restartPolicy": "Never",
+        "nodeSelector": {"kubernetes.io/hostname": NODE},
+        "tolerations": [kube.toleration],
+        "containers": [container],
+    }
+    spec = {"template": {"metadata": {"labels": labels}, "spec": pod}}
+    path = kube.path("jobs", api="/apis/batch/v1")
+    await kube.call("POST", path, {"metadata": {"name": name, "labels": labels}, "spec": spec})
+
+
+async def test_the_preview_prices_what_a_drain_ends_and_it_ends_first_what_costs_least(
+    yard: Yard, kube: Kubelets
+) -> None:
+    for name in ("aged", "blank", "fresh"):
+        await a_job(kube, name)
+    await kube.add_deployment("web", 2, nodeSelector={"kubernetes.io/hostname": NODE})
+    await kube.until_running(NODE, 5)
+    await yard.seen(lambda: len([one for one in yard.cluster.trainings() if one.gpus]) == 3)
+    began = min(rank.started for one in yard.cluster.trainings() for rank in one.ranks if rank.started)
+    yard.clock.at = began + timedelta(hours=9)
+    for name, hours in (("aged", 5), ("fresh", 1)):
+        saved = (yard.clock.now() - timedelta(hours=hours)).timestamp()
+        yard.prometheus.say("checkpoint", f"{name}-", samples=[({}, saved)])
+
+    shown = await yard.say(f"node drain {NODE}")
+
+    assert "12 GPU-hours of 2 trainings since their last checkpoints" in shown
+    assert "an unknown number of GPU-hours of 1 training" in shown
+    assert "work/fresh of ana: 2 GPU-hours since its last checkpoint" in shown
+    assert "work/blank of ana: GPU-hours since its last checkpoint unknown" in shown
+    plan = await yard.newest()
+    assert plan is not None
+    order = [
+        step.ref.name.rpartition("-")[0].partition("-")[0] for step in plan.steps if isinstance(step, Evict)
+    ]
+    assert [one for one in order if one != "web"] == ["fresh", "aged", "blank"]
+    found = json.loads((await yard.say(f"plan show {plan.id} --json")).splitlines()[-1])
+    assert found["gpu_hours"] == 12
+    assert [one["gpu_hours"] for one in found["ends"] if one["kind"] == "training"] == [2, 10, None]
+    assert [one["replicas"] for one in found["ends"] if one["kind"] == "workload"] == [2]
+
+    confirmed = await yard.confirmed(plan)
+    card = text_of(card_of(confirmed, await yard.records(confirmed)))
+    assert "At stake: 12 GPU-hours of 2 trainings" in card
+    async with yard.store.unit() as unit:
+        entries = await unit.rows(AuditEntry).find(plan=plan.id)
+    assert any("12 GPU-hours of 2 trainings" in one.price for one in entries)

@@ -1,0 +1,71 @@
+"""The watch on what owners were asked about: the checkpoint that they wait for, and trainings that have ended."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from alerts.store import Store
+from bot.jobs.due_work import DueWork
+from bot.live_cluster import LiveCluster
+from collectors.facts.results import SourceError
+from collectors.facts.sentences import sentence
+from collectors.trainings.catalogue import unseen_kinds
+from collectors.trainings.training import training_of_row
+from commands.core.pricing import checkpoint_of
+from commands.execution.plan import GATED, Plan, PlanState
+from commands.models import ReclaimRequest, ReclaimState
+
+EVERY = timedelta(seconds=15)
+
+
+class ConsentWatch:
+    """Looks at each open request of a plan, and closes what no plan waits for.
+
+    A second look after a crash finds the same.
+    """
+
+    def __init__(self, store: Store, clusters: Mapping[str, LiveCluster]) -> None:
+        self._store = store
+        self._clusters = clusters
+        self.work = DueWork(name="consents", row=ReclaimRequest, column="look_at", do=self._look)
+
+    async def _look(self, request: ReclaimRequest, now: datetime) -> timedelta:
+        found = await self._ended(request) or await self._found(request, now)
+        if found != request:
+            async with self._store.unit() as unit:
+                if await unit.rows(ReclaimRequest).get(request.id) == request:  # no answer came meanwhile
+                    await unit.rows(ReclaimRequest).put(found)
+        return EVERY
+
+    async def _ended(self, request: ReclaimRequest) -> ReclaimRequest | None:
+        """Return the request as closed if its plan no longer waits: an answer is not taken any more."""
+        async with self._store.read() as snapshot:
+            plan = await snapshot.rows(Plan).get(request.for_plan)
+        if plan is not None and plan.state in GATED:
+            return None
+        reason = (
+            sentence("plan {plan} went on", plan=request.for_plan)
+            if plan is not None and plan.state is not PlanState.CANCELLED
+            else sentence("plan {plan} was cancelled", plan=request.for_plan)
+        )
+        return replace(request, state=ReclaimState.VOID, keep_reason=reason)
+
+    async def _found(self, request: ReclaimRequest, now: datetime) -> ReclaimRequest:
+        """Return the request as it is after a look at its training; unchanged while that cannot be seen."""
+        cluster = self._clusters.get(request.cluster)
+        if cluster is None:
+            return request
+        try:
+            training = training_of_row(request.training, cluster.trainings())
+            is_unseen = training is None and bool(unseen_kinds(cluster.inventory()))
+        except SourceError:
+            return request
+        if training is None or training.state.is_over:
+            reason = sentence("it has ended")
+            return request if is_unseen else replace(request, state=ReclaimState.VOID, keep_reason=reason)
+        if request.state is not ReclaimState.AFTER_CHECKPOINT or request.answered_at is None:
+            return request
+        saved = await checkpoint_of(training, cluster, now)
+        if saved is None or saved <= request.answered_at:
+            return request
+        return replace(request, state=ReclaimState.AGREED)

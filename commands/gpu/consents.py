@@ -1,0 +1,100 @@
+"""Consents: whom a plan asks, the requests to them, and the gate at which it waits for their answers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from hashlib import blake2b
+
+from alerts.store import StoreSnapshot, Unit
+from collectors.facts.clock import Clock
+from collectors.facts.sentences import sentence
+from commands.core.command import PlanDraft
+from commands.core.context import CommandContext
+from commands.core.ownership import ownership
+from commands.execution.disruption import Disruption
+from commands.execution.plan import Plan, PlanState
+from commands.execution.plan_gate import LETS_GO, GateVerdict
+from commands.gates.consent import announced, consent_verdict
+from commands.models import Launch, ReclaimRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentGate:
+    """Holds a plan back until the owners of what it ends have answered. `silence_agrees`: or have not, in the grace."""
+
+    clock: Clock
+    silence_agrees: bool = False
+
+    async def __call__(self, plan: Plan, rows: StoreSnapshot) -> GateVerdict:
+        asked = asked_by(plan)
+        if plan.state is PlanState.RUNNING or plan.over_budget or not asked:
+            return LETS_GO
+        if plan.state is PlanState.PROPOSED:
+            return GateVerdict(reason=announced(asked))
+        requests = await rows.rows(ReclaimRequest).find(for_plan=plan.id)
+        return consent_verdict(asked, requests, self.clock.now(), silence_agrees=self.silence_agrees)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerConsents:
+    """Asks the owners of trainings, by requests that they answer as those for idle GPUs. `grace`: for an answer."""
+
+    grace: timedelta = timedelta(minutes=30)
+
+    async def asked(self, draft: PlanDraft, context: CommandContext) -> PlanDraft:
+        """Return a draft that asks the owners of what it ends, as far as they are known in the chat.
+
+        What is the asker's own, and what has no known owner, is not asked about: the second person decides on it.
+        """
+        own = ownership(context.actor, context.defaults.owners)
+        disrupts: list[Disruption] = []
+        async with context.store.read() as snapshot:
+            for one in draft.disrupts:
+                owner = context.defaults.owners.get(one.owner, "") if one.owner else ""
+                if one.ends and not owner:
+                    launch = await snapshot.rows(Launch).get(f"{context.cluster.name}/{one.name}")
+                    owner = launch.by if launch is not None else ""
+                is_asked = one.ends and owner and not own.covers(one) and not context.actor.is_one(owner)
+                disrupts.append(replace(one, asks=owner if is_asked else ""))
+        if not any(one.asks for one in disrupts):
+            note = sentence(
+                "Nobody is asked: what it ends has no owner that is known in the chat, or is yours."
+            )
+            return replace(draft, disrupts=tuple(disrupts), notes=(*draft.notes, note))
+        decided = sentence("ask the owners of what it ends")
+        return replace(draft, disrupts=tuple(disrupts), decided=(*draft.decided, decided))
+
+    async def ask(self, unit: Unit, plan: Plan, now: datetime) -> None:
+        for request in requests_to_owners(plan, now, self.grace):
+            await unit.rows(ReclaimRequest).put(request)
+
+
+def asked_by(plan: Plan) -> list[Disruption]:
+    """Return what a plan ends only once its owners have answered."""
+    return [one for one in plan.disrupts if one.asks]
+
+
+def requests_to_owners(plan: Plan, now: datetime, grace: timedelta) -> Iterable[ReclaimRequest]:
+    """Return the requests that a plan makes once it is confirmed: one about each training that it ends."""
+    if plan.over_budget:
+        return
+    for one in asked_by(plan):
+        stake = next((stake.said for stake in plan.stakes if stake.name == one.name), "")
+        yield ReclaimRequest(
+            id=f"c{blake2b(f'{plan.cluster}/{plan.id}/{one.name}'.encode(), digest_size=4).hexdigest()}",
+            cluster=plan.cluster,
+            training=one.name,
+            name=one.label,
+            owner=one.owner,
+            owner_id=one.asks,
+            gpus=one.gpus,
+            asked_by=plan.actor,
+            asked_by_name=plan.actor_name,
+            asked_at=now,
+            grace_until=now + grace,
+            evidence=stake,
+            is_automatic=False,
+            channel=plan.origin.channel,
+            for_plan=plan.id,
+            plan_title=plan.title,
+        )

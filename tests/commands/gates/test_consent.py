@@ -1,0 +1,82 @@
+"""The gate of the owners: each answer, silence, and what is not known."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from commands.execution.disruption import Disruption
+from commands.gates.consent import consent_verdict
+from commands.models import ReclaimRequest, ReclaimState
+from tests.support.yard import NOON
+
+HOUR = timedelta(hours=1)
+DETR = Disruption(name="vision/Job/detr", shown="vision/detr", owner="ana", ends=True, asks="U_ANA")
+BERT = replace(DETR, name="speech/Job/bert", shown="speech/bert", owner="bo", asks="U_BO")
+
+
+def request(state: ReclaimState, of: Disruption = DETR, **fields: object) -> ReclaimRequest:
+    return ReclaimRequest(
+        id=of.name,
+        cluster="prod",
+        training=of.name,
+        name=of.shown,
+        owner=of.owner,
+        owner_id=of.asks,
+        gpus=8,
+        asked_by="U_DANA",
+        asked_by_name="dana",
+        asked_at=NOON,
+        grace_until=NOON + HOUR,
+        state=state,
+        is_automatic=False,
+        for_plan="p1",
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "late", "held", "is_final"),
+    [
+        pytest.param(ReclaimState.ASKED, False, "ana may answer about vision/detr", False, id="asked"),
+        pytest.param(ReclaimState.ASKED, True, "ana did not answer", True, id="silent"),
+        pytest.param(
+            ReclaimState.SNOOZED, False, "ana needs vision/detr until", False, id="kept for a while"
+        ),
+        pytest.param(ReclaimState.SNOOZED, True, "", False, id="kept until now"),
+        pytest.param(
+            ReclaimState.AFTER_CHECKPOINT, True, "the next checkpoint", False, id="after a checkpoint"
+        ),
+        pytest.param(ReclaimState.AGREED, False, "", False, id="agreed"),
+        pytest.param(ReclaimState.VOID, False, "", False, id="the training has ended"),
+        pytest.param(ReclaimState.KEPT, False, "ana needs vision/detr", True, id="kept"),
+    ],
+)
+def test_what_an_answer_means(state: ReclaimState, late: bool, held: str, is_final: bool) -> None:
+    now = NOON + HOUR * 2 if late else NOON
+    verdict = consent_verdict([DETR], [request(state)], now, silence_agrees=False)
+    assert held in verdict.reason
+    assert (verdict.holds, verdict.is_final) == (bool(held), is_final)
+
+
+def test_silence_agrees_only_where_the_settings_say_so_and_after_the_grace() -> None:
+    asked = [request(ReclaimState.ASKED)]
+    assert consent_verdict([DETR], asked, NOON, silence_agrees=True).until == NOON + HOUR
+    assert not consent_verdict([DETR], asked, NOON + HOUR, silence_agrees=True).holds
+
+
+def test_one_owner_of_two_who_has_not_answered_holds_the_plan_back() -> None:
+    both = [request(ReclaimState.AGREED), request(ReclaimState.ASKED, BERT)]
+    verdict = consent_verdict([DETR, BERT], both, NOON, silence_agrees=False)
+    assert "bo may answer about speech/bert" in verdict.reason
+    assert "detr" not in verdict.reason
+
+
+def test_a_checkpoint_that_is_waited_for_has_no_known_end() -> None:
+    both = [request(ReclaimState.AFTER_CHECKPOINT), request(ReclaimState.ASKED, BERT)]
+    assert consent_verdict([DETR, BERT], both, NOON, silence_agrees=False).until is None
+
+
+def test_what_nobody_was_asked_about_does_not_end() -> None:
+    verdict = consent_verdict([DETR, BERT], [request(ReclaimState.AGREED)], NOON, silence_agrees=True)
+    assert (verdict.is_final, str(verdict.reason)) == (True, "the owner of speech/bert was not asked")
