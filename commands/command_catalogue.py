@@ -17,6 +17,7 @@ import commands.home.commands as home
 import commands.incident.commands as incident
 import commands.node.commands as node
 import commands.plan.commands as plan
+import commands.pod.commands as pod
 import commands.remediation.commands as remediation
 import commands.rule.commands as rule
 import commands.runbook.commands as runbook
@@ -35,6 +36,7 @@ _OTHERS: tuple[Command[Any], ...] = (
     *node.COMMANDS,
     *gpu.COMMANDS,
     *training.COMMANDS,
+    *pod.COMMANDS,
     *volume.COMMANDS,
     *dns.COMMANDS,
     *plan.COMMANDS,

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from docs.actions_table import actions_part
 from docs.catalogue_tables import (
     checks_part,
     commands_part,
@@ -30,6 +31,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "commands": commands_part,
     "rules": rules_part,
     "remediations": remediations_part,
+    "actions": actions_part,
     "coverage": coverage_part,
     "checks": checks_part,
     "metrics": metrics_part,

@@ -13,8 +13,8 @@ from collectors.facts.sentences import sentence
 from collectors.facts.subjects import WORDS, Subject
 
 _PLACEHOLDER = re.compile(rf"\{{({'|'.join(WORDS)})\}}")
-_NOUNS = {"dns": "DNS", "gpu": "GPUs", "rule": "rules"}  # as people write them
-_VERBS = {"doctor": "check"}
+_NOUNS = {"dns": "DNS", "gpu": "GPUs", "pod": "pods", "rule": "rules"}  # as people write them
+_VERBS = {"doctor": "check", "mend-mounts": "mend the mounts of", "stacks": "show the stacks of"}
 _EMPTIES = "node cordon "  # what begins so keeps work away from a node
 # What may help where no rule of ours knows the alert: those lines that its subject can fill.
 _OF_ANY = (

@@ -128,6 +128,7 @@ def defaults_of(settings: Settings, persons: PersonBook) -> Defaults:
         cordon_for=commands.cordon_for,
         pull_secret=commands.pull_secret,
         training_images=commands.training_images,
+        stacks_image=commands.stacks_image,
         training_queues=commands.training_queues,
         owners=owners_of(settings, persons),
         redact=settings.redact,

@@ -307,6 +307,7 @@ class CommandsSettings(Section):
     daily_reminder: TimeOfDay = "09:00"
     pull_secret: PullSecret = ""
     training_images: tuple[str, ...] = ("*",)
+    stacks_image: str = ""
     training_queues: dict[str, tuple[str, ...]] = Field(
         default={}, description="a pattern of queues -> the teams that may use them"
     )

@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck
 from collectors.cluster.objects import Pod
 from collectors.facts.labels import Labels
 from collectors.facts.results import Blind, Sample
+from collectors.pod_troubles import ended_at
 
 _TEXTS = 3  # messages of one sample
 _NODE_IS_SHORT = ("The node was low on resource", "The node had condition")
@@ -44,20 +45,8 @@ def _evicted(inputs: CheckInput, parameters: Mapping[str, Any]) -> Iterator[Pod]
     assert not isinstance(inputs.inventory, Blind)
     start = inputs.at - timedelta(minutes=float(parameters["over_minutes"]))
     for pod in inputs.inventory.pods.values():
-        if pod.status.reason == "Evicted" and (ended := _ended(pod)) is not None and ended >= start:
+        if pod.status.reason == "Evicted" and (ended := ended_at(pod)) is not None and ended >= start:
             yield pod
-
-
-def _ended(pod: Pod) -> datetime | None:
-    """Return when its last container or its last condition changed; without either, when it was created."""
-    moments = [one.last_transition_time for one in pod.status.conditions or ()]
-    moments += [
-        one.state.terminated.finished_at
-        for one in pod.status.container_statuses or ()
-        if one.state.terminated
-    ]
-    known = [moment for moment in moments if moment is not None]
-    return max(known) if known else pod.metadata.creation_timestamp
 
 
 CHECKS = (

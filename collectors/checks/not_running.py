@@ -11,11 +11,11 @@ from typing import Any
 
 from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.conditions import is_node_ready
-from collectors.cluster.indexes import by_involved_object, by_unready
+from collectors.cluster.indexes import by_unready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS, PODS
-from collectors.cluster.objects import Event, Pod
-from collectors.cluster.pods import ContainerStateTerminated, ContainerStatus
+from collectors.cluster.objects import Pod
+from collectors.cluster.pods import ContainerStateTerminated
 from collectors.cluster.resources import holds_resources
 from collectors.facts.labels import Labels
 from collectors.facts.one_line import some_of
@@ -23,7 +23,15 @@ from collectors.facts.results import Blind, Sample
 from collectors.facts.sentences import listed, sentence
 from collectors.facts.workload_keys import parse_workload, shown_kind
 from collectors.gpu_workloads import BARE_POD, asks_for_gpus, gpu_workload_of
-from collectors.trainings.exit_codes import explain_exit
+from collectors.pod_troubles import (
+    STARTING,
+    end_text,
+    ends_of,
+    last_end,
+    last_event,
+    statuses_of,
+    waiting_texts,
+)
 
 _TEXTS = 3  # pods of one sample
 _SEVERAL = 3  # workloads that fail in the same way: then it is not their own fault
@@ -32,16 +40,12 @@ _CRASHES = 3  # restarts, after which a container that ended lately ends again a
 _CRASH = "CrashLoopBackOff"
 # Reasons for which the kubelet lets a container wait. Any other is that it cannot be made.
 _IMAGE = re.compile(r"(?i)image|registry|signature")
-_STARTING = re.compile(r"|ContainerCreating|PodInitializing")
 # Events that make alerts of their node: no volume is attached or mounted there, or no sandbox is made.
 _OF_NODE = re.compile(
     r"^(FailedCreatePodSandBox|FailedAttachVolume|FailedMapVolume|FailedMountOnFilesystemMismatch) |"
     r"MountVolume.MountDevice failed|MountVolume.SetUp failed .*(rpc error|mount failed|CSI driver)"
 )
 _REPEATED = 5
-_SAYS_WHY = re.compile(
-    r"Failed.*|Unhealthy|NetworkNotReady|InspectFailed|ErrImageNeverPull"
-)  # reasons of events
 
 
 def not_running(inputs: CheckInput, parameters: Mapping[str, Any]) -> Found:
@@ -80,10 +84,12 @@ def _problems_of(pod: Pod, inventory: Inventory, since: datetime) -> Iterator[st
     node = inventory.nodes.get(pod.spec.node_name)
     if pod.metadata.deletion_timestamp is not None or node is None or is_node_ready(node) is not True:
         return
-    ends = [(one, end) for one, end in _ends(pod) if end.finished_at is not None and end.finished_at >= since]
+    ends = [
+        (one, end) for one, end in ends_of(pod) if end.finished_at is not None and end.finished_at >= since
+    ]
     if any(end.reason == "OOMKilled" for _, end in ends):
         yield "oom"
-    waiting = {one.state.waiting.reason for one in _statuses(pod) if one.state.waiting is not None}
+    waiting = {one.state.waiting.reason for one in statuses_of(pod) if one.state.waiting is not None}
     is_unready = any(one.type == "Ready" and one.status == "False" for one in pod.status.conditions or ())
     if not holds_resources(pod):
         return
@@ -93,7 +99,7 @@ def _problems_of(pod: Pod, inventory: Inventory, since: datetime) -> Iterator[st
         one.restart_count >= _CRASHES and end.exit_code and _was_short(end) for one, end in ends
     ):
         yield "crash"
-    elif not all(map(_STARTING.fullmatch, waiting)):
+    elif not all(map(STARTING.fullmatch, waiting)):
         yield "container"
     elif (is_unready or pod.status.phase == "Pending") and not _is_of_node(pod, inventory):
         yield "ready"
@@ -106,7 +112,7 @@ def _was_short(end: ContainerStateTerminated) -> bool:
 
 def _is_of_node(pod: Pod, inventory: Inventory) -> bool:
     """Whether its events are such that the checks of events on nodes tell."""
-    last = _last_event(pod, inventory)
+    last = last_event(pod, inventory)
     return (
         last is not None
         and last.times >= _REPEATED
@@ -175,60 +181,18 @@ def _texts(pods: Sequence[Pod], problem: str, inventory: Inventory) -> tuple[str
 
 def _text(pod: Pod, problem: str, inventory: Inventory) -> str:
     """Return where the pod is, why its container waits or how it ended, and what its events say."""
-    said: list[str] = []
-    for one in _statuses(pod):
-        waiting = one.state.waiting
-        if waiting is not None and not _STARTING.fullmatch(waiting.reason):
-            explained = waiting.message or explain_exit(None, waiting.reason)
-            said.append(listed(filter(None, (waiting.reason, explained)), ":"))
+    said = waiting_texts(pod)
     if problem in ("crash", "oom"):
-        last = max(
-            (end for _, end in _ends(pod) if end.exit_code or end.reason),
-            key=lambda end: str(end.finished_at),
-            default=None,
-        )
-        if last is not None:
-            said = [
-                sentence(
-                    "{reason} with {exit_code}: {explained}",
-                    reason=last.reason or sentence("it ended"),
-                    exit_code=last.exit_code,
-                    explained=explain_exit(last.exit_code, last.reason),
-                )
-            ]
+        if (end := last_end(pod)) is not None:
+            said = [end_text(end)]
     else:
-        last_event = _last_event(pod, inventory)
-        events = [f"{last_event.reason}: {last_event.message}"] if last_event is not None else []
+        last = last_event(pod, inventory)
+        events = [f"{last.reason}: {last.message}"] if last is not None else []
         said = events if problem == "image" and events else [*said, *events]
     reason = listed(dict.fromkeys(said), ";") or sentence("its phase is {phase}", phase=pod.status.phase)
     return sentence(
         "{pod} on {node}: {reason}", pod=pod.metadata.name, node=pod.spec.node_name, reason=reason
     )
-
-
-def _last_event(pod: Pod, inventory: Inventory) -> Event | None:
-    """Return the last of the pod's events that say why it does not run."""
-    meta = pod.metadata
-    events = [
-        event
-        for event in inventory.select(EVENTS, by_involved_object, f"{meta.namespace}/Pod/{meta.name}")
-        if event.last_seen is not None
-        and _SAYS_WHY.fullmatch(event.reason)
-        and not event.message.startswith("Error: ")
-    ]
-    return max(events, key=lambda event: (event.last_seen, event.metadata.name), default=None)
-
-
-def _statuses(pod: Pod) -> tuple[ContainerStatus, ...]:
-    return (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
-
-
-def _ends(pod: Pod) -> Iterator[tuple[ContainerStatus, ContainerStateTerminated]]:
-    """Yield the ends of the pod's containers, of this run and of the one before."""
-    for one in _statuses(pod):
-        for end in (one.last_state.terminated, one.state.terminated):
-            if end is not None:
-                yield one, end
 
 
 CHECKS = (

@@ -19,6 +19,7 @@ def names_of(cluster: Cluster | None, rules: Mapping[str, Rule], teams: Iterable
             NameKind.RACK: _racks(cluster),
             NameKind.TRAINING: _trainings(cluster),
             NameKind.VOLUME: _volumes(cluster),
+            NameKind.POD: _pods(cluster),
             NameKind.ALERT: tuple(dict.fromkeys(rule.name for rule in rules.values())),
             NameKind.TEAM: tuple(teams),
             NameKind.RUNBOOK: runbook_names(),
@@ -46,6 +47,15 @@ def _volumes(cluster: Cluster | None) -> Sequence[str]:
         return ()
     try:
         return tuple(cluster.inventory().all(PERSISTENT_VOLUME_CLAIMS))
+    except SourceError:
+        return ()
+
+
+def _pods(cluster: Cluster | None) -> Sequence[str]:
+    if cluster is None:
+        return ()
+    try:
+        return tuple(cluster.inventory().pods)
     except SourceError:
         return ()
 

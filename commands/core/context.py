@@ -82,6 +82,7 @@ class Defaults:
     dns_selector: Mapping[str, str] = field(default_factory=lambda: {"k8s-app": "kube-dns"})
     pull_secret: str = ""  # namespace/name of the registry secret to copy for each new training
     training_images: tuple[str, ...] = ("*",)  # patterns
+    stacks_image: str = ""  # of containers that `pod stacks` adds
     training_queues: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # pattern of queues -> the teams

@@ -19,6 +19,7 @@ _LISTING = {
     "node": "node list --all",
     "training": "training list --all",
     "volume": "volume list",
+    "pod": "pod list --all",
     "runbook": "runbook",
 }
 

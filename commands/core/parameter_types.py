@@ -24,6 +24,7 @@ class NameKind(StrEnum):
     NODE = "node"
     TRAINING = "training"
     RACK = "rack"
+    POD = "pod"
     VOLUME = "volume"
     TEAM = "team"
     RUNBOOK = "runbook"
@@ -203,6 +204,8 @@ MATCHERS = MatchersType()
 NODE = NameType(NameKind.NODE)
 TRAINING = NameType(NameKind.TRAINING)
 RACK = NameType(NameKind.RACK)
+POD = NameType(NameKind.POD)
+POD_OR_TRAINING = NameType(NameKind.POD, NameKind.TRAINING)
 VOLUME = NameType(NameKind.VOLUME)
 TEAM = NameType(NameKind.TEAM)
 INCIDENT = NameType(NameKind.INCIDENT)

@@ -29,6 +29,7 @@ async def thread_names(origin: Origin, snapshot: StoreSnapshot, rules: Mapping[s
         NameKind.NODE: shared.node,
         NameKind.TRAINING: _training(shared, incident),
         NameKind.VOLUME: shared.volume,
+        NameKind.POD: f"{shared.namespace}/{shared.pod}" if shared.namespace and shared.pod else "",
         NameKind.RUNBOOK: _runbook(incident, rules),
         NameKind.PLAN: await _plan(incident, snapshot),
         NameKind.SILENCE: _only(

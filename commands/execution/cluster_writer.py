@@ -1,6 +1,6 @@
 """The only writer to Kubernetes. Every write carries our field manager and may be a dry run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from collectors.cluster import kinds
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import Sentence, sentence
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesError
+from collectors.sources.kubernetes.exec_stream import ExecOutput, run_in_container
 from commands.execution.object_refs import JsonValue, ObjectRef, ref_of
 from commands.execution.preconditions import first_missing, value_at
 
@@ -233,6 +234,15 @@ class ClusterWriter:
                 ),
                 temporary=False,
             )
+
+    async def execute(
+        self, ref: ObjectRef, container: str, command: Sequence[str], *, seconds: float
+    ) -> ExecOutput:
+        """Run a program in a container of the pod, and return what it printed and its exit code."""
+        headers = self.user.headers if self.user else ()
+        return await run_in_container(
+            self._client, ref.namespace, ref.name, container, command, seconds=seconds, headers=headers
+        )
 
     async def _write(
         self, method: str, path: str, body: JsonValue, *, dry_run: bool, content_type: str = ""

@@ -11,12 +11,12 @@ from commands.core.command import Answer, Command, DeniedError
 from commands.core.confirmation import already, namespaces_of, no_plan
 from commands.core.context import CommandContext
 from commands.core.parameter_types import PLAN, reason_option
+from commands.core.plan_undo import PlanName, journal_of, stored_plan, undo
 from commands.execution.job_runs import JobRun
 from commands.execution.plan import Plan, PlanState
 from commands.execution.plan_outcome import end_unbegun
 from commands.execution.preview import details
 from commands.gates.price import price_of
-from commands.plan.undo import PlanName, journal_of, stored_plan, undo
 from commands.plan.waiting import ListPlans, listing
 
 

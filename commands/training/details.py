@@ -1,6 +1,5 @@
 """Messages about trainings: the list and the details of one. Pure."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -23,12 +22,12 @@ from collectors.cluster.indexes import by_involved_object, by_namespace
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS
 from collectors.cluster.objects import Event
-from collectors.facts.one_line import one_line
 from collectors.facts.redaction import Redactor
 from collectors.facts.sentences import counted, listed, sentence, word
 from collectors.facts.workload_keys import shown_kind
 from collectors.trainings.exit_codes import explain_exit
 from collectors.trainings.training import Rank, Training, TrainingState
+from commands.core.event_lines import event_lines
 from commands.core.lookups import age
 from commands.training.failure_cause import blamed, cause_text
 from commands.training.no_sign import no_sign
@@ -209,24 +208,8 @@ def _ranks(training: Training) -> Table:
 def _events(training: Training, inventory: Inventory, now: datetime, redactor: Redactor) -> list[Block]:
     if reason := inventory.missing_reason(EVENTS):
         return [Context(text=text(sentence("Events cannot be seen: {reason}", reason=reason)))]
-    found = sorted(_events_of(training, inventory), key=lambda event: str(event.last_seen), reverse=True)
-    # Every rank tends to have the same event: show it once, with a count.
-    times: Counter[tuple[str, str]] = Counter()
-    newest: dict[tuple[str, str], Event] = {}
-    for event in found:
-        key = (event.reason, event.message)
-        times[key] += event.times
-        newest.setdefault(key, event)
-    lines = tuple(
-        sentence(
-            "{age} ago  {reason}: {message}",
-            age=age(event.last_seen, now),
-            reason=event.reason,
-            message=one_line(redactor.clean(event.message), 160)
-            + (f" (x{times[key]})" if times[key] > 1 else ""),
-        )
-        for key, event in list(newest.items())[:MAX_EVENTS]
-    )
+    # Every rank tends to have the same event: it is shown once, with a count.
+    lines = event_lines(_events_of(training, inventory), now, redactor, most=MAX_EVENTS)
     return [Preformatted(lines=lines)] if lines else []
 
 

@@ -3,17 +3,14 @@
 import re
 from dataclasses import dataclass
 
-from alerts.cards.message import Attachment, Context, Message, Preformatted
-from alerts.cards.text import bold, text
-from collectors.facts.redaction import Redactor
-from collectors.facts.results import SourceError
-from collectors.facts.sentences import Sentence, listed, said_by, sentence, word
+from alerts.cards.message import Message
+from alerts.cards.text import bold
+from collectors.facts.sentences import Sentence, listed, sentence, word
 from collectors.trainings.training import Rank, Training
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
+from commands.core.pod_lines import PodLog, lines_of, log_message
 
-LINES_SHOWN = 40  # in the answer itself; the full log is attached
-MAX_TEXT = 256 << 10  # characters
 _RANK = re.compile(r"(?:(?P<role>[a-z][a-z0-9-]*?)[- ]?)?(?P<index>\d{1,5})")
 
 
@@ -39,29 +36,17 @@ async def show_logs(training: Training, action: ShowLogs, context: CommandContex
                 index=rank.index,
             )
         )
-    lines, source = await _lines(training, rank, action, context)
-    whole = Redactor(context.defaults.redact, limit=MAX_TEXT).clean("\n".join(lines))
-    shown = whole.splitlines()
-    files: tuple[Attachment, ...] = ()
-    if len(shown) > LINES_SHOWN:
-        files = (Attachment(name=f"{training.name}-{rank.role}-{rank.index}.log", content=whole),)
-    said = sentence("from {source}", source=source)
-    if files:
-        said = sentence(
-            "from {source}; the last {shown} of {lines} lines, the rest is in the file",
-            source=source,
-            shown=LINES_SHOWN,
-            lines=len(shown),
-        )
-    named = bold(f"{training.shown}, {rank.role} {rank.index}")
-    return Message(
-        title=text(sentence("{rank}: the log of {pod}", rank=named, pod=rank.pod)),
-        blocks=(
-            Preformatted(lines=tuple(shown[-LINES_SHOWN:]) or ("(no lines)",)),
-            Context(text=text(said)),
-        ),
-        attachments=files,
+    log = PodLog(
+        namespace=training.namespace,
+        pod=rank.pod,
+        tail=action.tail,
+        previous=action.previous,
+        waits=_waits(rank),
     )
+    lines, source = await lines_of(log, context)
+    named = bold(f"{training.shown}, {rank.role} {rank.index}")
+    title = sentence("{rank}: the log of {pod}", rank=named, pod=rank.pod)
+    return log_message(title, lines, source, f"{training.name}-{rank.role}-{rank.index}.log", context)
 
 
 def find_rank(training: Training, given: str) -> Rank:
@@ -98,72 +83,11 @@ def find_rank(training: Training, given: str) -> Rank:
     )
 
 
-async def _lines(
-    training: Training, rank: Rank, action: ShowLogs, context: CommandContext
-) -> tuple[list[str], str]:
-    problem: str = sentence("the settings give no access to its pods")
-    if context.cluster.pod_logs is not None:
-        try:
-            found = await context.cluster.pod_logs.logs(
-                training.namespace, rank.pod, tail=action.tail, previous=action.previous
-            )
-            if found.strip() or context.cluster.logs is None:
-                source = (
-                    sentence("the Kubernetes API, previous run")
-                    if action.previous
-                    else sentence("the Kubernetes API")
-                )
-                return found.splitlines(), source
-            problem = sentence("the Kubernetes API has no lines of it")
-        except SourceError as error:
-            problem = _api_problem(rank, error)
-    if context.cluster.logs is None:
-        raise UnusableError(
-            sentence(
-                "There is no log of {pod}: {problem}, and the settings name no log store.",
-                pod=rank.pod,
-                problem=problem,
-            )
-        )
-    where = {"namespace": training.namespace, "pod": rank.pod}
-    try:
-        stored = await context.cluster.logs.lines(where=where, at=context.now, tail=action.tail)
-    except SourceError as error:
-        raise UnusableError(
-            sentence(
-                "There is no log of {pod}: {problem}; the log store: {error}",
-                pod=rank.pod,
-                problem=problem,
-                error=said_by(error),
-            )
-        ) from error
-    if not stored:
-        raise UnusableError(
-            sentence(
-                "There is no log of {pod}: {problem}, and the log store has no lines of it.",
-                pod=rank.pod,
-                problem=problem,
-            )
-        )
-    lines = [f"{line.at:%H:%M:%S} {line.text}" for line in stored]
-    if action.previous:
-        return lines, sentence(
-            "the log store, because {problem}; it has the lines of all runs", problem=problem
-        )
-    return lines, sentence("the log store, because {problem}", problem=problem)
-
-
-def _api_problem(rank: Rank, reason: SourceError) -> str:
-    if reason.status == 404:
-        return sentence("the pod is gone")
-    if reason.status == 400:  # its container waits, or there is no previous run
-        return (
-            sentence(
-                "its container is not running ({reason}: {explanation})",
-                reason=rank.reason,
-                explanation=rank.explanation,
-            )
-            if rank.reason
-            else said_by(reason)
-        )
-    return said_by(reason)
+def _waits(rank: Rank) -> str:
+    if not rank.reason:
+        return ""
+    return sentence(
+        "its container is not running ({reason}: {explanation})",
+        reason=rank.reason,
+        explanation=rank.explanation,
+    )

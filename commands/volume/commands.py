@@ -15,6 +15,8 @@ from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Evict, Patch
 from commands.training.workload_steps import suspend_rights
 from commands.volume.freeze import FreezeVolume, freeze
+from commands.volume.mend_mounts import MEND
+from commands.volume.thaw import ThawVolume, thaw
 from commands.volume.volume_list import LIST_VOLUMES
 from commands.volume.volume_names import unseen_notes, volume_named
 
@@ -66,6 +68,15 @@ def _user(user: VolumeUser) -> Text:
 
 
 _VOLUME = click.Argument(["volume"], type=VOLUME)
+_FREEZE_RIGHTS = RightsOfKinds(
+    lambda: (
+        *Patch.rights("", "nodes"),
+        *Patch.rights("batch", "cronjobs"),
+        Right(group="batch", resources=("cronjobs",), verbs=("list",)),
+        *Evict.rights("", "pods"),
+        *suspend_rights(),
+    )
+)
 
 COMMANDS = (
     LIST_VOLUMES,
@@ -97,15 +108,7 @@ COMMANDS = (
             ask_owners_option(),
         ),
         plan=freeze,
-        rights=RightsOfKinds(
-            lambda: (
-                *Patch.rights("", "nodes"),
-                *Patch.rights("batch", "cronjobs"),
-                Right(group="batch", resources=("cronjobs",), verbs=("list",)),
-                *Evict.rights("", "pods"),
-                *suspend_rights(),
-            )
-        ),
+        rights=_FREEZE_RIGHTS,
         example='volume freeze vision/checkpoints --node gpu-a04 --reason "its unmap failed"',
         details=(
             "The volume is named by a claim, by its PersistentVolume, or as pool/image; other claims of the same image "
@@ -117,4 +120,21 @@ COMMANDS = (
             "for a storage admin. Undo lifts the cordons and starts the writers again."
         ),
     ),
+    Command(
+        noun="volume",
+        verb="thaw",
+        summary="Thaw a frozen volume: start its writers again, and lift the cordons of the freeze.",
+        action=ThawVolume,
+        parameters=(_VOLUME,),
+        plan=thaw,
+        rights=_FREEZE_RIGHTS,
+        example="volume thaw vision/checkpoints",
+        details=(
+            "It reverts the last freeze of the volume that stands, as `plan undo` does, and the preview shows the "
+            "commands by which a storage admin looks at the image first, filled in; Yardmaster runs none of them. "
+            "Where the image is still attached to a node on which no pod uses it, a second person confirms it: a "
+            "second writer destroys the file system. VolumeAttachments are never deleted."
+        ),
+    ),
+    MEND,
 )

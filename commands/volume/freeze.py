@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from collectors.cluster.inventory import Inventory
-from collectors.facts.sentences import listed, sentence
+from collectors.facts.sentences import Sentence, listed, sentence
 from collectors.volume_use import VolumeUse, VolumeUser
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
@@ -63,9 +63,9 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
         title=sentence("Freeze {volume}", volume=name),
         stages=tuple(stages),
         disrupts=tuple(writers.disrupts),
+        decided=(frozen(use.image, listed(use.claims)),),
         stakes=stakes,
         ask_owners=action.ask_owners,
-        decided=(sentence("freeze {image} of {claims}", image=use.image, claims=listed(use.claims)),),
         notes=(
             *writers.notes,
             *notes,
@@ -80,6 +80,11 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
             ),
         ),
     )
+
+
+def frozen(image: str, claims: str) -> Sentence:
+    """Return what a freeze decides, by which it is found again."""
+    return sentence("freeze {image} of {claims}", image=image, claims=claims)
 
 
 def _name(use: VolumeUse) -> str:

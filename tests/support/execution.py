@@ -21,6 +21,7 @@ from commands.execution.steps import (
     Create,
     Delete,
     Evict,
+    Exec,
     NodeJob,
     Order,
     Patch,
@@ -96,9 +97,14 @@ EFFECTS: Mapping[type[Step], tuple[tuple[str, str], ...]] = {
     Running: (),
     Record: (),
     NodeJob: (("ADDED", "mend"), ("MODIFIED", "mend"), ("DELETED", "mend")),  # its controller ends it
+    Exec: (),
     Order: (("ADDED", "order"), ("MODIFIED", "obedient"), ("DELETED", "order")),  # its controller obeys it
     Call: (),
 }
+
+
+async def _stacks(*_named: object) -> tuple[bytes, int]:
+    return b'Process 7: python\nThread 7 (idle): "MainThread"\n    train (train.py:3)\n', 0
 
 
 def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
@@ -119,6 +125,18 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
         },
         namespace="default",
     )
+    busy = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "busy"},
+        "spec": {"nodeName": "gpu-a01", "containers": [{"name": "main", "image": "busy:1"}]},
+        "status": {
+            "phase": "Running",
+            "containerStatuses": [{"name": "main", "restartCount": 0, "state": {"running": {}}}],
+        },
+    }
+    kube.create(busy, namespace="default", keep_status=True)
+    kube.execs = _stacks
     labels = {"app": "dns"}
     kube.create(
         {
@@ -173,6 +191,13 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
             description="run mend on gpu-a01",
             start_within=5,
             run_within=5,
+        ),
+        Exec(
+            ref=ObjectRef(api="v1", kind="Pod", name="busy", namespace="default"),
+            description="look",
+            tool="py-spy",
+            container="main",
+            seconds=5,
         ),
         Order(
             ref=ObjectRef(api="v1", kind="ConfigMap", name="obedient", namespace="default"),

@@ -128,6 +128,26 @@ class KubernetesClient:
         self, api: ApiClient, request: KubernetesRequest, *, seconds: float
     ) -> aiohttp.ClientResponse:
         """Send a request and return the response, its body unread; the caller closes it. Raises aiohttp's errors."""
+        headers = await self._headers(api, request)
+        query = f"?{urlencode(request.params)}" if request.params else ""
+        url = str(api.configuration.host).rstrip("/") + request.path + query
+        answer = await api.rest_client.request(  # type: ignore[no-untyped-call]
+            request.method, url, headers=headers, body=request.body, _request_timeout=seconds
+        )
+        response: aiohttp.ClientResponse = answer.response
+        return response
+
+    async def websockets(
+        self, method: str, path: str, headers: tuple[tuple[str, str], ...]
+    ) -> tuple[aiohttp.ClientSession, CIMultiDict[str]]:
+        """Return the session of the calls and the headers with the credentials, to open a websocket with."""
+        rest = self.api.rest_client
+        if rest.pool_manager is None:
+            rest.pool_manager = rest._create_pool_manager()
+        request = KubernetesRequest(method=method, path=path, headers=headers)
+        return rest.pool_manager, await self._headers(self.api, request)
+
+    async def _headers(self, api: ApiClient, request: KubernetesRequest) -> CIMultiDict[str]:
         plain: dict[str, str] = {"Accept": "application/json", **api.default_headers}
         await api.update_params_for_auth(
             plain, [], ["BearerToken"], request.path, request.method, request.body
@@ -141,13 +161,7 @@ class KubernetesClient:
                 headers.add(name, value)
             else:
                 headers[name] = value
-        query = f"?{urlencode(request.params)}" if request.params else ""
-        url = str(api.configuration.host).rstrip("/") + request.path + query
-        answer = await api.rest_client.request(  # type: ignore[no-untyped-call]
-            request.method, url, headers=headers, body=request.body, _request_timeout=seconds
-        )
-        response: aiohttp.ClientResponse = answer.response
-        return response
+        return headers
 
     async def reload(self) -> None:
         """Read tokens and exec credentials again; after a failure the old ones stay, and the next 401 shows it."""

@@ -12,6 +12,7 @@ NEAR = 0.75  # how alike a mistyped name is, 1 is the same
 _NEAR_A_WORD = 0.85  # the same for a name that looks like any word
 MAX_NEAR = 3
 _IN_TWO_WORDS = (NameKind.NODE, NameKind.RACK)
+_IN_NAMESPACES = (NameKind.VOLUME, NameKind.POD)  # whose namespace people leave out; all in lower case
 _LOOKS_LIKE_A_NAME = re.compile(r"(?=.*[0-9/-])[\w./-]{3,}", re.ASCII)
 
 
@@ -25,17 +26,24 @@ class KnownNames:
         """Return what the word may name, and its name as it is written there."""
         found = {kind: word.lower() for kind, shape in ROW_IDS.items() if shape.fullmatch(word.lower())}
         for kind, names in self.names.items():
+            if kind is NameKind.POD:  # there may be 50,000, all in lower case
+                found |= {kind: word.lower()} if word.lower() in names else {}
+                continue
             for name in names:
                 if name.lower() == word.lower():
                     found[kind] = name
         if NameKind.TRAINING not in found and word.lower() in self._short_names():
             found[NameKind.TRAINING] = word.lower()
-        claims = [
-            one for one in self.names.get(NameKind.VOLUME, ()) if one.lower().endswith(f"/{word.lower()}")
-        ]
-        if NameKind.VOLUME not in found and len(claims) == 1:
-            found[NameKind.VOLUME] = claims[0]
+        for kind in _IN_NAMESPACES:
+            if kind not in found and (name := self._with_namespace(kind, word.lower())):
+                found[kind] = name
         return found
+
+    def _with_namespace(self, kind: NameKind, word: str) -> str:
+        """Return the name in a namespace that the word is the end of; empty if there is none, or several."""
+        end = f"/{word}"
+        named = [one for one in self.names.get(kind, ()) if one.endswith(end)]
+        return named[0] if len(named) == 1 else ""
 
     def whole_in(self, tokens: Sequence[LineToken]) -> list[LineToken]:
         """Return the tokens with a name in two words as one: `rack b` is `rack-b`, `gpu b03` is `gpu-b03`."""

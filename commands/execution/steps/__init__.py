@@ -4,6 +4,7 @@ from commands.execution.steps.call import Call
 from commands.execution.steps.create import Create
 from commands.execution.steps.delete import Delete
 from commands.execution.steps.evict import Evict
+from commands.execution.steps.exec import Exec
 from commands.execution.steps.nodejob import NodeJob
 from commands.execution.steps.order import Order
 from commands.execution.steps.patch import Patch
@@ -21,6 +22,7 @@ Step = (
     | Wait
     | Running
     | Record
+    | Exec
     | NodeJob
     | Order
     | Call
@@ -31,6 +33,7 @@ __all__ = [
     "Create",
     "Delete",
     "Evict",
+    "Exec",
     "NodeJob",
     "Order",
     "Patch",

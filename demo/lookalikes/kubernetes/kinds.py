@@ -70,7 +70,7 @@ BUILT_IN: tuple[Kind, ...] = (
         nodes Node cluster - status no
         persistentvolumeclaims PersistentVolumeClaim ns r status pvc
         persistentvolumes PersistentVolume cluster r status pv
-        pods Pod ns gr status,log,eviction,binding,resize,ephemeralcontainers po
+        pods Pod ns gr status,log,exec,eviction,binding,resize,ephemeralcontainers po
         replicationcontrollers ReplicationController ns g status,scale rc
         resourcequotas ResourceQuota ns r status quota
         secrets Secret ns - - -

@@ -13,6 +13,7 @@ from demo.lookalikes.kubernetes.bootstrap import create_first_objects
 from demo.lookalikes.kubernetes.cluster import Cluster
 from demo.lookalikes.kubernetes.controllers import Settings, run_controllers
 from demo.lookalikes.kubernetes.deletion import DeleteOptions
+from demo.lookalikes.kubernetes.execution import Execs
 from demo.lookalikes.kubernetes.faults import Faults, Matcher, RecordedRequest
 from demo.lookalikes.kubernetes.kinds import Kind
 from demo.lookalikes.kubernetes.logs import Logs
@@ -157,6 +158,15 @@ class KubernetesLookalike:
         return path
 
     # Fault injection, and the requests that arrived.
+
+    @property
+    def execs(self) -> Execs | None:
+        """What programs in containers print: of a namespace, a pod, a container and a command."""
+        return self._server.execs
+
+    @execs.setter
+    def execs(self, execs: Execs | None) -> None:
+        self._server.execs = execs
 
     @property
     def requests(self) -> Sequence[RecordedRequest]:

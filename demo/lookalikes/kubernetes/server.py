@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +19,7 @@ from demo.lookalikes.kubernetes.authorization import (
 from demo.lookalikes.kubernetes.cluster import Cluster
 from demo.lookalikes.kubernetes.discovery import VERSION, discovered
 from demo.lookalikes.kubernetes.errors import RefusedError, bad_request
+from demo.lookalikes.kubernetes.execution import Execs, run_exec
 from demo.lookalikes.kubernetes.faults import Faults, RecordedRequest
 from demo.lookalikes.kubernetes.listing import body as list_body
 from demo.lookalikes.kubernetes.listing import page
@@ -55,6 +57,7 @@ class ApiServer:
         self._faults = faults
         self._now = now
         self._authorizer = Authorizer(cluster.store, cluster.kinds)
+        self.execs: Execs | None = None
         self.requests: deque[RecordedRequest] = deque(maxlen=recorded)
 
     def application(self) -> web.Application:
@@ -142,11 +145,15 @@ class ApiServer:
             case "list", "":
                 part = page(cluster.store, parsed)
                 return _json(200, shape.many(parsed, part) if shape.many else list_body(parsed, part))
-            case "get", ("" | "status" | "resize"):
+            case "get", ("" | "status" | "resize" | "ephemeralcontainers"):
                 return _json(200, shape.one(cluster.get(parsed.kind, parsed.namespace, parsed.name)))
             case "get", "scale":
                 stored = cluster.get(parsed.kind, parsed.namespace, parsed.name)
                 return _json(200, encode(read_scale(parsed.kind, stored.tree)))
+            case (("get" | "create"), "exec"):
+                for verb in ("get", "create"):  # a websocket is opened with GET, and runs something
+                    self._permit(user, replace(_attributes(parsed), verb=verb))
+                return await run_exec(cluster, self.execs, parsed, request)
             case "get", "log":
                 text = await read_log(cluster, self._logs, parsed, self._now())
                 return web.Response(body=text, content_type="text/plain")

@@ -8,6 +8,7 @@ import yaml
 from demo.lookalikes.kubernetes.authorization import User
 from demo.lookalikes.kubernetes.cluster import Cluster
 from demo.lookalikes.kubernetes.deletion import DeleteOptions, delete_options_from
+from demo.lookalikes.kubernetes.ephemeral import with_ephemeral_containers
 from demo.lookalikes.kubernetes.errors import RefusedError, bad_request
 from demo.lookalikes.kubernetes.eviction import evict
 from demo.lookalikes.kubernetes.listing import page
@@ -139,6 +140,10 @@ def _patched(cluster: Cluster, request: ResourceRequest, body: Any, content_type
     if part == "resize":
         old = cluster.get(kind, namespace, name)
         return cluster.resize(old, check_resize(old.tree, change(old.tree)), dry_run=request.dry_run)
+    if part == "ephemeralcontainers":
+        old = cluster.get(kind, namespace, name)
+        added = with_ephemeral_containers(old.tree, change(old.tree))
+        return cluster.resize(old, added, dry_run=request.dry_run)
     if part not in ("", "status"):
         raise RefusedError(
             405, "MethodNotAllowed", "the server does not allow this method on the requested resource"

@@ -8,14 +8,14 @@ import pytest
 from collectors.facts.results import SourceError
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.plan import StepState
-from commands.execution.steps import Call, Evict, Patch, Record, Running, Scale, Step, Wait, step_kind
+from commands.execution.steps import Call, Evict, Exec, Patch, Record, Running, Scale, Step, Wait, step_kind
 from commands.execution.steps.step_kind import PARTS, StepKind
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import EFFECTS, executor, furnished, journalled, plan_of
 from tests.support.memory_store import MemoryStore
 
 KINDS = get_args(Step)
-WITHOUT_A_WRITE = (Wait, Running, Record, Call)  # nothing is sent to the cluster
+WITHOUT_A_WRITE = (Wait, Running, Record, Call, Exec)  # nothing is sent to the cluster
 
 
 def test_every_file_of_the_folder_is_a_kind() -> None:

@@ -42,7 +42,8 @@ async def journal_of(plan: Plan, context: CommandContext) -> tuple[StepRecord, .
 NAMED = 8  # steps that cannot be undone, in the notes of an undo
 
 
-async def undo(named: PlanName, context: CommandContext) -> PlanDraft:
+async def undo(named: PlanName, context: CommandContext, *, by: str = "plan undo") -> PlanDraft:
+    """Return the draft that reverts a plan. `by`: the command that the actor runs, and must be allowed to."""
     plan = await stored_plan(named, context)
     if plan.undone_by:
         raise UnusableError(
@@ -66,7 +67,7 @@ async def undo(named: PlanName, context: CommandContext) -> PlanDraft:
                 "Plan `{plan}` is still finishing its current step: try again in a moment.", plan=plan.id
             )
         )
-    await _check_permission(plan, context)
+    await _check_permission(plan, context, by)
     records = await _settled(plan, context)
     if not can_undo(plan, records):
         raise UnusableError(sentence("Plan `{plan}` did nothing that can be undone.", plan=plan.id))
@@ -159,12 +160,12 @@ def _reverted(steps: Sequence[Step], inverses: Mapping[int, Step]) -> tuple[Step
     return (*found, *after.get(None, ()))
 
 
-async def _check_permission(plan: Plan, context: CommandContext) -> None:
+async def _check_permission(plan: Plan, context: CommandContext, by: str) -> None:
     """Raise DeniedError unless the actor may undo the plan."""
     for one in context.undoing:
         if await one.is_own(plan, context):
             return
-    if (denied := context.refusal("plan undo")) is not None:
+    if (denied := context.refusal(by)) is not None:
         raise DeniedError(denied, plan=plan.id)
     if (denied := context.refusal(plan.command, *namespaces_of(plan.steps))) is not None:
         raise DeniedError(

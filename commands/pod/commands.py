@@ -1,0 +1,41 @@
+"""The commands of `pod`, for any pod of the cluster."""
+
+import click
+
+from commands.core.command import Command
+from commands.core.parameter_types import POD
+from commands.pod.clean import CLEAN
+from commands.pod.delete_pod import DELETE
+from commands.pod.pod_list import LIST_PODS
+from commands.pod.pod_logs import LOGS, READ_LOGS
+from commands.pod.show_pod import ShowPod, ShowPodEvents, events, show
+from commands.pod.stacks import STACKS
+
+_POD = click.Argument(["pod"], type=POD)
+
+COMMANDS = (
+    LIST_PODS,
+    Command(
+        noun="pod",
+        verb="show",
+        summary="Show a pod: whose it is, why it does not run, its containers, events and last lines.",
+        action=ShowPod,
+        parameters=(_POD,),
+        read=show,
+        rights=(READ_LOGS,),
+        example="pod show vision/detr-worker-3",
+    ),
+    Command(
+        noun="pod",
+        verb="events",
+        summary="Show the events of a pod.",
+        action=ShowPodEvents,
+        parameters=(_POD,),
+        read=events,
+        example="pod events vision/detr-worker-3",
+    ),
+    LOGS,
+    STACKS,
+    DELETE,
+    CLEAN,
+)

@@ -1,0 +1,73 @@
+"""The table of what each rule offers: its commands, what of them may run by itself, and what undoes it."""
+
+from typing import Any
+
+from alerts.rules import Rule
+from bot.evaluation.rulebook import read_rulebook
+from bot.settings.schema import RulesSettings
+from collectors.facts.sentences import said_by
+from commands.command_catalogue import CATALOGUE
+from commands.core.command import Command, UnusableError
+from commands.core.parsing import find
+
+# What undoes the effect of each command that plans. A command that is missing here fails a test.
+UNDONE_BY: dict[str, str] = {
+    "node reboot": "Undo, while it has not been rebooted: the request is taken back",
+    "node restart-agent": "nothing: its DaemonSet has started another pod",
+    "node cordon": "`plan undo`, `node uncordon`",
+    "node drain": "`plan undo` lifts the cordon; no pod comes back",
+    "node uncordon": "`plan undo`",
+    "node repair": "nothing; each repair says what it leaves",
+    "gpu free": "`plan undo`, until the owner has answered",
+    "training stop": "nothing: a launch starts it anew",
+    "volume freeze": "`volume thaw`",
+    "volume thaw": "`plan undo`, `volume freeze`",
+    "volume mend-mounts": "`plan undo`",
+    "dns scale": "`plan undo`",
+    "pod delete": "nothing; a controller makes another one",
+    "pod clean": "nothing: they have ended",
+    "pod stacks": "nothing needs to be: it only reads",
+}
+
+
+def actions_part() -> str:
+    """Return how many rules offer a command that plans, and a row for each rule, by pack."""
+    rules = sorted(read_rulebook(RulesSettings()).rules, key=lambda one: one.id)
+    planned = sum(bool(planned_commands(rule)) for rule in rules)
+    lines = [
+        f"{planned} of {len(rules)} rules offer a command that plans. People look at the others, for the "
+        "reason on their page.",
+        "",
+        "| Rule | Offers | May run by itself | Undone by |",
+        "|---|---|---|---|",
+    ]
+    return "\n".join([*lines, *map(_row, rules)])
+
+
+def planned_commands(rule: Rule) -> tuple[str, ...]:
+    """Return the commands among a rule's actions that make a plan."""
+    found = (_command(line) for line in rule.template.actions)
+    return tuple(dict.fromkeys(one.name for one in found if one.plan is not None))
+
+
+def _command(line: str) -> Command[Any]:
+    try:
+        return find(line.split(), CATALOGUE)
+    except UnusableError as error:
+        raise ValueError(f"{line}: {said_by(error)}") from error
+
+
+def _row(rule: Rule) -> str:
+    planned = planned_commands(rule)
+    offers = "<br>".join(
+        f"`{_named(line)}`" for line in rule.template.actions if _command(line).plan is not None
+    )
+    itself = f"`{rule.template.remediation}`" if rule.template.remediation else ""
+    undone = "<br>".join(UNDONE_BY[name] for name in planned)
+    page = f"[why nobody presses a button](../alerts/packs/runbooks/{rule.template.runbook}.md)"
+    return f"| {rule.name} | {offers or page} | {itself} | {undone} |"
+
+
+def _named(line: str) -> str:
+    """Return a line without the reason that it gives."""
+    return line.partition(" --reason")[0]
