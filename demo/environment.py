@@ -25,6 +25,7 @@ from demo.lookalikes.slack.lookalike import Members
 from demo.parts.prometheus import PrometheusServer, import_openmetrics
 from demo.scenario import Fault
 from demo.world.kube.api import Access
+from demo.world.layout import Layout
 from demo.world.world import Settings as WorldSettings
 from demo.world.world import World
 
@@ -73,6 +74,7 @@ class EnvironmentOptions:
     """What to start. Without `cluster` and `elasticsearch_url` the look-alikes are used."""
 
     folder: Path
+    layout: Layout | None = None  # of the simulated cluster, if it is not the demo's own
     cluster: ClusterAccess | None = None
     elasticsearch_url: str = ""
     slack_port: int = 0
@@ -144,6 +146,7 @@ async def start_environment(options: EnvironmentOptions) -> AsyncIterator[Enviro
                     access=Access(url=cluster.url, token=cluster.token, ca_file=cluster.ca_file),
                     elasticsearch_url=address,
                     past=options.past,
+                    layout=options.layout,
                     samples=samples,
                     count_window=timedelta(minutes=5) * options.factor,
                     initial_faults=options.initial_faults,

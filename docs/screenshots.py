@@ -40,11 +40,11 @@ async def take_pictures(into: Path) -> list[Path]:
     with TemporaryDirectory(prefix="yardmaster-pictures-") as folder:
         async with (
             start_environment(EnvironmentOptions(folder=Path(folder), initial_faults=idle)) as environment,
-            _page(environment) as page,
+            chromium_page(environment) as page,
         ):
             for fault in scenarios["hot-gpu"].faults:
                 environment.start_fault(fault)
-            first = _message(page, "is hot")
+            first = newest_message(page, "is hot")
             await expect(first).to_be_visible(timeout=TIMEOUT)
             timestamp = await first.get_attribute("data-ts")
             card = page.get_by_role("main").locator(f"article[data-ts='{timestamp}']")
@@ -52,12 +52,12 @@ async def take_pictures(into: Path) -> list[Path]:
             await expect(card).to_contain_text("gpu-b03 is too hot: ", timeout=TIMEOUT)
             await expect(card.get_by_role("img", name="Chart from")).to_be_visible(timeout=TIMEOUT)
             files = [
-                await _picture(card, into / "card.png"),
-                await _picture(card, into / "card-narrow.png", width=NARROW),
+                await take_picture(card, into / "card.png"),
+                await take_picture(card, into / "card-narrow.png", width=NARROW),
             ]
             await card.get_by_role("button", name="Cordon gpu-b03").click()
-            preview = _message(page, "Cordon gpu-b03?")
-            files.append(await _picture(preview, into / "preview.png", width=MIDDLE))
+            preview = newest_message(page, "Cordon gpu-b03?")
+            files.append(await take_picture(preview, into / "preview.png", width=MIDDLE))
             await preview.get_by_role("button", name="Confirm").click()
             await expect(card).to_contain_text("Done:", timeout=TIMEOUT)
             await card.get_by_role("button", name="repl").first.click()
@@ -65,14 +65,16 @@ async def take_pictures(into: Path) -> list[Path]:
             await expect(thread).to_contain_text("Undo", timeout=TIMEOUT)
             await page.set_viewport_size({"width": MIDDLE, "height": 860})
             await thread.get_by_text("Undo").last.scroll_into_view_if_needed()  # a chart is above it
-            files.append(await _picture(thread, into / "thread.png", width=MIDDLE, height=860))
+            files.append(await take_picture(thread, into / "thread.png", width=MIDDLE, height=860))
             await page.get_by_role("button", name="Close thread").click()
-            await _type(page, "/yard node list")
-            files.append(await _picture(_message(page, "nodes fine"), into / "node-list.png", width=MIDDLE))
-            await _type(page, "/yard help")
-            usage = _message(page, "Available commands")
-            files.append(await _picture(usage, into / "help.png", width=MIDDLE))
-            files.append(await _picture(await _home(page), into / "home.png", width=WIDE, height=680))
+            await type_line(page, "/yard node list")
+            files.append(
+                await take_picture(newest_message(page, "nodes fine"), into / "node-list.png", width=MIDDLE)
+            )
+            await type_line(page, "/yard help")
+            usage = newest_message(page, "Available commands")
+            files.append(await take_picture(usage, into / "help.png", width=MIDDLE))
+            files.append(await take_picture(await _home(page), into / "home.png", width=WIDE, height=680))
             files.append(await _launch(page, environment, into / "launch.png"))
             files.append(await _request(page, environment, into / "request.png"))
             for fault in scenarios["volume-format"].faults:
@@ -82,7 +84,7 @@ async def take_pictures(into: Path) -> list[Path]:
             await expect(lost).to_contain_text(
                 "Almost everything on vision-detr/coco-images", timeout=TIMEOUT
             )
-            files.append(await _picture(lost, into / "data-loss.png"))
+            files.append(await take_picture(lost, into / "data-loss.png"))
             for fault in scenarios["rack-power"].faults:
                 environment.start_fault(fault)
             many = (
@@ -90,7 +92,7 @@ async def take_pictures(into: Path) -> list[Path]:
             )
             await expect(many).to_contain_text("KubeNodeNotReady on 4", timeout=TIMEOUT)
             await expect(many).to_contain_text("The whole list is attached", timeout=TIMEOUT)
-            files.append(await _picture(many, into / "storm.png"))
+            files.append(await take_picture(many, into / "storm.png"))
             files.append(await _blind(page, environment, into / "blind.png"))
             return files
 
@@ -98,26 +100,26 @@ async def take_pictures(into: Path) -> list[Path]:
 async def _launch(page: Page, environment: Environment, file: Path) -> Path:
     await _open(page, environment, "ana", "vision")
     line = "training launch vision-mnist --image registry.local/train:1 --workers 1 --gpus 8 -- --epochs 3"
-    await _type(page, f"/yard {line}")
-    await _message(page, "Launch vision-mnist").get_by_role("button", name="Confirm").click()
-    running = _message(page, "vision-mnist: running")
+    await type_line(page, f"/yard {line}")
+    await newest_message(page, "Launch vision-mnist").get_by_role("button", name="Confirm").click()
+    running = newest_message(page, "vision-mnist: running")
     await expect(running).to_contain_text("1 of 1 run", timeout=TIMEOUT)
-    return await _picture(running, file, width=MIDDLE)
+    return await take_picture(running, file, width=MIDDLE)
 
 
 async def _request(page: Page, environment: Environment, file: Path) -> Path:
     await _open(page, environment, "bo", "speech")
-    await _message(page, "speech-tts/tts").get_by_role("button", name="Free speech-tts/tts").click()
-    await _message(page, "Request 8 idle GPUs").get_by_role("button", name="Confirm").click()
-    return await _picture(_message(page, "still needed?"), file, width=MIDDLE)
+    await newest_message(page, "speech-tts/tts").get_by_role("button", name="Free speech-tts/tts").click()
+    await newest_message(page, "Request 8 idle GPUs").get_by_role("button", name="Confirm").click()
+    return await take_picture(newest_message(page, "still needed?"), file, width=MIDDLE)
 
 
 async def _blind(page: Page, environment: Environment, file: Path) -> Path:
     """The card about a Prometheus that does not answer."""
     environment.start_fault(Fault(fault="prometheus"))
-    card = _message(page, "Yardmaster cannot see")
+    card = newest_message(page, "Yardmaster cannot see")
     await expect(card).to_be_visible(timeout=TIMEOUT)
-    await _picture(card, file)
+    await take_picture(card, file)
     environment.end_fault("prometheus")
     return file
 
@@ -129,7 +131,7 @@ async def _open(page: Page, environment: Environment, person: str, channel: str)
     await page.get_by_role("button", name=channel).first.click()
 
 
-async def _type(page: Page, line: str) -> None:
+async def type_line(page: Page, line: str) -> None:
     await page.get_by_role("textbox", name="Message").first.fill(line)
     await page.keyboard.press("Enter")
 
@@ -145,7 +147,7 @@ async def _home(page: Page) -> Locator:
 
 
 @asynccontextmanager
-async def _page(environment: Environment) -> AsyncIterator[Page]:
+async def chromium_page(environment: Environment) -> AsyncIterator[Page]:
     """The look-alike's page, seen by dana, who is on call."""
     program = find_program("chromium", "chromium-browser", "google-chrome", get_it="apt-get install chromium")
     async with async_playwright() as playwright:
@@ -158,12 +160,12 @@ async def _page(environment: Environment) -> AsyncIterator[Page]:
         await browser.close()
 
 
-def _message(page: Page, text: str) -> Locator:
+def newest_message(page: Page, text: str) -> Locator:
     """The newest message of the channel with this text."""
     return page.get_by_role("main").get_by_test_id("message").filter(has_text=text).last
 
 
-async def _picture(
+async def take_picture(
     element: Locator,
     file: Path,
     *,

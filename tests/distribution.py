@@ -34,6 +34,7 @@ GROUPS = {
     "tests/commands/training/test_two_kinds_named_job.py": "kubernetes",
     "tests/commands/volume/test_freezing_servers.py": "kubernetes",
     "tests/demo/world/test_real_control_plane.py": "kubernetes",
+    "tests/helm/test_each_verb.py": "kubernetes",
     "tests/helm/test_on_a_real_cluster.py": "kubernetes",
     "tests/real/test_kubernetes_part.py": "kubernetes",
     "tests/contract/elasticsearch": "real demo",

@@ -13,6 +13,7 @@ from collectors.facts.sentences import Sentence, counted, listed, sentence
 
 SHOWN = 2  # trainings: a line on a phone
 NAMED = 8  # names of alerts that others sent
+LONGEST_NAME = 256  # characters: Kubernetes has none that is longer
 _OBJECTS = ("volume", "training", "workload", "service")  # what an alert without a node may be about
 
 
@@ -25,15 +26,20 @@ def concerned(incident: Incident, context: IncidentContext) -> Text:
         object_ = next(filter(None, map(subject.words().get, _OBJECTS)), "")
         about = place if subject.node or subject.pod or not object_ else object_
         label = bold("Alert: ") if len(names) == 1 else bold("Alerts: ")
-        shown = joined(", ", [*map(code, names[:NAMED]), *([text("…")] if len(names) > NAMED else [])])
+        shown = joined(", ", [*map(_name, names[:NAMED]), *([text("…")] if len(names) > NAMED else [])])
         return joined(
-            " · ", [text(bold("Where: "), code(about)), text(label, shown), *([who] if who else [])]
+            " · ", [text(bold("Where: "), _name(about)), text(label, shown), *([who] if who else [])]
         )
     where = text(bold("Where: "), code(place))
     if not who:
         return where
     is_in_title = all(word.casefold() in headline(incident).casefold() for word in place.split())
     return who if is_in_title else text(where, " · ", who)
+
+
+def _name(of: str) -> Text:
+    """Return a name as code. One without end would leave no room for what comes after it."""
+    return text(code(of if len(of) <= LONGEST_NAME else f"{of[: LONGEST_NAME - 1]}…"))
 
 
 def received_names(incident: Incident) -> Sequence[str]:

@@ -124,6 +124,7 @@ PYTORCHJOBS = _cache(
 )
 TFJOBS = _cache("/apis/kubeflow.org/v1/tfjobs", objects.TFJob, indexes=(by_namespace, by_owner))
 MPIJOBS = _cache("/apis/kubeflow.org/v1/mpijobs", objects.MPIJob, indexes=(by_namespace, by_owner))
+RAYJOBS = _cache("/apis/ray.io/v1/rayjobs", objects.RayJob, indexes=(by_namespace, by_owner))
 VCJOBS = _cache(
     "/apis/batch.volcano.sh/v1alpha1/jobs",
     objects.VolcanoJob,

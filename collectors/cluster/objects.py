@@ -28,6 +28,7 @@ from collectors.cluster.pods import (
     PodSpec,
     PodStatus,
 )
+from collectors.cluster.ray_jobs import RayJob
 from collectors.cluster.storage import (
     PersistentVolume,
     PersistentVolumeClaim,
@@ -78,6 +79,7 @@ __all__ = [
     "PodStatus",
     "PyTorchJob",
     "Quantities",
+    "RayJob",
     "ReplicaSet",
     "ResourceClaim",
     "ResourceClaimTemplate",

@@ -7,7 +7,7 @@ from typing import Any
 
 from collectors.cluster.inventory import Inventory
 from collectors.facts.workload_keys import shown_kind
-from collectors.trainings import job, jobset, mpijob, pytorchjob, tfjob, vcjob
+from collectors.trainings import job, jobset, mpijob, pytorchjob, rayjob, tfjob, vcjob
 from collectors.trainings.composition import compose_trainings
 from collectors.trainings.reading_kind import ReadingKind
 from collectors.trainings.training import Training
@@ -19,6 +19,7 @@ KINDS: tuple[ReadingKind[Any], ...] = (
     tfjob.KIND,
     mpijob.KIND,
     vcjob.KIND,
+    rayjob.KIND,
 )
 
 

@@ -4,7 +4,7 @@ from collectors.facts.sentences import listed, sentence
 from collectors.facts.workload_keys import shown_kind
 from collectors.trainings.training import Training
 from commands.core.command import UnusableError
-from commands.training import job, jobset, mpijob, pytorchjob, tfjob, vcjob
+from commands.training import job, jobset, mpijob, pytorchjob, rayjob, tfjob, vcjob
 from commands.training.writing_kind import WritingKind
 
 DEFAULT_KIND = job.KIND
@@ -15,6 +15,7 @@ _WRITTEN = (
     tfjob.KIND,
     mpijob.KIND,
     vcjob.KIND,
+    rayjob.KIND,
 )
 KINDS = {kind.name: kind for kind in _WRITTEN}
 BY_OPTION = {kind.option: kind for kind in KINDS.values() if kind.launching}  # those that can be launched

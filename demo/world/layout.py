@@ -24,6 +24,7 @@ class NodeSpec:
 
     name: str
     rack: str
+    row: int = 1  # of racks: they share a switch, cooling and power
     address: str
     pod_net: str  # the first three octets of its pod network, such as 10.244.3
     pool: str  # large, small (GPU servers) or infra
@@ -144,6 +145,7 @@ def demo_layout(*, gpu_nodes: int = 16, racks: int = 4, gpus: int = 8, infra: in
             NodeSpec(
                 name=f"gpu-{rack}{place:02d}",
                 rack=f"rack-{rack}",
+                row=number // per_rack // 2 + 1,
                 address=f"10.0.{number // per_rack}.{10 + place}",
                 pod_net=f"10.244.{number + 10}",
                 pool="small" if place == per_rack else "large",

@@ -20,6 +20,7 @@ from alerts.incidents.events import IncidentEventType
 from alerts.incidents.incident import Incident
 from alerts.received import ReceivedAlert
 from alerts.silences import Silence
+from alerts.store import StoreError
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.channels.inbox import Inbox, InboxDependencies
@@ -31,6 +32,7 @@ from bot.evaluation.recorder import CardRouting, IncidentRecorder
 from bot.live_cluster import LiveCluster
 from bot.receiving.alert_inbox import AlertInbox
 from bot.receiving.receiver import BusyError, Inlet, Receiver
+from bot.store.inbox_file import InboxFile
 from bot.store.sql_store import SqlStore
 from collectors.facts.labels import Labels
 from collectors.facts.topology import Topology
@@ -49,6 +51,7 @@ from tests.support.slack_in_process import SlackInProcess
 from tests.support.yard import DANA, EVERYTHING
 
 AnyStore = MemoryStore | SqlStore
+AnyBodies = MemoryBodies | InboxFile
 BACK_AFTER = 2.0  # seconds until the next process runs
 MOST_STARTS = 3  # a process that cannot be started again and again is lost
 LONGEST = 900.0  # seconds, at most, until nothing is left to do
@@ -67,17 +70,20 @@ class Verdict:
 
 @dataclass(slots=True, kw_only=True)
 class CrashScenario:
-    """The outside, and the process between. `open_store` opens the same store for each process."""
+    """The outside, and the process between. `open_store` opens the same store for each process, `open_bodies` what
+    its inbox keeps; `killed` is called at the moment at which one is killed, and when it has ended."""
 
     open_store: Callable[[], Awaitable[AnyStore]]
     close_store: Callable[[AnyStore], Awaitable[None]]
+    open_bodies: Callable[[], Awaitable[AnyBodies]]
+    killed: Callable[[], None] = lambda: None
     disturb: Callable[[SlackInProcess], None] = lambda _slack: None
     clock: LoopClock = field(default_factory=LoopClock)
     slack: SlackInProcess = field(init=False)
+    killer: Killer | None = None  # of the first process, while it runs
     _began: float = 0.0  # loop time
     _store: AnyStore | None = None
     _inbox: AlertInbox | None = None
-    _bodies: MemoryBodies = field(default_factory=MemoryBodies)
     _intake: Intake | None = None
 
     async def run(self, kill_at: int = 0) -> Verdict:
@@ -87,17 +93,20 @@ class CrashScenario:
         loop = asyncio.get_running_loop()
         self._began = loop.time()
         outside = loop.create_task(self._outside())
-        killer = Killer(kill_at)
+        killer = self.killer = Killer(kill_at, on_strike=self.killed)
 
         async def until_the_end() -> None:
             await asyncio.wait([outside, killer.running], return_when=asyncio.FIRST_COMPLETED)
 
-        was_killed = await killer.execute(self._process(await self.open_store()), until_the_end)
+        was_killed = await killer.execute(
+            self._process(await self.open_store(), await self.open_bodies()), until_the_end
+        )
+        self.killer = None
         for _ in range(MOST_STARTS):
             if outside.done():
                 break
             await asyncio.sleep(BACK_AFTER)
-            again = loop.create_task(self._process(await self.open_store()))
+            again = loop.create_task(self._process(await self.open_store(), await self.open_bodies()))
             await asyncio.wait([outside, again], return_when=asyncio.FIRST_COMPLETED)
             again.cancel()
             await asyncio.wait([again])
@@ -105,24 +114,26 @@ class CrashScenario:
         await self.slack.settled()
         return Verdict(faults=tuple(await self._faults()), points=killer.count, was_killed=was_killed)
 
-    async def _process(self, store: AnyStore) -> None:
+    async def _process(self, store: AnyStore, bodies: AnyBodies) -> None:
         """All of ours that has to do with alerts and lines, until it is killed. The store is open.
 
         A store that is being opened is killed by a signal only (tests/stories/test_kills.py): in one operating system
         process, the connection that is left would keep its lock.
         """
         try:
-            await self._parts(store)
+            await self._parts(store, bodies)
         finally:
             self._store = self._inbox = self._intake = None
+            await bodies.close()
             await self.close_store(store)
+            self.killed()
 
-    async def _parts(self, store: AnyStore) -> None:
+    async def _parts(self, store: AnyStore, bodies: AnyBodies) -> None:
         channel = channel_id("slack", self.slack.id)
         recorder = IncidentRecorder(CLUSTER, store, CardRouting(default=channel))
         inlet = Inlet(recorder=recorder, topology=lambda: Topology(cluster=CLUSTER), rules=dict)
         receiver = Receiver({CLUSTER: inlet}, store, self.clock, lasts=timedelta(minutes=5))
-        alerts = AlertInbox(receiver, self._bodies, store, self.clock)
+        alerts = AlertInbox(receiver, bodies, store, self.clock)
         context = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
         reconciler = Reconciler(
             store,
@@ -249,8 +260,11 @@ class CrashScenario:
         """Return what is stored; None while nothing of ours runs."""
         if self._store is None:
             return None
-        async with self._store.read() as snapshot:
-            return list(await snapshot.rows(row).find())
+        try:
+            async with self._store.read() as snapshot:
+                return list(await snapshot.rows(row).find())
+        except StoreError:  # it was killed meanwhile
+            return None
 
     async def _count(self, row: type[Any], count: int) -> bool:
         rows = await self._rows(row)

@@ -11,12 +11,14 @@ _PROCESS: ContextVar["Killer | None"] = ContextVar("process", default=None)
 class Killer:
     """Counts the awaits at which `run`, and whatever tasks it starts, wait; ends `run` at the chosen one.
 
-    0 ends it at none. Senders, people and servers that a test runs beside it are not counted.
+    0 ends it at none; `on_strike` is called at that moment. Senders, people and servers that a test runs beside it are
+    not counted.
     """
 
-    def __init__(self, at: int = 0) -> None:
+    def __init__(self, at: int = 0, *, on_strike: Callable[[], None] = lambda: None) -> None:
         self.count = 0
         self._at = at
+        self._on_strike = on_strike
         self._run: asyncio.Task[None] | None = None
 
     @property
@@ -50,6 +52,7 @@ class Killer:
         """Count an await of the current task; at the chosen one it is cancelled, and with it the whole process."""
         self.count += 1
         if self.count == self._at:
+            self._on_strike()
             self.running.cancel()
             current = asyncio.current_task()
             if current is not None and current is not self.running:

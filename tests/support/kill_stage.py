@@ -15,6 +15,7 @@ from typing import Any
 import aiohttp
 
 from demo.lookalikes.slack.state.messages import Message
+from tests.support.alert_sender import AlertSender, Posted, firing, over
 from tests.support.light import TOKEN
 from tests.support.light_stage import CHANNEL, Light
 from tests.support.process import Process, listens_at_a_free_port
@@ -25,31 +26,30 @@ WAIT = 120.0  # seconds
 
 @dataclass(slots=True, kw_only=True)
 class KillStage:
-    """The stage, the address at which each process listens, and what was sent so far."""
+    """The stage, what sends to the address at which each process listens, and what was sent so far."""
 
     stage: Light
-    address: str
-    http: aiohttp.ClientSession
+    sender: AlertSender
     nodes: list[str] = field(default_factory=list)  # with an alert that was taken
     ended: list[str] = field(default_factory=list)
     silenced: list[str] = field(default_factory=list)
     acknowledged: list[str] = field(default_factory=list)
-    _began: dict[str, str] = field(default_factory=dict)
+    _sent: dict[str, Posted] = field(default_factory=dict)  # by node
 
     @classmethod
     @asynccontextmanager
     async def on(cls, stage: Light) -> AsyncGenerator["KillStage"]:
         """`stage` must not run a bot of its own."""
         stage.settings["incidents"] = {"storm_from": 1000}  # each alert has a card of its own
-        address = listens_at_a_free_port(stage)
-        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as http:
-            yield cls(stage=stage, address=address, http=http)
+        url = listens_at_a_free_port(stage)
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session:
+            yield cls(stage=stage, sender=AlertSender(session=session, url=url, headers=BEARER))
 
     async def round(self, moment: str) -> None:
         """Start a process, do what leads to this moment of MOMENTS, and kill it."""
         process = await Process.begin(self.stage)
         try:
-            await MOMENTS[moment](self, f"gpu-k{len(self._began):02}")
+            await MOMENTS[moment](self, f"gpu-k{len(self._sent):02}")
         finally:
             await process.end(signal.SIGKILL)
             self.stage.slack.forgive()
@@ -59,7 +59,7 @@ class KillStage:
         process = await Process.begin(self.stage)
         try:
             await self.stage.slack.until(self._is_shown, WAIT)
-            kept = await self._get("silences")
+            kept = await self._silences()
         finally:
             code = await process.end(signal.SIGTERM)
         silences = Counter(one["matchers"][0]["value"] for one in kept)
@@ -106,16 +106,10 @@ class KillStage:
         )
 
     async def send(self, node: str, *, is_over: bool = False) -> None:
-        """Send an alert until it is taken, as Prometheus does."""
-        now = self.stage.clock.now()
-        began = self._began.setdefault(node, now.isoformat())
-        alert = {
-            "labels": {"alertname": "LinkDown", "severity": "critical", "node": node},
-            "annotations": {"summary": f"A link of {node} is down."},
-            "startsAt": began,
-            "endsAt": (now if is_over else now + timedelta(hours=4)).isoformat(),
-        }
-        await self._post("alerts", [alert])
+        """Send an alert once, which is taken."""
+        labels = {"alertname": "LinkDown", "severity": "critical", "node": node}
+        alert = self._sent.setdefault(node, firing(labels, summary=f"A link of {node} is down."))
+        assert await self.sender.post([over(alert) if is_over else alert])
         if is_over:
             self.ended.append(node)
         elif node not in self.silenced:
@@ -124,7 +118,10 @@ class KillStage:
     async def silence(self, node: str) -> None:
         matcher = {"name": "node", "value": node, "isRegex": False, "isEqual": True}
         ends = (self.stage.clock.now() + timedelta(hours=4)).isoformat()
-        await self._post("silences", {"matchers": [matcher], "endsAt": ends, "comment": "replaced"})
+        body = {"matchers": [matcher], "endsAt": ends, "comment": "replaced"}
+        address, headers = f"{self.sender.url}/api/v2/silences", self.sender.headers
+        async with self.sender.session.post(address, json=body, headers=headers) as answer:
+            assert answer.status == 200, await answer.text()
         self.silenced.append(node)
 
     async def acknowledge(self, node: str) -> None:
@@ -134,12 +131,9 @@ class KillStage:
         await self.stage.slack.until(lambda: self.stage.slack.envelopes[-1].acked, WAIT)
         self.acknowledged.append(node)
 
-    async def _post(self, path: str, body: Any) -> None:
-        async with self.http.post(f"{self.address}/api/v2/{path}", json=body, headers=BEARER) as answer:
-            assert answer.status == 200, await answer.text()
-
-    async def _get(self, path: str) -> list[Mapping[str, Any]]:
-        async with self.http.get(f"{self.address}/api/v2/{path}", headers=BEARER) as answer:
+    async def _silences(self) -> list[Mapping[str, Any]]:
+        address, headers = f"{self.sender.url}/api/v2/silences", self.sender.headers
+        async with self.sender.session.get(address, headers=headers) as answer:
             assert answer.status == 200, await answer.text()
             return list(await answer.json())
 

@@ -26,6 +26,9 @@ class MemoryBodies:
         await asyncio.sleep(0)
         return sorted(self.kept.items())
 
+    async def close(self) -> None:
+        """Do nothing: the bodies stay, as in a file."""
+
     async def drop(self, last: int) -> None:
         await asyncio.sleep(0)
         self.kept = {number: body for number, body in self.kept.items() if number > last}

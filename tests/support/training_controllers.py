@@ -308,6 +308,62 @@ def _volcano_job() -> KindController:
     )
 
 
+def _ray_job() -> KindController:
+    """A RayJob, whose pods a RayCluster owns. There is none here: its name stands in the pods' owners all the same."""
+    states = {
+        "Suspended": "Suspended",
+        "Created": "Initializing",
+        "Running": "Running",
+        "Succeeded": "Complete",
+    }
+
+    def pods(one: Any) -> list[MadePod]:
+        name, cluster = one["metadata"]["name"], one["spec"]["rayClusterSpec"]
+        head = cluster["headGroupSpec"]["template"]
+        made = [(f"{name}-c1-head", "head", "headgroup", head)]
+        for group in cluster["workerGroupSpecs"]:
+            of = group["groupName"]
+            made += [
+                (f"{name}-c1-{of}-{at}", "worker", of, group["template"]) for at in range(group["replicas"])
+            ]
+        return [
+            MadePod(
+                name=pod,
+                role=type_,
+                template=template,
+                labels={"ray.io/node-type": type_, "ray.io/group": group, "ray.io/cluster": f"{name}-c1"},
+                annotations={},
+            )
+            for pod, type_, group, template in made
+        ]
+
+    def end(_one: Any, seen: Seen) -> str:
+        """The head stands for the job that Ray runs: its end is the job's."""
+        if "Failed" in seen.phases():
+            return "Failed"
+        return "Succeeded" if set(seen.phases("head")) == {"Succeeded"} else ""
+
+    def status(one: Any, state: str) -> dict[str, Any]:
+        made = {
+            "jobDeploymentStatus": states.get(state, "Failed"),
+            "rayClusterName": f"{one['metadata']['name']}-c1",
+        }
+        words = {"Succeeded": "SUCCEEDED", "Failed": "FAILED", "Running": "RUNNING"}
+        return {**made, **({"jobStatus": words[state]} if state in words else {})}
+
+    def is_over(one: Any) -> bool:
+        return (one.get("status") or {}).get("jobDeploymentStatus") in ("Complete", "Failed")
+
+    return KindController(
+        objects=kinds.RAYJOBS,
+        pods=pods,
+        is_suspended=lambda one: bool(one["spec"].get("suspend")),
+        end=end,
+        status=status,
+        is_over=is_over,
+    )
+
+
 # By the kind as it stands in keys. A Job needs none: the look-alike has the controllers of Kubernetes itself.
 CONTROLLERS: dict[str, KindController] = {
     row.objects.kind_in_keys: row
@@ -316,5 +372,6 @@ CONTROLLERS: dict[str, KindController] = {
         _operator_job(kinds.TFJOBS, "tfReplicaSpecs", ("Chief", "Worker")),
         _operator_job(kinds.MPIJOBS, "mpiReplicaSpecs", ("Launcher",)),
         _volcano_job(),
+        _ray_job(),
     )
 }

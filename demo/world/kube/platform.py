@@ -26,6 +26,9 @@ def node_labels(spec: NodeSpec) -> dict[str, str]:
         "topology.kubernetes.io/rack": spec.rack,
         "rack": spec.rack,
         "pool": spec.pool,
+        "network.topology.nvidia.com/leaf": f"leaf-{spec.row}",
+        "yardmaster.io/cooling-zone": f"cooling-{spec.row}",
+        "yardmaster.io/power-zone": f"power-{spec.row}",
     }
     if spec.gpus:
         major, minor, revision = DRIVER.split(".")

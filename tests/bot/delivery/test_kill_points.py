@@ -5,15 +5,16 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.support.crash_scenario import AnyStore, CrashScenario
+from tests.support.crash_scenario import AnyBodies, AnyStore, CrashScenario
 from tests.support.examples import by_profile
+from tests.support.memory_bodies import MemoryBodies
 from tests.support.memory_store import MemoryStore
 from tests.support.slack_in_process import SlackInProcess
 
 PARTS = 4  # that run beside each other
 
 
-def _refuses_and_loses(slack: SlackInProcess) -> None:
+def refuses_and_loses(slack: SlackInProcess) -> None:
     faults = slack.lookalike
     faults.lose_reply("chat.postMessage")
     faults.fail("chat.postMessage", "ratelimited", retry_after=7)
@@ -30,18 +31,23 @@ async def _does_nothing(_store: AnyStore) -> None:
 
 
 def _in_memory(disturb: Callable[[SlackInProcess], None]) -> CrashScenario:
-    store = MemoryStore()
+    store, bodies = MemoryStore(), MemoryBodies()
 
     async def open_store() -> AnyStore:
         return store
 
-    return CrashScenario(open_store=open_store, close_store=_does_nothing, disturb=disturb)
+    async def open_bodies() -> AnyBodies:
+        return bodies
+
+    return CrashScenario(
+        open_store=open_store, close_store=_does_nothing, open_bodies=open_bodies, disturb=disturb
+    )
 
 
 @pytest.mark.looptime(noop_cycles=2)
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_a_kill_at_any_await_loses_and_repeats_nothing(part: int) -> None:
-    await _kill_at_each(lambda _: _in_memory(_refuses_and_loses), itertools.count(part + 1, PARTS))
+    await _kill_at_each(lambda _: _in_memory(refuses_and_loses), itertools.count(part + 1, PARTS))
 
 
 @pytest.mark.looptime(noop_cycles=2)

@@ -38,6 +38,8 @@ NASTY = (
     "'; DROP TABLE alerts; --",
     "café ＠channel 一二三",
     "&lt;!channel&gt;",
+    f"password={SECRET}",
+    f"{SECRET} of gpu-a01",
 )
 texts = st.one_of(
     st.sampled_from(NASTY), st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60)
@@ -69,6 +71,10 @@ alerts = st.fixed_dictionaries(
 MENTION = re.compile(r"<(?!!date\^|https?://)[!@#][^>]*>|<!(?:channel|here|everyone)|<https://evil")
 
 
+def _name(number: int) -> str:
+    return f"Alert{number}x"
+
+
 async def _delivered(sent: list[dict[str, Any]]) -> tuple[StormStage, PostedAlerts]:
     stage = StormStage(topology=a_site({"gpu-a01": "ra", "gpu-b01": "rb"}))
     inlet = Inlet(recorder=stage.recorder, topology=lambda: stage.topology, rules=dict)
@@ -86,10 +92,12 @@ async def _delivered(sent: list[dict[str, Any]]) -> tuple[StormStage, PostedAler
 
 
 @share(0.5, deadline=None)
-@given(st.lists(alerts, min_size=1, max_size=6))
-async def test_each_alert_is_kept_and_its_card_is_taken_and_mentions_nobody(
+@given(st.lists(alerts, min_size=1, max_size=12))
+async def test_each_alert_is_kept_and_shown_and_its_card_is_taken_and_mentions_nobody(
     sent: list[dict[str, Any]],
 ) -> None:
+    for number, one in enumerate(sent):  # each has a name by which people can find it
+        one["labels"]["alertname"] = f"{_name(number)} {one['labels']['alertname']}"
     stage, read = await _delivered(sent)
     async with stage.store.read() as snapshot:
         kept = await snapshot.rows(Alert).find()
@@ -102,6 +110,9 @@ async def test_each_alert_is_kept_and_its_card_is_taken_and_mentions_nobody(
     outcomes = {call.outcome for call in stage.slack.lookalike.workspace.ledger}
     assert outcomes <= {"ok", "ratelimited"}
     assert len(stage.slack.cards) == len(cards)
+    shown = stage.slack.seen()
+    names = {one.id: one.labels["alertname"].split()[0] for one in kept}
+    assert [names[id] for id in notified if names[id] not in shown] == []
     for message in stage.slack.lookalike.everything(stage.slack.channel):
         assert not MENTION.search(rendered_json(message))
         assert SECRET not in json.dumps(message.body)

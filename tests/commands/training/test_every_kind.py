@@ -58,6 +58,7 @@ SPEC = TrainingSpec(
 FAILED: tuple[dict[str, Any], ...] = (
     {"conditions": [{"type": "Failed", "status": "True"}]},
     {"state": {"phase": "Failed"}},
+    {"jobDeploymentStatus": "Failed"},
 )
 
 
