@@ -11,6 +11,7 @@ from bot.jobs.agenda import Agenda
 from bot.jobs.daily_leases import DailyLeases, Readers
 from bot.jobs.due_catalogue import due_works
 from bot.jobs.event_loop_lag import EventLoopLag
+from bot.jobs.evidence_taker import EvidenceTaker
 from bot.jobs.hook_caller import HookCaller, hooks_of
 from bot.jobs.launch_watcher import LaunchWatcher
 from bot.jobs.lease_watcher import LeaseWatcher
@@ -53,7 +54,13 @@ def wire_jobs(
         impersonation=pipeline.impersonation,
         hooks=HookCaller(hooks_of(shared.settings), clock),
     )
-    plans = PlanRunner(store, executor, channel=channel, renew=pipeline.decisions.renew)
+    plans = PlanRunner(
+        store,
+        executor,
+        channel=channel,
+        renew=pipeline.decisions.renew,
+        before=EvidenceTaker(store, clusters, clock).take,
+    )
     unknown = UnknownSteps(store, executor, clock, errors=shared.errors)
     daily = DailyLeases(
         store,

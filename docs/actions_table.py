@@ -12,6 +12,8 @@ from commands.core.parsing import find
 
 # What undoes the effect of each command that plans. A command that is missing here fails a test.
 UNDONE_BY: dict[str, str] = {
+    "node reboot": "Undo, while it has not been rebooted: the request is taken back",
+    "node restart-agent": "nothing: its DaemonSet has started another pod",
     "node cordon": "`plan undo`, `node uncordon`",
     "node drain": "`plan undo` lifts the cordon; no pod comes back",
     "node uncordon": "`plan undo`",

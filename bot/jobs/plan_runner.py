@@ -26,10 +26,15 @@ async def as_it_is(_plan: Plan) -> bool:
     return True
 
 
+async def no_preparation(_plan: Plan) -> None:
+    """Do nothing before a plan."""
+
+
 class PlanRunner:
     """Owns all running plans. At start it resumes what an earlier process left.
 
-    `renew` plans again what a gate has held back, and returns whether it may begin.
+    `renew` plans again what a gate has held back, and returns whether it may begin. `before` is awaited before a plan
+    begins: it takes a few seconds at most, and raises nothing.
     """
 
     def __init__(
@@ -41,12 +46,14 @@ class PlanRunner:
         renew: Callable[[Plan], Awaitable[bool]] = as_it_is,
         pauses: tuple[float, ...] = RESUME_AFTER,
         gate_again: float = GATE_AGAIN,
+        before: Callable[[Plan], Awaitable[None]] = no_preparation,
     ) -> None:
         self._store = store
         self._executor = executor
         self._renew = renew
         self._pauses = pauses
         self._gate_again = gate_again
+        self._before = before
         self._channel = channel  # for plans that were not requested in a channel
         self._changed = asyncio.Event()
         self._running: set[str] = set()
@@ -126,6 +133,7 @@ class PlanRunner:
                 has_room = found.state is PlanState.WAITING and not await self._executor.is_held(found)
                 if has_room and not await self._renew(found):
                     return await self._stored(plan)
+                await self._before(found)
                 return await self._executor.execute(found)
             except Exception as error:
                 if not await self._has_store():  # then it may be to blame

@@ -11,6 +11,7 @@ from commands.node.drain import DRAIN
 from commands.node.extend import ExtendCordons, plan_extension
 from commands.node.hand_over import HandOverNodes, plan_hand_over
 from commands.node.history import HISTORY
+from commands.node.node_evidence import EVIDENCE
 from commands.node.node_list import LIST
 from commands.node.own_leases import UNDO_OF_LEASES, owns_leases
 from commands.node.reboot import REBOOT
@@ -48,6 +49,7 @@ COMMANDS = (
         example='node cordon gpu-a04 --reason "fan failure" --for 4h',
     ),
     DRAIN,
+    EVIDENCE,
     ACCEPT,
     REPAIR,
     REBOOT,

@@ -130,6 +130,7 @@ async def file(tmp_path: Path) -> Path:
             "inbox_marks",
             "job_runs",
             "members",
+            "node_evidence",
             "parents",
             "remediations",
             "training_notices",
