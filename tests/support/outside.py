@@ -15,6 +15,7 @@ import aiohttp
 from collectors.facts.clock import SystemClock
 from demo.lookalikes.slack import SlackLookalike
 from demo.lookalikes.slack.interactions.interaction import NotPossibleError
+from demo.lookalikes.slack.state.messages import Message
 from tests.support.alert_sender import AlertSender, firing, over
 from tests.support.light_stage import CHANNEL, Light
 from tests.support.slack_record import SlackRecord
@@ -122,22 +123,36 @@ class Outside:
         self.subjects.add(subject)
         line = f"/yard silence add deployment={subject} --for 24h --reason {comment}"
         await self._pause(1.0)
-        while (await self.stage.slack.types("dana", CHANNEL, line)).error:  # noqa: ASYNC110 - a person
-            await asyncio.sleep(1)
-        while comment not in await self.comments():  # noqa: ASYNC110 - she looks whether it is there
-            await asyncio.sleep(0.5)
+        while comment not in await self.comments():  # she looks whether it is there
+            given_up = self._given_up(comment)
+            while (await self.stage.slack.types("dana", CHANNEL, line)).error:  # noqa: ASYNC110 - a person
+                await asyncio.sleep(1)
+            while comment not in await self.comments() and self._given_up(comment) == given_up:  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.5)
         self.silences.add(comment)
         await self.sender.post_until_taken([firing(_labels(subject))])
         self.muted.add(subject)
 
     async def _presses(self, subject: str, label: str) -> None:
-        """Wait for the card, and press its button until Slack shows no error."""
+        """Wait for the card, and press its button until Slack shows no error and it is gone from the card."""
+        is_pressed, given_up = False, 0
         while True:
             for card in self.record.cards(subject):
-                with suppress(NotPossibleError):
-                    if not (await self.stage.slack.presses("dana", card, label)).error:
+                try:
+                    if not is_pressed or self._given_up("") > given_up:
+                        given_up = self._given_up("")
+                        is_pressed = not (await self.stage.slack.presses("dana", card, label)).error
+                except NotPossibleError:
+                    if is_pressed:
                         return
+                if is_pressed and not any(label in text for text in _buttons(card)):
+                    return
             await asyncio.sleep(0.5)
+
+    def _given_up(self, about: str) -> int:
+        """Return how often she read that a line was not answered, as the program stopped each time that it ran it."""
+        read = self.stage.slack.ephemerals("dana")
+        return sum("has not answered" in one.said and about in one.said for one in read)
 
     async def comments(self) -> list[str]:
         """Return the comments of the silences, as an Alertmanager would show them; none while the program is away."""
@@ -183,3 +198,14 @@ def _labels(subject: str) -> dict[str, str]:
         "namespace": "serving",
         "deployment": subject,
     }
+
+
+def _buttons(card: Message) -> list[str]:
+    """Return what stands on the buttons of a card."""
+    blocks = [block for part in card.attachments for block in part.get("blocks", ())]
+    return [
+        str(element.get("text", {}).get("text", "")) if isinstance(element.get("text"), dict) else ""
+        for block in blocks
+        for element in block.get("elements", ())
+        if isinstance(element, dict)
+    ]

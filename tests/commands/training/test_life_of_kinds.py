@@ -134,7 +134,7 @@ async def test_a_task_that_fails_fails_it_and_is_named_and_a_stop_leaves_nothing
     await stage.kube.end(last.pod, 137)
     over = await stage.until(TrainingState.FAILED)
     assert over.first_failure is not None
-    assert (over.first_failure.role, over.first_failure.index) == (last.role, last.index)
+    assert (over.first_failure.role, over.first_failure.pod) == (last.role, last.pod)
     assert "it was killed (SIGKILL)" in await stage.yard.say(f"training show {stage.name}")
     await stage.done(f"training stop {stage.name} --keep-namespace")
     await stage.until_without_pods()
