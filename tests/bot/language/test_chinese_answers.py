@@ -125,7 +125,9 @@ def test_a_card_has_no_english_left(incident: Incident, context: IncidentContext
 
 
 def test_english_is_noticed() -> None:
-    strange = Message(title=text("Strange things happen."), blocks=(Buttons(buttons=(Button(label="Explode"),)),))
+    strange = Message(
+        title=text("Strange things happen."), blocks=(Buttons(buttons=(Button(label="Explode"),)),)
+    )
     assert english_of(strange) == ["Strange", "things", "happen", "Explode"]
 
 
