@@ -93,7 +93,7 @@ def _is_meant(pod: Pod, action: CleanPods, context: CommandContext) -> bool:
         return False
     if ended is None or ended > context.now - action.older:
         return False
-    return bool(action.namespace) or fits_any(meta.namespace, context.granted("pod clean"))
+    return bool(action.namespace) or fits_any(meta.namespace, context.granted("pod clean") or ("*",))
 
 
 def _kept(pod: Pod, inventory: Inventory, context: CommandContext) -> _Kept | None:
@@ -171,7 +171,7 @@ CLEAN: Command[CleanPods] = Command(
     ),
     plan=clean,
     rights=Delete.rights("", "pods"),
-    relieves=("KubeObjectExplosion", "KubeletTooManyPods"),
+    relieves=("KubeObjectExplosion", "NodeFilesystemFullSoon"),
     example="pod clean --node gpu-a04 --evicted",
     details=sentence(
         "The oldest go first, {most} at most. Pods of trainings stay, as `training show` reads why they failed, and so "
