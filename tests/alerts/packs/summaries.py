@@ -33,14 +33,15 @@ def reword_summaries(path: Path) -> bool:
     text = path.read_text(encoding="utf-8")
     nodes = _fields(yaml.compose(text))["cases"].value
     changed = text
-    cases: Iterator[CheckCase | LogCase] = cases_of(text)
-    if path.parent.name == LOG_CASES_FOLDER.name:
-        cases = log_cases_of(text)
-    found = [_changes(node, case) for node, case in zip(nodes, cases, strict=True)]
+    found = [_changes(node, case) for node, case in zip(nodes, _cases_of(path, text), strict=True)]
     for first, last, now in sorted((one for changes in found for one in changes), reverse=True):
         changed = changed[:first] + now + changed[last:]
     path.write_text(changed, encoding="utf-8")
     return changed != text
+
+
+def _cases_of(path: Path, text: str) -> Iterator[CheckCase | LogCase]:
+    return log_cases_of(text) if path.parent.name == LOG_CASES_FOLDER.name else cases_of(text)
 
 
 def _changes(node: yaml.Node, case: CheckCase | LogCase) -> list[Change]:
