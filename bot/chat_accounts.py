@@ -24,15 +24,15 @@ _log = structlog.get_logger()
 
 
 class UnknownPersonError(UnusableError):
-    """This person cannot be looked up now. `is_member`: their account is known, and not an outsider's."""
+    """This person cannot be looked up now. `is_outsider`: that is what they were when they last could be."""
 
-    def __init__(self, *, is_member: bool) -> None:
+    def __init__(self, *, is_outsider: bool = False) -> None:
         super().__init__(
             sentence(
                 "Yardmaster cannot check who you are right now. Nothing was done: try again in a minute."
             )
         )
-        self.is_member = is_member
+        self.is_outsider = is_outsider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class People:
             account = await self._accounts.find(id, is_fresh=is_fresh)
         except SourceError as error:
             _log.warning("user lookup failed", user=id, error=str(error))
-            raise UnknownPersonError(is_member=known is not None and not known.is_outsider) from error
+            raise UnknownPersonError(is_outsider=known is not None and known.is_outsider) from error
         if account.is_outsider:
             return self._identified(Actor(id=id, name=account.name, is_guest=True))
         teams = [name for name, team in self._teams.items() if await self._is_in(id, team, is_fresh=is_fresh)]
@@ -103,7 +103,7 @@ class People:
             except SourceError as error:
                 _log.warning("user group lookup failed", group=group, error=str(error))
                 if error.temporary:
-                    raise UnknownPersonError(is_member=True) from error
+                    raise UnknownPersonError from error
                 continue  # such as a deleted group: nobody is in it
             if id in members:
                 return True

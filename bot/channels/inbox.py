@@ -152,7 +152,10 @@ class Inbox:
         self._left |= {one.id: one for one in now}
 
     async def _answer(self, interaction: Interaction) -> Answer | None:
-        """Return the answer; None for people who are not known to be members, and for outsiders who read why."""
+        """Return the answer; None for outsiders who read why.
+
+        Who cannot be looked up reads that, known or not: what somebody of ours sends is not lost in silence.
+        """
         try:
             return await self._carried_out(interaction)
         except StoreError as error:  # whatever is done is stored first
@@ -162,7 +165,7 @@ class Inbox:
         try:
             actor = await self._deps.people.actor(interaction.user_id)
         except UnknownPersonError as error:
-            return refused(said_by(error)) if error.is_member else None
+            return None if error.is_outsider else refused(said_by(error))
         if actor.is_guest:
             return self._refused_once(interaction.user_id)
         self._deps.on_interaction(interaction.channel)

@@ -26,6 +26,8 @@ from commands.node.cordon_state import is_node_of
 
 AGAIN_WHEN_GONE = timedelta(minutes=1)  # the lease of a node that is gone ends, once a list shows it too
 AGAIN_WITHOUT_A_CARD = timedelta(hours=1)
+AGAIN_TO_SEE = timedelta(seconds=5)
+SEEN_WITHIN = timedelta(minutes=5)  # after the end of a lease: so long a picture that is late is waited for
 
 _log = structlog.get_logger()
 
@@ -54,6 +56,8 @@ class LeaseReminder:
         node = await self._node(due)
         if node is not None and node.is_gone:
             return AGAIN_WHEN_GONE
+        if node is None and due.until is not None and now - due.until < SEEN_WITHIN:
+            return AGAIN_TO_SEE
         async with self._store.read() as snapshot:  # long where the lease does not name its plan
             plan = await plan_of(due, snapshot)
         async with self._store.unit() as unit:

@@ -20,6 +20,7 @@ _TEXTS: Mapping[str, str] = {
     "tuple": "must be a list",
     "dict": "must be a map of names and values",
     "model": "must be a section of settings",
+    "too_short": "must have at least one entry",
     "path": "must be the path of a file",
     "time_delta": "must be a duration: write it like 30s, 5m, 1h30m or 7d",
 }

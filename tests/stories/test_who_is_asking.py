@@ -64,3 +64,11 @@ async def test_a_person_who_cannot_be_checked_cannot_confirm_yet(tmp_path: Path)
         stage.slack.forgive()
         await stage.presses("dana", preview, "Confirm")
         await stage.plan_is("done")
+
+
+async def test_after_a_restart_somebody_who_cannot_be_looked_up_yet_reads_that(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        stage.slack.fail("users.info", 500, times=100)
+        assert UNKNOWN in (await stage.asks("dana", "node list")).said
+        stage.slack.forgive()
+        assert "gpu-a01" in (await stage.asks("dana", "node list")).said

@@ -22,6 +22,7 @@ _SUBRESOURCES: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
     "status": ("", "", "", ("get", "patch", "update")),
     "finalize": ("", "", "", ("update",)),
     "log": ("", "", "Pod", ("get",)),
+    "exec": ("", "", "PodExecOptions", ("create", "get")),
     "scale": ("autoscaling", "v1", "Scale", ("get", "patch", "update")),
     "eviction": ("policy", "v1", "Eviction", ("create",)),
     "binding": ("", "", "Binding", ("create",)),

@@ -127,6 +127,7 @@ async def file(tmp_path: Path) -> Path:
         later = (
             "acceptances",
             "breakers",
+            "daily_reminders",
             "inbox_marks",
             "job_runs",
             "members",
@@ -144,6 +145,8 @@ async def file(tmp_path: Path) -> Path:
             ("incidents", "parent"),
             ("incidents", "unanswered_since"),
             ("leases", "remind_at"),
+            ("reclaim_requests", "for_plan"),
+            ("reclaim_requests", "look_at"),
             ("reclaim_requests", "remind_at"),
             ("reclaim_requests", "settle_at"),
         ):

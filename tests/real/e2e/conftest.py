@@ -27,7 +27,7 @@ from tests.support.demo_stage import ScenarioPlayer, demo_stage
 
 
 def roles_of_the_chart(helm: Path, account: str) -> str:
-    """Return the roles that the chart installs for this service account, with every command enabled."""
+    """Return the roles and namespaces of the chart for this service account, with every command enabled."""
     _, _, home, name = account.split(":")
     argv = (
         *(helm, "template", "yard", CHART, "--namespace", home),
@@ -43,9 +43,11 @@ def roles_of_the_chart(helm: Path, account: str) -> str:
     )
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    roles = [role for role in yaml.safe_load_all(done.stdout) if role and "Role" in role["kind"]]
+    things = [thing for thing in yaml.safe_load_all(done.stdout) if thing]
+    spaces = [thing for thing in things if thing["kind"] == "Namespace"]
+    roles = [thing for thing in things if "Role" in thing["kind"]]
     assert {role["kind"] for role in roles} == {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
-    return yaml.safe_dump_all(roles)
+    return yaml.safe_dump_all([*spaces, *roles])
 
 
 @pytest.fixture(scope="module")

@@ -115,8 +115,8 @@ async def test_a_line_in_an_incidents_thread_is_for_its_cluster(two: Two) -> Non
     [
         ("node cordon gpu-a01 --reason hot please", "node cordon gpu-a01 --reason hot --cluster prod-b"),
         ("node show gpu-a0", "node show gpu-a01 --cluster prod-b"),
-        ("please reboot gpu-a01", "node drain gpu-a01 --cluster prod-b"),
-        ("please reboot gpu-a01 --cluster prod-a", "node drain gpu-a01 --cluster prod-a"),
+        ("please replace gpu-a01", "node drain gpu-a01 --cluster prod-b"),
+        ("please replace gpu-a01 --cluster prod-a", "node drain gpu-a01 --cluster prod-a"),
         ("node show gpu-a0 --cluster prod-a", "node show gpu-a01 --cluster prod-a"),
     ],
 )

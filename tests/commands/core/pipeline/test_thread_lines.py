@@ -130,13 +130,13 @@ async def test_outside_a_thread_it_has_no_meaning(yard: Yard) -> None:
 
 async def test_a_verb_that_does_not_exist_says_so_and_what_is_nearest(yard: Yard) -> None:
     await an_incident(yard)
-    message = (await reply(yard, "reboot it")).message
-    assert "No command can reboot yet. Nothing was done." in text_of(message)
-    assert lines(message) == [f"node drain {NODE}", f"node cordon {NODE}"]
-    answer = await yard.answer("reboot the datacenter")
+    message = (await reply(yard, "replace it")).message
+    assert "No command can replace yet. Nothing was done." in text_of(message)
+    assert lines(message) == [f"node drain {NODE}", f"node show {NODE}"]
+    answer = await yard.answer("replace the datacenter")
     assert answer is not None
     assert lines(answer.message) == []
-    assert "No command can reboot yet" in text_of(answer.message)
+    assert "No command can replace yet" in text_of(answer.message)
 
 
 async def test_a_complete_change_goes_straight_to_its_preview(yard: Yard) -> None:
