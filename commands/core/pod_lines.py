@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import click
+
 from alerts.cards.message import Attachment, Block, Context, Message, Preformatted
 from alerts.cards.text import text
 from collectors.facts.redaction import Redactor
@@ -10,9 +12,26 @@ from collectors.facts.results import SourceError
 from collectors.facts.sentences import Sentence, said_by, sentence
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
+from commands.core.parameter_types import WholeNumberType
+from commands.execution.rights import Right
 
+READ_LOGS = Right(group="", resources=("pods/log",), verbs=("get",))
 LINES_SHOWN = 40  # in the answer itself; the full log is attached
 MAX_TEXT = 256 << 10  # characters
+
+
+def log_options() -> tuple[click.Option, click.Option]:
+    """Return the options of each command that shows such lines: `--previous` and `--tail`."""
+    return (
+        click.Option(["--previous"], is_flag=True, help="the log of the run before the last restart"),
+        click.Option(
+            ["--tail"],
+            type=WholeNumberType(least=1, most=2000),
+            default=100,
+            metavar="LINES",
+            help="how many lines; default: 100",
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

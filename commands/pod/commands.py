@@ -4,10 +4,11 @@ import click
 
 from commands.core.command import Command
 from commands.core.parameter_types import POD
+from commands.core.pod_lines import READ_LOGS
 from commands.pod.clean import CLEAN
 from commands.pod.delete_pod import DELETE
 from commands.pod.pod_list import LIST_PODS
-from commands.pod.pod_logs import LOGS, READ_LOGS
+from commands.pod.pod_logs import LOGS
 from commands.pod.show_pod import ShowPod, ShowPodEvents, events, show
 from commands.pod.stacks import STACKS
 

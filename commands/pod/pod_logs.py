@@ -13,13 +13,11 @@ from commands.core.command import Answer, Command, UnknownNameError, UnusableErr
 from commands.core.context import CommandContext
 from commands.core.lookups import known_name
 from commands.core.named_pod import pod_named
-from commands.core.parameter_types import POD, WholeNumberType
-from commands.core.pod_lines import PodLog, lines_of, log_message
-from commands.execution.rights import Right
+from commands.core.parameter_types import POD
+from commands.core.pod_lines import READ_LOGS, PodLog, lines_of, log_message, log_options
 from commands.pod.show_pod import troubled_container
 
 _REASON = 300  # characters
-READ_LOGS = Right(group="", resources=("pods/log",), verbs=("get",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,14 +91,7 @@ LOGS: Command[ShowPodLogs] = Command(
             metavar="CONTAINER",
             help="default: the one that failed, or the first",
         ),
-        click.Option(["--previous"], is_flag=True, help="the log of the run before the last restart"),
-        click.Option(
-            ["--tail"],
-            type=WholeNumberType(least=1, most=2000),
-            default=100,
-            metavar="LINES",
-            help="how many lines; default: 100",
-        ),
+        *log_options(),
     ),
     read=pod_log,
     rights=(READ_LOGS,),

@@ -16,8 +16,9 @@ from commands.core.command import Answer, Command, UnknownNameError, UnusableErr
 from commands.core.context import CommandContext
 from commands.core.named_incident import open_incidents
 from commands.core.ownership import owner_names
-from commands.core.parameter_types import TEAM, WholeNumberType, ask_owners_option
+from commands.core.parameter_types import TEAM, ask_owners_option
 from commands.core.parameter_types import TRAINING as TRAINING_NAME
+from commands.core.pod_lines import READ_LOGS, log_options
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Delete
 from commands.training.change_commands import CHANGES
@@ -192,17 +193,10 @@ COMMANDS = (
                 metavar="RANK",
                 help="the rank, such as 3 or ps-0; default: the one that failed first",
             ),
-            click.Option(["--previous"], is_flag=True, help="the log of the run before the last restart"),
-            click.Option(
-                ["--tail"],
-                type=WholeNumberType(least=1, most=2000),
-                default=100,
-                metavar="LINES",
-                help="how many lines; default: 100",
-            ),
+            *log_options(),
         ),
         read=logs,
-        rights=(Right(group="", resources=("pods/log",), verbs=("get",)),),
+        rights=(READ_LOGS,),
         example="training logs detr --rank 3 --tail 200",
     ),
     LAUNCH,

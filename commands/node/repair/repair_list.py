@@ -50,6 +50,7 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True):
     second_person: str = ""
     gpus: bool = False
     index: bool = False
+    shared: str = ""
 
 
 @cache
@@ -61,7 +62,10 @@ def own_repairs() -> Mapping[str, Repair]:
 
 
 def _own(name: str, entry: _Entry) -> Repair:
-    text = (_FOLDER / "scripts" / f"{name}.sh").read_text(encoding="utf-8")
+    scripts = _FOLDER / "scripts"
+    text = (scripts / f"{name}.sh").read_text(encoding="utf-8")
+    if entry.shared:
+        text += (scripts / "shared" / f"{entry.shared}.sh").read_text(encoding="utf-8")
     script = NodeScript(name=f"repair/{name}", text=text, on_host=True, within=duration(entry.within))
     return Repair(
         name=name,

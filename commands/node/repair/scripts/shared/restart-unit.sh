@@ -1,0 +1,13 @@
+# Restarts $unit by systemd and waits until it is active again.
+set -u
+say() { printf '%s\n' "$*"; }
+systemctl cat "$unit" >/dev/null 2>&1 || { say "$unit is not a unit of systemd here"; exit 1; }
+say "$unit was $(systemctl is-active "$unit")"
+systemctl restart "$unit" || { say "systemctl could not restart $unit"; systemctl --no-pager --lines=10 status "$unit"; exit 1; }
+tries=0
+until [ "$(systemctl is-active "$unit")" = active ]; do
+  tries=$((tries + 1))
+  [ "$tries" -lt 30 ] || { say "$unit is not active after 60 s"; systemctl --no-pager --lines=10 status "$unit"; exit 1; }
+  sleep 2
+done
+say "$unit is active again"
