@@ -11,26 +11,22 @@ from typing import Any
 import pytest
 
 from collectors.cluster.kinds import JOBSETS
-from collectors.trainings.training import Training, TrainingState
+from collectors.trainings.training import TrainingState
 from commands.core.context import Defaults
-from commands.execution.plan import Plan, PlanState
 from commands.execution.steps import Delete
 from commands.models import ReclaimRequest
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.commands.gpu.conftest import measured
-from tests.support.drained import Kubelets, kubelets, until
+from tests.support.drained import kubelets, until
 from tests.support.examples import by_profile
 from tests.support.jobset_controller import JobSetLookalike
-from tests.support.yard import ANA, DANA, Yard, yard_before
+from tests.support.training_stage import TrainingStage
+from tests.support.yard import yard_before
 
 
 @dataclass(kw_only=True)
-class Stage:
-    """A cluster with JobSets, and the name of the training, its namespace and its pool of nodes."""
-
-    yard: Yard
-    kube: Kubelets
-    name: str
+class Stage(TrainingStage):
+    """A cluster with JobSets."""
 
     @property
     def line(self) -> str:
@@ -38,20 +34,6 @@ class Stage:
             f"training launch {self.name} --kind jobset --image registry.example/vision/mnist:7 --workers 2 --gpus 4 "
             f"--ps 1 --memory 8Gi --max-duration 4h --node-selector pool={self.name} -- --epochs 9"
         )
-
-    @property
-    def training(self) -> Training | None:
-        return self.yard.cluster.training(f"{self.name}/{self.name}")
-
-    async def until(self, state: TrainingState) -> Training:
-        await self.yard.seen(lambda: self.training is not None and self.training.state is state)
-        assert self.training is not None
-        return self.training
-
-    async def done(self, line: str) -> Plan:
-        plan = await self.yard.do(line, ANA if line.startswith("training") else DANA)
-        assert plan.state is PlanState.DONE, plan.error
-        return plan
 
     async def jobset(self) -> Any:
         return await self.kube.call("GET", self.kube.path("jobsets", self.name, api=f"/apis/{JOBSETS.api}"))

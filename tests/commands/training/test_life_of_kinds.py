@@ -15,15 +15,15 @@ import pytest
 
 from collectors.trainings.training import Training, TrainingState
 from commands.core.context import Defaults
-from commands.execution.plan import Plan, PlanState
 from commands.training.training_kinds import DEFAULT_KIND, KINDS
 from commands.training.writing_kind import WritingKind
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.custom_kinds import a_definition
-from tests.support.drained import Kubelets, kubelets, until
+from tests.support.drained import kubelets, until
 from tests.support.jobset_controller import JobSetLookalike
 from tests.support.training_controllers import CONTROLLERS, DEFINITIONS, ControllerLookalike
-from tests.support.yard import ANA, DANA, Yard, yard_before
+from tests.support.training_stage import TrainingStage
+from tests.support.yard import yard_before
 
 JOBSET = "JobSet.jobset.x-k8s.io"  # it has a look-alike of its own, which passes the tests of the real one
 LAUNCHED = {name: kind for name, kind in KINDS.items() if kind.launching}
@@ -33,13 +33,10 @@ WORK = ("worker", "master", "launcher", "head")
 
 
 @dataclass(kw_only=True)
-class Stage:
-    """A cluster with the controller of one kind, and the name of the training, its namespace and its pool of nodes."""
+class Stage(TrainingStage):
+    """A cluster with the controller of one kind."""
 
-    yard: Yard
-    kube: Kubelets
     kind: WritingKind
-    name: str
 
     @property
     def line(self) -> str:
@@ -47,20 +44,6 @@ class Stage:
             f"training launch {self.name} --kind {self.kind.option} --image registry.example/vision/mnist:7 "
             f"--workers {WORKERS} --gpus 4 --memory 8Gi --node-selector pool={self.name} -- python train.py"
         )
-
-    @property
-    def training(self) -> Training | None:
-        return self.yard.cluster.training(f"{self.name}/{self.name}")
-
-    async def until(self, state: TrainingState) -> Training:
-        await self.yard.seen(lambda: self.training is not None and self.training.state is state)
-        assert self.training is not None
-        return self.training
-
-    async def done(self, line: str) -> Plan:
-        plan = await self.yard.do(line, DANA if line.startswith("plan") else ANA)
-        assert plan.state is PlanState.DONE, plan.error
-        return plan
 
     async def launched(self) -> Training:
         await self.done(self.line)

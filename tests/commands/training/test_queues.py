@@ -11,32 +11,29 @@ from typing import Any
 import pytest
 
 from collectors.cluster.kinds import JOBS, JOBSETS, PYTORCHJOBS, ResourceKind
-from collectors.trainings.training import Training, TrainingState
+from collectors.trainings.training import TrainingState
 from commands.core.command import UnusableError
 from commands.core.context import Defaults
-from commands.execution.plan import Plan, PlanState
 from commands.execution.steps import Create
 from commands.training.queues import check_allowed, selects
 from commands.training.suspend_field import POLICY, SUSPEND
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.custom_kinds import a_definition
-from tests.support.drained import Kubelets, kubelets, until
+from tests.support.drained import kubelets, until
 from tests.support.jobset_controller import JobSetLookalike
 from tests.support.kueue_controller import API, DEFINITIONS, KueueLookalike
 from tests.support.training_controllers import CONTROLLERS, ControllerLookalike
-from tests.support.yard import ANA, DANA, Yard, yard_before
+from tests.support.training_stage import TrainingStage
+from tests.support.yard import ANA, yard_before
 
 FIELDS: dict[ResourceKind[Any], tuple[str, ...]] = {JOBS: SUSPEND, JOBSETS: SUSPEND, PYTORCHJOBS: POLICY}
 
 
 @dataclass(kw_only=True)
-class Stage:
-    """A cluster with Kueue and its queue `gpus`, and the name of a training, its namespace and its pool of nodes."""
+class Stage(TrainingStage):
+    """A cluster with Kueue and its queue `gpus`."""
 
-    yard: Yard
-    kube: Kubelets
     kueue: KueueLookalike
-    name: str
     option: str
 
     @property
@@ -45,20 +42,6 @@ class Stage:
             f"training launch {self.name} --kind {self.option} --image registry.example/vision/mnist:7 --workers 2 "
             f"--gpus 4 --node-selector pool={self.name}"
         )
-
-    @property
-    def training(self) -> Training | None:
-        return self.yard.cluster.training(f"{self.name}/{self.name}")
-
-    async def until(self, state: TrainingState) -> Training:
-        await self.yard.seen(lambda: self.training is not None and self.training.state is state)
-        assert self.training is not None
-        return self.training
-
-    async def done(self, line: str) -> Plan:
-        plan = await self.yard.do(line, DANA if line.startswith("plan") else ANA)
-        assert plan.state is PlanState.DONE, plan.error
-        return plan
 
     async def workload(self) -> Any:
         (found,) = (await self.kube.call("GET", f"{API}/namespaces/{self.name}/workloads"))["items"]
