@@ -22,7 +22,7 @@ from bot.delivery.reconciler import Reconciler
 from bot.evaluation.cluster_view import ClusterView
 from bot.jobs.store_watch import StoreWatch
 from bot.live_cluster import LiveCluster
-from bot.settings.mapping import owners_of
+from bot.settings.mapping import defaults_of, owners_of
 from bot.shared_parts import SharedParts
 from bot.supervise import Work
 from collectors.facts.queries import Query
@@ -30,6 +30,7 @@ from collectors.trainings.training import Training
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Handler
 from commands.core.matching.interpretation import changes_something
+from commands.core.testable_nodes import what_tests_lack
 
 
 def conversation_of(opened: Mapping[str, OpenChannel]) -> Conversation | None:
@@ -140,6 +141,7 @@ def _card_context(
     rules: Callable[[], Mapping[str, Rule]],
 ) -> CardContext:
     settings = shared.settings
+    defaults = defaults_of(settings, shared.persons)
     can = {kind: one.notifier.capabilities for kind, one in opened.items()}
 
     def training(cluster: str, id: str) -> Training | None:
@@ -170,6 +172,7 @@ def _card_context(
         people=owners_of(settings, shared.persons),
         links={one.name: one.links for one in settings.clusters},
         runbooks=settings.runbooks,
+        tests_lack=what_tests_lack(defaults.acceptance, defaults.node_jobs),
         reopens_within=settings.incidents.reopens_within,
         many_clusters=len(clusters) > 1,
         wants_facts=wants_facts,

@@ -106,6 +106,35 @@ class CordonLease:
         return self.until if self.reminded_at is None else None
 
 
+@stored("gpu_leases", "cluster", "node", "remind_at", in_plans=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuLease:
+    """A cordon of one GPU made by us: a rule that taints its device. Reaching `until` only reminds.
+
+    `id` is cluster/node/device.
+    """
+
+    id: str
+    cluster: str
+    node: str
+    device: str  # its name in its driver's list
+    gpu: str  # as people name it: its index, or its device
+    rule: str  # the DeviceTaintRule
+    owner: str  # a person
+    owner_name: str
+    reason: str
+    since: datetime
+    until: datetime
+    incident: str = ""
+    reminded_at: datetime | None = None
+    plan: str = ""  # the last that recorded it
+
+    @property
+    def remind_at(self) -> datetime | None:
+        """Indexed in the store: when its owner is to be reminded, once."""
+        return self.until if self.reminded_at is None else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeasedNode:
     """A node that a daily reminder names, as it was then."""

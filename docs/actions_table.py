@@ -1,14 +1,19 @@
 """The table of what each rule offers: its commands, what of them may run by itself, and what undoes it."""
 
+import re
+from functools import cache
 from typing import Any
 
 from alerts.rules import Rule
+from alerts.runbooks import runbook_page
 from bot.evaluation.rulebook import read_rulebook
 from bot.settings.schema import RulesSettings
 from collectors.facts.sentences import said_by
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Command, UnusableError
 from commands.core.parsing import find
+
+_PAGES = "../alerts/packs/runbooks"
 
 # What undoes the effect of each command that plans. A command that is missing here fails a test.
 UNDONE_BY: dict[str, str] = {
@@ -18,6 +23,7 @@ UNDONE_BY: dict[str, str] = {
     "node drain": "`plan undo` lifts the cordon; no pod comes back",
     "node uncordon": "`plan undo`",
     "node repair": "nothing; each repair says what it leaves",
+    "gpu cordon": "`plan undo`, `gpu uncordon`; no pod comes back",
     "gpu free": "`plan undo`, until the owner has answered",
     "training stop": "nothing: a launch starts it anew",
     "volume freeze": "`volume thaw`",
@@ -35,8 +41,8 @@ def actions_part() -> str:
     rules = sorted(read_rulebook(RulesSettings()).rules, key=lambda one: one.id)
     planned = sum(bool(planned_commands(rule)) for rule in rules)
     lines = [
-        f"{planned} of {len(rules)} rules offer a command that plans. People look at the others, for the "
-        "reason on their page.",
+        f"{planned} of {len(rules)} rules offer a command that plans. Of the others, their runbook says why nobody "
+        "should press anything.",
         "",
         "| Rule | Offers | May run by itself | Undone by |",
         "|---|---|---|---|",
@@ -64,8 +70,19 @@ def _row(rule: Rule) -> str:
     )
     itself = f"`{rule.template.remediation}`" if rule.template.remediation else ""
     undone = "<br>".join(UNDONE_BY[name] for name in planned)
-    page = f"[why nobody presses a button](../alerts/packs/runbooks/{rule.template.runbook}.md)"
+    page = f"nothing: {reasons(rule.template.runbook).get(rule.name, '')} [More]({_PAGES}/{rule.template.runbook}.md)"
     return f"| {rule.name} | {offers or page} | {itself} | {undone} |"
+
+
+@cache
+def reasons(page: str) -> dict[str, str]:
+    """Return why nobody presses a button, by the rule's name, as the runbook says."""
+    section = runbook_page(page).partition("## Why no button\n")[2].partition("\n## ")[0]
+    found: dict[str, str] = {}
+    for one in re.split(r"^- ", section, flags=re.MULTILINE)[1:]:
+        names, _, why = one.partition(": ")
+        found |= dict.fromkeys(re.findall(r"`(\w+)`", names), " ".join(why.split()))
+    return found
 
 
 def _named(line: str) -> str:

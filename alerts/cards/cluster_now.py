@@ -12,6 +12,8 @@ class ClusterNow:
     """
 
     cordoned: frozenset[str] = frozenset()  # nodes, by anybody
+    with_devices: frozenset[str] = frozenset()  # nodes of which one GPU can be cordoned
+    cordoned_gpus: frozenset[tuple[str, str]] = frozenset()  # node and GPU, as people name it
     frozen: frozenset[str] = frozenset()  # claims with nothing left that could be held
     writers: Mapping[str, frozenset[str]] = field(
         default_factory=dict

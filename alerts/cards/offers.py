@@ -18,6 +18,14 @@ def _has_no_cordon(one: Suggestion, cluster: ClusterNow) -> bool:
     return one.object not in cluster.cordoned
 
 
+def _has_one_gpu_to_cordon(one: Suggestion, cluster: ClusterNow) -> bool:
+    """Whether that GPU can be kept from pods by itself, and takes some now."""
+    return (
+        one.object in cluster.with_devices - cluster.cordoned
+        and (one.object, one.gpu) not in cluster.cordoned_gpus
+    )
+
+
 def _has_something_to_hold(one: Suggestion, cluster: ClusterNow) -> bool:
     return one.object not in cluster.frozen
 
@@ -35,6 +43,7 @@ def _holds_gpus(one: Suggestion, cluster: ClusterNow) -> bool:
 
 _JUDGES: Mapping[str, _Judge] = {  # other commands only show something
     "node cordon": _has_no_cordon,
+    "gpu cordon": _has_one_gpu_to_cordon,
     "volume freeze": _has_something_to_hold,
     "training stop": _writes,
     "gpu free": _holds_gpus,

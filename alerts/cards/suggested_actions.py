@@ -23,6 +23,7 @@ _OF_ANY = (
     "node show {node}",
     'node cordon {node} --reason "alert"',
 )
+_OF_ONE_GPU = frozenset({"gpu cordon", "gpu uncordon"})
 _LABEL = 60  # characters
 _LOOK = "node show"
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*", re.ASCII)
@@ -44,6 +45,12 @@ class Suggestion:
         """What it acts on; empty for a line without one."""
         word = (self.line.split()[2:3] or [""])[0]
         return "" if word.startswith("-") else word
+
+    @property
+    def gpu(self) -> str:
+        """The GPU of a node that it acts on, if it does."""
+        words = self.line.split()
+        return words[3] if self.command in _OF_ONE_GPU and len(words) > 3 else ""
 
     @property
     def node(self) -> str:
@@ -103,6 +110,8 @@ def fill(line: str, subject: Subject) -> str | None:
 def label_of(line: str) -> str:
     """Return a button's label for a command line: `node cordon gpu-a04 --reason …` becomes `Cordon gpu-a04`."""
     words = line.split()
+    if " ".join(words[:2]) in _OF_ONE_GPU and len(words) > 3:
+        return sentence(f"{words[1].capitalize()} GPU {{gpu}} of {{node}}", gpu=words[3], node=words[2])
     verb = words[1] if len(words) > 1 else words[0]
     verb = _VERBS.get(verb, verb)
     rest = [word for word in words[2:3] if not word.startswith("-")]

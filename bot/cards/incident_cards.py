@@ -24,7 +24,7 @@ from collectors.trainings.training import TrainingState
 from commands.core.incident_plans import plans_of
 from commands.execution.plan import Plan, StepRecord
 from commands.incident.card_context import context_of, incident_context, still_suspended
-from commands.models import CordonLease, ReclaimRequest
+from commands.models import CordonLease, GpuLease, ReclaimRequest
 
 LOOK_AGAIN = timedelta(seconds=15)  # whether an object that broke again is well
 LOOK_AGAIN_AT_WHAT_IS_LEFT = timedelta(minutes=1)
@@ -44,7 +44,9 @@ async def _composed(
             is_only_an_edit=True,
         )
     seen = shared.cluster(found.cluster)
-    context = await incident_context(found, snapshot, rules=shared.rules(), now=now, cluster=seen)
+    context = await incident_context(
+        found, snapshot, rules=shared.rules(), now=now, cluster=seen, tests_lack=shared.tests_lack
+    )
     context = replace(
         context,
         still_open=(*_suspended(found, context, shared), *context.still_open),
@@ -120,10 +122,14 @@ INCIDENT_CARD = CardDefinition(
         StepRecord: lambda _: (),  # the plan is stored with what its steps came to
         Silence: lambda silence: Everywhere(silence.cluster),
         CordonLease: lambda lease: Everywhere(lease.cluster),
+        GpuLease: lambda lease: Everywhere(lease.cluster),
         ReclaimRequest: lambda reclaim: Everywhere(reclaim.cluster),
         CardImage: lambda image: (image.incident,),
     },
-    deleted={CordonLease: lambda id: Everywhere(id.partition("/")[0])},
+    deleted={
+        CordonLease: lambda id: Everywhere(id.partition("/")[0]),
+        GpuLease: lambda id: Everywhere(id.partition("/")[0]),
+    },
 )
 
 

@@ -10,6 +10,7 @@ from bot.jobs.consent_watch import ConsentWatch
 from bot.jobs.daily_leases import DailyLeases
 from bot.jobs.due_commands import DueCommands
 from bot.jobs.due_work import DueWork
+from bot.jobs.gpu_lease_reminder import GpuLeaseReminder
 from bot.jobs.incident_reminder import IncidentReminder
 from bot.jobs.job_removal import JobRemoval
 from bot.jobs.lease_reminder import LeaseReminder
@@ -39,6 +40,7 @@ def due_works(
         DueCommands(store, clock, take, follow=settlements.follow).work,
         settlements.work,
         LeaseReminder(store, clusters, clock).work,
+        GpuLeaseReminder(store).work,
         *(daily.works if daily is not None else ()),
         OwnerReminder(store, clock).work,
         ConsentWatch(store, clusters).work,

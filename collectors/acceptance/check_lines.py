@@ -8,7 +8,6 @@ import re
 
 from collectors.acceptance.readings import (
     IS_CUT,
-    IS_EMPTY,
     IS_UNKNOWN,
     MeasuredFigure,
     NextStep,
@@ -17,6 +16,7 @@ from collectors.acceptance.readings import (
     ReadResult,
     bounded_result,
     gpu_of,
+    output_reader,
     printed_lines,
     printed_name,
     printed_number,
@@ -34,10 +34,9 @@ _OUTCOMES = {"fail": PartState.FAILED, "warn": PartState.WARNED, "skip": PartSta
 _STEPS = {step.value: step for step in NextStep}
 
 
+@output_reader
 def read_check_lines(text: str) -> ReadResult:
     """Return what the checks found and measured. `yardmaster/1 version NAME SAID` is a version."""
-    if not text.strip():
-        return proves_nothing(IS_EMPTY)
     findings: list[PartReport] = []
     figures: list[MeasuredFigure] = []
     versions: dict[str, str] = {}

@@ -11,7 +11,6 @@ from typing import Any
 
 from collectors.acceptance.readings import (
     IS_CUT,
-    IS_EMPTY,
     IS_UNKNOWN,
     MOST_READ,
     MeasuredFigure,
@@ -22,6 +21,7 @@ from collectors.acceptance.readings import (
     bounded_result,
     gpu_of,
     is_cut,
+    output_reader,
     printed_name,
     printed_number,
     printed_words,
@@ -49,10 +49,9 @@ _OF_NAME = (  # the first whose words are in the test's name, where a version gi
 )
 
 
+@output_reader
 def read_dcgm_diag(text: str) -> ReadResult:
     """Return what DCGM found, by GPU. A run that tested no hardware proves nothing."""
-    if not text.strip():
-        return proves_nothing(IS_EMPTY)
     found, is_whole = _json_in(text)
     if found is None:
         return proves_nothing(IS_UNKNOWN if is_whole else IS_CUT)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from collectors.acceptance.readings import (
     IS_CUT,
-    IS_EMPTY,
     IS_UNKNOWN,
     NUMBER,
     MeasuredFigure,
@@ -22,11 +21,11 @@ from collectors.acceptance.readings import (
     bounded_result,
     gpu_of,
     is_cut,
+    output_reader,
     printed_lines,
     printed_name,
     printed_number,
     printed_words,
-    proves_nothing,
 )
 from collectors.facts.sentences import sentence
 
@@ -54,10 +53,9 @@ class _Run:
     has_ended: bool = False
 
 
+@output_reader
 def read_nccl_tests(text: str) -> ReadResult:
     """Return the best bus bandwidth of all GPUs together, and what each measured alone."""
-    if not text.strip():
-        return proves_nothing(IS_EMPTY)
     versions: dict[str, str] = {}
     runs = [_Run()]
     for raw in printed_lines(text):

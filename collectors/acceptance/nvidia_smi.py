@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from collectors.acceptance.readings import (
     GPUS_READ,
     IS_CUT,
-    IS_EMPTY,
     IS_UNKNOWN,
     NextStep,
     PartReport,
@@ -18,11 +17,11 @@ from collectors.acceptance.readings import (
     ReadResult,
     bounded_result,
     gpu_of,
+    output_reader,
     printed_lines,
     printed_name,
     printed_number,
     printed_words,
-    proves_nothing,
 )
 from collectors.facts.sentences import sentence
 
@@ -46,10 +45,9 @@ _REFUSALS = (
 )
 
 
+@output_reader
 def read_nvidia_smi(text: str) -> ReadResult:
     """Return what is wrong with each GPU by its driver's own words, and the versions of driver and firmware."""
-    if not text.strip():
-        return proves_nothing(IS_EMPTY)
     columns: list[str] = []
     findings: list[PartReport] = []
     versions: dict[str, str] = {}

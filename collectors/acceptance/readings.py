@@ -5,9 +5,10 @@ become one line each, a number that cannot be is left out, and what cannot be re
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import wraps
 from math import isfinite
 
 from collectors.facts.one_line import NAME, SENTENCE, one_line
@@ -157,3 +158,13 @@ def gpu_of(said: object) -> int | None:
     """Return the index of a GPU; None for what is none."""
     value = printed_number(said)
     return int(value) if value is not None and value == int(value) and value < GPUS_READ else None
+
+
+def output_reader(read: Callable[[str], ReadResult]) -> Callable[[str], ReadResult]:
+    """Return the reader for any text: an empty one proves nothing."""
+
+    @wraps(read)
+    def framed(text: str) -> ReadResult:
+        return read(text) if text.strip() else proves_nothing(IS_EMPTY)
+
+    return framed

@@ -48,9 +48,10 @@ def gpus_missing(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
         yield None
         for resource, share in gpus_out_of_service(node).items():
             yield _out(name, resource, share.unhealthy, share.allocatable, share.capacity)
+        kept = inputs.inventory.gpus_cordoned_on(name)  # somebody knows of these
         for resource, (every, usable) in inputs.inventory.gpu_devices_on(name).items():
-            if usable < every:
-                yield _out(name, resource, every - usable, usable, every)
+            if (out := every - usable - kept.get(resource, 0)) > 0:
+                yield _out(name, resource, out, usable, every)
         if (count := _unregistered(name, inputs.inventory)) and is_node_ready(node):
             text = counted(
                 "the GPU that its label {label} names is not registered: does its device plugin run?",

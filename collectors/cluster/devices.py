@@ -3,6 +3,10 @@
 Source: the Kubernetes API reference 1.36, `resource.k8s.io/v1`.
 """
 
+from typing import ClassVar
+
+import msgspec
+
 from collectors.cluster.base import ApiStruct, KubernetesObject
 
 
@@ -74,10 +78,12 @@ class ResourceClaimTemplate(KubernetesObject, frozen=True):
 
 class DeviceAttribute(ApiStruct, frozen=True):
     string: str = ""
+    number: int | None = msgspec.field(default=None, name="int")
 
 
 class DeviceTaint(ApiStruct, frozen=True):
     key: str = ""
+    value: str = ""
     effect: str = ""
 
 
@@ -109,3 +115,30 @@ class ResourceSliceSpec(ApiStruct, frozen=True):
 
 class ResourceSlice(KubernetesObject, frozen=True):
     spec: ResourceSliceSpec = ResourceSliceSpec()
+
+
+class DeviceTaintSelector(ApiStruct, frozen=True):
+    """Which devices a rule taints: what it does not name may be anything."""
+
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+
+
+class DeviceTaintRuleSpec(ApiStruct, frozen=True):
+    """Without a selector a rule taints no device."""
+
+    device_selector: DeviceTaintSelector | None = None
+    taint: DeviceTaint = DeviceTaint()
+
+
+class DeviceTaintRule(KubernetesObject, frozen=True):
+    """A taint that somebody sets on devices: `resource.k8s.io/v1beta2`, and v1alpha3 before it."""
+
+    spec: DeviceTaintRuleSpec = DeviceTaintRuleSpec()
+
+
+class OlderDeviceTaintRule(DeviceTaintRule, frozen=True):
+    """The same of v1alpha3, for a cluster that serves no newer version."""
+
+    api_kind: ClassVar[str] = "DeviceTaintRule"

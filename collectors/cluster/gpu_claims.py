@@ -12,21 +12,15 @@ from functools import cached_property
 from collectors.cluster.devices import (
     AllocatedDevice,
     ClaimRequest,
-    Device,
     DeviceRequest,
     ResourceClaim,
     ResourceClaimSpec,
     ResourceClaimTemplate,
-    ResourceSlice,
 )
+from collectors.cluster.gpu_devices import SLICES, slice_name
 from collectors.cluster.objects import Pod
 from collectors.cluster.pods import PodResourceClaim, PodSpec
 from collectors.cluster.resources import gpu_resource, gpus_requested, holds_resources
-
-_SLICES = frozenset({"mig"})
-_WHOLE = "gpu"
-_TYPE = "type"  # the attribute by which NVIDIA's driver tells a GPU from a slice of one
-_KEEPS_PODS_OFF = ("NoSchedule", "NoExecute")
 
 
 @dataclass(frozen=True)  # not slots: what is looked up is kept
@@ -90,52 +84,14 @@ class GpuClaims:
 NO_CLAIMS = GpuClaims()  # one object, so that what is derived from it is kept
 
 
-def gpu_devices(slices: Iterable[ResourceSlice]) -> dict[str, tuple[int, int]]:
-    """Return how many devices GPU drivers list for one node, and how many take pods, by resource name.
-
-    A device with a taint takes none. A pool counts once all of its slices are there.
-    """
-    pools: dict[tuple[str, str], list[ResourceSlice]] = defaultdict(list)
-    for one in slices:
-        if gpu_resource(one.spec.driver) is not None:
-            pools[one.spec.driver, one.spec.pool.name].append(one)
-    found: dict[str, list[Device]] = defaultdict(list)
-    for (driver, _), every in pools.items():
-        newest = max(one.spec.pool.generation for one in every)
-        current = [one for one in every if one.spec.pool.generation == newest]
-        if len(current) < current[0].spec.pool.resource_slice_count:
-            continue
-        for device in (device for one in current for device in one.spec.devices or ()):
-            if resource := _resource_of(driver, device):
-                found[resource].append(device)
-    return {
-        resource: (len(devices), sum(not _is_tainted(device) for device in devices))
-        for resource, devices in sorted(found.items())
-    }
-
-
-def _resource_of(driver: str, device: Device) -> str:
-    """Return the name under which a device counts; empty for another view of a GPU that is listed as well."""
-    attributes = device.attributes or {}
-    attribute = attributes.get(_TYPE) or attributes.get(f"{driver}/{_TYPE}")
-    kind = attribute.string if attribute else _WHOLE
-    if kind in _SLICES:
-        return "" if device.consumes_counters else _name(driver, kind)
-    return driver if kind == _WHOLE else ""
-
-
-def _is_tainted(device: Device) -> bool:
-    return any(taint.effect in _KEEPS_PODS_OFF for taint in device.taints or ())
-
-
 def _held(claim: ResourceClaim, results: Iterable[AllocatedDevice]) -> Mapping[str, float]:
     classes = dict(_classes(claim.spec.devices.requests or ()))
     found: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for one in results:
         if not one.admin_access and gpu_resource(one.driver) is not None:
             words = _words(one.device) | _words(classes.get(one.request, ""))
-            kind = next(iter(words & _SLICES), "")
-            found[_name(one.driver, kind) if kind else one.driver].add((one.pool, one.device))
+            kind = next(iter(words & SLICES), "")
+            found[slice_name(one.driver, kind) if kind else one.driver].add((one.pool, one.device))
     return {resource: len(devices) for resource, devices in sorted(found.items())}
 
 
@@ -161,10 +117,6 @@ def _wanted(spec: ResourceClaimSpec) -> Mapping[str, float]:
 def _add(found: dict[str, float], more: Mapping[str, float]) -> None:
     for resource, count in more.items():
         found[resource] = found.get(resource, 0) + count
-
-
-def _name(driver: str, kind: str) -> str:
-    return f"{kind}.{driver.partition('.')[2]}"
 
 
 def _words(name: str) -> set[str]:

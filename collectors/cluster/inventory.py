@@ -10,7 +10,15 @@ from typing import Any, TypeVar
 from collectors.cluster import kinds
 from collectors.cluster.base import KubernetesObject, OwnerReference
 from collectors.cluster.cache import ClusterCache
-from collectors.cluster.gpu_claims import NO_CLAIMS, GpuClaims, gpu_devices
+from collectors.cluster.devices import DeviceTaintRule
+from collectors.cluster.gpu_claims import NO_CLAIMS, GpuClaims
+from collectors.cluster.gpu_devices import (
+    NO_RULES,
+    GpuDevice,
+    cordoned_devices,
+    gpu_devices,
+    whole_gpu_devices,
+)
 from collectors.cluster.indexes import (
     Keys,
     by_leader,
@@ -27,7 +35,9 @@ from collectors.cluster.indexes import (
 )
 from collectors.cluster.kinds import (
     DAEMONSETS,
+    DEVICE_TAINT_RULES,
     NODES,
+    OLDER_DEVICE_TAINT_RULES,
     PODS,
     RESOURCE_CLAIM_TEMPLATES,
     RESOURCE_CLAIMS,
@@ -148,7 +158,13 @@ class Inventory:
         here = self.select(PODS, by_node, node)
         return self.memo.get(
             ("gpus", node),
-            (found, here, self.all(RESOURCE_CLAIMS), self.select(RESOURCE_SLICES, by_node_of_slice, node)),
+            (
+                found,
+                here,
+                self.all(RESOURCE_CLAIMS),
+                self.select(RESOURCE_SLICES, by_node_of_slice, node),
+                self.device_taint_rules,
+            ),
             lambda: self._count_gpus(found),
         )
 
@@ -172,8 +188,26 @@ class Inventory:
 
     def gpu_devices_on(self, node: str) -> dict[str, tuple[int, int]]:
         """Return how many GPUs drivers of dynamic resource allocation list for a node, and how many take pods."""
-        slices = self.select(RESOURCE_SLICES, by_node_of_slice, node)
-        return self.memo.get(("gpu devices", node), (slices,), lambda: gpu_devices(slices))
+        slices, rules = self.select(RESOURCE_SLICES, by_node_of_slice, node), self.device_taint_rules
+        return self.memo.get(("gpu devices", node), (slices, rules), lambda: gpu_devices(slices, rules))
+
+    def gpus_cordoned_on(self, node: str) -> dict[str, int]:
+        """Return how many of those devices take no pods because somebody taints them by a rule."""
+        return cordoned_devices(self.select(RESOURCE_SLICES, by_node_of_slice, node), self.device_taint_rules)
+
+    def whole_gpus_on(self, node: str) -> tuple[GpuDevice, ...]:
+        """Return the whole GPUs that drivers of dynamic resource allocation list for a node."""
+        return whole_gpu_devices(self.select(RESOURCE_SLICES, by_node_of_slice, node))
+
+    @property
+    def device_taint_rules(self) -> tuple[DeviceTaintRule, ...]:
+        """The rules by which somebody taints devices, whichever version the cluster serves."""
+        newer, older = self.all(DEVICE_TAINT_RULES), self.all(OLDER_DEVICE_TAINT_RULES)
+        if not newer and not older:
+            return NO_RULES
+        return self.memo.get(
+            ("device taint rules",), (newer, older), lambda: tuple({**older, **newer}.values())
+        )
 
     def nvidia_gpus_on(self, node: str) -> float:
         """Return the NVIDIA GPUs of a node, whole ones and slices, of a device plugin or else of a driver."""
@@ -185,7 +219,7 @@ class Inventory:
         name = node.metadata.name
         held = [self.gpus_of(pod) for pod in self.pods_on(name) if holds_resources(pod)]
         nominated = [self.gpus_of(pod) for pod in self.pods_nominated_for(name)]
-        return node_gpus(node, held, nominated, self.gpu_devices_on(name))
+        return node_gpus(node, held, nominated, self.gpu_devices_on(name), self.gpus_cordoned_on(name))
 
     def _above(self, namespace: str, owner: OwnerReference, pod: Pod) -> OwnerReference | None:
         found = self.top_of(workload_name(namespace, owner))

@@ -149,6 +149,16 @@ RESOURCE_SLICES = _cache(
     indexes=(by_node_of_slice,),
     is_namespaced=False,
 )
+# Kubernetes serves neither by default (KEP-5055); a cluster that does has one of them, or both with the same objects.
+DEVICE_TAINT_RULES = _cache(
+    "/apis/resource.k8s.io/v1beta2/devicetaintrules", objects.DeviceTaintRule, is_namespaced=False
+)
+OLDER_DEVICE_TAINT_RULES = _cache(
+    "/apis/resource.k8s.io/v1alpha3/devicetaintrules",
+    objects.OlderDeviceTaintRule,
+    name="devicetaintrules/v1alpha3",
+    is_namespaced=False,
+)
 DNS_AUTOSCALERS = tuple(
     configmap("kube-system", name)
     for name in (

@@ -15,7 +15,13 @@ from collectors.cluster.base import (
     ResourceRequirements,
     make_one_line,
 )
-from collectors.cluster.devices import ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from collectors.cluster.devices import (
+    DeviceTaintRule,
+    OlderDeviceTaintRule,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.cluster.operator_jobs import MPIJob, PyTorchJob, TFJob
 from collectors.cluster.pods import (
@@ -58,6 +64,7 @@ __all__ = [
     "ContainerStatus",
     "DaemonSet",
     "Deployment",
+    "DeviceTaintRule",
     "Event",
     "Job",
     "JobSet",
@@ -71,6 +78,7 @@ __all__ = [
     "Node",
     "NodeStatus",
     "ObjectMeta",
+    "OlderDeviceTaintRule",
     "OwnerReference",
     "PersistentVolume",
     "PersistentVolumeClaim",

@@ -18,6 +18,7 @@ from collectors.cluster.pods import PodSpec
 from collectors.facts.sentences import sentence
 
 _NO_DEVICES: Mapping[str, tuple[int, int]] = MappingProxyType({})
+_NONE_CORDONED: Mapping[str, int] = MappingProxyType({})
 _FINISHED = ("Succeeded", "Failed")
 _COVERED_TAINTS = (  # by the cordon and the Ready condition
     "node.kubernetes.io/unschedulable",
@@ -152,6 +153,7 @@ class GpuCounts:
     allocatable: float
     requested: float
     reserved: float  # for pods nominated for this node by preemption
+    cordoned: float = 0  # of those that pods cannot get: what somebody keeps them off
 
     @property
     def free(self) -> float:
@@ -160,8 +162,8 @@ class GpuCounts:
 
     @property
     def unhealthy(self) -> float:
-        """What the device plugin no longer offers."""
-        return _exact(self.capacity - self.allocatable)
+        """What the device plugin no longer offers, or a driver taints."""
+        return _exact(self.capacity - self.allocatable - self.cordoned)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,18 +189,20 @@ def node_gpus(
     held: Sequence[Mapping[str, float]],
     nominated: Sequence[Mapping[str, float]],
     devices: Mapping[str, tuple[int, int]] = _NO_DEVICES,
+    cordoned: Mapping[str, int] = _NONE_CORDONED,
 ) -> NodeGpus:
     """Count the GPUs of a node. `held` has what each pod there holds, `nominated` what those want that will come.
 
     `devices` are those of drivers of dynamic resource allocation: how many, and how many of them take pods. They count
-    where no device plugin has any.
+    where no device plugin has any. `cordoned` are those of them that somebody keeps pods off.
     """
     counted = {
         name: (_devices(node.status.capacity, name), _devices(node.status.allocatable, name))
         for name in node.status.capacity or {}
         if gpu_resource(name)
     }
-    if not any(capacity for capacity, _ in counted.values()):
+    by_drivers = not any(capacity for capacity, _ in counted.values())
+    if by_drivers:
         counted.update(devices)
     shares = {
         name: GpuCounts(
@@ -206,6 +210,7 @@ def node_gpus(
             allocatable=allocatable,
             requested=_exact(sum(one.get(name, 0) for one in held)),
             reserved=_exact(sum(one.get(name, 0) for one in nominated)),
+            cordoned=cordoned.get(name, 0) if by_drivers else 0,
         )
         for name, (capacity, allocatable) in counted.items()
     }

@@ -1,14 +1,16 @@
-"""The commands `gpu list|idle|free|request|keep|snooze|agree|release|settle`."""
+"""The commands `gpu list|cordon|uncordon|idle|free|request|keep|snooze|agree|release|settle`."""
 
 import click
 
 from commands.core.command import Command
 from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING, reason_option
 from commands.execution.rights import RightsOfKinds
+from commands.gpu.cordon_gpu import CORDON
 from commands.gpu.gpu_lists import ListGpus, ListIdleGpus, idle, listing
 from commands.gpu.owner_answers import AnswerReclaim, ShowRequest, agree, keep, release, show_request, snooze
 from commands.gpu.reclaim import FreeGpus, free
 from commands.gpu.unanswered import SettleReclaim, settle
+from commands.gpu.uncordon_gpu import UNCORDON
 from commands.gpu.undo_rules import UNDOING
 from commands.models import ReclaimRequest
 from commands.training.workload_steps import suspend_rights
@@ -43,6 +45,8 @@ COMMANDS = (
         shows=("kubernetes", "prometheus"),
         example="gpu list --free",
     ),
+    CORDON,
+    UNCORDON,
     Command(
         noun="gpu",
         verb="idle",

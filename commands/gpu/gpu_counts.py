@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from alerts.cards.message import Table
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.resources import NodeGpus, holds_resources
+from collectors.cluster.resources import GpuCounts, NodeGpus, holds_resources
 from collectors.facts.sentences import listed, sentence
 from collectors.facts.topology import Topology
 from collectors.gpu_activity import Activity, IdleSearch
@@ -23,6 +23,7 @@ class GpuCount:
     used: float = 0
     free: float = 0
     broken: float = 0  # no longer offered by the device plugin
+    cordoned: float = 0  # kept from pods one by one
     closed: float = 0  # free, but on a node that accepts no pods
     by_team: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     idle_by_team: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -43,6 +44,7 @@ def count_gpus(
             one.capacity += share.capacity
             one.used += share.requested
             one.broken += share.unhealthy
+            one.cordoned += share.cordoned
             one.free += share.free if gpus.usable else 0
             one.closed += 0 if gpus.usable else share.free
         for pod in inventory.pods_on(gpus.node):
@@ -82,6 +84,7 @@ def summary_lines(counted: Mapping[str, GpuCount], *, is_idle_known: bool) -> tu
             else []
         )
         more += [sentence("{broken:g} broken", broken=one.broken)] if one.broken else []
+        more += [sentence("{cordoned:g} cordoned", cordoned=one.cordoned)] if one.cordoned else []
         lines.append(
             sentence(
                 "{resource}: {used}, {others}",
@@ -109,7 +112,7 @@ def node_table(nodes: Iterable[NodeGpus], topology: Topology) -> Table:
             resource,
             f"{share.requested:g}/{share.capacity:g}",
             f"{share.free:g}",
-            _state(gpus, share.unhealthy),
+            _state(gpus, share),
             _holders(gpus.node, topology),
         )
         for gpus in nodes
@@ -119,9 +122,10 @@ def node_table(nodes: Iterable[NodeGpus], topology: Topology) -> Table:
     return Table(heading=heading, rows=tuple(rows[:MAX_NODES]), more=max(0, len(rows) - MAX_NODES))
 
 
-def _state(gpus: NodeGpus, broken: float) -> str:
-    broken_ones = [sentence("{broken:g} broken", broken=broken)] if broken else []
-    return listed([*gpus.unusable_reason, *broken_ones]) or "ok"
+def _state(gpus: NodeGpus, share: GpuCounts) -> str:
+    out = [sentence("{broken:g} broken", broken=share.unhealthy)] if share.unhealthy else []
+    out += [sentence("{cordoned:g} cordoned", cordoned=share.cordoned)] if share.cordoned else []
+    return listed([*gpus.unusable_reason, *out]) or "ok"
 
 
 def _holders(node: str, topology: Topology) -> str:

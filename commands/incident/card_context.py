@@ -16,12 +16,12 @@ from alerts.incidents.recurring_faults import WITHIN, Returned, returned
 from alerts.rules import ImpactScope, Rule
 from alerts.silences import Silence
 from alerts.store import Between, StoreSnapshot
-from collectors.facts.sentences import sentence
+from collectors.facts.sentences import listed, sentence
 from commands.core.cordoned_nodes import uncordon_button
 from commands.core.incident_plans import plans_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.incident.seen_cluster import SeenCluster, cluster_now
-from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
+from commands.models import OPEN_REQUEST, CordonLease, GpuLease, ReclaimRequest
 
 
 async def incident_context(
@@ -31,8 +31,12 @@ async def incident_context(
     rules: Mapping[str, Rule],
     now: datetime,
     cluster: SeenCluster | None = None,
+    tests_lack: str = "",
 ) -> IncidentContext:
-    """Return the confirmed plans for the incident, until when all of it is silenced, and what they left behind."""
+    """Return the confirmed plans for the incident, until when all of it is silenced, and what they left behind.
+
+    `tests_lack`: what the settings lack before a node can be tested.
+    """
     silences = active(await snapshot.rows(Silence).find(cluster=incident.cluster), now)
     alerts = (
         await snapshot.rows(Alert).get_all(member.alert for member in incident.members) if silences else {}
@@ -41,9 +45,10 @@ async def incident_context(
     context = await context_of(incident, plans[incident.id], snapshot, rules=rules, cluster=cluster)
     left = (
         *(
-            still_cordoned(lease, is_tested=_has_gpu_fault(incident, lease.node))
+            still_cordoned(lease, is_tested=_has_gpu_fault(incident, lease.node), tests_lack=tests_lack)
             for lease in await _leases(incident, snapshot)
         ),
+        *(still_cordoned_gpu(lease) for lease in await _gpu_leases(incident, snapshot)),
         *still_silenced(incident, alerts, silences, now=now),
     )
     covering = _covering(incident, alerts, silences, now=now)
@@ -147,6 +152,29 @@ async def _leases(incident: Incident, snapshot: StoreSnapshot) -> list[CordonLea
     return sorted(found, key=lambda lease: lease.node)
 
 
+async def _gpu_leases(incident: Incident, snapshot: StoreSnapshot) -> list[GpuLease]:
+    """Return the cordons of single GPUs that stand on the incident's nodes."""
+    nodes = {incident.subject.node, *(member.subject.node for member in incident.members)} - {""}
+    rows = snapshot.rows(GpuLease)
+    found = await rows.find(cluster=incident.cluster, node=sorted(nodes)) if nodes else ()
+    return sorted(found, key=lambda lease: lease.id)
+
+
+def still_cordoned_gpu(lease: GpuLease) -> StillOpen:
+    """Return what is left of a cordon of one GPU."""
+    said = sentence(
+        "GPU {gpu} of `{node}` is still cordoned until {at}, by {who}.",
+        gpu=lease.gpu,
+        node=lease.node,
+        at=lease.until,
+        who=person(lease.owner, lease.owner_name),
+    )
+    label = sentence("Uncordon GPU {gpu} of {node}", gpu=lease.gpu, node=lease.node)
+    return StillOpen(
+        text=text(said), button=Button(label=label, line=f"gpu uncordon {lease.node} {lease.gpu}")
+    )
+
+
 def _has_gpu_fault(incident: Incident, node: str) -> bool:
     return any(
         member.subject.node == node and (member.subject.gpu or member.name.startswith("GPU"))
@@ -154,10 +182,10 @@ def _has_gpu_fault(incident: Incident, node: str) -> bool:
     )
 
 
-def still_cordoned(lease: CordonLease, *, is_tested: bool = False) -> StillOpen:
+def still_cordoned(lease: CordonLease, *, is_tested: bool = False, tests_lack: str = "") -> StillOpen:
     """Return what is left of a cordon: the cordon, or only its lease if somebody else lifted it.
 
-    `is_tested`: the node is to be tested before it returns.
+    `is_tested`: the node is to be tested before it returns; `tests_lack`: what the settings lack for that.
     """
     if lease.lifted_at is not None:
         return StillOpen(
@@ -182,10 +210,12 @@ def still_cordoned(lease: CordonLease, *, is_tested: bool = False) -> StillOpen:
         else sentence("`{node}` is still cordoned: {reason}, by {who}.", node=node, reason=why, who=who)
     )
     label = sentence("Test {node}", node=lease.node)
+    if is_tested and tests_lack:
+        said = listed((said, tests_lack), ".")
     return StillOpen(
         text=text(said),
         button=uncordon_button(lease.node, is_lifted=lease.lifted_at is not None),
-        first=Button(label=label, line=f"node accept {lease.node}") if is_tested else None,
+        first=Button(label=label, line=f"node accept {lease.node}") if is_tested and not tests_lack else None,
     )
 
 

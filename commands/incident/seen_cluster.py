@@ -11,6 +11,7 @@ from collectors.cluster.kinds import NODES, PERSISTENT_VOLUME_CLAIMS
 from collectors.facts.results import SourceError
 from collectors.trainings.training import Training
 from collectors.volume_use import VolumeUse, volume_uses
+from commands.core.cordoned_gpus import cordoned_gpus
 from commands.execution.plan import Plan, PlanState
 from commands.models import CordonLease
 from commands.training.workload_steps import suspended
@@ -30,7 +31,7 @@ async def cluster_now(
     name: str, suggested: Collection[Suggestion], snapshot: StoreSnapshot, seen: SeenCluster | None
 ) -> ClusterNow:
     """Return what is known of the objects that the suggestions name. Without `seen` only our own rows say something."""
-    nodes = {one.object for one in suggested if one.command.startswith("node ")}
+    nodes = {one.object for one in suggested if one.command.startswith(("node ", "gpu cordon"))}
     nodes |= {one.node for one in suggested if one.node}
     to_freeze = {one.object for one in suggested if one.command == "volume freeze"}
     volumes = {one.object for one in suggested if one.command.startswith("volume ")}
@@ -55,6 +56,8 @@ async def cluster_now(
     return ClusterNow(
         cordoned=held
         | {node for node in nodes & inventory.nodes.keys() if inventory.nodes[node].spec.unschedulable},
+        with_devices=frozenset(node for node in nodes if inventory.whole_gpus_on(node)),
+        cordoned_gpus=frozenset((node, one.gpu) for node in nodes for one in cordoned_gpus(inventory, node)),
         frozen=frozenset(
             volume
             for volume in frozen

@@ -19,6 +19,7 @@ from commands.core.lookups import known_name, read_node
 from commands.core.node_jobs import job_step
 from commands.core.node_script import NAMESPACE, NodeScript
 from commands.core.parameter_types import NODE
+from commands.core.testable_nodes import without_images
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import Stage, in_order
 from commands.execution.preconditions import Precondition
@@ -120,9 +121,7 @@ async def _testable(name: str, context: CommandContext) -> Node:
 
 def _refuse_without_images(tests: Sequence[SuiteTest], context: CommandContext) -> None:
     """Ask for all images that are missing at once, by name."""
-    jobs = context.defaults.node_jobs
-    missing = [one.script for one in tests if not (one.image or jobs.images.get(one.script) or jobs.image)]
-    if missing:
+    if missing := without_images(tests, context.defaults.node_jobs):
         raise UnusableError(
             sentence(
                 "The settings name no image for {scripts}: add each to `node_jobs.images`, or one for all as "

@@ -3,23 +3,31 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import Enum, auto
 from typing import Any
 
 import click
 
-from collectors.cluster.indexes import kind_in_api
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import Sentence, counted, listed, sentence
-from collectors.facts.topology import PodFacts, Topology
-from collectors.facts.workload_keys import workload_key
+from collectors.facts.topology import Topology
 from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import cordoned_by
+from commands.core.evictions import (
+    AT_ONCE,
+    EVICTED_WITHIN,
+    Stays,
+    controller_of,
+    disruptions_of,
+    eviction_of,
+    facts_on,
+    pod_name,
+    users_of,
+    why_stays,
+)
 from commands.core.lookups import read_node, reader_of
 from commands.core.parameter_types import NODE, ask_owners_option, lasting_option, reason_option
 from commands.core.pricing import stakes_of
-from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Stage, in_order
 from commands.execution.rights import Right
@@ -28,11 +36,7 @@ from commands.gates.price import least_first
 from commands.node.cordon_steps import cordon_steps
 from commands.training.stop import lost_work
 
-AT_ONCE = 10  # pods that are being ended at the same time; those that wait for a budget do not count
-EVICTED_WITHIN = timedelta(hours=1)  # from the first attempt until a pod is gone
 NAMED = 8  # pods and trainings in a note
-
-_MIRROR = "kubernetes.io/config.mirror"  # the annotation of a static pod, which only its kubelet can end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +53,15 @@ async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
     name = node.metadata.name
     reader = reader_of(context)
     pods = await reader.listing(ObjectRef(api="v1", kind="Pod", name=""), fields=f"spec.nodeName={name}")
-    evicted = sorted((pod for pod in pods if not why_stays(pod)), key=_name)
+    evicted = sorted((pod for pod in pods if not why_stays(pod)), key=pod_name)
     lasting = action.lasting if action.lasting is not None else context.defaults.cordon_for
     cordon = () if node.spec.unschedulable else tuple(cordon_steps(node, action.reason, context, lasting))
     topology = context.cluster.topology()
     disrupts = disruptions_of(evicted, topology, name)
     stakes = await stakes_of(disrupts, context)
-    users = _users(evicted, topology, name)
-    evicted = least_first(evicted, lambda pod: users[_name(pod)], stakes)
-    evictions = (Stage(steps=tuple(map(_eviction, evicted)), at_once=AT_ONCE),) if evicted else ()
+    users = users_of(evicted, topology, name)
+    evicted = least_first(evicted, lambda pod: users[pod_name(pod)], stakes)
+    evictions = (Stage(steps=tuple(map(eviction_of, evicted)), at_once=AT_ONCE),) if evicted else ()
     if not cordon and not evictions:
         return PlanDraft(
             title="",
@@ -86,117 +90,12 @@ async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
     )
 
 
-def _eviction(pod: Mapping[str, Any]) -> Evict:
-    meta = pod["metadata"]
-    return Evict(
-        ref=ObjectRef(api="v1", kind="Pod", namespace=meta["namespace"], name=meta["name"], uid=meta["uid"]),
-        description=sentence("evict {pod}", pod=_name(pod)),
-        seconds=EVICTED_WITHIN.total_seconds(),
-    )
-
-
-class _Stays(Enum):
-    """Why a drain leaves a pod on its node."""
-
-    STATIC = auto()
-    FINISHED = auto()
-    OF_DAEMON_SET = auto()
-
-
-def why_stays(pod: Mapping[str, Any]) -> _Stays | None:
-    """Return why a drain leaves the pod on its node; None if it is evicted."""
-    if _MIRROR in (pod["metadata"].get("annotations") or {}):
-        return _Stays.STATIC
-    if pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
-        return _Stays.FINISHED
-    owner = _controller(pod)
-    return _Stays.OF_DAEMON_SET if owner is not None and owner["kind"] == "DaemonSet" else None
-
-
-def _left(number: int, reason: _Stays) -> Sentence:
-    match reason:
-        case _Stays.STATIC:
-            return sentence("{number} static", number=number)
-        case _Stays.FINISHED:
-            return sentence("{number} finished", number=number)
-        case _Stays.OF_DAEMON_SET:
-            return sentence("{number} of a DaemonSet", number=number)
-
-
-def _controller(pod: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    owners: Sequence[Mapping[str, Any]] = pod["metadata"].get("ownerReferences") or ()
-    return next((owner for owner in owners if owner.get("controller")), None)
-
-
-def disruptions_of(
-    pods: Sequence[Mapping[str, Any]], topology: Topology, node: str
-) -> tuple[Disruption, ...]:
-    """Return the trainings and workloads whose pods are evicted, those with the most GPUs first."""
-    facts, users = _facts_on(topology, node), _users(pods, topology, node)
-    by_name: dict[str, list[PodFacts]] = {}
-    for pod in pods:
-        fact = facts.get(_name(pod)) or PodFacts(
-            namespace=pod["metadata"]["namespace"], name=pod["metadata"]["name"]
-        )
-        by_name.setdefault(users[_name(pod)], []).append(fact)
-    running = {_name(pod) for pod in pods if pod.get("status", {}).get("phase") == "Running"}
-    bare = {_name(pod) for pod in pods if _controller(pod) is None}  # no controller starts them again
-    found: list[Disruption] = []
-    for name, members in by_name.items():
-        training, user = topology.trainings.get(name), topology.user(name)
-        found.append(
-            Disruption(
-                name=name,
-                shown=user.shown if user else "",
-                owner=user.owner if user else "",
-                team=user.team if user else "",
-                ends=any(
-                    one in running and (training is not None or one in bare)
-                    for one in (f"{member.namespace}/{member.name}" for member in members)
-                ),
-                pods=sum(f"{one.namespace}/{one.name}" in running for one in members),
-                gpus=sum(member.gpus for member in members),
-                text=counted(
-                    "{evicted} of {count} rank",
-                    "{evicted} of {count} ranks",
-                    evicted=len(members),
-                    count=training.ranks,
-                )
-                if training
-                else counted("{count} pod", "{count} pods", count=len(members)),
-            )
-        )
-    return tuple(sorted(found, key=lambda one: (-one.gpus, one.name)))
-
-
-def _users(pods: Sequence[Mapping[str, Any]], topology: Topology, node: str) -> dict[str, str]:
-    """Return the training or workload of each pod, by the pod's name."""
-    facts = _facts_on(topology, node)
-    found: dict[str, str] = {}
-    for pod in pods:
-        fact = facts.get(_name(pod))
-        found[_name(pod)] = (fact.training or fact.workload if fact else "") or _workload(pod)
-    return found
-
-
-def _workload(pod: Mapping[str, Any]) -> str:
-    owner = _controller(pod)
-    namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
-    if owner is None:
-        return workload_key(namespace, "Pod", name)
-    return workload_key(namespace, kind_in_api(owner["kind"], owner.get("apiVersion", "")), owner["name"])
-
-
-def _facts_on(topology: Topology, node: str) -> dict[str, PodFacts]:
-    return {f"{pod.namespace}/{pod.name}": pod for pod in topology.pods_on.get(node, ())}
-
-
 async def _training_notes(
     pods: Sequence[Mapping[str, Any]], topology: Topology, node: str, context: CommandContext
 ) -> list[str]:
     """Return what each training on the node loses. One that loses a rank usually restarts or stops as a whole."""
-    facts = _facts_on(topology, node)
-    hit = {fact.training for pod in pods if (fact := facts.get(_name(pod))) is not None}
+    facts = facts_on(topology, node)
+    hit = {fact.training for pod in pods if (fact := facts.get(pod_name(pod))) is not None}
     trainings = [training for training in context.cluster.trainings() if training.id in hit]
     notes: list[str] = [
         listed((training.shown, await lost_work(training, context)), ":") for training in trainings[:NAMED]
@@ -211,10 +110,20 @@ async def _training_notes(
     return notes
 
 
+def _left(number: int, reason: Stays) -> Sentence:
+    match reason:
+        case Stays.STATIC:
+            return sentence("{number} static", number=number)
+        case Stays.FINISHED:
+            return sentence("{number} finished", number=number)
+        case Stays.OF_DAEMON_SET:
+            return sentence("{number} of a DaemonSet", number=number)
+
+
 def _pod_notes(pods: Sequence[Mapping[str, Any]], evicted: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return notes on pods that are lost for good, on data that is lost, on the pods that stay, and on the time."""
     notes: list[str] = []
-    if bare := [pod for pod in evicted if _controller(pod) is None]:
+    if bare := [pod for pod in evicted if controller_of(pod) is None]:
         notes.append(
             sentence("No controller recreates these; they are gone for good: {pods}.", pods=_names(bare))
         )
@@ -256,12 +165,8 @@ def _cordon_note(node: Node, lasting: timedelta) -> str:
     )
 
 
-def _name(pod: Mapping[str, Any]) -> str:
-    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
-
-
 def _names(pods: Sequence[Mapping[str, Any]]) -> Sentence:
-    return listed(map(_name, pods), most=NAMED)
+    return listed(map(pod_name, pods), most=NAMED)
 
 
 DRAIN = Command(

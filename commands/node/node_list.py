@@ -17,6 +17,7 @@ from commands.acceptance.acceptance import Acceptance, newest_of_nodes
 from commands.acceptance.acceptance_proof import unaccepted
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
+from commands.core.cordoned_gpus import cordoned_gpus
 from commands.core.named_incident import open_incidents
 from commands.core.parameter_types import RACK
 from commands.execution.plan import Plan, PlanState
@@ -120,13 +121,19 @@ def _listed(
         name=name,
         state=listed(
             filter(
-                None, (state_of(node, lease), unaccepted(node, acceptance), *(one.id for one in incidents))
+                None,
+                (
+                    state_of(node, lease),
+                    *(one.text for one in cordoned_gpus(inventory, name)),
+                    unaccepted(node, acceptance),
+                    *(one.id for one in incidents),
+                ),
             )
         ),
         gpus=gpus_of(inventory, name),
         trainings=", ".join(sorted(trainings)),
         rack=facts.rack if facts else "",
-        rank=_rank(node, incidents, lease, acceptance),
+        rank=min(_rank(node, incidents, lease, acceptance), 6 if cordoned_gpus(inventory, name) else 9),
     )
 
 

@@ -10,6 +10,7 @@ from collectors.cluster.objects import Node
 from collectors.facts.sentences import counted, listed, sentence
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.core.evictions import why_stays
 from commands.core.lookups import read_node, reader_of
 from commands.core.parameter_types import NODE, reason_option
 from commands.core.reboots import REBOOT_HOOK, RebootDefaults
@@ -19,7 +20,6 @@ from commands.execution.preconditions import Precondition
 from commands.execution.rights import Right
 from commands.execution.steps import Call, Patch, Step, Wait
 from commands.node.cordon_steps import ref_of_node
-from commands.node.drain import why_stays
 from commands.node.repair.refusals import refuse_control_plane
 
 BOOT_ID = ("status", "nodeInfo", "bootID")

@@ -34,7 +34,11 @@ async def restart_agent(action: RestartAgent, context: CommandContext) -> PlanDr
     pods = await reader.listing(ObjectRef(api="v1", kind="Pod", name=""), fields=f"spec.nodeName={name}")
     by_agent = {agent: pod for pod in pods if (agent := _agent_of(pod))}
     short = {agent.partition("/")[2]: agent for agent in by_agent}
-    agent = known_name(short.get(action.agent, action.agent), by_agent, "agent")
+    longer = [
+        agent for name, agent in short.items() if name.endswith(f"-{action.agent}")
+    ]  # nvidia-dcgm-exporter
+    found_by = longer[0] if action.agent not in short and len(longer) == 1 else action.agent
+    agent = known_name(short.get(found_by, found_by), by_agent, "agent")
     pod = by_agent[agent]
     meta, owner = pod["metadata"], _daemon_set(pod)
     assert owner is not None

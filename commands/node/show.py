@@ -18,6 +18,7 @@ from commands.acceptance.acceptance_proof import acceptance_text
 from commands.acceptance.trend import trend_lines
 from commands.core.command import Answer
 from commands.core.context import CommandContext
+from commands.core.cordoned_gpus import cordoned_gpus
 from commands.core.cordoned_nodes import BY, UNTIL, against_uncordoning, annotations_of, cordon_reason
 from commands.core.lookups import node_named, read_node
 from commands.core.named_incident import open_incidents
@@ -53,6 +54,7 @@ async def show(action: ShowNode, context: CommandContext) -> Answer:
             ("rack", text(facts.rack or "?")),
             ("GPUs", text(_gpus(inventory, action.node), " ", facts.gpu_product)),
         ]
+    rows += [("GPU", text(one.text)) for one in cordoned_gpus(inventory, action.node)]
     rows += [*_conditions(node), *_lease_rows(node), *await _acceptance_rows(node, context)]
     rows += _workloads(action.node, context)
     for incident in incidents:

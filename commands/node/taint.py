@@ -10,6 +10,7 @@ import click
 from collectors.facts.sentences import as_code, counted, listed, sentence
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.core.evictions import disruptions_of, why_stays
 from commands.core.lookups import node_named, reader_of
 from commands.core.parameter_types import NODE, reason_option
 from commands.core.request import ActorKind
@@ -17,7 +18,6 @@ from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import in_order
 from commands.execution.preconditions import Precondition
 from commands.execution.steps import Patch
-from commands.node.drain import disruptions_of, why_stays
 
 OURS = "yardmaster.io/taints"  # annotation: the taints that we set, as key:effect, separated by commas
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")

@@ -2,7 +2,7 @@
 
 from bot.evaluation.rulebook import read_rulebook
 from bot.settings.schema import RulesSettings
-from docs.actions_table import UNDONE_BY, planned_commands
+from docs.actions_table import UNDONE_BY, planned_commands, reasons
 
 RULES = read_rulebook(RulesSettings()).rules
 
@@ -20,3 +20,19 @@ def test_a_command_that_only_looks_is_not_counted() -> None:
     looks = [rule for rule in RULES if rule.template.actions == ("node show {node}",)]
     assert looks
     assert not any(planned_commands(rule) for rule in looks)
+
+
+def test_each_rule_without_one_has_its_reason_on_its_page() -> None:
+    without = [rule for rule in RULES if not planned_commands(rule)]
+    assert without
+    missing = {
+        rule.name: rule.template.runbook
+        for rule in without
+        if not reasons(rule.template.runbook).get(rule.name)
+    }
+    assert missing == {}, "say why under `## Why no button` of these pages"
+
+
+def test_no_page_gives_a_reason_for_a_rule_that_offers_one() -> None:
+    offering = {rule.name: rule.template.runbook for rule in RULES if planned_commands(rule)}
+    assert {name for name, page in offering.items() if name in reasons(page)} == set()

@@ -9,6 +9,7 @@ STAYS = {
     "inbox_marks": "one row for each cluster",
     "progress": "one row for each cluster",
     "agenda": "a row is deleted once its line was tried",
+    "gpu_leases": "a row is deleted when its cordon ends; it only reminds before",
     "leases": "a row is deleted when its cordon ends; it only reminds before",
     "interactions": "a row is deleted once it was answered, and is answered once it is too old to run",
 }

@@ -125,6 +125,8 @@ BUILT_IN: tuple[Kind, ...] = (
         resourceslices ResourceSlice cluster gr - -
         """,
     ),
+    # A 1.36 server has it with the feature gate DRADeviceTaintRules only.
+    *_rows("resource.k8s.io", "v1beta2", "devicetaintrules DeviceTaintRule cluster gr status -"),
     *_rows("scheduling.k8s.io", "v1", "priorityclasses PriorityClass cluster g - pc"),
     *_rows("node.k8s.io", "v1", "runtimeclasses RuntimeClass cluster - - -"),
     *_rows(

@@ -47,6 +47,7 @@ _LABEL_VALUE_TEXT = (
 )
 _TEMPLATED = ("deployments.apps", "replicasets.apps", "statefulsets.apps", "daemonsets.apps", "jobs.batch")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_DEVICE_EFFECTS = ("NoExecute", "NoSchedule", "None")
 
 
 def check(kind: Kind, tree: Json, old: Json | None = None) -> None:
@@ -112,6 +113,8 @@ def _spec_errors(kind: Kind, tree: Json) -> Iterator[FieldError]:
     match kind.listing:
         case "pods":
             yield from _pod_errors(kind, spec, "spec")
+        case "devicetaintrules.resource.k8s.io":
+            yield from _device_taint_errors(spec)
         case "services":
             external, headless = spec.get("type") == "ExternalName", spec.get("clusterIP") == "None"
             if not spec.get("ports") and not external and not headless:
@@ -201,6 +204,19 @@ def _resource_errors(kind: Kind, resources: Json, path: str) -> Iterator[FieldEr
         elif limit is not None and quantity(amount) > quantity(limit):
             text = f"must be less than or equal to {name} limit of {limit}"
             yield _invalid(f"{path}.requests", str(amount), text)
+
+
+def _device_taint_errors(spec: Json) -> Iterator[FieldError]:
+    taint = spec.get("taint") or {}
+    if not taint.get("key"):
+        yield _invalid("spec.taint.key", taint.get("key", ""), "name part must be non-empty")
+    if (effect := taint.get("effect", "")) not in _DEVICE_EFFECTS:
+        shown = ", ".join(f'"{one}"' for one in _DEVICE_EFFECTS)
+        yield (
+            "spec.taint.effect",
+            "FieldValueNotSupported",
+            f'Unsupported value: "{effect}": supported values: {shown}',
+        )
 
 
 _POD_TEXT = (

@@ -12,7 +12,7 @@ from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.matching import parse_matchers
 from alerts.silences import Silence
-from commands.incident.card_context import incident_context
+from commands.incident.card_context import incident_context, still_cordoned
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
@@ -93,6 +93,14 @@ async def test_a_node_whose_gpu_had_a_fault_is_offered_a_test_before_it_returns(
     assert [button.line for button in left.buttons] == ["node accept gpu-a01", "node uncordon gpu-a01"]
     (lifted,) = (await left_by(replace(LEASE, lifted_at=OVER))).still_open
     assert [button.line for button in lifted.buttons] == ["node uncordon gpu-a01"]
+
+
+async def test_a_test_is_offered_only_with_images_and_else_what_to_set() -> None:
+    lack = what_tests_lack(AcceptancePolicy(), NodeJobDefaults())
+    left = still_cordoned(LEASE, is_tested=True, tests_lack=lack)
+    assert [button.line for button in left.buttons] == ["node uncordon gpu-a01"]
+    assert "could test it, with an image for accept/driver" in plain(left.text).replace("`", "")
+    assert what_tests_lack(AcceptancePolicy(), NodeJobDefaults(image="registry.example/tests:1")) == ""
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from commands.core.evictions import AT_ONCE
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.execution.preview import card_of
 from commands.execution.steps import Evict
 from commands.models import AuditEntry, CordonLease
-from commands.node.drain import AT_ONCE
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings, User
 from tests.commands.training.test_rights import RIGHTS, grant
 from tests.support.drained import Kubelets, kubelets, until

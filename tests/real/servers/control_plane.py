@@ -13,6 +13,10 @@ ADMIN_TOKEN = "admin-token-of-the-tests"
 BOT_TOKEN = "bot-token-of-the-tests"
 BOT_NAME = "system:serviceaccount:yardmaster:yardmaster"
 
+# One GPU is cordoned by a DeviceTaintRule, which a 1.36 server does not have by default.
+_GATES = "--feature-gates=DRADeviceTaintRules=true"
+_VERSIONS = "--runtime-config=resource.k8s.io/v1beta2=true"
+
 _TOKENS = f"""\
 {ADMIN_TOKEN},admin,1,system:masters
 {BOT_TOKEN},{BOT_NAME},2,
@@ -113,6 +117,8 @@ class ControlPlane:
                 "--allow-privileged=true",  # as clusters have it; a namespace forbids such pods
                 "--service-cluster-ip-range=10.0.0.0/16",
                 "--disable-admission-plugins=ServiceAccount",
+                _GATES,
+                _VERSIONS,
             ),
             "kube-controller-manager": (
                 f"--kubeconfig={self.kubeconfig}",
@@ -125,11 +131,13 @@ class ControlPlane:
                 "--node-monitor-grace-period=24h",  # no kubelet renews leases: only a test makes a node NotReady
                 "--kube-api-qps=500",
                 "--kube-api-burst=1000",
+                _GATES,
             ),
             "kube-scheduler": (
                 f"--config={self.folder / 'scheduler.yaml'}",
                 *auth_flags,
                 f"--secure-port={self.ports.scheduler}",
+                _GATES,
             ),
         }
 
