@@ -12,6 +12,9 @@ from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.matching import parse_matchers
 from alerts.silences import Silence
+from commands.acceptance.suites import AcceptancePolicy
+from commands.core.node_script import NodeJobDefaults
+from commands.core.testable_nodes import what_tests_lack
 from commands.incident.card_context import incident_context, still_cordoned
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.grouping import add_alert
