@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from collectors.cluster.devices import DeviceTaintRule
 from collectors.cluster.gpu_devices import GpuDevice
 from collectors.cluster.inventory import Inventory
+from collectors.facts.one_line import NAME, one_line
 from collectors.facts.sentences import sentence
 from commands.core.cordoned_nodes import BY, REASON
 
@@ -26,7 +27,7 @@ class CordonedGpu:
 
     @property
     def by(self) -> str:
-        return (self.rule.metadata.annotations or {}).get(BY, "")
+        return one_line((self.rule.metadata.annotations or {}).get(BY, ""), NAME)
 
     @property
     def is_ours(self) -> bool:
@@ -36,13 +37,13 @@ class CordonedGpu:
     def gpu(self) -> str:
         """The GPU as people name it."""
         written = (self.rule.metadata.annotations or {}).get(GPU, "")
-        return written or name_of(self.device)
+        return one_line(written, NAME) or name_of(self.device)
 
     @property
     def text(self) -> str:
         """`GPU 3 cordoned by dana: hot`."""
         who = self.by or sentence("someone else")
-        if reason := (self.rule.metadata.annotations or {}).get(REASON, ""):
+        if reason := one_line((self.rule.metadata.annotations or {}).get(REASON, ""), NAME):
             return sentence("GPU {gpu} cordoned by {who}: {reason}", gpu=self.gpu, who=who, reason=reason)
         return sentence("GPU {gpu} cordoned by {who}", gpu=self.gpu, who=who)
 
