@@ -15,6 +15,7 @@ from bot.jobs.gpu_lease_reminder import GpuLeaseReminder, reminder
 from commands.core.cordoned_nodes import BY
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import PlanState
+from commands.execution.steps import Create
 from commands.models import GpuLease
 from tests.support.drained import ON_BOTH_SERVERS, Kubelets, kubeconfig_of, kubelets, quick
 from tests.support.yard import NOON, Yard, yard_before
@@ -210,18 +211,12 @@ async def test_a_crash_after_the_rule_goes_on_where_it_was(stage: Stage) -> None
     await stage.list_devices(a_device(0))
     await stage.give("slow", "gpu-0")
     plan = await stage.yard.confirmed(await stage.yard.plan(f"gpu cordon {stage.node} 0"))
-    manifest = plan.steps[0]
+    create = plan.steps[0]
+    assert isinstance(create, Create)
+    meta = create.manifest["metadata"]
+    marked = {**meta, "annotations": {**meta["annotations"], "yardmaster.io/plan": plan.id}}
     await stage.yard.writer.create(
-        {
-            **manifest.manifest,
-            "metadata": {
-                **manifest.manifest["metadata"],
-                "annotations": {
-                    **manifest.manifest["metadata"]["annotations"],
-                    "yardmaster.io/plan": plan.id,
-                },
-            },
-        }
+        {**create.manifest, "metadata": marked}
     )  # sent, and killed before its answer was in the journal
 
     fresh = PlanExecutor(stage.yard.store, {"prod-a": stage.yard.writer}, stage.yard.clock, quick)
