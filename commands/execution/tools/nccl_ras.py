@@ -13,6 +13,9 @@ _DEAD = re.compile(r"\s*(?P<count>\d+) job process(?:es are| is) considered dead
 _BEHIND = re.compile(
     r"\s*(?P<count>\d+) ranks? ha(?:ve|s) (?:launched up to operation (?P<number>\d+)|not launched any operations).*"
 )
+_ONE_BEHIND = re.compile(
+    r"\s*Rank (?P<rank>\d+) has (?:launched up to operation (?P<number>\d+)|not launched any operations)\b.*"
+)
 _REFUSED = re.compile(r"(?i)connection refused|failed to connect|could not connect")
 
 
@@ -61,7 +64,7 @@ def _missing(output: str) -> list[str]:
     for line in output.splitlines():
         if "INCOMPLETE" in line:
             is_missing = True
-        elif is_missing and (rank := _RANK.fullmatch(line)):
+        elif is_missing and not _ONE_BEHIND.fullmatch(line) and (rank := _RANK.fullmatch(line)):
             found += [rank["rank"]] if rank["rank"] else re.findall(r"\d+", rank["missing"] or "")
         elif not line.strip():
             is_missing = False
@@ -71,19 +74,28 @@ def _missing(output: str) -> list[str]:
 def _behind(output: str) -> str:
     """Return how many ranks are behind the others in the number of their collective operations."""
     counts = [
-        (int(found["number"] or 0), int(found["count"]))
+        (int(found["number"] or 0), int(found["count"]), "")
         for line in output.splitlines()
         if (found := _BEHIND.fullmatch(line))
     ]
+    counts += [
+        (int(found["number"] or 0), 1, found["rank"])
+        for line in output.splitlines()
+        if (found := _ONE_BEHIND.fullmatch(line))
+    ]
     if len(counts) < 2:
         return ""
-    first, last = min(counts), max(counts)
+    (behind, count, rank), (ahead, *_) = min(counts), max(counts)
+    if rank:
+        return sentence(
+            "rank {rank} is at operation {behind}, others at {ahead}", rank=rank, behind=behind, ahead=ahead
+        )
     return counted(
         "{count} rank is at operation {behind}, others at {ahead}",
         "{count} ranks are at operation {behind}, others at {ahead}",
-        count=first[1],
-        behind=first[0],
-        ahead=last[0],
+        count=count,
+        behind=behind,
+        ahead=ahead,
     )
 
 

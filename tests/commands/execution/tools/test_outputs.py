@@ -204,3 +204,29 @@ def test_no_word_of_a_chat_or_a_cluster_is_in_a_command_line() -> None:
     for tool in TOOLS.values():
         assert all("{" not in part or "${" in part for part in tool.command)
         assert isinstance(tool.command, tuple)
+
+
+ONE_BEHIND = """\
+Group     Comms     Nodes     Ranks     Ranks     Ranks    Status  Errors
+    #  in group  per comm  per node  per comm  in group
+    0         1         2         4         8         8   RUNNING  MISMATCH
+
+Warnings
+========
+
+#0-0 (78db921d1c117b4a) MISMATCH
+  Communicator ranks have different AllReduce operation counts
+  7 ranks have launched up to operation 64
+  Rank 7 has launched up to operation 60 -- GPU 3 managed by process 1650386 on node node1
+"""
+
+
+def test_ncclras_names_a_single_rank_that_is_behind() -> None:
+    """A single rank has a line of its own, without a number of ranks (NCCL, src/ras/client_support.cc)."""
+    found = TOOLS["ncclras"].read(ONE_BEHIND, 0)
+    assert found.where == "rank 7 is at operation 60, others at 64"
+
+
+def test_ncclras_does_not_take_a_rank_that_is_behind_for_one_that_is_missing() -> None:
+    both = ONE_BEHIND.replace("MISMATCH\n  Communicator", "INCOMPLETE MISMATCH\n  Communicator")
+    assert "no answer" not in TOOLS["ncclras"].read(both, 0).where
