@@ -311,6 +311,9 @@ class CommandsSettings(Section):
     training_queues: dict[str, tuple[str, ...]] = Field(
         default={}, description="a pattern of queues -> the teams that may use them"
     )
+    training_kinds: tuple[str, ...] = Field(
+        default=(), description="as `training launch --kind` has them; all, if none is given"
+    )
     owners: dict[str, PersonId] = Field(
         default={}, description="an owner's name in the cluster -> their chat id"
     )

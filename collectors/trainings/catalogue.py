@@ -7,7 +7,7 @@ from typing import Any
 
 from collectors.cluster.inventory import Inventory
 from collectors.facts.workload_keys import shown_kind
-from collectors.trainings import job, jobset, mpijob, pytorchjob, rayjob, tfjob, vcjob
+from collectors.trainings import job, jobset, mpijob, mpijobv2, pytorchjob, rayjob, tfjob, trainjob, vcjob
 from collectors.trainings.composition import compose_trainings
 from collectors.trainings.reading_kind import ReadingKind
 from collectors.trainings.training import Training
@@ -18,6 +18,8 @@ KINDS: tuple[ReadingKind[Any], ...] = (
     pytorchjob.KIND,
     tfjob.KIND,
     mpijob.KIND,
+    mpijobv2.KIND,
+    trainjob.KIND,
     vcjob.KIND,
     rayjob.KIND,
 )

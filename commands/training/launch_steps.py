@@ -28,7 +28,7 @@ def task_requests(spec: TrainingSpec) -> tuple[TaskRequest, ...]:
             count=role.replicas,
             amounts={name: parse_quantity(one) for name, one in role.resources.items()},
             node_selector=spec.node_selector,
-            tolerates=role.tolerates,
+            tolerates=role.tolerates | set(spec.tolerations),
             not_on=spec.not_on,
         )
         for role in sorted(spec.roles, key=lambda role: not role.is_server)

@@ -31,6 +31,11 @@ def _nothing(_spec: TrainingSpec) -> Object:
     return {}
 
 
+def _own_service(name: str, role: TrainingRole, index: int) -> str:
+    """Return the host name of a task that has a Service of its own."""
+    return f"{name}-{role.name}-{index}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorForm:
     """What differs between these jobs. `names`: of the roles in the API; `ports`: the operator adds one without it."""
@@ -45,6 +50,8 @@ class OperatorForm:
     more: Callable[[TrainingSpec], Object] = _nothing  # further fields of the spec
     index: str = REPLICA_INDEX
     controller: str = CONTROLLER
+    typed: str = ""  # the kind as it is typed, where another has its name already
+    host: Callable[[str, TrainingRole, int], str] = _own_service  # from the training's name
     changed_pods: Mapping[str, Object] = field(
         default_factory=dict
     )  # by role: fields of the pod; None leaves one out
@@ -57,6 +64,7 @@ def operator_writing(form: OperatorForm) -> WritingKind:
     group, plural = form.objects.group, form.objects.path.rpartition("/")[2]
     return WritingKind(
         objects=form.objects,
+        typed=form.typed,
         has_ended=_has_ended,
         launching=Launching(
             summary=form.summary,
@@ -122,7 +130,7 @@ def _replicas(
     number = {"fieldRef": {"fieldPath": f"metadata.labels['{form.index}']"}}
     shaped = replace(spec, roles=roles)
     pod = manifests.pod_spec(
-        shaped, role, {"name": "TASK_INDEX", "valueFrom": number}, partial(_host, spec.name)
+        shaped, role, {"name": "TASK_INDEX", "valueFrom": number}, partial(form.host, spec.name)
     )
     (container,) = pod["containers"]
     container["name"] = form.container
@@ -138,10 +146,6 @@ def _replicas(
         "restartPolicy": "OnFailure" if spec.backoff else "Never",
         "template": template,
     }
-
-
-def _host(name: str, role: TrainingRole, index: int) -> str:
-    return f"{name}-{role.name}-{index}"
 
 
 def _refusal(form: OperatorForm, spec: TrainingSpec) -> str:
