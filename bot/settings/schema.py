@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -44,6 +44,7 @@ from bot.settings.value_types import (
     TimeZone,
 )
 from collectors.facts.clock import duration
+from collectors.trainings.catalogue import KINDS
 
 
 class KubernetesSettings(Section):
@@ -317,6 +318,15 @@ class CommandsSettings(Section):
     owners: dict[str, PersonId] = Field(
         default={}, description="an owner's name in the cluster -> their chat id"
     )
+
+    @model_validator(mode="after")
+    def _known_kinds(self) -> Self:
+        known = [kind.option for kind in KINDS]
+        if unknown := [one for one in self.training_kinds if one not in known]:
+            raise ValueError(
+                f"training_kinds: {', '.join(unknown)} is no kind of training; known: {', '.join(known)}"
+            )
+        return self
 
 
 class Settings(BaseSettings):

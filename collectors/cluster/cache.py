@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -77,7 +77,9 @@ class ClusterCache:
             for kind in (catalogue.DEFAULT_KINDS if kinds is None else kinds)
             if kind not in without
         }
-        self.left_out = frozenset(kind.name for kind in without)  # on purpose: as if the cluster did not serve them
+        self.left_out = frozenset(
+            kind.name for kind in without
+        )  # on purpose: as if the cluster did not serve them
         self._subscribers: list[Callable[[ObjectChange], None]] = []
 
     @property

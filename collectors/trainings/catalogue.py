@@ -1,11 +1,12 @@
 """The kinds of training that are read. To add a kind, add a file and a line here."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
 from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import ResourceKind
 from collectors.facts.workload_keys import shown_kind
 from collectors.trainings import job, jobset, mpijob, mpijobv2, pytorchjob, rayjob, tfjob, trainjob, vcjob
 from collectors.trainings.composition import compose_trainings
@@ -23,6 +24,26 @@ KINDS: tuple[ReadingKind[Any], ...] = (
     vcjob.KIND,
     rayjob.KIND,
 )
+
+
+def left_out(options: Collection[str]) -> tuple[ResourceKind[Any], ...]:
+    """Return the custom kinds that nobody needs to watch if only these kinds of training are used; none: all are.
+
+    The options are those that are typed, such as `jobset`.
+    """
+    used = used_kinds(options)
+    return tuple(dict.fromkeys(need for kind in KINDS for need in custom_needs(kind) if need not in used))
+
+
+def used_kinds(options: Collection[str]) -> tuple[ResourceKind[Any], ...]:
+    """Return the custom kinds that are watched if only these kinds of training are used; none: all are."""
+    used = (kind for kind in KINDS if not options or kind.option in options)
+    return tuple(dict.fromkeys(need for kind in used for need in custom_needs(kind)))
+
+
+def custom_needs(kind: ReadingKind[Any]) -> tuple[ResourceKind[Any], ...]:
+    """Return the kinds that are looked at for a kind of training and that a cluster need not have."""
+    return tuple(need for need in kind.watched if "." in need.group)
 
 
 def read_trainings(inventory: Inventory) -> tuple[Training, ...]:

@@ -3,4 +3,6 @@
 from collectors.cluster.kinds import JOBS, MPIJOBS_V2BETA1
 from collectors.trainings.operator_job import operator_reading
 
-KIND = operator_reading(MPIJOBS_V2BETA1, role_label="training.kubeflow.org/job-role", others=(JOBS,))
+KIND = operator_reading(
+    MPIJOBS_V2BETA1, role_label="training.kubeflow.org/job-role", others=(JOBS,), typed="mpijobv2"
+)

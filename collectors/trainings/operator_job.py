@@ -48,6 +48,7 @@ def operator_reading(
     owners: tuple[str, ...] = (),
     role_label: str = REPLICA_TYPE,
     others: tuple[ResourceKind[Any], ...] = (),
+    typed: str = "",
 ) -> ReadingKind[T]:
     """Return the kind of these jobs. `owners`: kinds that may own one, and do not manage it.
 
@@ -64,6 +65,7 @@ def operator_reading(
         owned=_pods,
         part=partial(_part, role_label),
         others=others,
+        typed=typed,
     )
 
 

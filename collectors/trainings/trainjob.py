@@ -151,4 +151,5 @@ KIND: ReadingKind[TrainJob] = ReadingKind(
     owned=_owned,
     part=_part,
     others=(JOBSETS, JOBS),
+    hints=(TRAINING_RUNTIMES, CLUSTER_TRAINING_RUNTIMES),
 )

@@ -13,6 +13,7 @@ from commands.training.fit import fit_notes
 from commands.training.launch_checks import (
     check_needed,
     check_pull_secret,
+    check_used,
     is_namespace_ours,
     is_secret_copied,
     served_kind,
@@ -70,6 +71,7 @@ async def launch(
     spec = (given or GivenSpec()).applied_to(spec_of(action, context))
     check_spec(spec, images=context.defaults.training_images)
     reader = reader_of(context)
+    check_used(BY_OPTION[action.kind], context.defaults.training_kinds)
     kind, notes = await served_kind(BY_OPTION[action.kind], spec, reader)
     assert kind.launching is not None  # there are no others by their options
     if refusal := unfit(kind, kind.launching, spec):

@@ -1,7 +1,9 @@
 """Checks of a launch in its cluster: the kind is served, the namespace is free or ours, the pull secret is there."""
 
+from collections.abc import Collection
+
 from collectors.facts.results import SourceError
-from collectors.facts.sentences import sentence, word
+from collectors.facts.sentences import as_code, sentence, word
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.execution.object_refs import ObjectReader, ObjectRef
@@ -9,6 +11,18 @@ from commands.training.manifests import MANAGED_BY, OURS, TRAINING_LABEL
 from commands.training.spec import TrainingSpec
 from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND
 from commands.training.writing_kind import Launching, WritingKind
+
+
+def check_used(kind: WritingKind, used: Collection[str]) -> None:
+    """Raise UnusableError for a kind that the settings leave out; none given: all are used."""
+    if used and kind.option not in used:
+        raise UnusableError(
+            sentence(
+                "`--kind {option}` is not used here. `commands.training_kinds` has {kinds}.",
+                option=kind.option,
+                kinds=as_code(used),
+            )
+        )
 
 
 async def served_kind(

@@ -1,15 +1,20 @@
 """The command `training launch`: its options, and the rights that it needs."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import click
 
 from collectors.facts.sentences import sentence
 from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
-from commands.core.parameter_types import DURATION, ChoiceType, ExplainedOption, NumberType, WholeNumberType
+from commands.core.parameter_types import (
+    DURATION,
+    ChoiceType,
+    ExplainedOption,
+    NumberType,
+    RequiredUnless,
+    WholeNumberType,
+)
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Create
 from commands.training import queues
@@ -26,19 +31,6 @@ class _KindType(ChoiceType):
         super().__init__()
         # Click only iterates over them.
         self.choices = BY_OPTION.keys()  # type: ignore[assignment]
-
-
-class _Image(click.Option):
-    """An option that is required, unless something fills the line in: that has the image then."""
-
-    def process_value(self, ctx: click.Context, value: Any) -> Any:
-        if self.value_is_missing(value) and _is_filled_in(ctx.params):
-            return ""
-        return super().process_value(ctx, value)
-
-
-def _is_filled_in(given: Mapping[str, Any]) -> bool:
-    return bool(given.get("like") or given.get("spec"))
 
 
 def _option(flag: str, text_: str, **more: object) -> click.Option:
@@ -66,7 +58,12 @@ _OPTIONS = (
         is_flag=True,
         is_eager=True,
     ),
-    _Image(["--image"], help="the container image of every task", required=True, metavar="IMAGE"),
+    RequiredUnless(
+        ["--image"],
+        unless=("--like", "--spec"),
+        help="the container image of every task",
+        metavar="IMAGE",
+    ),
     _option(
         "--namespace",
         "the namespace that is created for it; default: the training's name",

@@ -100,7 +100,7 @@ def whole(content: bytes, file: str) -> Part:
         raise Part(file=file, node=node, name=file).wrong(str(error)) from error
     if len(found) != 1:
         raise start.wrong(sentence("It has {count} documents, and must have one.", count=len(found)))
-    (node,) = found
-    if node.size > MOST_VALUES:
+    (top,) = found
+    if top.size > MOST_VALUES:
         raise start.wrong(sentence("It has more than {most} values, counting every alias.", most=MOST_VALUES))
-    return Part(file=file, node=node, name=file)
+    return Part(file=file, node=top, name=file)

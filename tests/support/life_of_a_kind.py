@@ -116,6 +116,8 @@ class LifeOfAKind:
         last = [rank for rank in found.ranks if rank.gpus][-1]
         await stage.kube.end(last.pod, 137)
         over = await stage.until(TrainingState.FAILED)
+        await stage.yard.seen(lambda: stage.training is not None and stage.training.first_failure is not None)
+        over = stage.training or over  # its object may be seen before the pod that failed
         assert over.first_failure is not None
         assert (over.first_failure.role, over.first_failure.pod) == (last.role, last.pod)
         assert "it was killed (SIGKILL)" in await stage.yard.say(f"training show {stage.name}")
@@ -253,7 +255,7 @@ class LifeOfAKind:
     ) -> None:
         if stage.without_controller is None:
             return
-        said = f"no controller of {shown_kind(stage.kind.name)}s has taken it up within 30s"
+        said = f"no controller of {shown_kind(stage.kind.name)}s has taken it up within 30 s"
         clock = stage.yard.clock
         async with stage.without_controller():
             await stage.done(stage.line)

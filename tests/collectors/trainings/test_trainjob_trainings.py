@@ -129,7 +129,7 @@ def test_it_is_suspended_by_its_field() -> None:
     [
         (
             {"progressPercentage": 40, "estimatedRemainingSeconds": 1200},
-            "40 %, 20m to go by its own estimate",
+            "40 %, 20 min to go by its own estimate",
         ),
         ({"progressPercentage": 40}, "40 %"),
         ({"metrics": []}, ""),

@@ -57,7 +57,10 @@ class Trainer:
             )
             self._process.enter_context(hooks)
             self._hooks = (documents, certificate)
-            undo.enter_context(created(self.cluster, _RUNTIMES, from_yaml(self._runtime.read_text("utf-8"))))
+            runtime = from_yaml(self._runtime.read_text("utf-8"))
+            for job in runtime["spec"]["template"]["spec"]["replicatedJobs"]:
+                job["template"]["spec"]["backoffLimit"] = 0  # else a Job tries six times, ever more slowly
+            undo.enter_context(created(self.cluster, _RUNTIMES, runtime))
             self._undo = undo.pop_all()
         return self
 
