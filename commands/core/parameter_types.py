@@ -234,7 +234,8 @@ class RequiredUnless(click.Option):
         self.unless = frozenset(unless)
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
-        given = any(ctx.params.get(name.removeprefix("--")) for name in self.unless)
+        others = (one for one in ctx.command.params if not self.unless.isdisjoint(one.opts))
+        given = any(ctx.params.get(one.name or "") for one in others)
         return "" if given and self.value_is_missing(value) else super().process_value(ctx, value)
 
 

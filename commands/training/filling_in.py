@@ -17,7 +17,8 @@ from commands.training.launch import LaunchTraining
 from commands.training.manifests import SCRIPT_NAME, SCRIPT_OBJECT
 from commands.training.spec_file import Allowed, GivenSpec, is_spec, read_spec, spec_among
 
-_FILLING = ("--like", "--spec")
+_FILLING = ("--like", "--spec", "--from")
+_DEEPEST = 20  # trainings that were launched like each other
 
 
 async def filled_in(
@@ -30,20 +31,12 @@ async def filled_in(
     """
     if not action.like and not action.spec:
         return action, context, GivenSpec()
-    own, extra = _options(command, words_of(context.line))
+    own, extra = options_of(command, words_of(context.line))
     words: list[str] = []
     if action.like:
-        plan = await _plan_of(action.like, context)
-        words, before = _options(command, words_of(plan.line))
-        if "--spec" in words:
-            raise UnusableError(
-                sentence(
-                    "{training} was launched with a file: launch it with that file and `--spec`.",
-                    training=action.like,
-                )
-            )
+        words, before, script = await _launched_with(action.like, context, command)
         extra = extra or before
-        if not context.uploads and (script := _script_of(plan)) is not None:
+        if not context.uploads and script is not None:
             context = replace(context, uploads=(script,))
     given = GivenSpec()
     if action.spec:
@@ -51,7 +44,7 @@ async def filled_in(
         allowed = Allowed(
             images=defaults.training_images, queues=defaults.training_queues, teams=context.actor.teams
         )
-        given = read_spec(spec_among(context.uploads), action.name, allowed, command.parameters)
+        given = read_spec(spec_among(context.uploads, "--spec"), action.name, allowed, command.parameters)
         context = replace(context, uploads=tuple(one for one in context.uploads if not is_spec(one)))
         words += given.words
     line = [*command.name.split(), action.name, *words, *own, *(("--", *extra) if extra else ())]
@@ -61,7 +54,7 @@ async def filled_in(
     return filled, context, given
 
 
-def _options(command: AnyCommand, words: Sequence[str]) -> tuple[list[str], list[str]]:
+def options_of(command: AnyCommand, words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the options of a line, without what fills it in, and the words after its dashes."""
     plain, _ = cluster_named(words)
     given = plain[len(command.name.split()) :]
@@ -71,6 +64,28 @@ def _options(command: AnyCommand, words: Sequence[str]) -> tuple[list[str], list
     left_out |= {at + 1 for at in left_out if given[at] == "--like"}
     kept = [word for at, word in enumerate(given[:cut]) if at not in names | left_out]
     return kept, list(given[cut + 1 :])
+
+
+async def _launched_with(
+    name: str, context: CommandContext, command: AnyCommand, deep: int = 0
+) -> tuple[list[str], list[str], Upload | None]:
+    """Return the options of the training's launch, the words after its dashes, and its script.
+
+    Raises UnusableError for one whose line does not say it all.
+    """
+    plan = await _plan_of(name, context)
+    typed = words_of(plan.line)
+    words, extra = options_of(command, typed)
+    script = _script_of(plan)
+    if "--spec" in typed or "--from" in typed or deep > _DEEPEST:
+        raise UnusableError(
+            sentence("{training} was launched with a file: launch it with that file again.", training=name)
+        )
+    before: LaunchTraining = action_of(command, typed)
+    if before.like:
+        others, of_others, _ = await _launched_with(before.like, context, command, deep + 1)
+        words, extra = [*others, *words], extra or of_others
+    return words, extra, script
 
 
 async def _plan_of(name: str, context: CommandContext) -> Plan:

@@ -58,6 +58,7 @@ class LaunchTraining:
     runtime: str = ""
     like: str = ""
     spec: bool = False
+    as_object: bool = False
     extra: tuple[str, ...] = ()
 
 
@@ -95,7 +96,7 @@ async def launch(
             of_queue=in_queue.steps,
         ),
         note_launch(
-            kind.launching,
+            kind.launching.steps(spec),
             spec,
             cluster=context.cluster.name,
             now=context.now,

@@ -20,6 +20,7 @@ from commands.execution.steps import Create
 from commands.training import queues
 from commands.training.filling_in import filled_in
 from commands.training.launch import LaunchTraining, launch
+from commands.training.launch_object import launch_object
 from commands.training.manifests import SCRIPT_OBJECT
 from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND
 
@@ -58,9 +59,15 @@ _OPTIONS = (
         is_flag=True,
         is_eager=True,
     ),
+    click.Option(
+        ["--from", "as_object"],
+        help="create the object in the YAML file that comes with the line, as it is",
+        is_flag=True,
+        is_eager=True,
+    ),
     RequiredUnless(
         ["--image"],
-        unless=("--like", "--spec"),
+        unless=("--like", "--spec", "--from"),
         help="the container image of every task",
         metavar="IMAGE",
     ),
@@ -170,6 +177,8 @@ def _rights() -> tuple[Right, ...]:
 
 
 async def _launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
+    if action.as_object:
+        return await launch_object(action, context, LAUNCH)
     filled, context, given = await filled_in(action, context, LAUNCH)
     draft = await launch(filled, context, given)
     return replace(draft, is_fixed=draft.is_fixed or action.spec)

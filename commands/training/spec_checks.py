@@ -30,8 +30,7 @@ _SYSTEM = ("kube-", "default", "openshift-")
 
 def check_spec(spec: TrainingSpec, *, images: Sequence[str]) -> None:
     """Raise UnusableError for an invalid spec, with the invalid part and the expected form."""
-    _check_name(spec.name, sentence("A training's name"), MAX_NAME)
-    check_namespace(spec.namespace)
+    check_names(spec)
     check_image(spec.image, images)
     for role in spec.roles:
         if role.image:
@@ -56,6 +55,12 @@ def check_spec(spec: TrainingSpec, *, images: Sequence[str]) -> None:
             _check_name(given, sentence("A queue or its priority class"), 253, dots=True)
     if spec.max_duration is not None and spec.max_duration < timedelta(seconds=1):
         raise UnusableError(sentence("`--max-duration` must be at least 1s."))
+
+
+def check_names(spec: TrainingSpec) -> None:
+    """Raise UnusableError for a name that a training, or its namespace, cannot have."""
+    _check_name(spec.name, sentence("A training's name"), MAX_NAME)
+    check_namespace(spec.namespace)
 
 
 def check_namespace(namespace: str) -> None:

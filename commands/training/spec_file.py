@@ -12,11 +12,11 @@ import click
 from collectors.facts.sentences import as_code, sentence
 from commands.core.command import UnusableError
 from commands.core.request import Upload
-from commands.training.manifests import SCRIPT_FOLDER
 from commands.training.queues import check_allowed
 from commands.training.spec import TrainingRole, TrainingSpec, Volume
-from commands.training.spec_checks import check_amount, check_image, check_namespace, is_quantity
+from commands.training.spec_checks import check_amount, check_image, check_namespace
 from commands.training.spec_nodes import Part, whole
+from commands.training.spec_volumes import volumes_of
 
 ENDINGS = (".yaml", ".yml")  # of the files that are specs
 _OPTIONS = (  # of the line, by their names without dashes
@@ -41,11 +41,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _TAKEN = re.compile(
     r"(?:TRAINING_NAME|TASK_ROLE|TASK_INDEX|[A-Z]+_HOSTS|WORKERS|GPUS_PER_WORKER|MASTER_ADDR|MASTER_PORT)"
 )
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _TAINT = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
-_PATH = re.compile(r"(?:/[A-Za-z0-9._-]+)+")
-_OURS = ("/dev", "/proc", "/sys", SCRIPT_FOLDER, "/var/run/secrets")
-_MOST_VOLUMES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +121,7 @@ def read_spec(
         words=(*words, *roles[0]),
         roles=roles[1],
         env=_env(fields["env"]) if "env" in fields else {},
-        volumes=_volumes(fields["volumes"]) if "volumes" in fields else (),
+        volumes=volumes_of(fields["volumes"]) if "volumes" in fields else (),
         tolerations=_taints(fields["tolerations"]) if "tolerations" in fields else (),
     )
 
@@ -218,57 +214,15 @@ def _taints(part: Part) -> tuple[str, ...]:
     return part.words()
 
 
-def _volumes(part: Part) -> tuple[Volume, ...]:
-    fields = part.fields()
-    if len(fields) > _MOST_VOLUMES:
-        raise part.wrong(sentence("There are more than {most} volumes.", most=_MOST_VOLUMES))
-    return tuple(_volume(name, one) for name, one in fields.items())
-
-
-def _volume(name: str, part: Part) -> Volume:
-    if not _LABEL.fullmatch(name) or name in ("shm", "script"):
-        raise part.wrong(sentence("`{name}` cannot be the name of a volume.", name=name))
-    given = part.fields(("at", "claim", "size", "read-only"))
-    if len({"claim", "size"} & given.keys()) != 1:
-        raise part.wrong(
-            sentence("Volume `{name}` has either a `claim` of its namespace or a `size`.", name=name)
-        )
-    if "at" not in given:
-        raise part.wrong(sentence("Volume `{name}` has no `at`, the path where it is mounted.", name=name))
-    path = given["at"].text()
-    is_ours = any(path == one or path.startswith(f"{one}/") for one in _OURS)
-    if not _PATH.fullmatch(path) or ".." in path.split("/") or is_ours or len(path) > 250:
-        raise given["at"].wrong(
-            sentence("`{path}` is not a path where a volume may be mounted.", path=path[:60])
-        )
-    if "size" in given and not is_quantity(given["size"].text()):
-        raise given["size"].wrong(
-            sentence("`{given}` is not a size: write it like 100Gi.", given=given["size"].text()[:60])
-        )
-    if "claim" in given and not _LABEL.fullmatch(given["claim"].text()):
-        raise given["claim"].wrong(
-            sentence(
-                "`{given}` is not a claim in the training's namespace: write its name alone.",
-                given=given["claim"].text()[:60],
-            )
-        )
-    return Volume(
-        name=name,
-        path=path,
-        claim=given["claim"].text() if "claim" in given else "",
-        size=given["size"].text() if "size" in given else "",
-        is_read_only=given["read-only"].is_true() if "read-only" in given else False,
-    )
-
-
-def spec_among(uploads: Sequence[Upload]) -> Upload:
-    """Return the only file of these that is a spec. Raises UnusableError."""
+def spec_among(uploads: Sequence[Upload], option: str) -> Upload:
+    """Return the only file of these that is YAML. Raises UnusableError, with the option that takes it."""
     found = [one for one in uploads if is_spec(one)]
     if len(found) == 1:
         return found[0]
     raise UnusableError(
         sentence(
-            "`--spec` takes one file that ends with {endings}: upload it with the line. You uploaded {count}.",
+            "`{option}` takes one file that ends with {endings}: upload it with the line. You uploaded {count}.",
+            option=option,
             endings=as_code(ENDINGS),
             count=len(found),
         )
