@@ -261,6 +261,9 @@ spec:
 """
 
 
+AT = "          args:"
+
+
 async def test_an_object_is_created_as_it_is_in_a_namespace_of_its_own(
     yard: Yard, kube: KubernetesLookalike
 ) -> None:
