@@ -49,8 +49,6 @@ async def filled_in(
         words += given.words
     line = [*command.name.split(), action.name, *words, *own, *(("--", *extra) if extra else ())]
     filled: LaunchTraining = action_of(command, line)
-    if not filled.image:
-        raise UnusableError(sentence("There is no image: add `image` to the file, or `--image`."))
     return filled, context, given
 
 

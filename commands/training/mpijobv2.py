@@ -27,5 +27,6 @@ KIND = operator_writing(
         more=mpi_more,
         controller="kubeflow.org/mpi-operator",
         host=_host,
+        tries_again=True,  # its launcher is a Job
     )
 )

@@ -50,6 +50,7 @@ class OperatorForm:
     more: Callable[[TrainingSpec], Object] = _nothing  # further fields of the spec
     index: str = REPLICA_INDEX
     controller: str = CONTROLLER
+    tries_again: bool = False  # its controller does, unless it is told not to
     typed: str = ""  # the kind as it is typed, where another has its name already
     host: Callable[[str, TrainingRole, int], str] = _own_service  # from the training's name
     changed_pods: Mapping[str, Object] = field(
@@ -106,16 +107,22 @@ def _launch(form: OperatorForm, spec: TrainingSpec) -> tuple[Step, ...]:
     made = manifests.top_object(spec, form.objects.api, form.objects.kind, spec.name)
     roles = form.roles(spec)
     made["spec"] = {
-        "runPolicy": _run_policy(spec),
+        "runPolicy": _run_policy(form, spec),
         form.specs: {form.names[role.name]: _replicas(form, spec, role, roles) for role in roles},
         **form.more(spec),
     }
     return launched(spec, made, listed((role.text() for role in roles), "and"), POLICY)
 
 
-def _run_policy(spec: TrainingSpec) -> Object:
-    """The pods that still run when the job has ended are ended with it: parameter servers never end by themselves."""
-    policy: Object = {"suspend": True, "cleanPodPolicy": "Running", "backoffLimit": spec.backoff}
+def _run_policy(form: OperatorForm, spec: TrainingSpec) -> Object:
+    """The pods that still run when the job has ended are ended with it: parameter servers never end by themselves.
+
+    Training Operator deletes all pods of a job whose limit of retries is exceeded, whatever the policy says: also the one
+    that failed, with its logs. Without a limit the failure of a pod that is not restarted ends the job just as well.
+    """
+    policy: Object = {"suspend": True, "cleanPodPolicy": "Running"}
+    if spec.backoff or form.tries_again:
+        policy["backoffLimit"] = spec.backoff
     if spec.max_duration is not None:
         policy["activeDeadlineSeconds"] = round(spec.max_duration.total_seconds())
     gang = {"priorityClass": spec.priority_class, "queue": spec.queue if spec.queue_system == VOLCANO else ""}

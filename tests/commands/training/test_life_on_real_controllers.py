@@ -18,7 +18,7 @@ from tests.support.examples import by_profile
 from tests.support.life_of_a_kind import LifeOfAKind, LifeStage
 from tests.support.yard import yard_before
 
-pytestmark = [pytest.mark.xdist_group("real_kubernetes"), pytest.mark.soak]
+pytestmark = [pytest.mark.real, pytest.mark.xdist_group("real_kubernetes"), pytest.mark.soak]
 OPERATOR, TRAINER = "real_training_operator", "real_trainer"
 USUAL = {"pytorchjob": OPERATOR, "trainjob": TRAINER}
 CONTROLLERS = {**USUAL, **by_profile({}, {"tfjob": OPERATOR, "mpijob": OPERATOR})}

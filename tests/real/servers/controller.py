@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 
-from demo.parts.processes import Child, MissingPartError, Program, answers, find_program
+from demo.parts.processes import Child, MissingPartError, PartError, Program, answers, find_program
 from tests.real.parts.layout import HOW_TO_GET
 from tests.real.servers.kubernetes import KubernetesCluster
 
@@ -30,9 +30,11 @@ def definition(cluster: KubernetesCluster, tree: dict[str, Any]) -> Iterator[Non
     spec = tree["spec"]
     (version,) = [one["name"] for one in spec["versions"] if one["storage"]]
     tree = {**tree, "spec": {key: one for key, one in spec.items() if key != "conversion"}}
-    objects = f"/apis/{spec['group']}/{version}/{spec['names']['plural']}"
+    plural = spec["names"]["plural"]
+    objects = f"/apis/{spec['group']}/{version}/{plural}"
     with created(cluster, DEFINITIONS, tree):
-        cluster.wait_for(f"{spec['names']['kind']}s to be served", lambda: is_served(cluster, objects))
+        cluster.wait_for(f"{plural} to be served", lambda: is_served(cluster, objects))
+        cluster.wait_for(f"{plural} to be discovered", lambda: is_discovered(cluster, spec["group"], plural))
         yield
     cluster.wait_for(f"{spec['names']['kind']}s to be gone", lambda: not is_served(cluster, objects))
 
@@ -57,6 +59,17 @@ def is_served(cluster: KubernetesCluster, path: str) -> bool:
         with refusal:
             return False
     return True
+
+
+def is_discovered(cluster: KubernetesCluster, group: str, plural: str) -> bool:
+    """Whether a client that looks for the kind finds it: some look once, when they start."""
+    try:
+        return (
+            f"{plural}.{group}"
+            in cluster.kubectl("api-resources", "-o", "name", f"--api-group={group}").split()
+        )
+    except PartError:
+        return False
 
 
 @contextmanager
