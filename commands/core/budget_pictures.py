@@ -15,8 +15,8 @@ from commands.core.nodes_out import was_disrupted_lately, why_out
 from commands.execution.node_effects import NodeEffect
 from commands.execution.plan import OVER, GateName, Plan, PlanState, StepRecord, StepState
 from commands.gates.budget import HOUR
-from commands.gates.node_use import nodes_hit, nodes_of
-from commands.gates.picture import BudgetNode, Picture, picture_of
+from commands.gates.node_use import nodes_hit, nodes_with
+from commands.gates.picture import BudgetNode, BudgetPicture, picture_of
 
 CACHE_DELAY = timedelta(minutes=1)  # until the cache surely shows what a plan that is done has cordoned
 _BEGUN = (StepState.RUNNING, StepState.DONE, StepState.UNKNOWN)
@@ -45,12 +45,12 @@ class _Hit:
 
     @property
     def nodes(self) -> frozenset[str]:
-        return nodes_of(self.plan, NodeEffect.OUT, NodeEffect.DISRUPTED, steps=self.begun)
+        return nodes_with(self.plan, NodeEffect.OUT, NodeEffect.DISRUPTED, steps=self.begun)
 
     def soon(self, now: datetime) -> Mapping[str, str]:
         """Return the nodes that count as out by this plan though the cluster does not show it, or not yet."""
         plan = self.plan
-        taken = nodes_of(plan, NodeEffect.OUT, steps=self.begun)
+        taken = nodes_with(plan, NodeEffect.OUT, steps=self.begun)
         if plan.ended_at is not None and now - plan.ended_at >= CACHE_DELAY:
             return {}
         cordons = sentence("plan {plan} of {who} cordons it", plan=plan.id, who=plan.actor_name)
@@ -63,7 +63,7 @@ class _Hit:
 
 async def read_picture(
     cluster: Cluster, rows: StoreSnapshot, now: datetime, pool_of: Callable[[Node], str]
-) -> Picture:
+) -> BudgetPicture:
     """Return the picture of a cluster, in as many reads whatever there is. Raises SourceError if it cannot be seen."""
     plans = rows.rows(Plan)
     running = await plans.find(cluster=cluster.name, state=PlanState.RUNNING.value)

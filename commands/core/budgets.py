@@ -12,10 +12,10 @@ from commands.core.budget_pictures import Pool, read_picture
 from commands.core.context import Cluster
 from commands.execution.automation_ids import is_automation
 from commands.execution.plan import GATED, GateName, HeldBy, Plan, PlanState
-from commands.execution.plan_gate import LETS_GO, NONE_HELD, GateVerdict, Judge
+from commands.execution.plan_gate import LETS_GO, NONE_HELD, GateVerdict, PlanJudge
 from commands.gates.budget import OF_AUTOMATION, Budget, BudgetUse, budget_uses
 from commands.gates.node_use import nodes_hit
-from commands.gates.picture import Picture, age_of
+from commands.gates.picture import BudgetPicture, age_of
 
 NOTHING: Mapping[str, str] = {}
 DEFAULT_POOL = "default"  # of nodes that no pool of the settings has
@@ -41,8 +41,8 @@ class Budgets:
 
     async def look(
         self, plans: Sequence[Plan], rows: StoreSnapshot, *, held: Collection[str] = NONE_HELD
-    ) -> Judge:
-        """Judge the plans in the order of their age: what waits longest gets the places that are free.
+    ) -> PlanJudge:
+        """PlanJudge the plans in the order of their age: what waits longest gets the places that are free.
 
         A plan that has begun has taken its place. One that waits keeps younger plans out of the places it waits for, so
         that small plans do not starve a large one.
@@ -71,7 +71,7 @@ class Budgets:
         )
 
     def _verdicts(
-        self, plans: Sequence[Plan], picture: Picture, held: Collection[str]
+        self, plans: Sequence[Plan], picture: BudgetPicture, held: Collection[str]
     ) -> dict[str, GateVerdict]:
         """Return the verdict on each plan, judged with the stored ones that wait for their budget as well."""
         of_automation = self.of_automation(picture.cluster)
@@ -111,7 +111,7 @@ class Budgets:
         picture = (await self._picture(plan.cluster, rows)).with_out(imagined, imagined_lately)
         return self._uses(plan, picture, self.of_automation(plan.cluster))
 
-    def _uses(self, plan: Plan, picture: Picture, of_automation: Budget) -> tuple[BudgetUse, ...]:
+    def _uses(self, plan: Plan, picture: BudgetPicture, of_automation: Budget) -> tuple[BudgetUse, ...]:
         return budget_uses(
             nodes_hit(plan),
             picture,
@@ -120,7 +120,7 @@ class Budgets:
             of_automation=of_automation,
         )
 
-    async def _picture(self, cluster: str, rows: StoreSnapshot) -> Picture:
+    async def _picture(self, cluster: str, rows: StoreSnapshot) -> BudgetPicture:
         return await read_picture(self.clusters[cluster], rows, self.clock.now(), self._pool)
 
     def pool_of(self, cluster: str, node: str) -> str:

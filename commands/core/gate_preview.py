@@ -1,4 +1,4 @@
-"""What a preview says of the gates: the figures of the budgets, and what would hold the plan back."""
+"""The gates in a preview: the figures of the budgets, and what would hold the plan back."""
 
 from dataclasses import replace
 

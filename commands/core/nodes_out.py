@@ -1,4 +1,4 @@
-"""Which nodes are out of service, why and since when, as the cluster shows it, whoever made them so. Pure."""
+"""Nodes out of service: why and since when, as the cluster shows it, whoever made them so. Pure."""
 
 from datetime import datetime
 

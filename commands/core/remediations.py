@@ -10,7 +10,7 @@ from collectors.facts.queries import Query
 from collectors.facts.sentences import sentence
 from commands.execution.automation_ids import automation_id, is_automation
 from commands.execution.plan import GateName, Plan, PlanState
-from commands.execution.plan_gate import LETS_GO, NONE_HELD, GateVerdict, Judge
+from commands.execution.plan_gate import LETS_GO, NONE_HELD, GateVerdict, PlanJudge
 from commands.gates.breaker import Breaker, BreakerLimits
 from commands.gates.remediation import Remediation, why_not_seen
 
@@ -36,7 +36,7 @@ class RemediationGate:
 
     async def look(
         self, plans: Sequence[Plan], rows: StoreSnapshot, *, held: Collection[str] = NONE_HELD
-    ) -> Judge:
+    ) -> PlanJudge:
         ours = [one for one in plans if one.origin.remediation and is_automation(one.actor)]
         if not ours:
             return lambda _plan: LETS_GO

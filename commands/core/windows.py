@@ -7,7 +7,7 @@ from alerts.store import StoreSnapshot
 from collectors.facts.clock import Clock
 from commands.execution.automation_ids import is_automation
 from commands.execution.plan import GateName, Plan
-from commands.execution.plan_gate import NONE_HELD, Judge
+from commands.execution.plan_gate import NONE_HELD, PlanJudge
 from commands.gates.budget import Budget
 from commands.gates.window import PlannedWindow, budget_of_automation, held_by_windows
 
@@ -25,7 +25,7 @@ class WindowGate:
 
     async def look(
         self, _plans: Sequence[Plan], _rows: StoreSnapshot, *, held: Collection[str] = NONE_HELD
-    ) -> Judge:
+    ) -> PlanJudge:
         now = self.clock.now()
         return lambda plan: held_by_windows(self.windows, plan, now, is_automation=is_automation(plan.actor))
 

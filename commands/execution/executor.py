@@ -93,7 +93,7 @@ class PlanExecutor:
         return await journal.end()
 
     async def let_go(self, plans: Sequence[Plan]) -> list[Plan]:
-        """Judge all plans that wait by one look at what is so. Return those that nothing holds back, the oldest first.
+        """Judge all plans that wait by one look. Return those that nothing holds back, the oldest first.
 
         What is new of the others is stored: why they wait, or that they have waited for too long.
         """

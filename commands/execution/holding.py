@@ -1,4 +1,4 @@
-"""What becomes of a confirmed plan at its gates: it begins, it waits, or it is given up; of one or of all that wait."""
+"""Confirmed plans at their gates: each begins, waits, or is given up. All that wait are judged by one look."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What a step does to nodes, as budgets count it: takes one out of service, disrupts it, or puts it back. Pure."""
+"""Effects of steps on nodes, as budgets count them: out of service, disrupted, or back. Pure."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -16,7 +16,7 @@ class NodeEffect(StrEnum):
 
 NodeEffects = Mapping[str, NodeEffect]  # by the node's name
 
-NO_NODES: NodeEffects = MappingProxyType({})
+NO_EFFECTS_ON_NODES: NodeEffects = MappingProxyType({})
 
 
 def effect_of_patch(body: Mapping[str, Any], undo: Mapping[str, Any] | None) -> NodeEffect | None:

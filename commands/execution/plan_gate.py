@@ -34,7 +34,7 @@ class GateVerdict:
 LETS_GO = GateVerdict()
 NONE_HELD: frozenset[str] = frozenset()
 
-Judge = Callable[[Plan], GateVerdict]  # of one of the plans that were looked at; pure
+PlanJudge = Callable[[Plan], GateVerdict]  # of one of the plans that were looked at; pure
 
 
 class Gate(Protocol):
@@ -45,7 +45,7 @@ class Gate(Protocol):
 
     async def look(
         self, plans: Sequence[Plan], rows: StoreSnapshot, *, held: Collection[str] = NONE_HELD
-    ) -> Judge:
+    ) -> PlanJudge:
         """Read what is needed to judge these plans, in the transaction of `rows` that would begin them.
 
         The number of reads does not depend on that of the plans. `held`: ids of those that another gate holds back, so
@@ -63,7 +63,7 @@ class OpenGate:
 
     async def look(
         self, _plans: Sequence[Plan], _rows: StoreSnapshot, *, held: Collection[str] = NONE_HELD
-    ) -> Judge:
+    ) -> PlanJudge:
         return lambda _plan: LETS_GO
 
 
@@ -82,7 +82,7 @@ class Gates:
 
     async def look(
         self, plans: Sequence[Plan], rows: StoreSnapshot, *, held: Collection[str] = NONE_HELD
-    ) -> Judge:
+    ) -> PlanJudge:
         verdicts: dict[str, list[GateVerdict]] = {plan.id: [] for plan in plans}
         waits = set(held)
         for gate in self.gates:

@@ -1,4 +1,4 @@
-"""Which nodes a plan takes out of service, disrupts or puts back, as its steps declare it. Pure."""
+"""Nodes that a plan takes out of service, disrupts or puts back, as its steps declare it. Pure."""
 
 from collections.abc import Collection
 
@@ -12,7 +12,7 @@ def effects_by_step(plan: Plan) -> dict[int, dict[str, NodeEffect]]:
     return {number: effects for number, effects in found if effects}
 
 
-def nodes_of(plan: Plan, *effects: NodeEffect, steps: Collection[int] | None = None) -> frozenset[str]:
+def nodes_with(plan: Plan, *effects: NodeEffect, steps: Collection[int] | None = None) -> frozenset[str]:
     """Return the nodes to which the plan, or these of its steps, does one of these things."""
     return frozenset(
         node
@@ -25,14 +25,14 @@ def nodes_of(plan: Plan, *effects: NodeEffect, steps: Collection[int] | None = N
 
 def nodes_taken_out(plan: Plan) -> frozenset[str]:
     """Return the nodes that the plan takes out of service: by a cordon or a taint."""
-    return nodes_of(plan, NodeEffect.OUT)
+    return nodes_with(plan, NodeEffect.OUT)
 
 
 def nodes_hit(plan: Plan) -> frozenset[str]:
     """Return the nodes that the plan takes out of service or disrupts: what budgets count."""
-    return nodes_of(plan, NodeEffect.OUT, NodeEffect.DISRUPTED)
+    return nodes_with(plan, NodeEffect.OUT, NodeEffect.DISRUPTED)
 
 
 def nodes_put_back(plan: Plan) -> frozenset[str]:
     """Return the nodes that the plan puts back in service."""
-    return nodes_of(plan, NodeEffect.BACK)
+    return nodes_with(plan, NodeEffect.BACK)

@@ -61,7 +61,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class BudgetPicture:
     """One cluster at one moment. `waiting`: the plans that only their budget holds back, the oldest first."""
 
     nodes: Places
@@ -83,11 +83,11 @@ class Picture:
     def members(self, scope: BudgetScope, place: str) -> tuple[str, ...]:
         return self.nodes.members.get((scope, place), ())
 
-    def with_out(self, out: Mapping[str, str], lately: Iterable[str] = ()) -> "Picture":
+    def with_out(self, out: Mapping[str, str], lately: Iterable[str] = ()) -> "BudgetPicture":
         """Return the picture with more nodes out of service, and disrupted lately. What is known of one stays."""
         return replace(self, out={**out, **self.out}, lately=self.lately | frozenset(lately))
 
-    def with_taken(self, plan: Plan, nodes: Iterable[str]) -> "Picture":
+    def with_taken(self, plan: Plan, nodes: Iterable[str]) -> "BudgetPicture":
         """Return the picture once the plan has begun."""
         why = sentence("plan {plan} of {who} has it", plan=plan.id, who=plan.actor_name)
         taken = frozenset(nodes)
@@ -102,12 +102,12 @@ def picture_of(
     soon: Mapping[str, str],
     lately: Iterable[str],
     waiting: Iterable[Plan] = (),
-) -> Picture:
+) -> BudgetPicture:
     """Return the picture of a cluster. `soon`: nodes that count as out though the cluster does not show it, and why."""
     places = Places(cluster=cluster, nodes=tuple(nodes))
     out = {node.name: why for node in places.nodes if (why := node.out or soon.get(node.name, ""))}
     seen = (node.name for node in places.nodes if node.is_lately)
-    return Picture(
+    return BudgetPicture(
         nodes=places,
         at=at,
         out=out,

@@ -13,7 +13,7 @@ from commands.core.context import CommandContext
 from commands.core.ownership import ownership
 from commands.execution.disruption import Disruption
 from commands.execution.plan import GATED, GateName, Plan, PlanState
-from commands.execution.plan_gate import LETS_GO, NONE_HELD, GateVerdict, Judge
+from commands.execution.plan_gate import LETS_GO, NONE_HELD, GateVerdict, PlanJudge
 from commands.gates.consent import announced, consent_verdict
 from commands.models import Launch, ReclaimRequest
 
@@ -31,7 +31,7 @@ class ConsentGate:
 
     async def look(
         self, plans: Sequence[Plan], rows: StoreSnapshot, *, held: Collection[str] = NONE_HELD
-    ) -> Judge:
+    ) -> PlanJudge:
         now = self.clock.now()
         asking = [one.id for one in plans if one.state in GATED and not one.over_budget and asked_by(one)]
         found = await rows.rows(ReclaimRequest).find(for_plan=asking) if asking else ()

@@ -22,7 +22,7 @@ from commands.execution.rights import Right
 from commands.execution.steps import Evict, Patch, Record
 from commands.gates.price import least_first
 from commands.node.cordon_steps import cordon_steps
-from commands.node.drain_pods import NAMED, disruptions_of, name_of, pod_notes, users_of, why_stays
+from commands.node.drain_pods import NAMED_IN_NOTES, disruptions_of, pod_name, pod_notes, users_of, why_stays
 from commands.training.stop import lost_work
 
 AT_ONCE = (
@@ -44,7 +44,7 @@ async def drain(action: DrainNodes, context: CommandContext) -> PlanDraft:
     """Plan to cordon the nodes and to evict their pods. Those of DaemonSets, static and finished ones are left.
 
     All cordons come first, so that no pod moves from one of the nodes to another. Then the pods of all nodes are
-    evicted side by side, in the order of what hurts least over all of them.
+    evicted side by side, in the order of what costs least over all of them.
     """
     nodes = [await read_node(name, context) for name in dict.fromkeys(action.nodes)]
     reader, topology = reader_of(context), context.cluster.topology()
@@ -56,11 +56,11 @@ async def drain(action: DrainNodes, context: CommandContext) -> PlanDraft:
         pods += await reader.listing(ObjectRef(api="v1", kind="Pod", name=""), fields=on_node)
         if not node.spec.unschedulable:
             cordons += cordon_steps(node, action.reason, context, lasting)
-    evicted: list[Mapping[str, Any]] = sorted((pod for pod in pods if not why_stays(pod)), key=name_of)
+    evicted: list[Mapping[str, Any]] = sorted((pod for pod in pods if not why_stays(pod)), key=pod_name)
     disrupts = disruptions_of(evicted, topology)
     stakes = await stakes_of(disrupts, context)
     users = users_of(evicted, topology)
-    evicted = least_first(evicted, lambda pod: users[name_of(pod)], stakes)
+    evicted = least_first(evicted, lambda pod: users[pod_name(pod)], stakes)
     at_once = min(AT_ONCE * len(nodes), MOST_AT_ONCE)
     evictions = (Stage(steps=tuple(map(_eviction, evicted)), at_once=at_once),) if evicted else ()
     if not cordons and not evictions:
@@ -99,7 +99,7 @@ def _eviction(pod: Mapping[str, Any]) -> Evict:
     meta = pod["metadata"]
     return Evict(
         ref=ObjectRef(api="v1", kind="Pod", namespace=meta["namespace"], name=meta["name"], uid=meta["uid"]),
-        description=sentence("evict {pod}", pod=name_of(pod)),
+        description=sentence("evict {pod}", pod=pod_name(pod)),
         seconds=EVICTED_WITHIN.total_seconds(),
     )
 
@@ -109,14 +109,15 @@ async def _training_notes(disrupts: Sequence[Disruption], context: CommandContex
     hit = {one.name for one in disrupts}
     trainings = [training for training in context.cluster.trainings() if training.id in hit]
     notes: list[str] = [
-        listed((training.shown, await lost_work(training, context)), ":") for training in trainings[:NAMED]
+        listed((training.shown, await lost_work(training, context)), ":")
+        for training in trainings[:NAMED_IN_NOTES]
     ]
     if trainings:
         said = sentence(
             "A training that loses a rank is started again as a whole, or fails: see its retries."
         )
         notes.insert(0, said)
-    if (more := len(trainings) - NAMED) > 0:
+    if (more := len(trainings) - NAMED_IN_NOTES) > 0:
         notes.append(counted("… and {count} more training.", "… and {count} more trainings.", count=more))
     return notes
 

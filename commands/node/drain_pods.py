@@ -11,7 +11,7 @@ from collectors.facts.topology import PodFacts, Topology
 from collectors.facts.workload_keys import workload_key
 from commands.execution.disruption import Disruption
 
-NAMED = 8  # pods and trainings in a note
+NAMED_IN_NOTES = 8  # pods and trainings in a note
 
 _MIRROR = "kubernetes.io/config.mirror"  # the annotation of a static pod, which only its kubelet can end
 
@@ -55,10 +55,10 @@ def disruptions_of(pods: Sequence[Mapping[str, Any]], topology: Topology) -> tup
     by_name: dict[str, list[PodFacts]] = {}
     for pod in pods:
         meta = pod["metadata"]
-        fact = facts_of(pod, topology) or PodFacts(namespace=meta["namespace"], name=meta["name"])
-        by_name.setdefault(users[name_of(pod)], []).append(fact)
-    running = {name_of(pod) for pod in pods if pod.get("status", {}).get("phase") == "Running"}
-    bare = {name_of(pod) for pod in pods if _controller(pod) is None}  # no controller starts them again
+        fact = pod_facts(pod, topology) or PodFacts(namespace=meta["namespace"], name=meta["name"])
+        by_name.setdefault(users[pod_name(pod)], []).append(fact)
+    running = {pod_name(pod) for pod in pods if pod.get("status", {}).get("phase") == "Running"}
+    bare = {pod_name(pod) for pod in pods if _controller(pod) is None}  # no controller starts them again
     found: list[Disruption] = []
     for name, members in by_name.items():
         training, user = topology.trainings.get(name), topology.user(name)
@@ -91,12 +91,12 @@ def users_of(pods: Sequence[Mapping[str, Any]], topology: Topology) -> dict[str,
     """Return the training or workload of each pod, by the pod's name."""
     found: dict[str, str] = {}
     for pod in pods:
-        fact = facts_of(pod, topology)
-        found[name_of(pod)] = (fact.training or fact.workload if fact else "") or _workload(pod)
+        fact = pod_facts(pod, topology)
+        found[pod_name(pod)] = (fact.training or fact.workload if fact else "") or _workload(pod)
     return found
 
 
-def facts_of(pod: Mapping[str, Any], topology: Topology) -> PodFacts | None:
+def pod_facts(pod: Mapping[str, Any], topology: Topology) -> PodFacts | None:
     """Return what is known of a pod that is on a node and has not finished."""
     meta = pod["metadata"]
     found = topology.pods.get((meta["namespace"], meta["name"]))
@@ -141,9 +141,9 @@ def _has_local_storage(pod: Mapping[str, Any]) -> bool:
     return any("emptyDir" in one and (one["emptyDir"] or {}).get("medium") != "Memory" for one in volumes)
 
 
-def name_of(pod: Mapping[str, Any]) -> str:
+def pod_name(pod: Mapping[str, Any]) -> str:
     return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
 def _names(pods: Sequence[Mapping[str, Any]]) -> Sentence:
-    return listed(map(name_of, pods), most=NAMED)
+    return listed(map(pod_name, pods), most=NAMED_IN_NOTES)

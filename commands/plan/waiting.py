@@ -10,7 +10,7 @@ from collectors.facts.sentences import listed, sentence, word
 from commands.core.command import Answer
 from commands.core.context import CommandContext
 from commands.execution.plan import GateName, Plan, PlanState
-from commands.execution.plan_gate import Judge
+from commands.execution.plan_gate import PlanJudge
 
 SHOWN = 50
 LISTED = (PlanState.PROPOSED, PlanState.CONFIRMED, PlanState.WAITING, PlanState.RUNNING)
@@ -60,7 +60,7 @@ def _since(plan: Plan) -> datetime:
     return plan.confirmed_at or plan.created_at
 
 
-def _waits_for(plan: Plan, judge: Judge) -> tuple[str, str]:
+def _waits_for(plan: Plan, judge: PlanJudge) -> tuple[str, str]:
     """Return the gates at which a plan waits, and for what, as it is now."""
     match plan.state:
         case PlanState.WAITING if (verdict := judge(plan)).holds:

@@ -2,7 +2,7 @@
 
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
-from commands.execution.node_effects import NO_NODES, NodeEffects
+from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffects
 from commands.execution.object_refs import JsonValue, ObjectReader
 from commands.execution.preconditions import value_at
 from commands.execution.rights import Right
@@ -51,7 +51,7 @@ class Order(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="orde
         )
 
     def on_nodes(self) -> NodeEffects:
-        return NO_NODES
+        return NO_EFFECTS_ON_NODES
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:

@@ -2,7 +2,7 @@
 
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
-from commands.execution.node_effects import NO_NODES, NodeEffect, NodeEffects, effect_of_patch
+from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffect, NodeEffects, effect_of_patch
 from commands.execution.object_refs import JsonValue, ObjectReader
 from commands.execution.object_state import ObjectState
 from commands.execution.preconditions import Precondition, contains, difference, facts_of
@@ -66,9 +66,9 @@ class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patc
 
     def on_nodes(self) -> NodeEffects:
         if self.ref.kind != "Node":
-            return NO_NODES
+            return NO_EFFECTS_ON_NODES
         found = effect_of_patch(self.body, self.undo) or (NodeEffect.DISRUPTED if self.disrupts else None)
-        return {self.ref.name: found} if found is not None else NO_NODES
+        return {self.ref.name: found} if found is not None else NO_EFFECTS_ON_NODES
 
     @classmethod
     def rights(

@@ -1,4 +1,4 @@
-"""Which nodes are out of service or were disrupted lately, by what the cluster shows of them."""
+"""Nodes out of service, and disrupted lately, by what the cluster shows of them."""
 
 from datetime import datetime, timedelta
 

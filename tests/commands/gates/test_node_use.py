@@ -1,4 +1,4 @@
-"""What each kind of step does to nodes, as budgets count it."""
+"""Effects of each kind of step on nodes, as budgets count them."""
 
 from typing import Any
 

@@ -12,7 +12,7 @@ from alerts.time_intervals import TimeInterval, read_period
 from commands.core.windows import WindowGate
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import GateName, Plan, PlanState, Stage, StepState
-from commands.execution.plan_gate import LETS_GO, GateVerdict, Judge
+from commands.execution.plan_gate import LETS_GO, GateVerdict, PlanJudge
 from commands.gates.window import PlannedWindow
 from tests.support.yard import CLUSTER, Yard, yard_on
 
@@ -73,7 +73,7 @@ class Shuts:
 
     async def look(
         self, _plans: Sequence[Plan], _rows: StoreSnapshot, *, held: Collection[str] = ()
-    ) -> Judge:
+    ) -> PlanJudge:
         blind = GateVerdict(reason="its source is blind")
         return lambda plan: blind if plan.state is PlanState.RUNNING else LETS_GO
 
