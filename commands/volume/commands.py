@@ -15,7 +15,7 @@ from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Evict, Patch
 from commands.training.workload_steps import suspend_rights
 from commands.volume.freeze import FreezeVolume, freeze
-from commands.volume.mend_mounts import MEND
+from commands.volume.fix_mounts import FIX
 from commands.volume.thaw import ThawVolume, thaw
 from commands.volume.volume_list import LIST_VOLUMES
 from commands.volume.volume_names import unseen_notes, volume_named
@@ -136,5 +136,5 @@ COMMANDS = (
             "second writer destroys the file system. VolumeAttachments are never deleted."
         ),
     ),
-    MEND,
+    FIX,
 )
