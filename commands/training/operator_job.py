@@ -117,8 +117,8 @@ def _launch(form: OperatorForm, spec: TrainingSpec) -> tuple[Step, ...]:
 def _run_policy(form: OperatorForm, spec: TrainingSpec) -> Object:
     """The pods that still run when the job has ended are ended with it: parameter servers never end by themselves.
 
-    Training Operator deletes all pods of a job whose limit of retries is exceeded, whatever the policy says: also the one
-    that failed, with its logs. Without a limit the failure of a pod that is not restarted ends the job just as well.
+    Training Operator deletes all pods of a job whose limit of retries is exceeded, whatever the policy says: the failed
+    one too, with its logs. Without a limit the failure of a pod that is not restarted ends the job just as well.
     """
     policy: Object = {"suspend": True, "cleanPodPolicy": "Running"}
     if spec.backoff or form.tries_again:
