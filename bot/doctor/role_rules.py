@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 from bot.evaluation.rule_objects import PATH as RULE_OBJECTS
 from collectors.cluster import kinds as watched
 from collectors.cluster.kinds import ResourceKind
-from collectors.trainings.catalogue import KINDS, custom_needs
+from collectors.trainings.catalogue import needs_by_option
 from commands.core.command import Command
 from commands.execution.rights import Right
 from commands.training import training_kinds
@@ -89,7 +89,7 @@ def resources_of_kinds() -> dict[str, dict[str, list[str]]]:
     For looking they are all that are looked at for it, for acting all that commands change or name for it.
     """
     return {
-        "look": {kind.option: _resources(custom_needs(kind)) for kind in KINDS},
+        "look": {option: _resources(needs) for option, needs in needs_by_option().items()},
         "act": {kind.option: _changed(kind) for kind in training_kinds.KINDS.values()},
     }
 

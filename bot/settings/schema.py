@@ -44,7 +44,7 @@ from bot.settings.value_types import (
     TimeZone,
 )
 from collectors.facts.clock import duration
-from collectors.trainings.catalogue import KINDS
+from collectors.trainings.catalogue import needs_by_option
 
 
 class KubernetesSettings(Section):
@@ -321,7 +321,7 @@ class CommandsSettings(Section):
 
     @model_validator(mode="after")
     def _known_kinds(self) -> Self:
-        known = [kind.option for kind in KINDS]
+        known = tuple(needs_by_option())
         if unknown := [one for one in self.training_kinds if one not in known]:
             raise ValueError(
                 f"training_kinds: {', '.join(unknown)} is no kind of training; known: {', '.join(known)}"

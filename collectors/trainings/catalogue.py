@@ -32,16 +32,21 @@ def left_out(options: Collection[str]) -> tuple[ResourceKind[Any], ...]:
     The options are those that are typed, such as `jobset`.
     """
     used = used_kinds(options)
-    return tuple(dict.fromkeys(need for kind in KINDS for need in custom_needs(kind) if need not in used))
+    return tuple(dict.fromkeys(need for kind in KINDS for need in _custom_needs(kind) if need not in used))
 
 
 def used_kinds(options: Collection[str]) -> tuple[ResourceKind[Any], ...]:
     """Return the custom kinds that are watched if only these kinds of training are used; none: all are."""
     used = (kind for kind in KINDS if not options or kind.option in options)
-    return tuple(dict.fromkeys(need for kind in used for need in custom_needs(kind)))
+    return tuple(dict.fromkeys(need for kind in used for need in _custom_needs(kind)))
 
 
-def custom_needs(kind: ReadingKind[Any]) -> tuple[ResourceKind[Any], ...]:
+def needs_by_option() -> dict[str, tuple[ResourceKind[Any], ...]]:
+    """Return the custom kinds that are looked at for each kind of training, by its option."""
+    return {kind.option: _custom_needs(kind) for kind in KINDS}
+
+
+def _custom_needs(kind: ReadingKind[Any]) -> tuple[ResourceKind[Any], ...]:
     """Return the kinds that are looked at for a kind of training and that a cluster need not have."""
     return tuple(need for need in kind.watched if "." in need.group)
 

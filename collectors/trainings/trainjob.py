@@ -44,7 +44,7 @@ from collectors.trainings.replicated_jobs import (
 )
 from collectors.trainings.training import TrainingState
 
-NODE = "node"  # the role that trains, in all runtimes
+TRAINER_ROLE = "node"  # the role that trains, in all runtimes
 _DEADLINE = "DeadlineExceeded"  # a limit that its owner set
 
 
@@ -62,7 +62,9 @@ def _gpus(one: TrainJob, claims: GpuClaims) -> float:
     resources = one.spec.trainer.resources_per_node
     if resources is None:
         return 0
-    return sum(claims.of_spec(PodSpec(containers=(Container(name=NODE, resources=resources),))).values())
+    return sum(
+        claims.of_spec(PodSpec(containers=(Container(name=TRAINER_ROLE, resources=resources),))).values()
+    )
 
 
 def _owned(one: TrainJob, inventory: Inventory) -> Owned:
@@ -124,22 +126,22 @@ def _expected(
     """Return the roles that it will have: what the job leaves open is as in its runtime."""
     policy = runtime.spec.ml_policy if runtime is not None else None
     nodes = one.spec.trainer.num_nodes or (policy.num_nodes if policy is not None else None) or 1
-    node = RolePods(role=NODE, replicas=nodes, gpus=_gpus(one, claims), pods=())
+    node = RolePods(role=TRAINER_ROLE, replicas=nodes, gpus=_gpus(one, claims), pods=())
     roles = replicated_roles(_jobs_of(runtime), (), claims)
     if one.spec.trainer.resources_per_node is None:
-        node = replace(node, gpus=next((role.gpus for role in roles if role.role == NODE), 0))
-    return (*(role for role in roles if role.role != NODE), node)
+        node = replace(node, gpus=next((role.gpus for role in roles if role.role == TRAINER_ROLE), 0))
+    return (*(role for role in roles if role.role != TRAINER_ROLE), node)
 
 
 def _progress(one: TrainJob) -> str:
-    told = one.status.trainer_status
-    if told is None or told.progress_percentage is None:
+    shown = one.status.trainer_status
+    if shown is None or shown.progress_percentage is None:
         return ""
-    if (left := told.estimated_remaining_seconds) is None:
-        return sentence("{percent} %", percent=told.progress_percentage)
+    if (left := shown.estimated_remaining_seconds) is None:
+        return sentence("{percent} %", percent=shown.progress_percentage)
     return sentence(
         "{percent} %, {left} to go by its own estimate",
-        percent=told.progress_percentage,
+        percent=shown.progress_percentage,
         left=timedelta(seconds=left),
     )
 

@@ -31,7 +31,7 @@ async def filled_in(
     """
     if not action.like and not action.spec:
         return action, context, GivenSpec()
-    own, extra = options_of(command, words_of(context.line))
+    own, extra = line_options(command, words_of(context.line))
     words: list[str] = []
     if action.like:
         words, before, script = await _launched_with(action.like, context, command)
@@ -52,7 +52,7 @@ async def filled_in(
     return filled, context, given
 
 
-def options_of(command: AnyCommand, words: Sequence[str]) -> tuple[list[str], list[str]]:
+def line_options(command: AnyCommand, words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the options of a line, without what fills it in, and the words after its dashes."""
     plain, _ = cluster_named(words)
     given = plain[len(command.name.split()) :]
@@ -73,7 +73,7 @@ async def _launched_with(
     """
     plan = await _plan_of(name, context)
     typed = words_of(plan.line)
-    words, extra = options_of(command, typed)
+    words, extra = line_options(command, typed)
     script = _script_of(plan)
     if "--spec" in typed or "--from" in typed or deep > _DEEPEST:
         raise UnusableError(

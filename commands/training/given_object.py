@@ -10,7 +10,7 @@ from commands.core.request import Upload
 from commands.training.queues import check_allowed
 from commands.training.spec_checks import check_image
 from commands.training.spec_file import Allowed
-from commands.training.spec_nodes import Part, whole
+from commands.training.spec_nodes import SpecPart, whole
 from commands.training.training_kinds import KINDS
 from commands.training.writing_kind import WritingKind
 
@@ -89,7 +89,7 @@ def read_object(
     return kind, {**tree, "metadata": {"name": name, "namespace": namespace, **kept}}
 
 
-def _check(part: Part, allowed: Allowed) -> None:
+def _check(part: SpecPart, allowed: Allowed) -> None:
     if (what := _FORBIDDEN.get(part.name)) is not None:
         raise part.wrong(
             sentence("`{key}` asks for {what}, which no training may.", key=part.name, what=what)
@@ -102,7 +102,7 @@ def _check(part: Part, allowed: Allowed) -> None:
             check_allowed(part.text(), allowed.queues, allowed.teams)
 
 
-def _all(part: Part) -> Iterator[Part]:
+def _all(part: SpecPart) -> Iterator[SpecPart]:
     """Yield every value that has a key, the outer ones first."""
     if isinstance(part.node, MapNode):
         for one in part.fields().values():
@@ -113,7 +113,7 @@ def _all(part: Part) -> Iterator[Part]:
             yield from _all(one)
 
 
-def _plain(part: Part) -> Any:
+def _plain(part: SpecPart) -> Any:
     """Return a value as JSON has it. A number stays what it is written as."""
     node: YamlNode = part.node
     if isinstance(node, MapNode):
@@ -133,7 +133,7 @@ def _plain(part: Part) -> Any:
             return part.text()
 
 
-def _number(part: Part) -> float:
+def _number(part: SpecPart) -> float:
     try:
         return float(part.text())
     except ValueError as error:

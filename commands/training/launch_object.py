@@ -10,12 +10,12 @@ from commands.core.parsing import words_of
 from commands.execution.plan import in_order
 from commands.execution.steps import Create
 from commands.training import manifests
-from commands.training.filling_in import options_of
+from commands.training.filling_in import line_options
 from commands.training.given_object import only_these, read_object
 from commands.training.launch import LaunchTraining, spec_of
 from commands.training.launch_checks import check_used, is_namespace_ours, served_kind
 from commands.training.launch_steps import create_namespace, note_launch
-from commands.training.spec_checks import check_names
+from commands.training.spec_checks import check_training_names
 from commands.training.spec_file import Allowed, spec_among
 
 _WITH_IT = dict.fromkeys(("--from", "--namespace", "--team"))
@@ -23,7 +23,7 @@ _WITH_IT = dict.fromkeys(("--from", "--namespace", "--team"))
 
 async def launch_object(action: LaunchTraining, context: CommandContext, command: AnyCommand) -> PlanDraft:
     """Plan to create the object of the file that came with the line. Raises UnusableError for what it must not have."""
-    given, extra = options_of(command, words_of(context.line))
+    given, extra = line_options(command, words_of(context.line))
     only_these([*given, *(("--",) if extra else ())], _WITH_IT)
     defaults = context.defaults
     allowed = Allowed(
@@ -33,7 +33,7 @@ async def launch_object(action: LaunchTraining, context: CommandContext, command
     if len(context.uploads) > 1:
         raise UnusableError(sentence("Only the object is uploaded: a script has no place in it."))
     spec = replace(spec_of(action, replace(context, uploads=())), pull_secret="")
-    check_names(spec)
+    check_training_names(spec)
     kind, tree = read_object(upload, spec.name, spec.namespace, allowed)
     check_used(kind, defaults.training_kinds)
     reader = reader_of(context)

@@ -50,7 +50,7 @@ class OperatorForm:
     more: Callable[[TrainingSpec], Object] = _nothing  # further fields of the spec
     index: str = REPLICA_INDEX
     controller: str = CONTROLLER
-    tries_again: bool = False  # its controller does, unless it is told not to
+    tries_again: bool = False  # its controller does, unless a limit of 0 forbids it
     typed: str = ""  # the kind as it is typed, where another has its name already
     host: Callable[[str, TrainingRole, int], str] = _own_service  # from the training's name
     changed_pods: Mapping[str, Object] = field(

@@ -30,7 +30,7 @@ _SYSTEM = ("kube-", "default", "openshift-")
 
 def check_spec(spec: TrainingSpec, *, images: Sequence[str]) -> None:
     """Raise UnusableError for an invalid spec, with the invalid part and the expected form."""
-    check_names(spec)
+    check_training_names(spec)
     check_image(spec.image, images)
     for role in spec.roles:
         if role.image:
@@ -57,13 +57,13 @@ def check_spec(spec: TrainingSpec, *, images: Sequence[str]) -> None:
         raise UnusableError(sentence("`--max-duration` must be at least 1s."))
 
 
-def check_names(spec: TrainingSpec) -> None:
+def check_training_names(spec: TrainingSpec) -> None:
     """Raise UnusableError for a name that a training, or its namespace, cannot have."""
     _check_name(spec.name, sentence("A training's name"), MAX_NAME)
-    check_namespace(spec.namespace)
+    check_new_namespace(spec.namespace)
 
 
-def check_namespace(namespace: str) -> None:
+def check_new_namespace(namespace: str) -> None:
     """Raise UnusableError for a name that no namespace may have, or that is one of the system's."""
     _check_name(namespace, sentence("A namespace"), 63)
     if namespace.startswith(_SYSTEM):

@@ -14,8 +14,8 @@ from commands.core.command import UnusableError
 from commands.core.request import Upload
 from commands.training.queues import check_allowed
 from commands.training.spec import TrainingRole, TrainingSpec, Volume
-from commands.training.spec_checks import check_amount, check_image, check_namespace
-from commands.training.spec_nodes import Part, whole
+from commands.training.spec_checks import check_amount, check_image, check_new_namespace
+from commands.training.spec_nodes import SpecPart, whole
 from commands.training.spec_volumes import volumes_of
 
 ENDINGS = (".yaml", ".yml")  # of the files that are specs
@@ -126,7 +126,7 @@ def read_spec(
     )
 
 
-def _words(fields: Mapping[str, Part], allowed: Allowed) -> Iterator[tuple[str, str, Part]]:
+def _words(fields: Mapping[str, SpecPart], allowed: Allowed) -> Iterator[tuple[str, str, SpecPart]]:
     """Yield the options with their values, and where each stands."""
     for key in _OPTIONS:
         if (part := fields.get(key)) is None:
@@ -136,7 +136,7 @@ def _words(fields: Mapping[str, Part], allowed: Allowed) -> Iterator[tuple[str, 
             if key == "image":
                 check_image(value, allowed.images)
             elif key == "namespace":
-                check_namespace(value)
+                check_new_namespace(value)
             elif key == "queue":
                 check_allowed(value, allowed.queues, allowed.teams)
         yield f"--{key}", value, part
@@ -148,7 +148,9 @@ def _words(fields: Mapping[str, Part], allowed: Allowed) -> Iterator[tuple[str, 
             yield "--not-on", one.text(), one
 
 
-def _checked(given: Iterator[tuple[str, str, Part]], parameters: Sequence[click.Parameter]) -> Iterator[str]:
+def _checked(
+    given: Iterator[tuple[str, str, SpecPart]], parameters: Sequence[click.Parameter]
+) -> Iterator[str]:
     """Yield the words. Raises UnusableError with the line of a value that the option does not take."""
     by_option = {option: one for one in parameters for option in one.opts}
     for option, value, part in given:
@@ -160,10 +162,10 @@ def _checked(given: Iterator[tuple[str, str, Part]], parameters: Sequence[click.
 
 
 def _roles(
-    part: Part, allowed: Allowed, parameters: Sequence[click.Parameter]
+    part: SpecPart, allowed: Allowed, parameters: Sequence[click.Parameter]
 ) -> tuple[tuple[str, ...], dict[str, GivenRole]]:
     fields = part.fields(("worker", "ps"))
-    words: list[tuple[str, str, Part]] = []
+    words: list[tuple[str, str, SpecPart]] = []
     roles: dict[str, GivenRole] = {}
     for name, role in fields.items():
         is_worker = name == "worker"
@@ -181,7 +183,7 @@ def _roles(
     return tuple(_checked(iter(words), parameters)), roles
 
 
-def _role(given: Mapping[str, Part], allowed: Allowed) -> GivenRole:
+def _role(given: Mapping[str, SpecPart], allowed: Allowed) -> GivenRole:
     amounts: dict[str, str] = {}
     for key in ("cpu", "memory"):
         if (one := given.get(key)) is not None:
@@ -196,7 +198,7 @@ def _role(given: Mapping[str, Part], allowed: Allowed) -> GivenRole:
     return GivenRole(**amounts, image=image, command=command)
 
 
-def _env(part: Part) -> dict[str, str]:
+def _env(part: SpecPart) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, one in part.fields().items():
         if not _VARIABLE.fullmatch(name):
@@ -207,7 +209,7 @@ def _env(part: Part) -> dict[str, str]:
     return found
 
 
-def _taints(part: Part) -> tuple[str, ...]:
+def _taints(part: SpecPart) -> tuple[str, ...]:
     for one in part.items():
         if not _TAINT.fullmatch(one.text()):
             raise one.wrong(sentence("`{given}` is not the key of a taint.", given=one.text()[:60]))

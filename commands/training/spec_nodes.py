@@ -14,7 +14,7 @@ _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class SpecPart:
     """One value of a file, with its place in it. `file` is what the person called it."""
 
     file: str
@@ -38,15 +38,15 @@ class Part:
         except UnusableError as refusal:
             raise self.wrong(said_by(refusal)) from refusal
 
-    def fields(self, known: Sequence[str] = ()) -> "dict[str, Part]":
+    def fields(self, known: Sequence[str] = ()) -> "dict[str, SpecPart]":
         """Return its values by key. Raises UnusableError with the line of a key that is unknown or repeated."""
         if not isinstance(self.node, MapNode):
             raise self.wrong(sentence("`{name}` consists of `key: value` lines.", name=self.name))
-        found: dict[str, Part] = {}
+        found: dict[str, SpecPart] = {}
         for key, value in self.node.pairs:
             if not isinstance(key, ScalarNode) or key.kind == "merge":
                 raise self._at(key).wrong(sentence("A key must be a word."))
-            at = Part(file=self.file, node=value, name=key.text[:_SHOWN])
+            at = SpecPart(file=self.file, node=value, name=key.text[:_SHOWN])
             if known and key.text not in known:
                 raise self._at(key).wrong(
                     sentence("`{key}` is not known here. Known: {known}.", key=at.name, known=as_code(known))
@@ -56,10 +56,10 @@ class Part:
             found[key.text] = at
         return found
 
-    def items(self) -> "list[Part]":
+    def items(self) -> "list[SpecPart]":
         if not isinstance(self.node, ListNode):
             raise self.wrong(sentence("`{name}` is a list.", name=self.name))
-        return [Part(file=self.file, node=one, name=self.name) for one in self.node.items]
+        return [SpecPart(file=self.file, node=one, name=self.name) for one in self.node.items]
 
     def text(self) -> str:
         """Return a text, or a number as it is written."""
@@ -80,13 +80,13 @@ class Part:
             raise self.wrong(sentence("`{name}` is true or false.", name=self.name))
         return self.node.text.lower() == "true"
 
-    def _at(self, node: YamlNode) -> "Part":
-        return Part(file=self.file, node=node, name=self.name)
+    def _at(self, node: YamlNode) -> "SpecPart":
+        return SpecPart(file=self.file, node=node, name=self.name)
 
 
-def whole(content: bytes, file: str) -> Part:
+def whole(content: bytes, file: str) -> SpecPart:
     """Return the only document of a file. Raises UnusableError with the line of what is no YAML, or too much of it."""
-    start = Part(file=file, node=ScalarNode(line=1, column=1, text="", kind="null"), name=file)
+    start = SpecPart(file=file, node=ScalarNode(line=1, column=1, text="", kind="null"), name=file)
     if len(content) > LARGEST:
         raise start.wrong(sentence("It is larger than {limit} KiB.", limit=LARGEST >> 10))
     try:
@@ -94,13 +94,13 @@ def whole(content: bytes, file: str) -> Part:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         node = ScalarNode(line=line, column=1, text="", kind="null")
-        raise Part(file=file, node=node, name=file).wrong(sentence("It is not UTF-8 text.")) from error
+        raise SpecPart(file=file, node=node, name=file).wrong(sentence("It is not UTF-8 text.")) from error
     except YamlError as error:
         node = ScalarNode(line=error.line, column=error.column, text="", kind="null")
-        raise Part(file=file, node=node, name=file).wrong(str(error)) from error
+        raise SpecPart(file=file, node=node, name=file).wrong(str(error)) from error
     if len(found) != 1:
         raise start.wrong(sentence("It has {count} documents, and must have one.", count=len(found)))
     (top,) = found
     if top.size > MOST_VALUES:
         raise start.wrong(sentence("It has more than {most} values, counting every alias.", most=MOST_VALUES))
-    return Part(file=file, node=top, name=file)
+    return SpecPart(file=file, node=top, name=file)

@@ -6,7 +6,7 @@ from collectors.facts.sentences import sentence
 from commands.training.manifests import SCRIPT_FOLDER
 from commands.training.spec import Volume
 from commands.training.spec_checks import is_quantity
-from commands.training.spec_nodes import Part
+from commands.training.spec_nodes import SpecPart
 
 _PATH = re.compile(r"(?:/[A-Za-z0-9._-]+)+")
 _OURS = ("/dev", "/proc", "/sys", SCRIPT_FOLDER, "/var/run/secrets")
@@ -14,7 +14,7 @@ _MOST_VOLUMES = 20
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
-def volumes_of(part: Part) -> tuple[Volume, ...]:
+def volumes_of(part: SpecPart) -> tuple[Volume, ...]:
     """Return them. Raises UnusableError with the line of what is wrong."""
     fields = part.fields()
     if len(fields) > _MOST_VOLUMES:
@@ -22,7 +22,7 @@ def volumes_of(part: Part) -> tuple[Volume, ...]:
     return tuple(_volume(name, one) for name, one in fields.items())
 
 
-def _volume(name: str, part: Part) -> Volume:
+def _volume(name: str, part: SpecPart) -> Volume:
     if not _LABEL.fullmatch(name) or name in ("shm", "script"):
         raise part.wrong(sentence("`{name}` cannot be the name of a volume.", name=name))
     given = part.fields(("at", "claim", "size", "read-only"))

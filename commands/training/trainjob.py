@@ -10,7 +10,7 @@ from functools import partial
 from collectors.cluster.kinds import CLUSTER_TRAINING_RUNTIMES, TRAINJOBS
 from collectors.cluster.objects import TrainJob
 from collectors.facts.sentences import sentence
-from collectors.trainings.trainjob import NODE, trainjob_end
+from collectors.trainings.trainjob import TRAINER_ROLE, trainjob_end
 from commands.execution.object_refs import ObjectRef
 from commands.execution.rights import Right
 from commands.execution.steps import Create, Patch, Running, Step
@@ -28,7 +28,7 @@ _PATCHED = ("volumes", "nodeSelector", "affinity", "tolerations", "imagePullSecr
 
 
 def _roles(spec: TrainingSpec) -> tuple[TrainingRole, ...]:
-    return (replace(spec.workers, name=NODE),)
+    return (replace(spec.workers, name=TRAINER_ROLE),)
 
 
 def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
@@ -67,9 +67,9 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
 def _patch(spec: TrainingSpec, node: TrainingRole, pod: Object, container: Object) -> Object:
     patched: Object = {key: pod[key] for key in _PATCHED if pod.get(key)}
     if mounts := container.get("volumeMounts"):
-        patched["containers"] = [{"name": NODE, "volumeMounts": mounts}]
+        patched["containers"] = [{"name": TRAINER_ROLE, "volumeMounts": mounts}]
     template = {**manifests.pod_metadata(spec, node), **({"spec": patched} if patched else {})}
-    job = {"name": NODE, "template": {"spec": {"template": template}}}
+    job = {"name": TRAINER_ROLE, "template": {"spec": {"template": template}}}
     return {
         "manager": _MANAGER,
         "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [job]}}},

@@ -152,7 +152,7 @@ def real_jobset(
 def real_training_operator(
     real_kubernetes: KubernetesCluster, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[TrainingOperator]:
-    """The same control plane, with Training Operator's controllers for this file."""
+    """The same control plane, with Training Operator's controllers for one module of tests."""
     folder = tmp_path_factory.mktemp("training-operator")
     with present_or_skip(lambda: TrainingOperator(cluster=real_kubernetes, folder=folder)) as operator:
         yield operator
@@ -162,7 +162,7 @@ def real_training_operator(
 def real_trainer(
     real_jobset: KubernetesCluster, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Trainer]:
-    """The control plane with JobSet's controller, and Trainer's for this file."""
+    """The control plane with JobSet's controller, and Trainer's for one module of tests."""
     folder = tmp_path_factory.mktemp("trainer")
     with present_or_skip(lambda: Trainer(cluster=real_jobset, folder=folder)) as trainer:
         yield trainer

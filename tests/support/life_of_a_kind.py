@@ -27,11 +27,14 @@ WORK = ("worker", "master", "launcher", "head", "node")
 
 @dataclass(kw_only=True)
 class LifeStage(TrainingStage):
-    """A cluster with the controller of one kind. `patience`: seconds in which what has lost its owner is collected."""
+    """A cluster with the controller of one kind.
+
+    `collected_within`: seconds until what has lost its owner is collected.
+    """
 
     kind: WritingKind
     definition: dict[str, Any] = field(default_factory=dict)  # of the kind; none for one of Kubernetes itself
-    patience: float = 30
+    collected_within: float = 30
     step_of_kills: int = 1  # every so many writes of the journal
     without_controller: Callable[[], AbstractAsyncContextManager[None]] | None = None  # None: it always runs
 
@@ -60,14 +63,14 @@ class LifeStage(TrainingStage):
         async def none() -> bool:
             return not (await self.kube.call("GET", self.kube.path("pods")))["items"]
 
-        await until(none, seconds=self.patience)
+        await until(none, seconds=self.collected_within)
 
     async def until_without_namespace(self) -> None:
         async def gone() -> bool:
             found = (await self.kube.call("GET", "/api/v1/namespaces"))["items"]
             return self.name not in [one["metadata"]["name"] for one in found]
 
-        await until(gone, seconds=self.patience)
+        await until(gone, seconds=self.collected_within)
 
     async def stored(self, id: str) -> Plan:
         async with self.yard.store.read() as snapshot:

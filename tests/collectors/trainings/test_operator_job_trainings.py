@@ -199,7 +199,7 @@ def test_the_launcher_of_an_mpijobv2_is_a_job_of_its_own_whose_pod_is_a_rank() -
     assert view.state is TrainingState.RUNNING
 
 
-def test_the_two_mpijobs_of_one_name_are_told_apart_by_their_version() -> None:
+def test_the_two_mpijobs_of_one_name_differ_by_their_version() -> None:
     first, second = read_trainings(
         inventory(
             a_job("mpijob"), a_job("mpijobv2"), a_rank("mpijob", "Worker", 0), a_rank("mpijobv2", "Worker", 1)

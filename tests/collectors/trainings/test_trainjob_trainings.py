@@ -78,7 +78,7 @@ def ended(type_: str, reason: str) -> dict[str, Any]:
     return {"conditions": [{"type": type_, "status": "True", "reason": reason, "message": "m"}]}
 
 
-def test_its_jobset_has_the_roles_and_is_no_training_of_its_own() -> None:
+def test_its_jobset_has_the_roles_and_is_not_a_training_of_its_own() -> None:
     view = only(inventory(a_runtime(), a_job(), *made_of_it()))
     assert view.id == "vision/TrainJob.trainer.kubeflow.org/bert"
     assert [(rank.role, rank.index, rank.gpus) for rank in view.ranks] == [("node", 0, 8), ("node", 1, 8)]
@@ -125,7 +125,7 @@ def test_it_is_suspended_by_its_field() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "shown"),
+    ("given", "shown"),
     [
         (
             {"progressPercentage": 40, "estimatedRemainingSeconds": 1200},
@@ -135,8 +135,8 @@ def test_it_is_suspended_by_its_field() -> None:
         ({"metrics": []}, ""),
     ],
 )
-def test_what_it_tells_of_its_progress_is_shown(told: dict[str, Any], shown: str) -> None:
-    status = {"trainerStatus": {"lastUpdatedTime": "2026-11-21T03:01:00Z", **told}}
+def test_what_it_tells_of_its_progress_is_shown(given: dict[str, Any], shown: str) -> None:
+    status = {"trainerStatus": {"lastUpdatedTime": "2026-11-21T03:01:00Z", **given}}
     assert only(inventory(a_job(status=status), *made_of_it())).progress == shown
 
 

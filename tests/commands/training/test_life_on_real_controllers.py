@@ -50,7 +50,7 @@ async def stage(request: pytest.FixtureRequest) -> AsyncIterator[LifeStage]:
             kind=kind,
             name=name,
             definition=controller.definitions[kind.objects.path.rpartition("/")[2]],
-            patience=COLLECTED_WITHIN,
+            collected_within=COLLECTED_WITHIN,
             step_of_kills=KILLED_EVERY,
             without_controller=without_controller,
         )
