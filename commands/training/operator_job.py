@@ -88,14 +88,14 @@ def operator_writing(form: OperatorForm) -> WritingKind:
             step=partial(_scale, form),
             refusal=partial(_not_scaled, form),
             note=sentence(
-                "Its operator starts or ends tasks at the end of the row. Tasks that run do not notice: only a "
+                "Its operator starts or ends the tasks with the highest index. Running tasks do not notice: only a "
                 "training that is elastic goes on with another number."
             ),
             rights=Patch.rights(group, plural),
         ),
         reprioritise=_reprioritise,
         notes={
-            "resume": sentence("Its maximum duration, if it has one, begins again."),
+            "resume": sentence("Its maximum duration, if it has one, starts again."),
             "reprioritise": sentence(
                 "Only a gang scheduler follows it: it orders the gang by it. The priority of the pods does not change."
             ),
