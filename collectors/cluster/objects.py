@@ -23,7 +23,7 @@ from collectors.cluster.devices import (
     ResourceSlice,
 )
 from collectors.cluster.kueue_workloads import KueueWorkload
-from collectors.cluster.operator_jobs import MPIJob, PyTorchJob, TFJob
+from collectors.cluster.operator_jobs import MPIJob, MPIJobOfMPIOperator, PyTorchJob, TFJob
 from collectors.cluster.pods import (
     Container,
     ContainerState,
@@ -41,6 +41,7 @@ from collectors.cluster.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from collectors.cluster.train_jobs import ClusterTrainingRuntime, TrainingRuntime, TrainJob
 from collectors.cluster.volcano_jobs import VolcanoJob
 from collectors.cluster.workloads import (
     DaemonSet,
@@ -55,6 +56,7 @@ from collectors.cluster.workloads import (
 )
 
 __all__ = [
+    "ClusterTrainingRuntime",
     "Condition",
     "ConfigMap",
     "Container",
@@ -74,6 +76,7 @@ __all__ = [
     "KueueWorkload",
     "LabelSelector",
     "MPIJob",
+    "MPIJobOfMPIOperator",
     "Namespace",
     "Node",
     "NodeStatus",
@@ -98,6 +101,8 @@ __all__ = [
     "StorageClass",
     "TFJob",
     "Taint",
+    "TrainJob",
+    "TrainingRuntime",
     "VolcanoJob",
     "VolumeAttachment",
     "Workload",

@@ -27,6 +27,7 @@ from commands.core.rule_runs import RuleRun
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectReader
 from commands.execution.plan import Origin, Plan
+from commands.execution.plan_gate import Gate, open_gate
 from commands.execution.steps import Record, Step
 
 
@@ -86,6 +87,7 @@ class Defaults:
     training_queues: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # pattern of queues -> the teams
+    training_kinds: tuple[str, ...] = ()  # as they are typed, those that are used; all, if none is given
     owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> the person
     redact: tuple[str, ...] = ()  # patterns for shown log lines, in addition to the shipped ones
     node_jobs: NodeJobDefaults = field(default_factory=NodeJobDefaults)
@@ -184,6 +186,7 @@ class CommandContext:
     line: str = ""  # as it was typed
     confirm: Confirm | None = None
     exceed: Exceed | None = None
+    gate: Gate = open_gate  # all gates of plans
     ask: Ask | None = None
     members: Members | None = None
     teams: Mapping[str, Grant] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from collectors.cluster.objects import Node
 from collectors.facts.sentences import counted, listed, sentence
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
-from commands.core.evictions import AT_ONCE, disruptions_of, eviction_of, pod_name, why_stays
+from commands.core.drain_pods import AT_ONCE, disruptions_of, eviction_of, pod_name, why_stays
 from commands.core.lookups import read_node, reader_of
 from commands.core.parameter_types import NODE, ask_owners_option, lasting_option, reason_option
 from commands.core.pricing import stakes_of
@@ -49,7 +49,7 @@ async def cordon(action: CordonGpu, context: CommandContext) -> PlanDraft:
     if standing is not None:
         return await extended(action, device, standing, api, lasting, context)
     pods = [pod for pod in await _pods_of(device, inventory, context) if not why_stays(pod)]
-    disrupts = disruptions_of(pods, context.cluster.topology(), action.node)
+    disrupts = disruptions_of(pods, context.cluster.topology())
     create = rule_step(action, node, device, api, lasting, context)
     evictions = (Stage(steps=tuple(map(eviction_of, pods)), at_once=AT_ONCE),) if pods else ()
     return PlanDraft(

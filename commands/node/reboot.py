@@ -10,7 +10,7 @@ from collectors.cluster.objects import Node
 from collectors.facts.sentences import counted, listed, sentence
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
-from commands.core.evictions import why_stays
+from commands.core.drain_pods import why_stays
 from commands.core.lookups import read_node, reader_of
 from commands.core.parameter_types import NODE, reason_option
 from commands.core.reboots import REBOOT_HOOK, RebootDefaults
@@ -54,7 +54,7 @@ async def reboot(action: RebootNode, context: CommandContext) -> PlanDraft:
     boot = node.status.node_info.boot_id
     if not boot:
         raise UnusableError(
-            sentence("{node} reports no boot id, so nobody could see that it is back.", node=name)
+            sentence("{node} reports no boot id, so its reboot could not be noticed.", node=name)
         )
     return PlanDraft(
         title=sentence("Ask for a reboot of {node}", node=name),
@@ -125,6 +125,7 @@ def _steps(
         ),
         undo={"metadata": {part: before}},
         undo_text=sentence("take the request back from {node}", node=name),
+        disrupts=True,
     )
     taken_back = Patch(
         ref=ref,
@@ -201,6 +202,6 @@ REBOOT = Command(
     details=sentence(
         "The setting `reboot` says how: an annotation or a label that a controller watches, or a signed "
         "webhook. The node must be drained. It is never one of the control plane; one with Ceph OSDs only by "
-        "the team of storage."
+        "the storage team."
     ),
 )

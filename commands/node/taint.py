@@ -10,8 +10,9 @@ import click
 from collectors.facts.sentences import as_code, counted, listed, sentence
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
-from commands.core.evictions import disruptions_of, why_stays
+from commands.core.drain_pods import disruptions_of, why_stays
 from commands.core.lookups import node_named, reader_of
+from commands.core.nodes_out import OUR_TAINTS as OURS
 from commands.core.parameter_types import NODE, reason_option
 from commands.core.request import ActorKind
 from commands.execution.object_refs import ObjectRef
@@ -19,7 +20,6 @@ from commands.execution.plan import in_order
 from commands.execution.preconditions import Precondition
 from commands.execution.steps import Patch
 
-OURS = "yardmaster.io/taints"  # annotation: the taints that we set, as key:effect, separated by commas
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _TAINT = re.compile(
     r"(?P<key>(?:[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)"
@@ -56,7 +56,7 @@ async def taint(action: TaintNode, context: CommandContext) -> PlanDraft:
     if same:
         raise UnusableError(
             sentence(
-                "{node} has the taint `{taint}` with another value (`{value}`), which is not ours to change.",
+                "{node} has the taint `{taint}` with another value (`{value}`), which Yardmaster did not set.",
                 node=action.node,
                 taint=f"{new['key']}:{new['effect']}",
                 value=same[0].get("value", ""),
@@ -81,7 +81,7 @@ async def taint(action: TaintNode, context: CommandContext) -> PlanDraft:
                 undo=sentence("remove the taint {taint} from {node}", taint=action.taint, node=action.node),
             )
         ),
-        disrupts=disruptions_of(pods, context.cluster.topology(), action.node),
+        disrupts=disruptions_of(pods, context.cluster.topology()),
         breaks=(
             (sentence("NoExecute ends pods at once: no disruption budget is asked"),)
             if new["effect"] == "NoExecute" and pods

@@ -14,8 +14,8 @@ from commands.core.parameter_types import NODE, VOLUME, ask_owners_option, lasti
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Evict, Patch
 from commands.training.workload_steps import suspend_rights
+from commands.volume.fix_mounts import FIX
 from commands.volume.freeze import FreezeVolume, freeze
-from commands.volume.mend_mounts import MEND
 from commands.volume.thaw import ThawVolume, thaw
 from commands.volume.volume_list import LIST_VOLUMES
 from commands.volume.volume_names import unseen_notes, volume_named
@@ -130,11 +130,12 @@ COMMANDS = (
         rights=_FREEZE_RIGHTS,
         example="volume thaw vision/checkpoints",
         details=(
-            "It reverts the last freeze of the volume that stands, as `plan undo` does, and the preview shows the "
-            "commands by which a storage admin looks at the image first, filled in; Yardmaster runs none of them. "
+            "It reverts the last freeze of the volume that is in effect, as `plan undo` does, and the preview "
+            "shows the "
+            "commands with which a storage admin checks the image first, filled in; Yardmaster runs none of them. "
             "Where the image is still attached to a node on which no pod uses it, a second person confirms it: a "
             "second writer destroys the file system. VolumeAttachments are never deleted."
         ),
     ),
-    MEND,
+    FIX,
 )

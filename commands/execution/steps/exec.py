@@ -5,6 +5,7 @@ from typing import Any
 from collectors.facts.one_line import printable
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
+from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffects
 from commands.execution.object_refs import ObjectReader
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Waiting
@@ -39,6 +40,9 @@ class Exec(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="exec"
 
     def inverse(self, uid: str) -> None:
         return None
+
+    def on_nodes(self) -> NodeEffects:
+        return NO_EFFECTS_ON_NODES
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:
@@ -78,7 +82,7 @@ class Exec(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="exec"
         return Done(text="\n".join((_bounded(result.where), *lines)), is_ours=False)
 
     async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
-        return Refused(reason=sentence("nothing was changed, and what it said was lost"))
+        return Refused(reason=sentence("nothing was changed, and its output was lost"))
 
 
 def _bounded(text: str, most: int = WHERE) -> str:
