@@ -211,3 +211,26 @@ async def test_what_the_store_does_not_take_is_not_acknowledged_and_comes_again(
         assert (await send(http, stage, LINK))[0] == 200
         await stage.card("A link of gpu-a01 is down")
         assert len(stage.cards()) == 1
+
+
+@pytest.mark.parametrize("path", ["/api/v2/alerts", "/hooks/alertmanager"])
+async def test_a_body_that_is_too_large_is_refused_and_the_next_is_taken(
+    tmp_path: Path, http: aiohttp.ClientSession, path: str
+) -> None:
+    async with light(tmp_path) as stage:
+        large = b"[" + b" " * MAX_BODY + b"]"
+        async with http.post(f"{stage.yard.server.address}{path}", data=large, headers=BEARER) as answer:
+            assert answer.status == 413
+        assert (await send(http, stage, LINK))[0] == 200
+        await stage.card("A link of gpu-a01 is down")
+
+
+async def test_who_has_no_token_adds_no_alert(tmp_path: Path, http: aiohttp.ClientSession) -> None:
+    async with light(tmp_path) as stage:
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {TOKEN}"}):
+            for path, body in (("/api/v2/alerts", [LINK]), ("/hooks/alertmanager", {"alerts": [LINK]})):
+                address = f"{stage.yard.server.address}{path}"
+                async with http.post(address, json=body, headers=headers) as answer:
+                    assert answer.status == 401
+        async with stage.yard.store.read() as snapshot:
+            assert list(await snapshot.rows(Alert).find()) == []
