@@ -21,7 +21,7 @@ from bot.metrics import Metrics
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_rule, a_topology
-from tests.support.evaluation import Canned, hot
+from tests.support.evaluation import EVERY, Canned, hot
 from tests.support.memory_store import MemoryStore
 from tests.support.routing import a_router
 
@@ -77,11 +77,15 @@ class Cluster:
             async with asyncio.timeout(seconds):
                 await evaluator.run()
 
-    async def found(self) -> dict[str, tuple[datetime, datetime | None]]:
-        """Return when the alerts of each rule began and ended, by the record."""
+    async def found(self) -> dict[str, tuple[datetime, datetime]]:
+        """Return when the alert of each rule began and ended, of those that are over by the record."""
         async with self.store.read() as snapshot:
             incidents = await snapshot.rows(Incident).find()
-        return {member.name: (one.opened_at, one.resolved_at) for one in incidents for member in one.members}
+        found: dict[str, tuple[datetime, datetime]] = {}
+        for one in incidents:
+            if one.resolved_at is not None:
+                found |= {member.name: (one.opened_at, one.resolved_at) for member in one.members}
+        return found
 
 
 async def test_each_life_gets_further_and_what_began_and_ended_meanwhile_is_found() -> None:
@@ -91,14 +95,13 @@ async def test_each_life_gets_further_and_what_began_and_ended_meanwhile_is_foun
     missed = len(RULES) * AWAY * LATENCY / 8  # seconds, as so many are asked at once
     assert missed > BACKFILL_FOR > LIFE
     lives = 0
-    while len(await cluster.found()) < len(RULES) and lives < 60:
+    while len(await cluster.found()) < len(RULES) and lives < 30:
         await cluster.live(LIFE)
         lives += 1
     assert (await cluster.found()).keys() == {rule.name for rule in RULES}
-    assert lives < 2 * missed / LIFE + 2
 
 
-async def test_what_is_found_is_the_same_however_it_was_killed() -> None:
+async def test_the_same_is_found_however_it_was_killed() -> None:
     whole, killed = Cluster(), Cluster()
     for cluster in (whole, killed):
         await cluster.live(LIFE)
@@ -106,4 +109,8 @@ async def test_what_is_found_is_the_same_however_it_was_killed() -> None:
     await whole.live(300)
     for seconds in (4, 2, 6, 3, 9, 5, 4, 7, 30, 300):
         await killed.live(seconds)
-    assert await killed.found() == await whole.found() != {}
+    there, found = await whole.found(), await killed.found()
+    assert found.keys() == there.keys() == {rule.name for rule in RULES}
+    for name, (began, ended) in there.items():  # each process may have evaluated at other seconds of a minute
+        assert abs(found[name][0] - began) < EVERY
+        assert abs(found[name][1] - ended) < EVERY
