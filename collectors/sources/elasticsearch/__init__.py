@@ -1,1 +1,1 @@
-"""Elasticsearch as a source: log searches and log lines. Its client is loaded with `source`, and by nothing else here."""
+"""Elasticsearch as a source: log searches and log lines. Only `source` loads its client library."""
