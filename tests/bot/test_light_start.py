@@ -1,4 +1,4 @@
-"""What only some settings need is not loaded without them: a library takes memory, and time at the start."""
+"""The start of a process: a library that only some settings need is not loaded without them."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a program that is killed again and again must keep: what it answered is compared with Slack's record."""
+"""The record of a program that is killed again and again: what it answered is compared with what Slack shows."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Set
