@@ -24,6 +24,7 @@ GROUPS = {
     "tests/collectors/cluster/test_real_cluster_cache.py": "kubernetes",
     "tests/collectors/cluster/test_real_gpu_claims.py": "kubernetes",
     "tests/commands/core/test_real_impersonation.py": "kubernetes",
+    "tests/commands/gpu/test_cordoning_one.py": "kubernetes",
     "tests/commands/node/test_accept.py": "kubernetes",
     "tests/commands/node/test_drain_servers.py": "kubernetes",
     "tests/commands/node/test_repair_servers.py": "kubernetes",

@@ -38,7 +38,7 @@ class GpuLeaseReminder:
             if not cards:
                 _log.warning("GPU is past its end, and it has no card", node=lease.node, gpu=lease.gpu)
                 return AGAIN_WITHOUT_A_CARD
-            words, buttons = reminder(lease)
+            words, buttons = gpu_reminder(lease)
             event = f"gpu-lease/{lease.id}/{lease.until:%Y%m%d%H%M%S}"
             await reply(cards, event, words, buttons, unit=unit, now=now)
             await unit.rows(GpuLease).put(replace(lease, reminded_at=now))
@@ -52,7 +52,7 @@ async def _cards_of(lease: GpuLease, snapshot: StoreSnapshot) -> Sequence[Posted
     return found or (await cards_about(lease.incident, snapshot) if lease.incident else ())
 
 
-def reminder(lease: GpuLease) -> tuple[Text, tuple[Button, ...]]:
+def gpu_reminder(lease: GpuLease) -> tuple[Text, tuple[Button, ...]]:
     """Return the reminder and its buttons: whom, of what, what to do."""
     line, at = f"gpu uncordon {lease.node} {lease.gpu}", f"--cluster {lease.cluster}"
     said = sentence(

@@ -14,7 +14,7 @@ _INDEX, _UUID, _MINOR = "index", "uuid", "minor"
 _PARENTS = ("parentUUID", "parentIndex", "parentMinor")  # of a slice
 _KEEPS_PODS_OFF = ("NoSchedule", "NoExecute")
 
-NO_RULES: tuple[DeviceTaintRule, ...] = ()
+NO_TAINT_RULES: tuple[DeviceTaintRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ def whole_gpu_devices(slices: Iterable[ResourceSlice]) -> tuple[GpuDevice, ...]:
 
 
 def gpu_devices(
-    slices: Iterable[ResourceSlice], rules: Collection[DeviceTaintRule] = NO_RULES
+    slices: Iterable[ResourceSlice], rules: Collection[DeviceTaintRule] = NO_TAINT_RULES
 ) -> dict[str, tuple[int, int]]:
     """Return how many devices GPU drivers list for one node, and how many take pods, by resource name.
 

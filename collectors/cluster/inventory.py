@@ -13,7 +13,7 @@ from collectors.cluster.cache import ClusterCache
 from collectors.cluster.devices import DeviceTaintRule
 from collectors.cluster.gpu_claims import NO_CLAIMS, GpuClaims
 from collectors.cluster.gpu_devices import (
-    NO_RULES,
+    NO_TAINT_RULES,
     GpuDevice,
     cordoned_devices,
     gpu_devices,
@@ -204,7 +204,7 @@ class Inventory:
         """The rules by which somebody taints devices, whichever version the cluster serves."""
         newer, older = self.all(DEVICE_TAINT_RULES), self.all(OLDER_DEVICE_TAINT_RULES)
         if not newer and not older:
-            return NO_RULES
+            return NO_TAINT_RULES
         return self.memo.get(
             ("device taint rules",), (newer, older), lambda: tuple({**older, **newer}.values())
         )

@@ -12,10 +12,10 @@ from collectors.facts.one_line import NAME, one_line
 from collectors.facts.sentences import sentence
 from commands.core.cordoned_nodes import BY, REASON
 
-TAINT = "yardmaster.io/cordoned"
+CORDON_TAINT = "yardmaster.io/cordoned"
 GPU = "yardmaster.io/gpu"  # annotation: the GPU as it was named
 VERSIONS = ("resource.k8s.io/v1beta2", "resource.k8s.io/v1alpha3")
-KIND = "DeviceTaintRule"
+RULE_KIND = "DeviceTaintRule"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class CordonedGpu:
     def gpu(self) -> str:
         """The GPU as people name it."""
         written = (self.rule.metadata.annotations or {}).get(GPU, "")
-        return one_line(written, NAME) or name_of(self.device)
+        return one_line(written, NAME) or name_of_device(self.device)
 
     @property
     def text(self) -> str:
@@ -48,7 +48,7 @@ class CordonedGpu:
         return sentence("GPU {gpu} cordoned by {who}", gpu=self.gpu, who=who)
 
 
-def name_of(device: GpuDevice) -> str:
+def name_of_device(device: GpuDevice) -> str:
     """Return how people name the GPU: by its index, or by its device where its driver gives no index."""
     return str(device.index) if device.index is not None else device.name
 

@@ -1,4 +1,4 @@
-"""Whether nodes can be tested here: whether the suite has an image for each of its tests. Pure."""
+"""Tests of a suite for which the settings name no image, so that no node can be tested. Pure."""
 
 from collections.abc import Sequence
 

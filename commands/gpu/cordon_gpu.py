@@ -22,14 +22,14 @@ from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Stage, in_order
 from commands.execution.rights import Right
 from commands.execution.steps import Create, Delete, Evict, Patch
-from commands.gpu.cordon_gpu_steps import CordonGpu, extended, lease_step, rule_step
+from commands.gpu.cordon_gpu_steps import CordonGpu, extended_cordon, gpu_lease_step, rule_step
 from commands.gpu.gpu_rules import rules_of, standing_rule
 from commands.gpu.named_gpu import named_gpu
 
 _NAMED = 8
 
 
-async def cordon(action: CordonGpu, context: CommandContext) -> PlanDraft:
+async def cordon_one(action: CordonGpu, context: CommandContext) -> PlanDraft:
     """Plan a rule that keeps new pods off the GPU, and the eviction of the pods that have it now."""
     node, inventory = await read_node(action.node, context), context.cluster.inventory()
     device = await named_gpu(action.gpu, node, inventory, context)
@@ -47,14 +47,14 @@ async def cordon(action: CordonGpu, context: CommandContext) -> PlanDraft:
         )
         return PlanDraft(title="", nothing_to_do=said)
     if standing is not None:
-        return await extended(action, device, standing, api, lasting, context)
+        return await extended_cordon(action, device, standing, api, lasting, context)
     pods = [pod for pod in await _pods_of(device, inventory, context) if not why_stays(pod)]
     disrupts = disruptions_of(pods, context.cluster.topology())
     create = rule_step(action, node, device, api, lasting, context)
     evictions = (Stage(steps=tuple(map(eviction_of, pods)), at_once=AT_ONCE),) if pods else ()
     return PlanDraft(
         title=sentence("Cordon GPU {gpu} of {node}", gpu=action.gpu, node=action.node),
-        stages=(*in_order(create, lease_step(action, device, create, lasting, context)), *evictions),
+        stages=(*in_order(create, gpu_lease_step(action, device, create, lasting, context)), *evictions),
         disrupts=disrupts,
         stakes=await stakes_of(disrupts, context),
         ask_owners=action.ask_owners,
@@ -150,7 +150,7 @@ CORDON = Command(
         lasting_option("how long the lease lasts; default: 4h, or the settings"),
         ask_owners_option(),
     ),
-    plan=cordon,
+    plan=cordon_one,
     rights=(
         *Create.rights(_GROUP, _PLURAL),
         *Patch.rights(_GROUP, _PLURAL),

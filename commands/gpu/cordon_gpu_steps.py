@@ -8,7 +8,7 @@ from collectors.cluster.objects import Node
 from collectors.facts.sentences import sentence
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
-from commands.core.cordoned_gpus import GPU, KIND, TAINT, CordonedGpu
+from commands.core.cordoned_gpus import CORDON_TAINT, GPU, RULE_KIND, CordonedGpu
 from commands.core.cordoned_nodes import AT, BY, CORDON_INCIDENT, REASON, UNTIL
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
@@ -50,11 +50,11 @@ def rule_step(
     return Create(
         manifest={
             "apiVersion": api,
-            "kind": KIND,
+            "kind": RULE_KIND,
             "metadata": {"name": name, "annotations": {key: one for key, one in annotations.items() if one}},
             "spec": {
                 "deviceSelector": {"driver": device.driver, "pool": device.pool, "device": device.name},
-                "taint": {"key": TAINT, "effect": "NoSchedule"},
+                "taint": {"key": CORDON_TAINT, "effect": "NoSchedule"},
             },
         },
         description=sentence(
@@ -66,7 +66,7 @@ def rule_step(
     )
 
 
-def lease_step(
+def gpu_lease_step(
     action: CordonGpu, device: GpuDevice, create: Create, lasting: timedelta, context: CommandContext
 ) -> Record:
     lease = GpuLease(
@@ -104,7 +104,7 @@ def _lease_text(lease: GpuLease) -> str:
     )
 
 
-async def extended(
+async def extended_cordon(
     action: CordonGpu,
     device: GpuDevice,
     standing: CordonedGpu,

@@ -9,7 +9,7 @@ from collectors.cluster.gpu_devices import GpuDevice
 from collectors.cluster.objects import Node
 from collectors.facts.results import SourceError
 from commands.core.context import CommandContext
-from commands.core.cordoned_gpus import KIND, VERSIONS, CordonedGpu
+from commands.core.cordoned_gpus import RULE_KIND, VERSIONS, CordonedGpu
 from commands.core.lookups import reader_of
 from commands.execution.object_refs import ObjectRef, ref_of
 from commands.gpu.named_gpu import no_rules
@@ -21,7 +21,7 @@ async def rules_of(node: Node, context: CommandContext) -> tuple[str, Sequence[D
     reader = reader_of(context)
     for api in VERSIONS:
         try:
-            found = await reader.listing(ObjectRef(api=api, kind=KIND, name=""))
+            found = await reader.listing(ObjectRef(api=api, kind=RULE_KIND, name=""))
         except SourceError as error:
             if error.status != 404:
                 raise
@@ -37,7 +37,7 @@ def standing_rule(device: GpuDevice, rules: Sequence[DeviceTaintRule]) -> Cordon
 
 
 def ref_of_rule(rule: DeviceTaintRule, api: str) -> ObjectRef:
-    found = ref_of({"apiVersion": api, "kind": KIND, "metadata": {"name": rule.metadata.name}})
+    found = ref_of({"apiVersion": api, "kind": RULE_KIND, "metadata": {"name": rule.metadata.name}})
     return msgspec.structs.replace(found, uid=rule.metadata.uid)
 
 

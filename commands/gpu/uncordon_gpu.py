@@ -7,7 +7,7 @@ import click
 from collectors.facts.sentences import sentence
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
-from commands.core.cordoned_gpus import KIND, VERSIONS
+from commands.core.cordoned_gpus import RULE_KIND, VERSIONS
 from commands.core.lookups import read_node
 from commands.core.parameter_types import NODE
 from commands.execution.object_refs import ObjectRef
@@ -29,7 +29,7 @@ class UncordonGpu:
     gpu: str
 
 
-async def uncordon(action: UncordonGpu, context: CommandContext) -> PlanDraft:
+async def uncordon_one(action: UncordonGpu, context: CommandContext) -> PlanDraft:
     """Plan to remove our rule. One that somebody else made is left, as is a cordon of the whole node."""
     node, inventory = await read_node(action.node, context), context.cluster.inventory()
     lease = await lease_named(action.node, action.gpu, context)
@@ -68,7 +68,7 @@ def _ended(action: UncordonGpu, lease: GpuLease | None, rule: ObjectRef | None) 
     else:
         notes.append(sentence("Somebody else removed its rule already: only its lease is ended."))
     if lease is not None:
-        gone = rule if rule is not None else ObjectRef(api=VERSIONS[0], kind=KIND, name=lease.rule)
+        gone = rule if rule is not None else ObjectRef(api=VERSIONS[0], kind=RULE_KIND, name=lease.rule)
         steps.append(
             forget(
                 "gpu_leases",
@@ -91,7 +91,7 @@ UNCORDON = Command(
     summary="Let pods have a GPU again that Yardmaster keeps them off.",
     action=UncordonGpu,
     parameters=(click.Argument(["node"], type=NODE), click.Argument(["gpu"], metavar="GPU")),
-    plan=uncordon,
+    plan=uncordon_one,
     rights=(
         *Delete.rights(_GROUP, _PLURAL),
         Right(group=_GROUP, resources=(_PLURAL,), verbs=("list",)),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from alerts.cards.text import plain
-from bot.jobs.gpu_lease_reminder import GpuLeaseReminder, reminder
+from bot.jobs.gpu_lease_reminder import GpuLeaseReminder, gpu_reminder
 from commands.core.cordoned_nodes import BY
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import PlanState
@@ -236,14 +236,14 @@ async def test_a_gpu_that_is_not_there_is_answered_with_the_devices(stage: Stage
     await stage.list_devices(a_device(0), a_device(1))
     said = await stage.yard.say(f"gpu cordon {stage.node} 7")
     assert (
-        f"Which device GPU 7 of {stage.node} is cannot be told: name one of its devices, gpu-0, gpu-1" in said
+        f"Which device GPU 7 of {stage.node} is is not known: name one of its devices, gpu-0, gpu-1" in said
     )
 
 
 async def test_a_minor_number_is_never_taken_for_an_index(stage: Stage) -> None:
-    """A driver that says no index names its devices by their minor numbers: the exporter's UUID tells them apart."""
+    """A driver that says no index names its devices by their minor numbers: the exporter's UUID does."""
     await stage.list_devices(a_device(0, index=False), a_device(1, index=False))
-    assert "cannot be told" in await stage.yard.say(f"gpu cordon {stage.node} 0")
+    assert "is not known: name one" in await stage.yard.say(f"gpu cordon {stage.node} 0")
 
     labels = {"Hostname": stage.node, "gpu": "0", "UUID": "GPU-0001"}
     stage.yard.prometheus.say("DCGM_FI_DEV_GPU_TEMP", samples=[(labels, 50.0)])
@@ -263,7 +263,7 @@ async def test_the_owner_is_reminded_once_and_the_gpu_stays_cordoned(stage: Stag
     await stage.list_devices(a_device(0))
     await stage.yard.do(f"gpu cordon {stage.node} 0")
     (lease,) = await stage.leases()
-    words, buttons = reminder(lease)
+    words, buttons = gpu_reminder(lease)
     assert f"your cordon of GPU 0 of {stage.node} was due to end" in plain(words).replace("`", "")
     assert [one.line for one in buttons] == [
         f"gpu uncordon {stage.node} 0 --cluster prod-a",
