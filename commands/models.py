@@ -240,7 +240,10 @@ class ReclaimRequest:
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """A training launched from chat, and what was last reported. `id` is the cluster and the key."""
+    """A training that is followed, and what was last reported. `id` is the cluster and the key.
+
+    One that was not launched from chat is its owner's: `by` is the person, if one is known, and `at` when it was made.
+    """
 
     id: str
     cluster: str
@@ -259,6 +262,16 @@ class Launch:
     failed_at: datetime | None = None  # when that task failed
     failed_on: str = ""  # its node, if what happened there may be the reason
     is_over: bool = False
+    is_launched: bool = True  # from chat
+    place: str = ""  # in its queue, while it waits
+    cause: str = ""  # of its failure, as a FailureKind
+    first: Rank | None = None  # the task that failed first, and not one that failed of it
+    first_line: str = ""  # about the error
+    by_whom: str = ""  # who suspended or stopped it, if that is known
+    started: datetime | None = None
+    finished: datetime | None = None
+    gpus: float = 0  # that it asks for
+    peak_memory: float | None = None  # of its GPUs together, in MiB
 
     @property
     def shown(self) -> str:

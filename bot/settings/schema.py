@@ -311,6 +311,7 @@ class CommandsSettings(Section):
     training_queues: dict[str, tuple[str, ...]] = Field(
         default={}, description="a pattern of queues -> the teams that may use them"
     )
+    training_cards: Literal["launched", "all"] = "launched"
     owners: dict[str, PersonId] = Field(
         default={}, description="an owner's name in the cluster -> their chat id"
     )

@@ -32,7 +32,16 @@ from commands.execution.steps import Record, Step
 
 class PodLogReader(Protocol):
     async def logs(
-        self, namespace: str, pod: str, *, container: str = "", tail: int = 100, previous: bool = False
+        self,
+        namespace: str,
+        pod: str,
+        *,
+        container: str = "",
+        tail: int = 100,
+        previous: bool = False,
+        byte_limit: int = 1 << 20,
+        timestamps: bool = False,
+        since: timedelta | None = None,
     ) -> str: ...
 
 

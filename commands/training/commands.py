@@ -31,6 +31,7 @@ from commands.training.manifests import SCRIPT_OBJECT
 from commands.training.past_failures import failure_named, gone_details, recent_failures, with_causes
 from commands.training.stop import StopTraining, stop
 from commands.training.undo_rules import UNDOING
+from commands.training.why import WHY
 from commands.training.workload_steps import delete_rights
 
 
@@ -180,6 +181,7 @@ COMMANDS = (
         read=show,
         example="training show detr",
     ),
+    WHY,
     Command(
         noun="training",
         verb="logs",
