@@ -236,6 +236,11 @@ class ReclaimRequest:
     "cluster",
     "state",
     over=lambda launch: (launch.reported_at or launch.at) if launch.is_over else None,
+    floats=lambda launch: (
+        launch.gpus,
+        launch.peak_memory or 0,
+        launch.first.gpus if launch.first is not None else 0,
+    ),
     in_plans=True,
 )
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ _NAMED = {
     "WaitingForPodsReady": WaitKind.OTHERS_READY,
     "PendingEvaluation": WaitKind.TURN,
     "Suspended": WaitKind.QUEUE_STOPPED,
+    "AdmissionGated": WaitKind.GATE,
 }
 # The first that is in the message is what it means.
 _SAID = (

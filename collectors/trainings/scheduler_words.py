@@ -1,4 +1,4 @@
-"""The scheduler's reason why no node takes a pod, in fewer words. Source: its FitError, Kubernetes 1.36."""
+"""The scheduler's reason why no node takes a pod, in fewer words. Source: its FitError, Kubernetes 1.36; Volcano's."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from collectors.cluster.resources import gpu_resource
 from collectors.facts.sentences import counted, listed
 from collectors.trainings.wait_reasons import WaitKind
 
-_WHOLE = re.compile(r"0/(?P<nodes>\d+) nodes are available: (?P<reasons>.+)", re.DOTALL)
+_WHOLE = re.compile(r"0/(?P<nodes>\d+) nodes are (?:un)?available: (?P<reasons>.+)", re.DOTALL)
 _ENDS = re.compile(r"\.\s+(?:no new claims to deallocate|preemption:).*", re.DOTALL)
 _BETWEEN = re.compile(r", (?=\d+ )")  # a taint's own words may have commas
 _REASON = re.compile(r"(?P<count>\d+) (?P<what>.+)", re.DOTALL)

@@ -17,6 +17,10 @@ from collectors.trainings.wait_reasons import WaitKind, WaitReason
 from commands.training.queue_objects import QueueObjects, Tree
 from commands.training.queues import VOLCANO_API
 
+_SCHEDULED = (
+    "PodGroupInitiallyScheduled",
+    "PodGroupScheduled",
+)  # conditions of Kubernetes' own, 1.37 and 1.36
 _GANG = re.compile(r"(?P<lacking>\d+)/(?P<tasks>\d+) tasks? in gang unschedulable")
 _SCHEDULABLE = re.compile(r"(?P<count>\d+) Schedulable")
 _SAID = (
@@ -122,7 +126,7 @@ def _gang(words: str, training: Training) -> WaitReason | None:
 def _conditions(group: Tree) -> Iterator[str]:
     for one in (group.get("status") or {}).get("conditions") or ():
         is_waiting = one.get("type") == "Unschedulable" and one.get("status") == "True"
-        if is_waiting or (one.get("type") == "PodGroupScheduled" and one.get("status") == "False"):
+        if is_waiting or (one.get("type") in _SCHEDULED and one.get("status") == "False"):
             yield str(one.get("message") or one.get("reason") or "")
 
 
@@ -138,8 +142,3 @@ def _events(group: Tree, inventory: Inventory) -> list[str]:
     ]
     ordered = sorted(found, key=lambda event: str(event.last_seen), reverse=True)
     return [event.message for event in ordered]
-
-
-def native_message(group: Tree) -> str:
-    """Return what Kubernetes' own scheduler says of the gang."""
-    return next(_conditions(group), "")
