@@ -78,6 +78,7 @@ def wire_jobs(
         remind_after=shared.settings.incidents.remind_after,
         routing=routing,
         daily=daily,
+        redact=shared.redact,
     )
     agenda = Agenda(store, clock, works, errors=shared.errors)
     launches = LaunchWatcher(

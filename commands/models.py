@@ -1,7 +1,7 @@
 """Stored rows of commands: persons, audit entries, due commands, leases, reclaim requests, launches, requests."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from alerts.store import stored
@@ -329,6 +329,40 @@ class TrainingNotice:
     @property
     def has_failed(self) -> bool:
         return self.failed_at is not None
+
+
+FOLLOWED_EVERY = timedelta(seconds=5)
+
+
+@stored("log_follows", "cluster", "state", "next_at", over=lambda one: one.until if one.is_over else None)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFollow:
+    """The log of a task that somebody follows for a few minutes, and its last lines, which a card shows."""
+
+    id: str
+    cluster: str
+    training: str  # its key
+    name: str  # what people read: the training and the task
+    namespace: str
+    pod: str
+    by: str
+    by_name: str
+    at: datetime
+    until: datetime
+    looked_at: datetime | None = None
+    lines: tuple[str, ...] = ()  # the last ones, already redacted
+    problem: str = ""  # why it could not be read, if so
+    is_over: bool = False
+
+    @property
+    def state(self) -> str:
+        """Indexed in the store: live or over."""
+        return "over" if self.is_over else "live"
+
+    @property
+    def next_at(self) -> datetime | None:
+        """Indexed in the store: when it is read again."""
+        return None if self.is_over else (self.looked_at or self.at) + FOLLOWED_EVERY
 
 
 @stored("handled_requests", "at", over=lambda request: request.at)  # its cluster is not known yet

@@ -95,6 +95,7 @@ class Defaults:
     training_queues: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # pattern of queues -> the teams
+    links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by cluster, with {placeholders}
     owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> the person
     redact: tuple[str, ...] = ()  # patterns for shown log lines, in addition to the shipped ones
     node_jobs: NodeJobDefaults = field(default_factory=NodeJobDefaults)

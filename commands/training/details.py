@@ -89,6 +89,8 @@ def training_details(
     incidents: Sequence[tuple[str, str]] = (),
     cause: Incident | None = None,
     redactor: Redactor,
+    more: Sequence[tuple[str, Text]] = (),
+    links: Sequence[Button] = (),
 ) -> Message:
     """Return the details of a training.
 
@@ -122,12 +124,14 @@ def training_details(
             ),
         ),
     ]
+    rows += more
     rows += (
         [("restarts", text(sentence("{restarts} of all ranks", restarts=training.restarts)))]
         if training.restarts
         else []
     )
-    rows += [("queue", text(training.queue))] if training.queue else []
+    if training.queue and not any(name == "queue" for name, _ in rows):
+        rows.append(("queue", text(training.queue)))
     rows += [("priority", text(training.priority))] if training.priority else []
     rows += [("managed by", text(training.tool))] if training.tool else []
     times = (("created", training.created), ("started", training.started), ("ended", training.finished))
@@ -142,7 +146,7 @@ def training_details(
     if training.ranks:
         blocks.append(_ranks(training))
     blocks += _events(training, inventory, now, redactor)
-    if buttons := _buttons(training, may):
+    if buttons := (*_buttons(training, may), *links):
         blocks.append(Buttons(buttons=buttons))
     return Message(
         title=text(bold(sentence("Training {training}", training=training.shown))),
