@@ -15,7 +15,7 @@ from alerts.store import Changed, Store, Unit
 from bot.cards.launch_cards import wanted_launch_card
 from bot.cards.reclaim_cards import wanted_reclaim_cards
 from bot.jobs.cluster_changes import check_after_changes
-from bot.jobs.training_report import held_by, place_of, with_failure, with_use
+from bot.jobs.training_report import held_by, queue_place, with_failure, with_use
 from bot.live_cluster import LiveCluster
 from collectors.cluster.cache import ObjectChange
 from collectors.facts.clock import Clock
@@ -32,7 +32,7 @@ from commands.training.no_sign import no_sign
 
 STARTS_WITHIN = timedelta(minutes=2)  # a launch without its training counts as over after this
 PLACE_EVERY = timedelta(minutes=1)  # its place in the queue is looked up again
-LONG_WAIT = timedelta(minutes=10)  # whoever waited so long is told that it runs
+LONG_WAIT = timedelta(minutes=10)  # whoever waited so long gets a reply that it runs
 
 _log = structlog.get_logger()
 
@@ -152,7 +152,7 @@ class LaunchWatcher:
                 await unit.rows(PostedCard).add(card)
             else:  # an earlier launch of that name has a final card in another thread
                 await unit.rows(PostedCard).put(card)
-            if state.value != launch.reported_state and is_told(launch, updated, now):
+            if state.value != launch.reported_state and must_reach_somebody(launch, updated, now):
                 death = death_of_launch(updated, training) if first is not None else None
                 cause = await cause_of(death, unit)
                 await unit.rows(ThreadReply).add(_line(updated, training, card, now, cause))
@@ -166,7 +166,7 @@ class LaunchWatcher:
         if last is not None and self._clock.elapsed() - last < PLACE_EVERY:
             return launch.place
         self._looked_at[launch.id] = self._clock.elapsed()
-        return await place_of(training, cluster)
+        return await queue_place(training, cluster)
 
     async def _add_card(self, unit: Unit, reclaim: ReclaimRequest) -> None:
         """Add the reclaim request's cards, which mention the owner: in its channel, and directly."""
@@ -177,7 +177,7 @@ class LaunchWatcher:
                 await reopen(card, unit)  # its outcome was undone, so it asks the owner again
 
 
-def is_told(before: Launch, launch: Launch, now: datetime) -> bool:
+def must_reach_somebody(before: Launch, launch: Launch, now: datetime) -> bool:
     """Whether the change has to reach somebody: the card shows the others, which its owner awaits or did."""
     match TrainingState(launch.reported_state):
         case TrainingState.FAILED | TrainingState.SUCCEEDED:

@@ -12,10 +12,10 @@ from bot.jobs.cluster_changes import check_after_changes
 from bot.jobs.training_notifier import NoticeRouting
 from bot.live_cluster import LiveCluster
 from collectors.cluster.cache import ObjectChange
+from collectors.cluster.kinds import owner_kinds
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
-from collectors.trainings.catalogue import KINDS
 from collectors.trainings.training import Training
 from commands.models import Launch
 from commands.training.lookup import is_our_namespace
@@ -46,7 +46,7 @@ class TrainingFollower:
         self._follows_all = follows_all
         self._errors = errors or InternalErrors()
         self._known: set[tuple[str, str, datetime | None]] = set()  # cluster, key, when it was made
-        self._kinds = frozenset(kind.objects.name for kind in KINDS)
+        self._kinds = frozenset(kind.name for kind in owner_kinds().values())
         self._changed = asyncio.Event()
 
     def _note(self, _cluster: str, change: ObjectChange) -> None:

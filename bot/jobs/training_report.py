@@ -1,4 +1,4 @@
-"""What is reported of a followed training beside its state: its place, who held it, why it failed, what it used."""
+"""Facts about a followed training beside its state: its place, who held it, why it failed, what it used."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -44,7 +44,7 @@ async def with_failure(
     return replace(launch, first=found.rank, first_line=found.line, cause=found.kind.value, last_lines=lines)
 
 
-async def place_of(training: Training, cluster: LiveCluster) -> str:
+async def queue_place(training: Training, cluster: LiveCluster) -> str:
     """Return how many are before it in its queue; empty without a queue, or where that is not known."""
     try:
         inventory = cluster.inventory()

@@ -1,4 +1,4 @@
-"""Why Kueue does not start a training, from the conditions of its Workload. Pure. Source: Kueue 0.19 and before.
+"""Reasons why Kueue does not start a training, from its Workload's conditions. Pure. Source: Kueue 0.19 and before.
 
 New versions give each reason a name. Older ones write `Pending` or `Inadmissible`, and the message tells them apart.
 """

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class WaitKind(StrEnum):
-    """What a training waits for, or what has to be mended before it can start."""
+    """What a training waits for, or what has to be fixed before it can start."""
 
     QUOTA = "quota"  # its queue's, which others use
     TOO_LARGE = "too large"  # it asks for more than there ever is

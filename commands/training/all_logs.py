@@ -15,9 +15,9 @@ from collectors.logs.line_patterns import pattern_of
 from collectors.trainings.training import Rank, Training
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
-from commands.training.failure_evidence import MAX_LOG, cleaned, timed_lines
+from commands.training.failure_evidence import MAX_LOG, clean_lines, timed_lines
 from commands.training.failure_finding import rank_name
-from commands.training.failure_signs import TimedLine, Weight, sign_of_output
+from commands.training.failure_signs import SignWeight, TimedLine, sign_of_output
 
 MOST_RANKS = 64  # that are read
 AT_ONCE = 8
@@ -79,7 +79,7 @@ async def all_logs(
 def errors_in(rank: str, lines: Sequence[TimedLine], rules: Mapping[str, Rule]) -> tuple[TimedLine, ...]:
     """Return the lines about an error: the rank's own ones, and where it has none its echoes of others."""
     signs = [(line, sign) for line in lines if (sign := sign_of_output(rank, line, rules)) is not None]
-    own = tuple(line for line, sign in signs if sign.weight is Weight.OWN)
+    own = tuple(line for line, sign in signs if sign.weight is SignWeight.OWN)
     return own or tuple(line for line, _ in signs)
 
 
@@ -105,7 +105,7 @@ async def lines_of_rank(
                 training.namespace, rank.pod, tail=tail, byte_limit=MAX_LOG, timestamps=True, since=since
             )
             if log.strip():
-                return cleaned(timed_lines(log), redact)
+                return clean_lines(timed_lines(log), redact)
     except SourceError:
         pass
     try:

@@ -1,4 +1,4 @@
-"""What a training failed of, in words. Pure."""
+"""The cause of a failure, in words. Pure."""
 
 from collections.abc import Mapping
 

@@ -29,7 +29,7 @@ from commands.core.event_lines import event_lines
 from commands.core.lookups import age
 from commands.training.failure_cause import blamed, cause_text
 from commands.training.no_sign import no_sign
-from commands.training.training_events import events_of
+from commands.training.training_events import events_about
 
 MAX_ROWS, MAX_RANKS, MAX_EVENTS = 60, 40, 8
 TONES = {
@@ -212,7 +212,7 @@ def _events(training: Training, inventory: Inventory, now: datetime, redactor: R
     if reason := inventory.missing_reason(EVENTS):
         return [Context(text=text(sentence("Events cannot be seen: {reason}", reason=reason)))]
     # Every rank tends to have the same event: it is shown once, with a count.
-    lines = event_lines(events_of(training, inventory), now, redactor, most=MAX_EVENTS)
+    lines = event_lines(events_about(training, inventory), now, redactor, most=MAX_EVENTS)
     return [Preformatted(lines=lines)] if lines else []
 
 

@@ -1,4 +1,4 @@
-"""What is read of a failure: the last lines of its ranks, those of their nodes, and events. Bounded and redacted."""
+"""Evidence of a failure: the last lines of its ranks, those of their nodes, and events. Bounded and redacted."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from collectors.trainings.training import Rank, Training
 from commands.core.context import Cluster
 from commands.training.failure_finding import FailureEvidence, rank_name
 from commands.training.failure_signs import TimedLine
-from commands.training.training_events import events_of
+from commands.training.training_events import events_about
 
 MOST_RANKS, MOST_NODES = 12, 8  # that are read: those that failed first before the others
 READ_LINES = 200
@@ -43,7 +43,7 @@ async def failure_evidence(
         output, hosts = [], []
     try:
         inventory = cluster.inventory()
-        events = [*events_of(training, inventory), *_node_events(nodes, inventory)]
+        events = [*events_about(training, inventory), *_node_events(nodes, inventory)]
     except SourceError:
         events = []
     return FailureEvidence(
@@ -63,7 +63,7 @@ async def _output(
                 training.namespace, rank.pod, tail=READ_LINES, byte_limit=MAX_LOG, timestamps=True
             )
             if log.strip():
-                return cleaned(timed_lines(log), redact)
+                return clean_lines(timed_lines(log), redact)
     except SourceError:
         pass
     try:
@@ -91,7 +91,7 @@ async def _of_node(node: str, training: Training, cluster: Cluster, *, now: date
     return tuple(TimedLine(at=one.at, text=one.text) for one in found if not one.labels.get("pod"))
 
 
-def cleaned(lines: Sequence[TimedLine], redact: Redactor) -> tuple[TimedLine, ...]:
+def clean_lines(lines: Sequence[TimedLine], redact: Redactor) -> tuple[TimedLine, ...]:
     """Return the lines without secrets. A key of many lines is only recognised as a whole: none of its lines stays."""
     kept: list[TimedLine] = []
     is_in_key = False

@@ -10,8 +10,8 @@ from collectors.trainings.training import Rank, Training
 from commands.training.failure_signs import (
     FailureKind,
     Sign,
+    SignWeight,
     TimedLine,
-    Weight,
     sign_of_event,
     sign_of_host,
     sign_of_output,
@@ -50,30 +50,30 @@ def find_failure(training: Training, evidence: FailureEvidence, rules: Mapping[s
     """Return who failed first and why. Echoes count only where nothing else is known."""
     ranks = {rank_name(rank): rank for rank in (*training.ranks, *reversed(training.failures))}
     signs = sorted(_signs(training, ranks, evidence, rules), key=lambda sign: sign.at)
-    telling = [sign for sign in signs if sign.weight is not Weight.ECHO]
-    if not telling:
+    strong = [sign for sign in signs if sign.weight is not SignWeight.ECHO]
+    if not strong:
         return _of_echoes(training, signs, ranks)
-    first = telling[0]
+    first = strong[0]
     name = first.rank or _earliest(_of_node(first, ranks), signs)
-    own = [sign for sign in telling if sign.rank == name and sign.weight is Weight.OWN]
+    own = [sign for sign in strong if sign.rank == name and sign.weight is SignWeight.OWN]
     if not own and first.is_status:
         own = [
-            sign for sign in telling if sign.rank == name and sign.kind is first.kind and not sign.is_status
+            sign for sign in strong if sign.rank == name and sign.kind is first.kind and not sign.is_status
         ]
     return FoundFailure(
-        kind=_cause(first, name, telling, ranks),
+        kind=_cause(first, name, strong, ranks),
         rank=ranks.get(name),
         line=(own[0] if own else first).line,
         at=first.at,
     )
 
 
-def _cause(first: Sign, name: str, telling: Sequence[Sign], ranks: Mapping[str, Rank]) -> FailureKind:
+def _cause(first: Sign, name: str, strong: Sequence[Sign], ranks: Mapping[str, Rank]) -> FailureKind:
     """Return what its node or the cluster says, if that is at nearly the same time; else what it says itself."""
     node = ranks[name].node if name in ranks else ""
-    for sign in telling:
+    for sign in strong:
         is_about = sign.rank == name or (sign.node and sign.node == node) or not (sign.rank or sign.node)
-        if sign.weight is Weight.PROOF and is_about and sign.at <= first.at + TOGETHER:
+        if sign.weight is SignWeight.PROOF and is_about and sign.at <= first.at + TOGETHER:
             return sign.kind
     return first.kind
 

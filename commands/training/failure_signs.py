@@ -34,7 +34,7 @@ class FailureKind(StrEnum):
     UNKNOWN = "not known"
 
 
-class Weight(StrEnum):
+class SignWeight(StrEnum):
     """How much a sign says of who failed first."""
 
     PROOF = "proof"  # from outside of the program: its node, its pod, the cluster
@@ -48,7 +48,7 @@ class Sign:
 
     at: datetime
     kind: FailureKind
-    weight: Weight
+    weight: SignWeight
     line: str
     rank: str = ""
     node: str = ""
@@ -172,11 +172,11 @@ def sign_of_output(rank: str, line: TimedLine, rules: Mapping[str, Rule]) -> Sig
     """Return what a line of a rank's own output tells; None for one that tells nothing."""
     text = line.text
     if _ECHO.search(text):
-        return Sign(at=line.at, kind=FailureKind.NETWORK, weight=Weight.ECHO, line=text, rank=rank)
+        return Sign(at=line.at, kind=FailureKind.NETWORK, weight=SignWeight.ECHO, line=text, rank=rank)
     kind = next((kind for pattern, kind in _OWN if pattern.search(text)), None)
     if kind in (None, FailureKind.USER):
         kind = _by_rules(text, rules, of_host=False) or kind
-    return Sign(at=line.at, kind=kind, weight=Weight.OWN, line=text, rank=rank) if kind else None
+    return Sign(at=line.at, kind=kind, weight=SignWeight.OWN, line=text, rank=rank) if kind else None
 
 
 def sign_of_host(node: str, line: TimedLine, rules: Mapping[str, Rule]) -> Sign | None:
@@ -187,9 +187,9 @@ def sign_of_host(node: str, line: TimedLine, rules: Mapping[str, Rule]) -> Sign 
         is_broken = xid_of(number).is_hardware or recovery_of(number).empties_the_node
         if not is_broken:
             return None
-        return Sign(at=line.at, kind=FailureKind.GPU, weight=Weight.PROOF, line=text, node=node)
+        return Sign(at=line.at, kind=FailureKind.GPU, weight=SignWeight.PROOF, line=text, node=node)
     kind = FailureKind.MEMORY if _KILLED.search(text) else _by_rules(text, rules, of_host=True)
-    return Sign(at=line.at, kind=kind, weight=Weight.PROOF, line=text, node=node) if kind else None
+    return Sign(at=line.at, kind=kind, weight=SignWeight.PROOF, line=text, node=node) if kind else None
 
 
 def sign_of_pod(rank: Rank, name: str) -> Sign | None:
@@ -200,7 +200,9 @@ def sign_of_pod(rank: Rank, name: str) -> Sign | None:
     if kind is None or at is None:
         return None
     words = rank.words or rank.explanation or rank.reason
-    return Sign(at=at, kind=kind, weight=Weight.PROOF, line=words, rank=name, node=rank.node, is_status=True)
+    return Sign(
+        at=at, kind=kind, weight=SignWeight.PROOF, line=words, rank=name, node=rank.node, is_status=True
+    )
 
 
 def sign_of_event(event: Event, rank: str) -> Sign | None:
@@ -211,7 +213,7 @@ def sign_of_event(event: Event, rank: str) -> Sign | None:
     for reason, message, kind in _EVENTS:
         if reason.fullmatch(event.reason) and message.search(event.message):
             node = event.involved_object.name if event.involved_object.kind == "Node" else ""
-            return Sign(at=at, kind=kind, weight=Weight.PROOF, line=event.message, rank=rank, node=node)
+            return Sign(at=at, kind=kind, weight=SignWeight.PROOF, line=event.message, rank=rank, node=node)
     return None
 
 

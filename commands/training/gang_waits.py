@@ -1,4 +1,4 @@
-"""Why a gang waits, from its PodGroup: Volcano's, that of coscheduling, or Kubernetes' own. Pure.
+"""Reasons why a gang waits, from its PodGroup: Volcano's, that of coscheduling, or Kubernetes' own. Pure.
 
 Sources: Volcano 1.15 (`scheduling.volcano.sh/v1beta1`), scheduler-plugins 0.34, Kubernetes 1.37.
 """
@@ -32,7 +32,7 @@ _SAID = (
 
 
 def gang_reasons(training: Training, inventory: Inventory, objects: QueueObjects) -> Iterator[WaitReason]:
-    """Yield why its PodGroup waits, what has to be mended first. Nothing for a training without one."""
+    """Yield why its PodGroup waits, what has to be fixed first. Nothing for a training without one."""
     group = objects.group
     if group is None:
         return

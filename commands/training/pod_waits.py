@@ -1,4 +1,4 @@
-"""Why the pods of a training wait: the scheduler's words one by one, and what keeps placed ones from starting."""
+"""Reasons why the pods of a training wait: the scheduler's words one by one, and what keeps placed ones waiting."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from collectors.trainings.wait_reasons import WaitKind, WaitReason
 
 _NAMESPACE_QUOTA = re.compile(r"exceeded quota|failed quota")
 _REFUSED = re.compile(r"(?i)forbidden|denied the request|no PriorityClass|is invalid|violates|webhook")
-# What has to be mended, and what only time mends, from the most telling to the least.
+# From what explains most to what explains least.
 _ORDER = (
     WaitKind.GPUS,
     WaitKind.RESOURCES,
@@ -39,14 +39,14 @@ _EVENTS = (
 )
 
 
-def pods_of(training: Training, inventory: Inventory) -> list[Pod]:
+def rank_pods(training: Training, inventory: Inventory) -> list[Pod]:
     found = (inventory.pods.get(f"{training.namespace}/{rank.pod}") for rank in training.ranks)
     return [pod for pod in found if pod is not None]
 
 
 def pod_reasons(training: Training, inventory: Inventory, events: Sequence[Event]) -> Iterator[WaitReason]:
-    """Yield why its pods are not there, have no node, or have one and do not start; the most telling first."""
-    pods = pods_of(training, inventory)
+    """Yield why its pods are not there, have no node, or have one and do not start; what explains most first."""
+    pods = rank_pods(training, inventory)
     if len(pods) < training.wanted:
         yield from _not_created(events)
     unplaced = [pod for pod in pods if not pod.spec.node_name and pod.status.phase == "Pending"]
@@ -107,10 +107,10 @@ def _refused(pod: Pod, nodes: int, refusals: Sequence[Refusal], inventory: Inven
     """Yield the scheduler's reasons, with how many nodes each is about."""
     if too_large := _too_large(pod, refusals, inventory):
         yield too_large
-    telling = sorted(
+    ordered = sorted(
         refusals, key=lambda one: (not _tells(one, pod, inventory), _ORDER.index(one.kind), -one.count)
     )
-    for one in telling:
+    for one in ordered:
         text = counted(
             "of {count} node, {reason}", "of {count} nodes, {reason}", count=nodes, reason=one.text
         )

@@ -116,7 +116,7 @@ def _of_kueue(
 
 
 def _turn(workload: KueueWorkload) -> tuple[int, datetime, str]:
-    """Return by what Kueue orders: one that was taken back as its pods were not ready begins its wait anew."""
+    """Return by what Kueue orders: one that was taken back as its pods were not ready waits from then on."""
     since = workload.metadata.creation_timestamp or _LAST
     for one in workload.status.conditions or ():
         if one.type == "Evicted" and one.status == "True" and one.reason == "PodsReadyTimeout":

@@ -1,4 +1,4 @@
-"""What `training show` says beside the training's own state: why it waits, what it uses, its checkpoint, and links."""
+"""Rows of `training show` that are looked up: why it waits, its use of GPUs, its checkpoint, and links."""
 
 import json
 from collections.abc import Mapping
@@ -19,9 +19,9 @@ from commands.core.context import CommandContext
 from commands.core.idle_detection import find_idle
 from commands.core.lookups import age
 from commands.core.pricing import checkpoint_of
-from commands.training.waiting import WAITING, Waiting
 from commands.training.why import look_why
 from commands.training.why_card import why_rows
+from commands.training.why_waiting import WAITING, WhyWaiting
 
 _MOST_LINES = 120  # of JSON in the answer itself; the file has all
 
@@ -30,7 +30,7 @@ _MOST_LINES = 120  # of JSON in the answer itself; the file has all
 class MoreOfTraining:
     """What is looked up for it. `idle` is None for one that holds no GPUs."""
 
-    waiting: Waiting | None = None
+    waiting: WhyWaiting | None = None
     idle: IdleSearch | None = None
     checkpoint: datetime | None = None
     links: Mapping[str, str] | None = None
@@ -150,7 +150,7 @@ def tree_of(training: Training, more: MoreOfTraining, now: datetime) -> dict[str
     }
 
 
-def _waiting(waiting: Waiting) -> dict[str, Any]:
+def _waiting(waiting: WhyWaiting) -> dict[str, Any]:
     line = waiting.line
     return {
         "reasons": [{"kind": one.kind.value, "text": str(one.text)} for one in waiting.reasons],

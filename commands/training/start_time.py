@@ -1,4 +1,4 @@
-"""When a waiting training is likely to start: from deadlines and earlier runs of what holds its room. Pure.
+"""The time at which a waiting training may start: from deadlines and earlier runs of what holds its room. Pure.
 
 Nothing is guessed. Where one of those that it waits for may end at any time, the time is not known.
 """

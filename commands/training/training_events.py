@@ -7,7 +7,7 @@ from collectors.cluster.objects import Event
 from collectors.trainings.training import Training
 
 
-def events_of(training: Training, inventory: Inventory) -> list[Event]:
+def events_about(training: Training, inventory: Inventory) -> list[Event]:
     """Return all that are there, in no order."""
     pods = {rank.pod for rank in (*training.ranks, *training.failures)}
     tops = {*training.workloads, *training.owned}

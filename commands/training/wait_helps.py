@@ -1,4 +1,4 @@
-"""What would help a training that waits: fewer workers, another pool, closed nodes, GPUs that are idle. Pure."""
+"""Help for a training that waits: fewer workers, another pool, closed nodes, GPUs that are idle. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

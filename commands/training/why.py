@@ -13,8 +13,8 @@ from commands.core.parameter_types import TRAINING as TRAINING_NAME
 from commands.training.lookup import training_named
 from commands.training.queue_objects import WHY_RIGHTS, queue_objects
 from commands.training.start_time import earlier_runs
-from commands.training.waiting import WAITING, Seen, Waiting, why_waiting
 from commands.training.why_card import why_card
+from commands.training.why_waiting import WAITING, WaitInputs, WhyWaiting, why_waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +38,14 @@ async def why(action: WhyTraining, context: CommandContext) -> Answer:
     return Answer(message=why_card(training, found, context.now, may=context.may))
 
 
-async def look_why(training: Training, context: CommandContext, *, asks_for_idle: bool) -> Waiting:
+async def look_why(training: Training, context: CommandContext, *, asks_for_idle: bool) -> WhyWaiting:
     """Return why a training waits. `asks_for_idle`: whether the metrics are asked which GPUs are idle."""
     inventory, trainings = context.cluster.inventory(), context.cluster.trainings()
     idle = None
     if asks_for_idle:
         idle = await find_idle(context.cluster, now=context.now, after=context.defaults.idle_after)
     return why_waiting(
-        Seen(
+        WaitInputs(
             training=training,
             trainings=trainings,
             inventory=inventory,

@@ -10,13 +10,13 @@ from collectors.trainings.training import Training
 from commands.core.lookups import age
 from commands.training.queue_line import QueueLine, Waiter
 from commands.training.start_time import StartTime
-from commands.training.waiting import Waiting
+from commands.training.why_waiting import WhyWaiting
 
 _REASONS = 5
 _NAMED = 4
 
 
-def why_card(training: Training, found: Waiting, now: datetime, *, may: Mapping[str, bool]) -> Message:
+def why_card(training: Training, found: WhyWaiting, now: datetime, *, may: Mapping[str, bool]) -> Message:
     blocks: list[Block] = [_reasons(found), Fields(rows=tuple(why_rows(training, found, now)))]
     if found.helps:
         helps = (text("• ", markup(one.text)) for one in found.helps)
@@ -31,7 +31,7 @@ def why_card(training: Training, found: Waiting, now: datetime, *, may: Mapping[
     )
 
 
-def why_rows(training: Training, found: Waiting, now: datetime) -> list[tuple[str, Text]]:
+def why_rows(training: Training, found: WhyWaiting, now: datetime) -> list[tuple[str, Text]]:
     """Return the rows about its queue and its start, which `training show` has as well."""
     line = found.line
     rows: list[tuple[str, Text]] = []
@@ -82,7 +82,7 @@ def start_text(start: StartTime) -> str:
     return sentence("probably about {at}: {why}", at=start.at, why=start.basis)
 
 
-def _reasons(found: Waiting) -> Paragraph:
+def _reasons(found: WhyWaiting) -> Paragraph:
     first, *others = found.reasons[:_REASONS]
     lines = [text(bold("Reason: "), first.text), *(text("• ", one.text) for one in others)]
     return Paragraph(text=joined("\n", lines))
@@ -104,7 +104,7 @@ def _waiter(one: Waiter) -> str:
     return counted("{name} with {count:g} GPU", "{name} with {count:g} GPUs", name=one.name, count=one.gpus)
 
 
-def _buttons(training: Training, found: Waiting, may: Mapping[str, bool]) -> tuple[Button, ...]:
+def _buttons(training: Training, found: WhyWaiting, may: Mapping[str, bool]) -> tuple[Button, ...]:
     buttons = [
         Button(label=one.label, line=one.line)
         for one in found.helps

@@ -11,7 +11,7 @@ from collectors.facts.redaction import MARK, Redactor
 from collectors.facts.results import SourceError
 from commands.models import LogFollow
 from commands.training.all_logs import errors_in, said_first
-from commands.training.failure_evidence import cleaned, timed_lines
+from commands.training.failure_evidence import clean_lines, timed_lines
 from commands.training.failure_signs import TimedLine
 from commands.training.followed_log import FOLLOWED_FOR, MOST, followed_log
 from demo.lookalikes.kubernetes import KubernetesLookalike
@@ -68,7 +68,7 @@ def test_no_line_of_a_key_is_kept_whose_lines_have_times_before_them() -> None:
         "-----END PRIVATE KEY-----",
     ]
     log = "".join(f"2026-11-21T12:00:00Z {line}\n" for line in ["begin", *key, "password=hunter2", "end"])
-    texts = [line.text for line in cleaned(timed_lines(log), Redactor())]
+    texts = [line.text for line in clean_lines(timed_lines(log), Redactor())]
     assert texts == ["begin", f"password={MARK}", "end"]
 
 

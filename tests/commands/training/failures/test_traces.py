@@ -1,4 +1,4 @@
-"""Why trainings failed: written traces of whole failures, and what is found of each."""
+"""Failures of trainings: written traces of whole failures, and what is found of each."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

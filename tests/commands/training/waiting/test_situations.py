@@ -1,4 +1,4 @@
-"""Why trainings wait: written situations of three queues, and what is said of each."""
+"""Trainings that wait: written situations of three queues, and what is said of each."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,8 @@ from collectors.trainings.wait_reasons import WaitKind
 from commands.execution.object_refs import ObjectRef
 from commands.training.queue_objects import queue_objects
 from commands.training.start_time import EarlierRun, earlier_runs
-from commands.training.waiting import Seen, Waiting, why_waiting
 from commands.training.why_card import why_card
+from commands.training.why_waiting import WaitInputs, WhyWaiting, why_waiting
 from tests.support.objects import NOW, inventory, read
 from tests.support.quick_yaml import from_yaml
 from tests.support.yard import text_of
@@ -67,7 +67,7 @@ class WrittenReader:
         ]
 
 
-async def waiting_of(situation: Mapping[str, Any]) -> tuple[Waiting, str]:
+async def waiting_of(situation: Mapping[str, Any]) -> tuple[WhyWaiting, str]:
     """Return what is found of a situation, and what people read."""
     objects = situation["objects"]
     seen = inventory(
@@ -83,7 +83,7 @@ async def waiting_of(situation: Mapping[str, Any]) -> tuple[Waiting, str]:
         EarlierRun(name=one["name"], gpus=one["gpus"], lasted=timedelta(minutes=one["minutes"]))
         for one in situation.get("runs", ())
     )
-    looked = Seen(
+    looked = WaitInputs(
         training=training,
         trainings=trainings,
         inventory=seen,

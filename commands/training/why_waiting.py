@@ -1,4 +1,4 @@
-"""Why a training waits, who is before it, when it is likely to start, and what would help. Pure."""
+"""The reason why a training waits, who is before it, when it is likely to start, and what would help. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from commands.training.queue_line import QueueLine, queue_line, workload_of_trai
 from commands.training.queue_objects import QueueObjects, stop_policy
 from commands.training.room import start_on_nodes
 from commands.training.start_time import EarlierRun, StartTime, start_in_queue
-from commands.training.training_events import events_of
+from commands.training.training_events import events_about
 from commands.training.wait_helps import WaitHelp, wait_helps
 
 WAITING = (TrainingState.QUEUED, TrainingState.STARTING, TrainingState.SUSPENDED)
@@ -25,7 +25,7 @@ _STALE = (WaitKind.QUEUE_MISSING, WaitKind.QUEUE_STOPPED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class WaitInputs:
     """All that is looked at. `idle` is None where nobody asked which GPUs are idle."""
 
     training: Training
@@ -38,8 +38,8 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
-    """The answer. `reasons` has at least one; what is said first has to be mended or waited for first."""
+class WhyWaiting:
+    """The answer. `reasons` has at least one; what is said first has to be fixed or waited for first."""
 
     reasons: tuple[WaitReason, ...]
     line: QueueLine
@@ -52,13 +52,13 @@ class Waiting:
         return self.reasons[0].kind
 
 
-def why_waiting(seen: Seen) -> Waiting:
+def why_waiting(seen: WaitInputs) -> WhyWaiting:
     reasons = tuple({one.text: one for one in _reasons(seen)}.values())
     if not reasons:
         text = seen.training.reason or sentence("no object in the cluster says why")
         reasons = (WaitReason(kind=WaitKind.UNKNOWN, text=text),)
     line = queue_line(seen.training, seen.trainings, seen.inventory, seen.objects)
-    return Waiting(
+    return WhyWaiting(
         reasons=reasons,
         line=line,
         start=_start(reasons[0], line, seen),
@@ -69,7 +69,7 @@ def why_waiting(seen: Seen) -> Waiting:
     )
 
 
-def _reasons(seen: Seen) -> Iterator[WaitReason]:
+def _reasons(seen: WaitInputs) -> Iterator[WaitReason]:
     training = seen.training
     said = no_sign(training, training.created, seen.now)
     if training.is_in_kueue:
@@ -78,13 +78,13 @@ def _reasons(seen: Seen) -> Iterator[WaitReason]:
         yield WaitReason(kind=WaitKind.SUSPENDED, text=training.reason or sentence("it is suspended"))
         return
     gang = list(gang_reasons(training, seen.inventory, seen.objects))
-    pods = list(pod_reasons(training, seen.inventory, events_of(training, seen.inventory)))
+    pods = list(pod_reasons(training, seen.inventory, events_about(training, seen.inventory)))
     if said and not pods and not gang:
         yield WaitReason(kind=WaitKind.CONTROLLER, text=said)
     yield from (*gang, *pods)
 
 
-def _of_kueue(seen: Seen) -> Iterator[WaitReason]:
+def _of_kueue(seen: WaitInputs) -> Iterator[WaitReason]:
     training, objects = seen.training, seen.objects
     workload = workload_of_training(training, seen.inventory)
     if workload is not None and kueue_reason(workload, seen.now) is None:
@@ -123,8 +123,8 @@ def _of_kueue(seen: Seen) -> Iterator[WaitReason]:
         yield reason
 
 
-def _start(first: WaitReason, line: QueueLine, seen: Seen) -> StartTime:
-    """Return when it starts; not known for anything that a person has to mend."""
+def _start(first: WaitReason, line: QueueLine, seen: WaitInputs) -> StartTime:
+    """Return when it starts; not known for anything that a person has to fix."""
     training = seen.training
     if not first.kind.is_for_room:
         return StartTime(basis=_not_by_itself(first.kind))
