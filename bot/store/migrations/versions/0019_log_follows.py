@@ -2,8 +2,8 @@
 
 from bot.store.migrations.rewriting import create_table
 
-revision = "0018"
-down_revision = "0017"
+revision = "0019"
+down_revision = "0018"
 
 
 def upgrade() -> None:
