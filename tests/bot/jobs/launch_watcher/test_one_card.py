@@ -180,8 +180,18 @@ async def test_a_process_that_is_killed_at_any_point_posts_each_card_once() -> N
     points = 0
     for at in range(1, 10_000, 7):
         stage = Stage()
-        was_killed = await Killer(at).execute(stage.process(), stage.outside)
-        await stage.on_for(LONG)
+        outside = asyncio.get_running_loop().create_task(stage.outside())
+        killer = Killer(at)
+
+        async def until_the_end(outside: "asyncio.Task[None]" = outside, killer: Killer = killer) -> None:
+            await asyncio.wait([outside, killer.running], return_when=asyncio.FIRST_COMPLETED)
+
+        was_killed = await killer.execute(stage.process(), until_the_end)
+        again = asyncio.get_running_loop().create_task(stage.process())
+        await outside
+        await asyncio.sleep(LONG)
+        again.cancel()
+        await asyncio.wait([again])
         assert not wrong(stage), f"killed at point {at}"
         if not was_killed:
             points = at
