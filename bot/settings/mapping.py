@@ -132,6 +132,7 @@ def defaults_of(settings: Settings, persons: PersonBook) -> Defaults:
         stacks_image=commands.stacks_image,
         training_queues=commands.training_queues,
         links={one.name: one.links for one in settings.clusters},
+        training_kinds=commands.training_kinds,
         owners=owners_of(settings, persons),
         redact=settings.redact,
         node_jobs=node_jobs_of(settings),

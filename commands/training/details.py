@@ -130,6 +130,7 @@ def training_details(
         if training.restarts
         else []
     )
+    rows += [("progress", text(training.progress))] if training.progress else []
     if training.queue and not any(name == "queue" for name, _ in rows):
         rows.append(("queue", text(training.queue)))
     rows += [("priority", text(training.priority))] if training.priority else []

@@ -75,6 +75,8 @@ def launch_card(
         )
     if launch.place and training.state is TrainingState.QUEUED:
         rows.append(("queue", text(launch.place)))
+    if training.progress:
+        rows.append(("progress", text(training.progress)))
     started, finished = training.started or launch.started, training.finished or launch.finished
     if started:
         since = text(moment(started))

@@ -142,6 +142,7 @@ def tree_of(training: Training, more: MoreOfTraining, now: datetime) -> dict[str
         "ranks": {"wanted": training.wanted, "each": [_rank(rank) for rank in training.ranks]},
         "failures": [_rank(rank) for rank in training.failures],
         "waiting": _waiting(waiting) if waiting is not None else None,
+        "progress": training.progress or None,
         "lastCheckpoint": _moment(more.checkpoint),
         "created": _moment(training.created),
         "started": _moment(training.started),
