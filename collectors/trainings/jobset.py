@@ -23,6 +23,7 @@ from collectors.trainings.reading_kind import (
     parallel_tasks,
     true_condition,
 )
+from collectors.trainings.retries import jobset_retries
 from collectors.trainings.training import TrainingState
 
 _ROLE, _JOB = "jobset.sigs.k8s.io/replicatedjob-name", "jobset.sigs.k8s.io/job-index"
@@ -55,6 +56,7 @@ def _part(jobset: JobSet, owned: Owned, claims: GpuClaims) -> TrainingPart:
         reason=reason,
         is_suspended=jobset.spec.suspend,
         restarts=jobset.status.restarts,
+        retries=jobset_retries(jobset, jobs.values()),
         priority=next((name for role in roles if (name := _priority(role))), ""),
         owned=tuple(workload_of(job) for job in jobs.values()),
         started=min((at for job in jobs.values() if (at := job.status.start_time)), default=None),

@@ -1,9 +1,11 @@
 """`node drain`: cordon a node, then evict its pods side by side, each when its disruption budget lets it go."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
+from math import inf
 from typing import Any
 
 import click
@@ -13,6 +15,7 @@ from collectors.cluster.objects import Node
 from collectors.facts.sentences import Sentence, counted, listed, sentence
 from collectors.facts.topology import PodFacts, Topology
 from collectors.facts.workload_keys import workload_key
+from collectors.trainings.training import Training
 from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import cordoned_by
@@ -194,21 +197,46 @@ def _facts_on(topology: Topology, node: str) -> dict[str, PodFacts]:
 async def _training_notes(
     pods: Sequence[Mapping[str, Any]], topology: Topology, node: str, context: CommandContext
 ) -> list[str]:
-    """Return what each training on the node loses. One that loses a rank usually restarts or stops as a whole."""
+    """Return what each training on the node loses, and whether it goes on."""
     facts = _facts_on(topology, node)
-    hit = {fact.training for pod in pods if (fact := facts.get(_name(pod))) is not None}
-    trainings = [training for training in context.cluster.trainings() if training.id in hit]
+    hit = Counter(fact.training for pod in pods if (fact := facts.get(_name(pod))) is not None)
+    trainings = [training for training in context.cluster.trainings() if hit[training.id]]
     notes: list[str] = [
-        listed((training.shown, await lost_work(training, context)), ":") for training in trainings[:NAMED]
-    ]
-    if trainings:
-        said = sentence(
-            "A training that loses a rank is started again as a whole, or fails: see its retries."
+        sentence(
+            "{training}: {fate} {lost}",
+            training=training.shown,
+            fate=_fate(training, hit[training.id]),
+            lost=await lost_work(training, context),
         )
-        notes.insert(0, said)
+        for training in trainings[:NAMED]
+    ]
     if (more := len(trainings) - NAMED) > 0:
         notes.append(counted("… and {count} more training.", "… and {count} more trainings.", count=more))
     return notes
+
+
+def _fate(training: Training, lost: int) -> Sentence:
+    """Return what becomes of a training that loses so many ranks, by the retries that its objects say it has left."""
+    retries = training.retries
+    if retries is None:
+        return sentence("Whether its controller starts it again, or it fails for good, is not known.")
+    if not retries.survives(lost):
+        return sentence("It fails for good: it has no retry left for that.")
+    if retries.pods == inf:
+        return sentence(
+            "Its controller starts the evicted ranks again: a disruption does not count as a failure."
+        )
+    if lost <= retries.pods:
+        return counted(
+            "Its controller starts the evicted ranks again: {count:g} retry is left.",
+            "Its controller starts the evicted ranks again: {count:g} retries are left.",
+            count=retries.pods,
+        )
+    return counted(
+        "Its controller starts it again as a whole: {count} restart is left.",
+        "Its controller starts it again as a whole: {count} restarts are left.",
+        count=retries.whole,
+    )
 
 
 def _pod_notes(pods: Sequence[Mapping[str, Any]], evicted: Sequence[Mapping[str, Any]]) -> list[str]:
