@@ -107,7 +107,7 @@ def _eviction(pod: Mapping[str, Any]) -> Evict:
 
 async def _training_notes(disrupts: Sequence[Disruption], context: CommandContext) -> list[str]:
     """Return what each training on the nodes loses, and whether it goes on."""
-    lost = {one.name: one.pods for one in disrupts}
+    lost = {one.name: one.pods or 0 for one in disrupts}
     trainings = [training for training in context.cluster.trainings() if training.id in lost]
     notes: list[str] = [
         sentence(
