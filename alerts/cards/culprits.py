@@ -8,7 +8,7 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Culprits, Rule
 from collectors.facts.sentences import Sentence, listed, sentence
 
-SHOWN = 3  # pods
+CULPRITS_SHOWN = 3  # pods
 _LABELS = {
     Culprits.MEMORY: sentence("Most memory on it"),
     Culprits.TROUBLE: sentence("In trouble on it"),
@@ -39,7 +39,7 @@ def culprits_texts(culprits: Sequence[Culprit], people: Mapping[str, str]) -> li
     lines = []
     for kind, label in _LABELS.items():
         if found := [one for one in culprits if one.kind is kind]:
-            said = listed((_said(one, people) for one in found[:SHOWN]), ";")
+            said = listed((_said(one, people) for one in found[:CULPRITS_SHOWN]), ";")
             lines.append(text(bold(sentence("{label}:", label=label)), " ", said))
     return lines
 

@@ -16,7 +16,7 @@ from bot.live_cluster import LiveCluster
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
-from commands.incident.culprits import with_most_memory
+from commands.incident.culprit_search import with_most_memory
 
 EVERY = timedelta(minutes=1)
 PAUSE = timedelta(seconds=2)  # after a change: other rows of the same fault follow

@@ -1,4 +1,4 @@
-"""What pods use, from Prometheus, and what is wrong with them, from the cluster."""
+"""The use that pods make of memory and CPUs, from Prometheus, and their troubles, from the cluster."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -8,12 +8,12 @@ from collectors.facts.results import QueryResult, Seen
 from collectors.facts.sentences import Sentence, counted, listed
 
 ENDED = ("Succeeded", "Failed")
-MEMORY = "sum by (namespace, pod) (container_memory_working_set_bytes{PODS})"
-CPUS = "sum by (namespace, pod) (rate(container_cpu_usage_seconds_total{PODS}[2m]))"
+POD_MEMORY = "sum by (namespace, pod) (container_memory_working_set_bytes{PODS})"
+POD_CPUS = "sum by (namespace, pod) (rate(container_cpu_usage_seconds_total{PODS}[2m]))"
 _SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"))
 
 
-async def measured(
+async def measured_use(
     template: str, pods: Sequence[Pod], query: Callable[[PromQLQuery], Awaitable[QueryResult]]
 ) -> tuple[Mapping[str, float], str]:
     """Return what each of the pods uses, by its key, or why nobody knows.

@@ -20,7 +20,7 @@ from collectors.facts.sentences import sentence
 from commands.core.cordoned_nodes import uncordon_button
 from commands.core.incident_plans import plans_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
-from commands.incident.culprits import in_trouble
+from commands.incident.culprit_search import in_trouble
 from commands.incident.seen_cluster import SeenCluster, cluster_now
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
 

@@ -21,7 +21,7 @@ from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import BY, UNTIL, against_uncordoning, annotations_of, cordon_reason
 from commands.core.lookups import node_named, read_node
 from commands.core.named_incident import open_incidents
-from commands.core.pod_usage import CPUS, ENDED, MEMORY, measured, size, trouble
+from commands.core.pod_usage import ENDED, POD_CPUS, POD_MEMORY, measured_use, size, trouble
 from commands.node.cordon_commands import lease_of
 from commands.node.node_list import gpus_of, state_of
 
@@ -116,8 +116,8 @@ async def _pods(node: str, inventory: Inventory, context: CommandContext) -> lis
     if not pods:
         return []
     query = partial(context.cluster.query, at=context.now)
-    memory, reason = await measured(MEMORY, pods, query)
-    cpus, _ = await measured(CPUS, pods, query)
+    memory, reason = await measured_use(POD_MEMORY, pods, query)
+    cpus, _ = await measured_use(POD_CPUS, pods, query)
     shown = sorted(pods, key=lambda pod: (not trouble(pod), -memory.get(pod.key, 0.0), pod.key))
     rows = tuple(_row(pod, memory, cpus) for pod in shown[:PODS_SHOWN])
     more = max(0, len(shown) - PODS_SHOWN)

@@ -1,4 +1,4 @@
-"""What becomes of a training that loses pods, by the retries that its objects say it has left. Pure."""
+"""The fate of a training that loses pods, by the retries that its objects say it has left. Pure."""
 
 from math import inf
 

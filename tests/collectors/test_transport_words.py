@@ -1,4 +1,4 @@
-"""What people read of a failed connection is in our words, whichever way it failed."""
+"""Failures of a connection are said in our words, whichever way it failed."""
 
 import ssl
 from typing import Any

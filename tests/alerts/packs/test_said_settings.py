@@ -1,4 +1,4 @@
-"""What a setting changes, no sentence of a rule says as if it were fixed."""
+"""Sentences of rules do not say as fixed what a setting changes."""
 
 import re
 

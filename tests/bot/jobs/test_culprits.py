@@ -20,7 +20,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen, SourceError
 from collectors.trainings.training import Rank, Training, TrainingState
-from commands.incident.culprits import in_trouble
+from commands.incident.culprit_search import in_trouble
 from tests.support import objects
 from tests.support.alerting import NOON, a_rule, an_alert, minutes
 from tests.support.chat import LoopClock

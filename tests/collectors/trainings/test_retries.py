@@ -1,4 +1,4 @@
-"""Whether a training goes on after it lost pods, by what its objects say."""
+"""Trainings go on after they lost pods, or fail for good, by what their objects say."""
 
 from typing import Any
 

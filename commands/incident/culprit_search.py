@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from alerts.cards.culprits import SHOWN, Culprit, wanted_culprits
+from alerts.cards.culprits import CULPRITS_SHOWN, Culprit, wanted_culprits
 from alerts.incidents.incident import Incident
 from alerts.rules import Culprits, Rule
 from collectors.cluster.inventory import Inventory
@@ -10,7 +10,7 @@ from collectors.cluster.objects import Pod
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult, SourceError
 from collectors.trainings.training import Training
-from commands.core.pod_usage import ENDED, MEMORY, measured, size, trouble
+from commands.core.pod_usage import ENDED, POD_MEMORY, measured_use, size, trouble
 from commands.incident.seen_cluster import SeenCluster
 
 
@@ -28,8 +28,8 @@ def in_trouble(
     found = [pod for pod in _running(inventory, node) if trouble(pod)]
     lines = "\n".join(line for member in incident.standing for line in member.texts)
     found.sort(key=lambda pod: (pod.metadata.name not in lines, -_restarts(pod), pod.key))
-    shown = found[:SHOWN]
-    owners = owners_of(shown, seen)
+    shown = found[:CULPRITS_SHOWN]
+    owners = pod_owners(shown, seen)
     return tuple(
         Culprit(kind=Culprits.TROUBLE, pod=pod.key, figure=trouble(pod), owner=owners.get(pod.key, ""))
         for pod in shown
@@ -41,9 +41,11 @@ async def with_most_memory(
 ) -> tuple[Culprit, ...]:
     """Return the pods that use the most memory of a node, as far as it is known. Raises SourceError."""
     pods = _running(seen.inventory(), node)
-    memory, _ = await measured(MEMORY, pods, query) if pods else ({}, "")
-    shown = sorted((pod for pod in pods if memory.get(pod.key)), key=lambda pod: -memory[pod.key])[:SHOWN]
-    owners = owners_of(shown, seen)
+    memory, _ = await measured_use(POD_MEMORY, pods, query) if pods else ({}, "")
+    shown = sorted((pod for pod in pods if memory.get(pod.key)), key=lambda pod: -memory[pod.key])[
+        :CULPRITS_SHOWN
+    ]
+    owners = pod_owners(shown, seen)
     return tuple(
         Culprit(
             kind=Culprits.MEMORY, pod=pod.key, figure=size(memory[pod.key]), owner=owners.get(pod.key, "")
@@ -52,7 +54,7 @@ async def with_most_memory(
     )
 
 
-def owners_of(pods: Sequence[Pod], seen: SeenCluster) -> Mapping[str, str]:
+def pod_owners(pods: Sequence[Pod], seen: SeenCluster) -> Mapping[str, str]:
     """Return the owners of the trainings whose pods these are, by the pod's key."""
     wanted = {pod.key for pod in pods}
     try:
