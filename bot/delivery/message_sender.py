@@ -21,6 +21,7 @@ from bot.delivery.notifier_protocol import (
     Duplicates,
     Gone,
     Incomplete,
+    NewMessage,
     Notifier,
     Recoverable,
     SearchWindow,
@@ -55,16 +56,20 @@ class MessageSender:
     """Does the jobs of one channel. Raises SendError, and the store's errors."""
 
     def __init__(
-        self, channel: str, entries: Mapping[str, CardEntry], dependencies: DeliveryDependencies
+        self,
+        channel: str,
+        entries: Mapping[str, CardEntry],
+        dependencies: DeliveryDependencies,
+        pacer: RateLimiter,
     ) -> None:
+        """`pacer`: of the channel's posts. A job begins when it lets one go."""
         _, self._name = kind_and_name(channel)
         self._channel = channel
         self._entries = entries  # the live entries of all channels, owned by the reconciler
         self._deps = dependencies
         self._notifier = dependencies.notifiers.of(channel).notifier
         self._can = self._notifier.capabilities
-        self._departures = RateLimiter(self._can.limits.channel)
-        self._departing = asyncio.Lock()
+        self._pacer = pacer
 
     async def do(self, job: DeliveryJob) -> None:
         match job.step:
@@ -127,7 +132,8 @@ class MessageSender:
             return
         try:
             id = await self._send(
-                "post", lambda notifier: notifier.post(self._name, message, thread=thread, nonce=nonce)
+                "post",
+                lambda notifier: notifier.post(self._name, NewMessage(message, thread=thread, nonce=nonce)),
             )
         except Incomplete as error:
             log.warning("card posted without its files", card=card.id, reason=str(error))
@@ -175,7 +181,7 @@ class MessageSender:
             id = await self._send(
                 "post",
                 lambda notifier: notifier.post(
-                    self._name, content, thread=thread, nonce=nonce, broadcast=broadcast
+                    self._name, NewMessage(content, thread=thread, nonce=nonce, broadcast=broadcast)
                 ),
             )
         except Incomplete as error:
@@ -246,17 +252,11 @@ class MessageSender:
         except Gone:
             return
 
-    async def _depart(self) -> None:
-        """Wait until the last post has left for long enough: to store the intent of one takes a time of its own."""
-        async with self._departing:
-            await asyncio.sleep(self._departures.ready_at() - asyncio.get_running_loop().time())
-            self._departures.take()
-
     async def _send(self, method: str, call: Callable[[Notifier], Awaitable[T]]) -> T:
-        if method == "post":
-            await self._depart()
         if not self._deps.may_send():
             raise Recoverable(sentence("this process is no longer the leader"))
+        if method == "post":
+            self._pacer.take()  # now: the chat counts what arrives, and its intent took a while to store
         self._deps.counts[method] += 1
         try:
             async with asyncio.timeout(self._deps.retry.answer.total_seconds()):

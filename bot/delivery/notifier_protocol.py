@@ -1,6 +1,6 @@
 """The Notifier protocol: what a kind of channel can do and how fast, and the ways in which sending can fail."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Protocol
@@ -95,7 +95,8 @@ class Capabilities:
     `images`: it takes pictures, which messages then show.
     `direct`: a person's id is a channel of its own: their direct messages.
     `facts`: it reads `Message.facts`, and posts cards of incidents only.
-    `at_once`: calls at a time to one channel; a card has one at a time anyway.
+    `at_once`: calls at a time to one channel; a card has one at a time anyway. One where the posts to a channel are
+    limited: each is counted when it leaves, before the next begins.
     """
 
     edit: bool = False
@@ -110,6 +111,10 @@ class Capabilities:
     at_once: int = 1
     limits: RateLimits
 
+    def __post_init__(self) -> None:
+        if self.at_once > 1 and self.limits.channel.every:
+            raise ValueError("posts to a channel that are limited leave one at a time")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchWindow:
@@ -117,6 +122,17 @@ class SearchWindow:
 
     since: datetime
     until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A card or a reply to post. `nonce` is stored with it, for `find`; `thread` is the message that it replies to."""
+
+    content: Message | Text
+    _: KW_ONLY
+    nonce: str
+    thread: str | None = None
+    broadcast: bool = False
 
 
 class Notifier(Protocol):
@@ -128,16 +144,8 @@ class Notifier(Protocol):
     @property
     def capabilities(self) -> Capabilities: ...
 
-    async def post(
-        self,
-        channel: str,
-        content: Message | Text,
-        *,
-        thread: str | None = None,
-        nonce: str,
-        broadcast: bool = False,
-    ) -> str:
-        """Post a card or a reply and return the message's id. `nonce` is stored with it, for `find`.
+    async def post(self, channel: str, new: NewMessage) -> str:
+        """Post a card or a reply and return the message's id.
 
         Raises Incomplete where it was posted without its files.
         """

@@ -87,6 +87,7 @@ class JobSpec(ApiStruct, frozen=True):
     backoff_limit: int | None = None
     backoff_limit_per_index: int | None = None
     pod_failure_policy: PodFailurePolicy | None = None
+    active_deadline_seconds: int | None = None
     template: PodTemplateSpec = PodTemplateSpec()
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
 from collectors.cluster.base import KubernetesObject, ObjectMeta
 from collectors.cluster.gpu_claims import GpuClaims
-from collectors.cluster.indexes import by_managed, by_namespace, controller_of, kind_of, workload_of
+from collectors.cluster.indexes import by_managed, by_namespace, controller_of, kind_of, owner_of, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, KUEUE_WORKLOADS, NAMESPACES, STATEFULSETS
 from collectors.cluster.kueue_workloads import KueueWorkload
@@ -79,7 +79,8 @@ def _part(
     claims: GpuClaims,
 ) -> TrainingPart:
     part = in_its_queue(kind.part(one, owned, claims), queued)
-    has_sign = bool(owned or queued) or one.status != type(one.status)()
+    made = any(owner_of(each) is not None for each in owned)  # not what it only names, as a runtime
+    has_sign = made or bool(queued) or one.status != type(one.status)()
     return part if has_sign else replace(part, has_sign=False)
 
 
@@ -180,11 +181,14 @@ def _training(
         queue=next((part.queue for part in parts if part.queue), ""),
         tool=next(filter(None, map(tool_of, metas)), ""),
         has_sign=all(part.has_sign for part in parts),
+        progress=next((part.progress for part in parts if part.progress), ""),
         created=min((at for one in metas if (at := one.creation_timestamp)), default=None),
         started=min((part.started for part in parts if part.started), default=None),
         finished=max((part.finished for part in parts if part.finished), default=None)
         if state.is_over
         else None,
+        is_in_kueue=any(part.is_in_kueue for part in parts),
+        limit=min((timedelta(seconds=part.limit) for part in parts if part.limit), default=None),
     )
 
 

@@ -27,8 +27,10 @@ def in_its_queue(part: TrainingPart, workloads: Iterable[KueueWorkload]) -> Trai
     queue = queue_of(part.meta)
     if not queue:
         return part
-    part = replace(part, queue=queue)
     found = tuple(workloads)
+    limits = [part.limit, *(one.spec.maximum_execution_time_seconds for one in found)]
+    limit = min(filter(None, limits), default=None)
+    part = replace(part, queue=queue, limit=limit, is_in_kueue=True)
     if part.ended is not None:
         return part
     if any(not one.spec.active for one in found):
@@ -38,7 +40,7 @@ def in_its_queue(part: TrainingPart, workloads: Iterable[KueueWorkload]) -> Trai
     waits = next(filter(None, map(_waits, found)), "") or (
         sentence("it waits in queue {queue} of Kueue", queue=queue)
         if found
-        else sentence("Kueue has not taken it up yet in queue {queue}", queue=queue)
+        else sentence("Kueue has not picked it up yet in queue {queue}", queue=queue)
     )
     return replace(part, is_suspended=False, waits=waits)
 

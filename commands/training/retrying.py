@@ -107,6 +107,13 @@ async def _followed(training: Training, context: CommandContext) -> list[Step]:
         at=context.now,
         last_lines=(),
         failed_on="",
+        cause="",
+        first=None,
+        first_line="",
+        by_whom="",
+        started=None,
+        finished=None,
+        peak_memory=None,
     )
     return [
         record(
@@ -114,7 +121,7 @@ async def _followed(training: Training, context: CommandContext) -> list[Step]:
             replace(again, failed_at=None),
             text=sentence("report how the training goes"),
             before=launch,
-            undo_text=sentence("say on its card how the run before has ended"),
+            undo_text=sentence("write on its card how the previous run ended"),
         )
     ]
 

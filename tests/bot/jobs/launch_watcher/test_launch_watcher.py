@@ -63,7 +63,7 @@ KEY = [
 class PodLogs:
     """A pod that printed a private key and then crashed."""
 
-    async def logs(self, _namespace: str, _pod: str, *, tail: int, byte_limit: int) -> str:
+    async def logs(self, _namespace: str, _pod: str, *, tail: int, byte_limit: int, **_more: Any) -> str:
         lines = ["begin", *KEY, "password=hunter2", "Traceback: boom " + "x" * 5_000]
         return "\n".join(lines[-tail:])[:byte_limit] + "\n"
 
@@ -79,7 +79,9 @@ async def test_the_last_lines_contain_no_line_of_a_private_key() -> None:
     store = MemoryStore()
     async with store.unit() as unit:
         await unit.rows(Launch).put(LAUNCH)
-    cluster: Any = SimpleNamespace(trainings=lambda: (failed,), pod_logs=PodLogs(), logs=None)
+    cluster: Any = SimpleNamespace(
+        trainings=lambda: (failed,), pod_logs=PodLogs(), logs=None, inventory=inventory
+    )
 
     await LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C1").check()
 
@@ -153,7 +155,9 @@ async def test_a_launch_that_was_made_again_while_the_logs_were_read_is_not_over
 
     async with store.unit() as unit:
         await unit.rows(Launch).put(LAUNCH)
-    cluster: Any = SimpleNamespace(trainings=lambda: (failed,), pod_logs=SlowLogs(), logs=None)
+    cluster: Any = SimpleNamespace(
+        trainings=lambda: (failed,), pod_logs=SlowLogs(), logs=None, inventory=inventory
+    )
     await LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C1").check()
     async with store.read() as snapshot:
         assert await snapshot.rows(Launch).get(LAUNCH.id) == again
@@ -176,7 +180,7 @@ async def test_a_training_that_no_controller_has_taken_up_is_said_so_on_its_card
         async with store.unit() as unit:
             stored = await unit.rows(Launch).get("l1")
         assert stored is not None
-        said = "no controller of Jobs has taken it up within 30s"
+        said = "no controller of Jobs has picked it up within 30s"
         shown = text_of(launch_card(stored, training))
         if is_said and not has_sign:
             assert said in shown.replace("30 s", "30s")
