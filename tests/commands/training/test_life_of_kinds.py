@@ -60,6 +60,17 @@ class Stage(TrainingStage):
 
         await until(none)
 
+    async def removed(self) -> None:
+        """Stop the training, and wait until its namespace is gone."""
+
+        async def gone() -> bool:
+            found = (await self.kube.call("GET", "/api/v1/namespaces"))["items"]
+            return self.name not in [one["metadata"]["name"] for one in found]
+
+        await self.until_without_pods()
+        await self.done(f"training stop {self.name}")
+        await until(gone)
+
 
 @pytest.fixture(params=sorted(LAUNCHED), ids=[LAUNCHED[name].option for name in sorted(LAUNCHED)])
 async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stage]:
@@ -135,14 +146,7 @@ async def test_what_somebody_else_deletes_is_gone_and_is_launched_again(stage: S
         await stage.kube.call("DELETE", path, {"propagationPolicy": "Background"})
     over = await stage.until(TrainingState.STOPPED)
     assert "it has no workers" in over.reason
-    await stage.until_without_pods()
-    await stage.done(f"training stop {stage.name}")
-
-    async def gone() -> bool:
-        found = (await stage.kube.call("GET", "/api/v1/namespaces"))["items"]
-        return stage.name not in [one["metadata"]["name"] for one in found]
-
-    await until(gone)
+    await stage.removed()
     await stage.launched()
 
 
@@ -156,14 +160,7 @@ async def test_without_its_definition_it_is_gone_and_seen_again_with_it(stage: S
     await stage.yard.seen(lambda: stage.training is None or stage.training.state is TrainingState.STOPPED)
     assert "cannot be seen" not in await stage.yard.say("training list")
     await stage.kube.call("POST", DEFINITIONS, a_definition(objects))
-    await stage.until_without_pods()
-    await stage.done(f"training stop {stage.name}")
-
-    async def gone() -> bool:
-        found = (await stage.kube.call("GET", "/api/v1/namespaces"))["items"]
-        return stage.name not in [one["metadata"]["name"] for one in found]
-
-    await until(gone)
+    await stage.removed()
     await stage.launched()
 
 
