@@ -1,4 +1,4 @@
-"""`volume fix-mounts`: the owner of an exporter is patched, unless Helm or GitOps has the last word."""
+"""`volume fix-mounts`: the owner of an exporter is patched, unless Helm or GitOps manages it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
