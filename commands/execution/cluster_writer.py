@@ -268,7 +268,7 @@ class ClusterWriter:
 
     def _may_not(self, what: str, why: str) -> Sentence:
         """Return that the user has no right to it, as Kubernetes says."""
-        user = self.user.user if self.user else ""
+        user = self.user.user if self.user else sentence("Yardmaster")
         if not why:
             return sentence("Kubernetes does not allow `{what}` to {user}.", what=what, user=user)
         return sentence("Kubernetes does not allow `{what}` to {user}: {why}", what=what, user=user, why=why)
