@@ -25,6 +25,10 @@ _NOT_CACHED: dict[tuple[str, str], tuple[str, bool]] = {
     ("kueue.x-k8s.io/v1beta2", "LocalQueue"): ("localqueues", True),
     ("kueue.x-k8s.io/v1beta2", "WorkloadPriorityClass"): ("workloadpriorityclasses", False),
     ("scheduling.volcano.sh/v1beta1", "Queue"): ("queues", False),
+    ("scheduling.volcano.sh/v1beta1", "PodGroup"): ("podgroups", True),
+    ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): ("podgroups", True),
+    ("scheduling.k8s.io/v1beta1", "PodGroup"): ("podgroups", True),
+    ("scheduling.k8s.io/v1alpha2", "PodGroup"): ("podgroups", True),
 }
 
 
