@@ -76,7 +76,7 @@ async def test_the_owner_is_patched_and_undo_sets_it_back(kube: KubernetesLookal
     ("meta", "owner"),
     [
         ({"annotations": {"meta.helm.sh/release-name": "mon"}}, "Helm (release mon)"),
-        ({"labels": {"app.kubernetes.io/managed-by": "Helm"}}, "Helm has"),
+        ({"labels": {"app.kubernetes.io/managed-by": "Helm"}}, "Helm manages"),
         (
             {"annotations": {"argocd.argoproj.io/tracking-id": "infra:apps/DaemonSet:m/e"}},
             "Argo CD (application infra)",
