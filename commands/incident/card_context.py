@@ -163,7 +163,7 @@ async def _gpu_leases(incident: Incident, snapshot: StoreSnapshot) -> list[GpuLe
 
 
 def still_cordoned_gpu(lease: GpuLease) -> StillOpen:
-    """Return what is left of a cordon of one GPU."""
+    """Return what remains of a cordon of one GPU."""
     said = sentence(
         "GPU {gpu} of `{node}` is still cordoned until {at}, by {who}.",
         gpu=lease.gpu,
@@ -185,7 +185,7 @@ def _has_gpu_fault(incident: Incident, node: str) -> bool:
 
 
 def still_cordoned(lease: CordonLease, *, is_tested: bool = False, tests_lack: str = "") -> StillOpen:
-    """Return what is left of a cordon: the cordon, or only its lease if somebody else lifted it.
+    """Return what remains of a cordon: the cordon, or only its lease if somebody else lifted it.
 
     `is_tested`: the node is to be tested before it returns; `tests_lack`: what the settings lack for that.
     """
