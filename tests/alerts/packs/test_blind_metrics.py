@@ -56,6 +56,8 @@ SAMPLES = {
             "GPUMemoryTemperatureHigh",
             "GPUNetworkPortDown",
             "GPUNetworkPortErrors",
+            "GPUNetworkPortFlapping",
+            "GPUNetworkOpticsHot",
             "GPUMemoryFull",
             "GPUPowerLimited",
             "GPUNVLinkErrors",
