@@ -182,15 +182,16 @@ OPEN_REQUEST = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED, ReclaimState
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReclaimRequest:
-    """A request to an owner: to give idle GPUs back, or to let a plan end their training, which waits for the answer.
+    """A request to an owner: to give idle GPUs back, or to let a plan end their trainings, which waits for the answer.
 
-    Without an answer by `grace_until` idle GPUs are reclaimed; what a plan does then is a setting.
+    A plan makes one request to each owner: `training` is one of what it is about, `also` are the others. Without an
+    answer by `grace_until` idle GPUs are reclaimed; what a plan does then is a setting.
     """
 
     id: str
     cluster: str
     training: str  # its key
-    name: str = ""  # of the training, as people read it: namespace/name
+    name: str = ""  # of the training, or of all of them, as people read it: namespace/name
     owner: str  # as named in the cluster
     owner_id: str  # the person; empty when unknown
     gpus: float
@@ -201,12 +202,12 @@ class ReclaimRequest:
     state: ReclaimState = ReclaimState.ASKED
     answered_by: str = ""
     answered_at: datetime | None = None
-    keep_reason: str = ""
+    keep_reason: str = ""  # why it is kept, or closed; of old rows, that it was deleted
     evidence: str = ""  # why the GPUs are considered idle; of a plan, what is at stake
-    is_for_good: bool = False  # in old rows: it was deleted, as Kueue managed it
     is_automatic: bool = True  # without an answer automation settles it
     channel: str = ""
     for_plan: str = ""  # the plan that waits for the answer
+    also: tuple[str, ...] = ()  # keys of the other trainings that the answer is about
     plan_title: str = ""
 
     @property
@@ -229,6 +230,11 @@ class ReclaimRequest:
     @property
     def shown(self) -> str:
         return self.name or self.training
+
+    @property
+    def trainings(self) -> tuple[str, ...]:
+        """The keys of all trainings that the answer is about."""
+        return (self.training, *self.also)
 
 
 @stored(

@@ -22,7 +22,7 @@ UNDONE_BY: dict[str, str] = {
     "training stop": "nothing: a launch starts it anew",
     "volume freeze": "`volume thaw`",
     "volume thaw": "`plan undo`, `volume freeze`",
-    "volume mend-mounts": "`plan undo`",
+    "volume fix-mounts": "`plan undo`",
     "dns scale": "`plan undo`",
     "pod delete": "nothing; a controller makes another one",
     "pod clean": "nothing: they have ended",

@@ -14,7 +14,14 @@ from collectors.facts.subjects import WORDS, Subject
 
 _PLACEHOLDER = re.compile(rf"\{{({'|'.join(WORDS)})\}}")
 _NOUNS = {"dns": "DNS", "gpu": "GPUs", "pod": "pods", "rule": "rules"}  # as people write them
-_VERBS = {"doctor": "check", "mend-mounts": "mend the mounts of", "stacks": "show the stacks of"}
+_VERBS = {
+    "doctor": "check",
+    "fix-mounts": "fix the mounts of",
+    "idle": "list idle",
+    "logs": "show the logs of",
+    "restart-agent": "restart an agent of",
+    "stacks": "show the stacks of",
+}
 _EMPTIES = "node cordon "  # what begins so keeps work away from a node
 # What may help where no rule of ours knows the alert: those lines that its subject can fill.
 _OF_ANY = (

@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.row import Benchmark, Goal, Outcome, Peer, Row
 from bot.store.sql_store import SqlStore
-from commands.core.budgets import Budgets, Pool
+from commands.core.budget_pictures import Pool
+from commands.core.budgets import Budgets
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState
 from commands.gates.budget import Budget, BudgetScope

@@ -165,7 +165,7 @@ class Inbox:
         try:
             actor = await self._deps.people.actor(interaction.user_id)
         except UnknownPersonError as error:
-            return None if error.is_outsider else refused(said_by(error))
+            return None if error.is_outsider else refused(self._unchecked(interaction, error))
         if actor.is_guest:
             return self._refused_once(interaction.user_id)
         self._deps.on_interaction(interaction.channel)
@@ -196,6 +196,16 @@ class Inbox:
         if len(self._outsiders) > MAX_OUTSIDERS:
             del self._outsiders[next(iter(self._outsiders))]
         return refused(sentence("I answer members of this workspace only."))
+
+    @staticmethod
+    def _unchecked(interaction: Interaction, error: UnknownPersonError) -> str:
+        """Return that the sender cannot be looked up; it names the line, as they may have sent several."""
+        if not interaction.text:
+            return said_by(error)
+        return sentence(
+            "Yardmaster cannot check who you are right now, so `{line}` was not run: try again in a minute.",
+            line=interaction.text[:200],
+        )
 
     def _outdated(self, interaction: Interaction) -> str:
         """Return why a line that waited too long, or that ends the process, must not run; empty if it may."""

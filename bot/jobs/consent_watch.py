@@ -51,21 +51,24 @@ class ConsentWatch:
         return replace(request, state=ReclaimState.VOID, keep_reason=reason)
 
     async def _found(self, request: ReclaimRequest, now: datetime) -> ReclaimRequest:
-        """Return the request as it is after a look at its training; unchanged while that cannot be seen."""
+        """Return the request as it is after a look at its trainings; unchanged while they cannot be seen."""
         cluster = self._clusters.get(request.cluster)
         if cluster is None:
             return request
         try:
-            training = training_of_row(request.training, cluster.trainings())
-            is_unseen = training is None and bool(unseen_kinds(cluster.inventory()))
+            seen = [training_of_row(key, cluster.trainings()) for key in request.trainings]
+            is_unseen = None in seen and bool(unseen_kinds(cluster.inventory()))
         except SourceError:
             return request
-        if training is None or training.state.is_over:
-            reason = sentence("it has ended")
-            return request if is_unseen else replace(request, state=ReclaimState.VOID, keep_reason=reason)
+        if is_unseen:
+            return request
+        running = [one for one in seen if one is not None and not one.state.is_over]
+        if not running:
+            return replace(request, state=ReclaimState.VOID, keep_reason=sentence("it has ended"))
         if request.state is not ReclaimState.AFTER_CHECKPOINT or request.answered_at is None:
             return request
-        saved = await checkpoint_of(training, cluster, now)
-        if saved is None or saved <= request.answered_at:
-            return request
+        for training in running:
+            saved = await checkpoint_of(training, cluster, now)
+            if saved is None or saved <= request.answered_at:
+                return request
         return replace(request, state=ReclaimState.AGREED)

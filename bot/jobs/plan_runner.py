@@ -8,7 +8,7 @@ from contextlib import suppress
 import structlog
 
 from alerts.cards.posted import PostedCard
-from alerts.store import Changed, Store
+from alerts.store import Changed, Store, StoreError
 from bot.cards.plan_cards import wanted_plan_card
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState
@@ -70,10 +70,10 @@ class PlanRunner:
         self._running.clear()
         async with asyncio.TaskGroup() as group:
             # In this order: a plan cancelled between the two queries is found by one of them.
-            self._begin([*await self._waiting(), *await self._unfinished()], group, slots)
+            self._begin([*await self._to_begin(), *await self._unfinished()], group, slots)
             while True:
                 await self._change_or_gate()
-                self._begin(await self._waiting(), group, slots)
+                self._begin(await self._to_begin(), group, slots)
 
     async def _change_or_gate(self) -> None:
         """Wait until plans have changed or, if a gate holds some back, until they are to be tried again."""
@@ -81,6 +81,19 @@ class PlanRunner:
             async with asyncio.timeout(self._gate_again if self._held else None):
                 await self._changed.wait()
         self._changed.clear()
+
+    async def _to_begin(self) -> list[Plan]:
+        """Return what is to be begun: not what a gate still holds back. All that wait are judged by one look."""
+        found = await self._waiting()
+        held = [one for one in found if one.state is PlanState.WAITING and one.id not in self._running]
+        try:
+            free = {one.id for one in await self._executor.let_go(held)}
+        except StoreError:
+            raise
+        except Exception as error:  # one plan's bug must not stop the others: each is tried by itself
+            _log.warning("plans cannot be judged together", reason=repr(error)[:500])
+            free = {one.id for one in held}
+        return [one for one in found if one.state is not PlanState.WAITING or one.id in free]
 
     def _begin(self, plans: list[Plan], group: asyncio.TaskGroup, slots: asyncio.Semaphore) -> None:
         for plan in sorted(
@@ -130,8 +143,7 @@ class PlanRunner:
         while True:
             try:
                 found = await self._stored(plan)
-                has_room = found.state is PlanState.WAITING and not await self._executor.is_held(found)
-                if has_room and not await self._renew(found):
+                if found.state is PlanState.WAITING and not await self._renew(found):
                     return await self._stored(plan)
                 await self._before(found)
                 return await self._executor.execute(found)

@@ -119,7 +119,7 @@ def _budgets(settings: Settings) -> Iterator[WrongSetting]:
             if pattern != "*" and not any(fnmatchcase(one, pattern) for one in clusters):
                 text = f"`{pattern}` is none of the clusters{did_you_mean(pattern, clusters)}"
                 yield ("budgets", number, "clusters", place), text
-        known = names.get(budget.scope)  # racks are known by the nodes only
+        known = names.get(budget.scope)  # racks and the teams of work are known in the cluster only
         if known is not None and budget.of != "*" and not any(fnmatchcase(one, budget.of) for one in known):
             text = f"`{budget.of}` is none of the {budget.scope}s{did_you_mean(budget.of, known)}"
             yield ("budgets", number, "of"), text

@@ -30,7 +30,7 @@ class PoolSettings(Section):
 
 
 class BudgetSettings(Section):
-    scope: Literal["cluster", "pool", "rack"] = "cluster"
+    scope: Literal["cluster", "pool", "rack", "team"] = "cluster"
     of: str = "*"
     clusters: tuple[str, ...] = ("*",)
     out_of_service: NodeLimit | None = None

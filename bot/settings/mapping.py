@@ -15,7 +15,8 @@ from bot.settings.schema import Settings
 from collectors.facts.clock import Clock
 from collectors.facts.daily_time import DailyTime
 from commands.acceptance.suites import AcceptancePolicy, suite_of_settings
-from commands.core.budgets import Budgets, Pool
+from commands.core.budget_pictures import Pool
+from commands.core.budgets import Budgets
 from commands.core.context import Cluster, Defaults
 from commands.core.grant import Grant
 from commands.core.node_script import NodeJobDefaults

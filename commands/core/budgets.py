@@ -1,51 +1,26 @@
-"""The budgets of the settings: which a plan falls under, from the cluster's cache and the plans in progress."""
+"""The budgets of the settings: which a plan falls under, and the gate that holds plans back which would exceed one."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from fnmatch import fnmatchcase
+from dataclasses import dataclass, field
 
 from alerts.store import StoreSnapshot
-from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
-from collectors.facts.name_patterns import fits_any
 from collectors.facts.results import SourceError
-from collectors.facts.sentences import listed, said_by, sentence
+from collectors.facts.sentences import Sentence, listed, said_by, sentence
+from commands.core.budget_pictures import Pool, read_picture
 from commands.core.context import Cluster
-from commands.core.cordoned_nodes import BY, annotations_of
 from commands.execution.automation_ids import is_automation
-from commands.execution.plan import OVER, HeldBy, Plan, PlanState, StepRecord, StepState
-from commands.execution.plan_gate import LETS_GO, GateVerdict
-from commands.gates.budget import (
-    HOUR,
-    OF_AUTOMATION,
-    Budget,
-    BudgetNode,
-    BudgetUse,
-    budget_uses,
-    cordons,
-    nodes_taken_out,
-)
+from commands.execution.plan import GATED, GateName, HeldBy, Plan, PlanState
+from commands.execution.plan_gate import LETS_GO, NONE_HELD, GateVerdict, PlanJudge
+from commands.gates.budget import OF_AUTOMATION, Budget, BudgetUse, budget_uses
+from commands.gates.node_use import nodes_hit
+from commands.gates.picture import BudgetPicture, age_of
 
-CACHE_DELAY = timedelta(minutes=1)  # until the cache surely shows what a plan that is done has cordoned
-NEWEST = 200  # ended plans that are read for what was taken out in the last hour
 NOTHING: Mapping[str, str] = {}
 DEFAULT_POOL = "default"  # of nodes that no pool of the settings has
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
-    """A named part of the nodes. All are patterns; a node with one of these names and all labels is in it."""
-
-    names: tuple[str, ...] = ("*",)
-    labels: Mapping[str, str] = field(default_factory=dict)
-
-    def has(self, node: Node) -> bool:
-        labels = node.metadata.labels or {}
-        return fits_any(node.metadata.name, self.names) and all(
-            fnmatchcase(labels.get(key, ""), value) for key, value in self.labels.items()
-        )
+_BY = (HeldBy.BUDGET,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,18 +35,62 @@ class Budgets:
         OF_AUTOMATION
     )  # what it may take out of a pool now
 
-    async def __call__(self, plan: Plan, rows: StoreSnapshot) -> GateVerdict:
-        """The gate: hold a plan back that would exceed a budget. One that has begun has taken its place."""
-        if plan.over_budget or plan.state is PlanState.RUNNING or not nodes_taken_out(plan):
-            return LETS_GO
-        try:
-            over = [use.said for use in await self.uses(plan, rows) if use.is_over]
-        except SourceError as error:
-            reason = sentence(
-                "it is not known how many nodes are out of service: {error}", error=said_by(error)
-            )
-            return GateVerdict(reason=reason, by=(HeldBy.BUDGET,))
-        return GateVerdict(reason=listed(over, ";"), by=(HeldBy.BUDGET,)) if over else LETS_GO
+    @property
+    def name(self) -> GateName:
+        return GateName.BUDGET
+
+    async def look(
+        self, plans: Sequence[Plan], rows: StoreSnapshot, *, held: Collection[str] = NONE_HELD
+    ) -> PlanJudge:
+        """PlanJudge the plans in the order of their age: what waits longest gets the places that are free.
+
+        A plan that has begun has taken its place. One that waits keeps younger plans out of the places it waits for, so
+        that small plans do not starve a large one.
+        """
+        verdicts: dict[str, GateVerdict] = {}
+        for cluster in {plan.cluster for plan in plans if self._counts(plan)}:
+            here = [plan for plan in plans if plan.cluster == cluster and self._counts(plan)]
+            try:
+                picture = await self._picture(cluster, rows)
+            except SourceError as error:
+                reason = sentence(
+                    "it is not known how many nodes are out of service: {error}", error=said_by(error)
+                )
+                verdicts |= {plan.id: GateVerdict(reason=reason, by=_BY) for plan in here}
+                continue
+            verdicts |= self._verdicts(here, picture, held)
+        return lambda plan: verdicts.get(plan.id, LETS_GO)
+
+    def _counts(self, plan: Plan) -> bool:
+        return not (
+            plan.over_budget
+            or plan.state is PlanState.RUNNING
+            or plan.cluster not in self.clusters
+            or not (self.budgets or is_automation(plan.actor))
+            or not nodes_hit(plan)
+        )
+
+    def _verdicts(
+        self, plans: Sequence[Plan], picture: BudgetPicture, held: Collection[str]
+    ) -> dict[str, GateVerdict]:
+        """Return the verdict on each plan, judged with the stored ones that wait for their budget as well."""
+        of_automation = self.of_automation(picture.cluster)
+        everyone = {one.id: one for one in (*picture.waiting, *plans) if self._counts(one)}
+        first: dict[tuple[Budget, str], Plan] = {}  # who waits longest for a place
+        verdicts: dict[str, GateVerdict] = {}
+        for plan in sorted(everyone.values(), key=age_of):
+            uses = self._uses(plan, picture, of_automation)
+            over = [use for use in uses if use.is_over]
+            before = [use for use in uses if use.key in first and use.adds] if not over else []
+            if over or before:
+                said = [use.said for use in over] or [_waits_longer(use, first[use.key]) for use in before]
+                verdicts[plan.id] = GateVerdict(reason=listed(said, ";"), by=_BY)
+                if plan.id not in held and plan.state in GATED and all(use.could_fit for use in over):
+                    for use in over:
+                        first.setdefault(use.key, plan)
+            elif plan.id not in held and plan.state in GATED:
+                picture = picture.with_taken(plan, nodes_hit(plan))
+        return verdicts
 
     async def uses(
         self,
@@ -83,54 +102,26 @@ class Budgets:
     ) -> tuple[BudgetUse, ...]:
         """Return the budgets that the plan falls under. Raises SourceError while the cluster cannot be seen.
 
-        `imagined`: nodes that count as out of service, and why; `imagined_lately`: as taken out in the last hour.
+        `imagined`: nodes that count as out of service, and why; `imagined_lately`: as disrupted in the last hour.
         """
-        taken = nodes_taken_out(plan)
-        is_automatic = is_automation(plan.actor)
-        if not taken or not (self.budgets or is_automatic) or plan.cluster not in self.clusters:
+        if plan.cluster not in self.clusters or not nodes_hit(plan):
             return ()
-        now = self.clock.now()
-        others = [
-            (one, await _taken_by(one, rows))
-            for one in await self._began_lately(plan, rows, now)
-            if one.id != plan.id
-        ]
-        soon = {
-            node: sentence("plan {plan} of {who} cordons it", plan=one.id, who=one.actor_name)
-            for one, nodes in others
-            if one.ended_at is None or now - one.ended_at < CACHE_DELAY
-            for node in nodes
-        } | dict(imagined)
+        if not (self.budgets or is_automation(plan.actor)):
+            return ()
+        picture = (await self._picture(plan.cluster, rows)).with_out(imagined, imagined_lately)
+        return self._uses(plan, picture, self.of_automation(plan.cluster))
+
+    def _uses(self, plan: Plan, picture: BudgetPicture, of_automation: Budget) -> tuple[BudgetUse, ...]:
         return budget_uses(
-            taken,
-            self._nodes(self.clusters[plan.cluster], soon),
+            nodes_hit(plan),
+            picture,
             self.budgets,
-            cluster=plan.cluster,
-            recent=[*(node for _, nodes in others for node in nodes), *imagined_lately],
-            is_automation=is_automatic,
-            of_automation=self.of_automation(plan.cluster),
+            is_automation=is_automation(plan.actor),
+            of_automation=of_automation,
         )
 
-    async def _began_lately(self, plan: Plan, rows: StoreSnapshot, now: datetime) -> list[Plan]:
-        """Return the plans in progress, and those that ended in the last hour."""
-        running = await rows.rows(Plan).find(cluster=plan.cluster, state=PlanState.RUNNING.value)
-        ended = await rows.rows(Plan).find(
-            cluster=plan.cluster, state=[one.value for one in OVER], newest=True, limit=NEWEST
-        )
-        lately = (one for one in ended if one.ended_at is None or now - one.ended_at < HOUR)
-        return [*running, *lately]
-
-    def _nodes(self, cluster: Cluster, soon: Mapping[str, str]) -> list[BudgetNode]:
-        racks = cluster.topology().nodes
-        return [
-            BudgetNode(
-                name=name,
-                pool=self._pool(node),
-                rack=racks[name].rack if name in racks else "",
-                out=why_out(node) or soon.get(name, ""),
-            )
-            for name, node in cluster.inventory().nodes.items()
-        ]
+    async def _picture(self, cluster: str, rows: StoreSnapshot) -> BudgetPicture:
+        return await read_picture(self.clusters[cluster], rows, self.clock.now(), self._pool)
 
     def pool_of(self, cluster: str, node: str) -> str:
         """Return the pool of a node; the default one for a node that is not seen."""
@@ -144,36 +135,10 @@ class Budgets:
         return next((name for name, pool in self.pools.items() if pool.has(node)), DEFAULT_POOL)
 
 
-def why_out(node: Node) -> str:
-    """Return why a node is out of service; empty for one that takes pods."""
-    if node.spec.unschedulable:
-        by = annotations_of(node).get(BY, "")
-        return sentence("cordoned by {who}", who=by) if by else sentence("cordoned by somebody else")
-    return "" if is_node_ready(node) else sentence("not ready")
-
-
-async def _taken_by(plan: Plan, rows: StoreSnapshot) -> frozenset[str]:
-    """Return the nodes that a plan in progress takes out, or that one which is over has cordoned, or may have."""
-    nodes = nodes_taken_out(plan)
-    if not nodes or plan.state in (PlanState.RUNNING, PlanState.DONE):
-        return nodes
-    begun = {
-        record.number
-        for record in await rows.rows(StepRecord).find(plan=plan.id)
-        if record.state in (StepState.RUNNING, StepState.DONE, StepState.UNKNOWN)
-    }
-    return frozenset(node for number, node in cordons(plan).items() if number in begun)
-
-
-async def with_budgets(plan: Plan, budgets: Budgets, rows: StoreSnapshot) -> Plan:
-    """Return a proposed plan with the figures of its budgets, and with what would hold it back."""
-    try:
-        uses = await budgets.uses(plan, rows)
-    except SourceError as error:
-        return replace(
-            plan, notes=(*plan.notes, sentence("Its budgets are not known: {error}", error=said_by(error)))
-        )
-    over = [use.said for use in uses if use.is_over]
-    held = listed(over) if over and not plan.over_budget else ""
-    notes = (*plan.notes, *(use.said for use in uses if use.said not in over or not held))
-    return replace(plan, notes=notes, held=held, held_by=(HeldBy.BUDGET,) if held else plan.held_by)
+def _waits_longer(use: BudgetUse, older: Plan) -> Sentence:
+    return sentence(
+        "plan {plan} of {who} waits longer for {place}, and goes first",
+        plan=older.id,
+        who=older.actor_name,
+        place=use.place,
+    )

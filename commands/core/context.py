@@ -27,6 +27,7 @@ from commands.core.rule_runs import RuleRun
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectReader
 from commands.execution.plan import Origin, Plan
+from commands.execution.plan_gate import Gate, open_gate
 from commands.execution.steps import Record, Step
 
 
@@ -184,6 +185,7 @@ class CommandContext:
     line: str = ""  # as it was typed
     confirm: Confirm | None = None
     exceed: Exceed | None = None
+    gate: Gate = open_gate  # all gates of plans
     ask: Ask | None = None
     members: Members | None = None
     teams: Mapping[str, Grant] = field(default_factory=dict)

@@ -302,14 +302,14 @@ class Pipeline:
             times=self.times,
             budgets=self.budgets,
             impersonation=self.impersonation,
-            gates=Gates(self.gates),
+            gates=self.gate,
             consents=self.consents,
         )
 
     @property
-    def gate(self) -> Gate:
-        """All gates between a confirmed plan and its steps."""
-        return Gates((self.budgets, *self.gates) if self.budgets is not None else self.gates)
+    def gate(self) -> Gates:
+        """All gates between a confirmed plan and its steps. Budgets are the last: they count what the others let go."""
+        return Gates((*self.gates, self.budgets) if self.budgets is not None else self.gates)
 
     async def _context(self, request: Request, name: str) -> CommandContext:
         cluster = self.clusters.get(name)
@@ -340,6 +340,7 @@ class Pipeline:
             granted=rights.granted,
             confirm=self.decisions.confirm,
             exceed=self.decisions.exceed,
+            gate=self.gate,
             ask=self.ask,
             members=self.members,
             persons=self.persons,

@@ -11,7 +11,7 @@ from alerts.store import Store
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.asking_owners import Consents
-from commands.core.budgets import Budgets, with_budgets
+from commands.core.budgets import Budgets
 from commands.core.command import Answer, AnyCommand, DeniedError, PlanDraft, UnusableError
 from commands.core.confirmation import (
     SHOWN,
@@ -25,6 +25,7 @@ from commands.core.confirmation import (
     with_waits,
 )
 from commands.core.context import CommandContext
+from commands.core.gate_preview import with_verdict
 from commands.core.parsing import action_of
 from commands.core.permissions import Permissions
 from commands.core.pricing import stakes_of
@@ -265,14 +266,7 @@ class Planner:
                 number = await unit.next_number("plan")
         plan = proposed(command, draft, context, number=number, line=line, expires=self.expires)
         async with self.store.read() as snapshot:
-            if self.budgets is not None:
-                plan = await with_budgets(plan, self.budgets, snapshot)
-            verdict = await self.gates(plan, snapshot)
-        if not verdict.holds:
-            return plan
-        reasons = [one for one in (plan.held, verdict.reason) if one]
-        held_by = tuple(dict.fromkeys((*plan.held_by, *verdict.by)))
-        return replace(plan, held=listed(reasons, ";"), held_by=held_by)
+            return await with_verdict(plan, self.gates, self.budgets, snapshot)
 
     async def _drafted(self, command: AnyCommand, action: Any, context: CommandContext) -> PlanDraft:
         """Return the draft of a command, with whom it asks and what is at stake."""

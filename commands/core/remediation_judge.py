@@ -13,7 +13,8 @@ from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import listed, said_by, sentence
 from commands.core.approval import check_automation
-from commands.core.budgets import CACHE_DELAY, Budgets
+from commands.core.budget_pictures import CACHE_DELAY
+from commands.core.budgets import Budgets
 from commands.core.command import DeniedError, UnusableError
 from commands.core.confirmation import namespaces_of, record_confirmation
 from commands.core.parsing import find
@@ -22,7 +23,9 @@ from commands.core.remediations import ACTOR, REMEDIATION, RemediationGate, open
 from commands.core.request import Actor, ActorKind, Request
 from commands.core.windows import WindowGate
 from commands.execution.plan import Origin, Plan
+from commands.execution.plan_gate import verdict_on
 from commands.gates.budget import HOUR
+from commands.gates.node_use import nodes_taken_out
 from commands.gates.remediation import (
     Allowance,
     Remediation,
@@ -117,9 +120,10 @@ class RemediationJudge:
         except (SourceError, TimeoutError) as error:
             reason = sentence("the cluster cannot be read: {error}", error=said_by(error))
             return Judgement(one=replace(one, reason=reason))
-        one = replace(one, title=draft.title)
+        one = replace(one, title=draft.title, takes_out=bool(nodes_taken_out(plan)))
         cordoned = _imagined(one, lately, case.firing, now)
-        if draft.nothing_to_do or one.node in cordoned:
+        is_again = one.node in cordoned and _is_done_already(one, lately, cordoned)
+        if draft.nothing_to_do or is_again:
             why = draft.nothing_to_do or sentence("it would have been done before")
             return Judgement(one=replace(one, state=RemediationState.NOTHING, reason=why))
         return await self._within_limits(one, plan, lately, cordoned, snapshot, now)
@@ -153,7 +157,7 @@ class RemediationJudge:
         now: datetime,
     ) -> Judgement:
         """Judge its plan by windows and budgets."""
-        if (verdict := await self.windows(plan, snapshot)).holds:
+        if (verdict := await verdict_on(plan, self.windows, snapshot)).holds:
             return Judgement(one=replace(one, reason=verdict.reason))
         try:
             uses = await self.budgets.uses(
@@ -221,11 +225,32 @@ def _imagined(
     out: dict[str, str] = {}
     for other in lately:
         since = now - other.at
-        is_out = since < CACHE_DELAY or (one.is_trial and other.id in fires and since < HOUR)
+        stays = one.is_trial and other.takes_out and other.id in fires and since < HOUR
+        is_out = since < CACHE_DELAY or stays
         if other.has_acted and not other.has_failed and is_out and other.node:
-            out[other.node] = (
-                sentence("{rule} would have cordoned it", rule=other.rule_name)
-                if one.is_trial
-                else sentence("{rule} cordons it", rule=other.rule_name)
-            )
+            out[other.node] = _why_imagined(other, is_trial=one.is_trial)
     return out
+
+
+def _why_imagined(other: Remediation, *, is_trial: bool) -> str:
+    match (is_trial, other.takes_out):
+        case (True, True):
+            return sentence("{rule} would have cordoned it", rule=other.rule_name)
+        case (False, True):
+            return sentence("{rule} cordons it", rule=other.rule_name)
+        case (True, False):
+            return sentence("{rule} would have worked on it", rule=other.rule_name)
+        case _:
+            return sentence("{rule} works on it", rule=other.rule_name)
+
+
+def _is_done_already(one: Remediation, lately: Sequence[Remediation], imagined: Mapping[str, str]) -> bool:
+    """Whether another remediation of late did the same to its node: cordoned it, or ran the same line."""
+    return any(
+        other.node == one.node
+        and other.has_acted
+        and not other.has_failed
+        and (other.line == one.line or (one.takes_out and other.takes_out))
+        for other in lately
+        if other.node in imagined
+    )

@@ -1,13 +1,13 @@
 """The windows of the settings: the gate that holds plans back in them, by the clock."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from alerts.store import StoreSnapshot
 from collectors.facts.clock import Clock
 from commands.execution.automation_ids import is_automation
-from commands.execution.plan import Plan
-from commands.execution.plan_gate import GateVerdict
+from commands.execution.plan import GateName, Plan
+from commands.execution.plan_gate import NONE_HELD, PlanJudge
 from commands.gates.budget import Budget
 from commands.gates.window import PlannedWindow, budget_of_automation, held_by_windows
 
@@ -19,8 +19,15 @@ class WindowGate:
     windows: Sequence[PlannedWindow]
     clock: Clock
 
-    async def __call__(self, plan: Plan, _rows: StoreSnapshot) -> GateVerdict:
-        return held_by_windows(self.windows, plan, self.clock.now(), is_automation=is_automation(plan.actor))
+    @property
+    def name(self) -> GateName:
+        return GateName.WINDOW
+
+    async def look(
+        self, _plans: Sequence[Plan], _rows: StoreSnapshot, *, held: Collection[str] = NONE_HELD
+    ) -> PlanJudge:
+        now = self.clock.now()
+        return lambda plan: held_by_windows(self.windows, plan, now, is_automation=is_automation(plan.actor))
 
     def of_automation(self, cluster: str) -> Budget:
         """Return what automation may take out of a pool of the cluster now."""

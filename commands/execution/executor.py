@@ -7,19 +7,21 @@ safe. One whose write got no answer for too long stays unknown, and `settling.py
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from weakref import WeakValueDictionary
 
-from alerts.store import Store
+from alerts.store import Store, Unit
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import said_by, sentence
 from collectors.internal_errors import InternalErrors
 from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.holding import Beginnings, let_go
 from commands.execution.hooks import Hooks
 from commands.execution.impersonation import Impersonation, NotListedError
 from commands.execution.job_runs import JobRuns
 from commands.execution.plan import Plan, Stage, StepState
+from commands.execution.plan_commits import PlanCommits
 from commands.execution.plan_gate import Gate, open_gate
 from commands.execution.plan_journal import Journal, belongs, recorded_of
 from commands.execution.record_steps import put_record
@@ -59,9 +61,11 @@ class PlanExecutor:
         hooks: Hooks | None = None,
     ) -> None:
         self._store = store
+        self._commits = PlanCommits(store)
         self._observe = observe
         self._hooks = hooks
         self._gate = gate
+        self._beginnings = Beginnings(clock, gate)
         self._impersonation = impersonation or Impersonation()
         self._writers = writers
         self._clock = clock
@@ -77,7 +81,7 @@ class PlanExecutor:
         """
         if plan.has_ended:
             return plan
-        journal = await Journal.begin(self._store, self._clock, plan, self._gate)
+        journal = await Journal.begin(self._commits, self._clock, plan, self._beginnings)
         if journal.plan.has_ended or journal.is_held:
             return journal.plan
         first = 0
@@ -88,10 +92,12 @@ class PlanExecutor:
             first += len(stage.steps)
         return await journal.end()
 
-    async def is_held(self, plan: Plan) -> bool:
-        """Whether the gate still holds a waiting plan back. One that waited for too long is ended by `execute`."""
-        async with self._store.read() as snapshot:
-            return (await self._gate(plan, snapshot)).holds
+    async def let_go(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Judge all plans that wait by one look. Return those that nothing holds back, the oldest first.
+
+        What is new of the others is stored: why they wait, or that they have waited for too long.
+        """
+        return await let_go([plan.id for plan in plans], self._store, self._clock, self._gate)
 
     async def _run_stage(self, journal: Journal, stage: Stage, first: int) -> None:
         slots = asyncio.Semaphore(stage.at_once)
@@ -184,15 +190,17 @@ class PlanExecutor:
             raise error.why from None
 
     async def _put(self, plan: str, step: Record) -> None:
+        async def put(unit: Unit) -> None:
+            await put_record(unit, step, plan)
+
         try:
-            async with self._store.unit() as unit:
-                await put_record(unit, step, plan)
+            await self._commits.run(put)
         except Exception as error:
             raise NotRecordedError(error) from error
 
     async def abandon(self, plan: Plan, error: Exception) -> Plan:
         """End a plan that an unexpected error stops each time. What is known of its steps stays as it is."""
-        journal = await Journal.begin(self._store, self._clock, plan)
+        journal = await Journal.begin(self._commits, self._clock, plan, Beginnings(self._clock, open_gate))
         if journal.plan.has_ended:
             return journal.plan
         contained = self._errors.contain(error, "plan", plan=plan.id)

@@ -38,6 +38,17 @@ class HeldBy(StrEnum):
     WINDOW = "window"
 
 
+class GateName(StrEnum):
+    """The gates, as people read which of them a plan waits at."""
+
+    NONE = ""
+    BUDGET = "budget"
+    WINDOW = "window"
+    OWNERS = "owners"
+    RULE = "rule"  # of a remediation: its alert, its sources, its breaker
+    SECOND_PERSON = "second person"
+
+
 GATED = frozenset({PlanState.CONFIRMED, PlanState.WAITING})  # confirmed, and no step has begun
 OVER = frozenset({PlanState.DONE, PlanState.FAILED, PlanState.CANCELLED})
 
@@ -113,6 +124,7 @@ def _over_at(plan: "Plan") -> datetime | None:
     "state",
     "incident",
     "actor",
+    "ended_at",
     over=_over_at,
     floats=lambda plan: (
         *(one.gpus for one in plan.disrupts),
@@ -145,6 +157,7 @@ class Plan:
     breaks: tuple[str, ...] = ()  # why it needs a second person
     held: str = ""  # why a gate holds it back; of a proposed plan, why it would
     held_by: tuple[HeldBy, ...] = ()  # the gates that hold it back, or over which it goes
+    gates: tuple[GateName, ...] = ()  # all that hold it back
     held_until: datetime | None = None  # when what held it back last ends by itself, where that is known
     over_budget: str = ""  # why it does not wait for the gates that would hold it back
     request: str = ""  # the id of the request that proposed it

@@ -2,19 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 
-from alerts.store import Store, StoreSnapshot, Unit
+from alerts.store import StoreSnapshot, Unit
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import counted, sentence
-from commands.execution.audited import entry_of
+from commands.execution.holding import Beginnings
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import name_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
-from commands.execution.plan_gate import HELD_AT_MOST, Gate, GateVerdict, open_gate
+from commands.execution.plan_commits import PlanCommits
+from commands.execution.plan_gate import Gate, verdict_on
 from commands.execution.plan_outcome import record_outcome
 from commands.execution.steps import Record, Step
-from commands.models import AuditEntry
 
 
 async def records_of(plan: Plan, snapshot: StoreSnapshot) -> tuple[StepRecord, ...]:
@@ -65,25 +64,23 @@ def belongs(steps: Sequence[Step], number: int, earlier: int) -> bool:
 class Journal:
     """A running plan with the records of its steps, in memory and in the store."""
 
-    def __init__(self, store: Store, clock: Clock, plan: Plan, records: Sequence[StepRecord]) -> None:
+    def __init__(self, commits: PlanCommits, clock: Clock, plan: Plan, records: Sequence[StepRecord]) -> None:
         self.plan = plan
         self.records = list(records)
-        self._store = store
+        self._commits = commits
         self._clock = clock
 
     @classmethod
-    async def begin(cls, store: Store, clock: Clock, plan: Plan, gate: Gate = open_gate) -> "Journal":
-        """Store the plan as running, unless it was cancelled or the gate holds it back, and read its journal."""
-        async with store.unit() as unit:
-            stored = await unit.rows(Plan).get(plan.id) or plan
-            found = await _begun(stored, unit, clock.now(), gate)
-            if found != stored:
-                await unit.rows(Plan).put(found)
-            if found != stored and found.state is PlanState.WAITING:
-                await unit.rows(AuditEntry).add(entry_of(found, "held", clock.now(), reason=found.held))
-            if found.has_ended and not stored.has_ended:
-                await record_outcome(unit, found)
-            return cls(store, clock, found, await records_of(found, unit))
+    async def begin(cls, commits: PlanCommits, clock: Clock, plan: Plan, beginnings: Beginnings) -> "Journal":
+        """Store the plan as running, unless it was cancelled or a gate holds it back, and read its journal."""
+
+        async def begin(unit: Unit) -> tuple[Plan, Sequence[StepRecord]]:
+            found = await beginnings.begin(plan, unit)
+            return found, await records_of(found, unit)
+
+        with beginnings.expected(plan):
+            found, records = await commits.run(begin)
+        return cls(commits, clock, found, records)
 
     @property
     def is_held(self) -> bool:
@@ -97,12 +94,17 @@ class Journal:
         """Stop the plan if a gate no longer lets it begin these steps, its next stage."""
         if self.is_cancelled or all(self.records[one].state is not StepState.WAITING for one in numbers):
             return
-        async with self._store.unit() as unit:
+
+        async def judge(unit: Unit) -> Plan:
             stored = await unit.rows(Plan).get(self.plan.id) or self.plan
-            if stored.state is PlanState.RUNNING and (verdict := await gate(stored, unit)).holds:
+            if stored.state is PlanState.RUNNING and (verdict := await verdict_on(stored, gate, unit)).holds:
                 reason = sentence("it was stopped before its next stage: {why}", why=verdict.reason)
-                self.plan = replace(stored, state=PlanState.CANCELLED, error=reason)
-                await unit.rows(Plan).put(self.plan)
+                stopped = replace(stored, state=PlanState.CANCELLED, error=reason)
+                await unit.rows(Plan).put(stopped)
+                return stopped
+            return self.plan
+
+        self.plan = await self._commits.run(judge)
 
     async def write_begin(self, number: int) -> None:
         """Journal that a step begins. One that was begun before keeps its record."""
@@ -140,52 +142,29 @@ class Journal:
             state, error = PlanState.DONE, ""
         else:
             state, error = PlanState.CANCELLED, self.plan.error or sentence("cancelled while it ran")
-        self.plan = replace(self.plan, state=state, error=error, ended_at=self._clock.now())
-        async with self._store.unit() as unit:
-            await unit.rows(Plan).put(self.plan)
-            await record_outcome(unit, self.plan)
-        return self.plan
+        ended = replace(self.plan, state=state, error=error, ended_at=self._clock.now())
+
+        async def end(unit: Unit) -> None:
+            await unit.rows(Plan).put(ended)
+            await record_outcome(unit, ended)
+
+        self.plan = ended
+        await self._commits.run(end)
+        return ended
 
     async def _write(self, record: StepRecord | None) -> None:
         """Store a record, and learn whether the plan was cancelled meanwhile."""
-        async with self._store.unit() as unit:
-            stored = await unit.rows(Plan).get(self.plan.id)
-            if stored is not None and stored.state is PlanState.CANCELLED:
-                self.plan = stored
+
+        async def write(unit: Unit) -> Plan | None:
             if record is not None:
                 await unit.rows(StepRecord).put(record)
+            return await unit.rows(Plan).get(self.plan.id)
+
+        stored = await self._commits.run(write)
+        if stored is not None and stored.state is PlanState.CANCELLED:
+            self.plan = stored
         if record is not None:
             self.records[record.number] = record
-
-
-async def _begun(plan: Plan, unit: Unit, now: datetime, gate: Gate) -> Plan:
-    """Return the plan as it is once it is to begin: running, held back, or held back for too long."""
-    if plan.is_over or plan.state is PlanState.RUNNING:
-        return plan
-    verdict = await gate(plan, unit)
-    if not verdict.holds:
-        held_by = plan.held_by if plan.over_budget else ()
-        return replace(plan, state=PlanState.RUNNING, held="", held_by=held_by)
-    if verdict.is_final or _has_waited_long(plan, verdict, now):
-        error = (
-            sentence("nothing was done: {held}", held=verdict.reason)
-            if verdict.is_final
-            else sentence(
-                "it was held back for {limit}, and nothing was done: {held}",
-                limit=HELD_AT_MOST,
-                held=verdict.reason,
-            )
-        )
-        return replace(plan, state=PlanState.CANCELLED, error=error, ended_at=now)
-    until = verdict.until or plan.held_until
-    return replace(plan, state=PlanState.WAITING, held=verdict.reason, held_by=verdict.by, held_until=until)
-
-
-def _has_waited_long(plan: Plan, verdict: GateVerdict, now: datetime) -> bool:
-    """Whether a plan is given up. One that waits for a known end is not, and then has the whole time again."""
-    if plan.confirmed_at is None or verdict.until is not None:
-        return False
-    return now - max(plan.confirmed_at, plan.held_until or plan.confirmed_at) > HELD_AT_MOST
 
 
 def _failure(failed: Sequence[StepRecord]) -> str:

@@ -1,33 +1,33 @@
-"""Budgets: how many nodes of a cluster, pool or rack may be out of service at once, and be taken out in an hour. Pure.
+"""Budgets: how many nodes of a place may be out of service at once, and be disrupted within an hour. Pure.
 
-What counts is what holds in the cluster, whoever made it so, with what plans in progress are about to take out.
+A place is a cluster, a pool, a rack, or all nodes on which a team has work. What counts is in a picture (`picture.py`).
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from typing import Protocol
 
 from collectors.facts.name_patterns import fits_any
 from collectors.facts.sentences import Sentence, counted, listed, sentence
-from commands.execution.plan import Plan
-from commands.execution.steps import Patch
 
 SHOWN = 5  # nodes that are named
-HOUR = timedelta(hours=1)  # in which what was taken out, or done, is counted
+HOUR = timedelta(hours=1)  # in which what was disrupted, or done, is counted
 
 
 class BudgetScope(StrEnum):
     CLUSTER = "cluster"
     POOL = "pool"
     RACK = "rack"
+    TEAM = "team"  # the nodes on which it has work, or had until a plan took them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """How many nodes of each cluster, pool or rack with such a name may be out. None: as many as one likes."""
+    """How many nodes of each place with such a name may be out. None: as many as one likes."""
 
     scope: BudgetScope
     of: str = "*"  # a pattern
@@ -47,26 +47,53 @@ class Budget:
 OF_AUTOMATION = Budget(scope=BudgetScope.POOL, nodes=1, per_hour=3, automation_only=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetNode:
-    """A node as budgets see it. `out` says why it is out of service; it is empty for one in service."""
+class NodesInUse(Protocol):
+    """What budgets read of a picture."""
 
-    name: str
-    pool: str
-    rack: str
-    out: str = ""
+    @property
+    def cluster(self) -> str: ...
+    @property
+    def out(self) -> Mapping[str, str]:
+        """Return why each node that is out of service is."""
+        ...
+
+    @property
+    def lately(self) -> Collection[str]:
+        """Return the nodes that were disrupted in the last hour."""
+        ...
+
+    def places(self, nodes: Iterable[str], scope: BudgetScope) -> Sequence[str]:
+        """Return the places of these nodes, sorted."""
+        ...
+
+    def members(self, scope: BudgetScope, place: str) -> Sequence[str]:
+        """Return the nodes of a place."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetUse:
-    """One budget of one cluster, pool or rack, as a plan finds it."""
+    """One budget of one place, as a plan finds it."""
 
     budget: Budget
-    name: str  # of the cluster, pool or rack
+    name: str  # of the place
     limit: int | None
     out: Mapping[str, str]  # node -> why
-    adds: Sequence[str]  # the nodes in service that the plan takes out
-    in_last_hour: int = 0  # nodes that were taken out by plans, without those of this one
+    adds: Sequence[str]  # the nodes in service that the plan takes out or disrupts
+    in_last_hour: int = 0  # nodes that were disrupted, without those of this plan
+
+    @property
+    def key(self) -> tuple[Budget, str]:
+        """Which of all budgets it is, and of which place."""
+        return (self.budget, self.name)
+
+    @property
+    def could_fit(self) -> bool:
+        """Whether the plan could begin if nothing else were out; one that could not keeps nobody waiting."""
+        per_hour = self.budget.per_hour
+        return (self.limit is None or len(self.adds) <= self.limit) and (
+            per_hour is None or len(self.adds) <= per_hour
+        )
 
     @property
     def is_over(self) -> bool:
@@ -85,6 +112,8 @@ class BudgetUse:
                 return sentence("pool {name}", name=self.name)
             case BudgetScope.RACK:
                 return sentence("rack {name}", name=self.name)
+            case BudgetScope.TEAM:
+                return sentence("team {name}", name=self.name)
 
     @property
     def said(self) -> Sentence:
@@ -102,8 +131,8 @@ class BudgetUse:
         if self.budget.per_hour is not None:
             parts.append(
                 counted(
-                    "{taken} of {count} node taken out in the last hour",
-                    "{taken} of {count} nodes taken out in the last hour",
+                    "{taken} of {count} node disrupted in the last hour",
+                    "{taken} of {count} nodes disrupted in the last hour",
                     taken=self.in_last_hour,
                     count=self.budget.per_hour,
                 )
@@ -122,46 +151,19 @@ class BudgetUse:
         )
 
 
-def cordons(plan: Plan) -> dict[int, str]:
-    """Return the nodes that the plan cordons, by the number of the step."""
-    return _set_to(plan, unschedulable=True)
-
-
-def nodes_put_back(plan: Plan) -> frozenset[str]:
-    """Return the nodes that the plan uncordons."""
-    return frozenset(_set_to(plan, unschedulable=False).values())
-
-
-def _set_to(plan: Plan, *, unschedulable: bool) -> dict[int, str]:
-    return {
-        number: step.ref.name
-        for number, step in enumerate(plan.steps)
-        if isinstance(step, Patch)
-        and step.ref.kind == "Node"
-        and (step.body.get("spec") or {}).get("unschedulable") is unschedulable
-    }
-
-
-def nodes_taken_out(plan: Plan) -> frozenset[str]:
-    """Return the nodes that the plan cordons."""
-    return frozenset(cordons(plan).values())
-
-
 def budget_uses(
     taken: Iterable[str],
-    nodes: Sequence[BudgetNode],
+    use: NodesInUse,
     budgets: Sequence[Budget],
     *,
-    cluster: str,
-    recent: Iterable[str],
     is_automation: bool,
     of_automation: Budget = OF_AUTOMATION,
 ) -> tuple[BudgetUse, ...]:
-    """Return each budget that the nodes to be taken out fall under. `recent`: nodes taken out in the last hour.
+    """Return each budget that the nodes to be taken out, or disrupted, fall under.
 
     `of_automation`: what automation may take out now; that of a window takes the place of its other budgets.
     """
-    wanted, last_hour = frozenset(taken), frozenset(recent)
+    wanted, cluster = frozenset(taken), use.cluster
     uses: list[BudgetUse] = []
     limited = [one for one in budgets if one.scope is BudgetScope.POOL and fits_any(cluster, one.clusters)]
     is_more = is_automation and of_automation is not OF_AUTOMATION
@@ -171,30 +173,20 @@ def budget_uses(
         )
         if is_left_out or not fits_any(cluster, budget.clusters):
             continue
-        for name in sorted({_place(node, budget.scope, cluster) for node in nodes if node.name in wanted}):
+        for name in use.places(wanted, budget.scope):
             if not name or not fnmatchcase(name, budget.of):
                 continue
             if budget is OF_AUTOMATION and any(fnmatchcase(name, one.of) for one in limited):
                 continue
-            there = [node for node in nodes if _place(node, budget.scope, cluster) == name]
+            there = use.members(budget.scope, name)
             uses.append(
                 BudgetUse(
                     budget=budget,
                     name=name,
                     limit=budget.limit(len(there)),
-                    out={node.name: node.out for node in there if node.out},
-                    adds=[node.name for node in there if node.name in wanted and not node.out],
-                    in_last_hour=sum(node.name in last_hour - wanted for node in there),
+                    out={node: why for node in there if (why := use.out.get(node, ""))},
+                    adds=[node for node in there if node in wanted and not use.out.get(node, "")],
+                    in_last_hour=sum(node in use.lately and node not in wanted for node in there),
                 )
             )
     return tuple(uses)
-
-
-def _place(node: BudgetNode, scope: BudgetScope, cluster: str) -> str:
-    match scope:
-        case BudgetScope.CLUSTER:
-            return cluster
-        case BudgetScope.POOL:
-            return node.pool
-        case BudgetScope.RACK:
-            return node.rack

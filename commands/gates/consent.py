@@ -21,14 +21,18 @@ def consent_verdict(
     silence_agrees: bool,
 ) -> GateVerdict:
     """Return whether the owners let a plan go on. `asked`: what it ends of theirs; one without a request never ends."""
-    by_training = {one.training: one for one in requests}
+    by_training = {training: one for one in requests for training in one.trainings}
     waits: list[Sentence] = []
     ends: list[datetime | None] = []
+    seen: set[str] = set()
     for disrupted in asked:
         request = by_training.get(disrupted.name)
+        if request is not None and request.id in seen:
+            continue  # one answer is about all of an owner's
         if request is None:
             reason = sentence("the owner of {training} was not asked", training=disrupted.label)
             return GateVerdict(reason=reason, is_final=True)
+        seen.add(request.id)
         match request.state:
             case ReclaimState.KEPT:
                 return GateVerdict(reason=_kept(request), is_final=True)

@@ -57,6 +57,9 @@ class Remediation:
     plan: str = ""
     breaker: str = ""  # that stopped it
     has_failed: bool = False  # its plan did
+    takes_out: bool = (
+        True  # its plan takes the node out of service; false: it disrupts the node while it runs
+    )
     is_again: bool = False  # it was done for the same alert within the hour
 
     @property

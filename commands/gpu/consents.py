@@ -1,19 +1,19 @@
 """Consents: whom a plan asks, the requests to them, and the gate at which it waits for their answers."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
 from alerts.store import StoreSnapshot, Unit
 from collectors.facts.clock import Clock
-from collectors.facts.sentences import sentence
+from collectors.facts.sentences import listed, sentence
 from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
 from commands.core.ownership import ownership
 from commands.execution.disruption import Disruption
-from commands.execution.plan import Plan, PlanState
-from commands.execution.plan_gate import LETS_GO, GateVerdict
+from commands.execution.plan import GATED, GateName, Plan, PlanState
+from commands.execution.plan_gate import LETS_GO, NONE_HELD, GateVerdict, PlanJudge
 from commands.gates.consent import announced, consent_verdict
 from commands.models import Launch, ReclaimRequest
 
@@ -25,14 +25,29 @@ class ConsentGate:
     clock: Clock
     silence_agrees: bool = False
 
-    async def __call__(self, plan: Plan, rows: StoreSnapshot) -> GateVerdict:
-        asked = asked_by(plan)
-        if plan.state is PlanState.RUNNING or plan.over_budget or not asked:
-            return LETS_GO
-        if plan.state is PlanState.PROPOSED:
-            return GateVerdict(reason=announced(asked))
-        requests = await rows.rows(ReclaimRequest).find(for_plan=plan.id)
-        return consent_verdict(asked, requests, self.clock.now(), silence_agrees=self.silence_agrees)
+    @property
+    def name(self) -> GateName:
+        return GateName.OWNERS
+
+    async def look(
+        self, plans: Sequence[Plan], rows: StoreSnapshot, *, held: Collection[str] = NONE_HELD
+    ) -> PlanJudge:
+        now = self.clock.now()
+        asking = [one.id for one in plans if one.state in GATED and not one.over_budget and asked_by(one)]
+        found = await rows.rows(ReclaimRequest).find(for_plan=asking) if asking else ()
+        requests: dict[str, list[ReclaimRequest]] = {id: [] for id in asking}
+        for one in found:
+            requests[one.for_plan].append(one)
+
+        def judge(plan: Plan) -> GateVerdict:
+            asked = asked_by(plan)
+            if plan.state is PlanState.RUNNING or plan.over_budget or not asked:
+                return LETS_GO
+            if plan.state is PlanState.PROPOSED:
+                return GateVerdict(reason=announced(asked))
+            return consent_verdict(asked, requests[plan.id], now, silence_agrees=self.silence_agrees)
+
+        return judge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,24 +90,29 @@ def asked_by(plan: Plan) -> list[Disruption]:
 
 
 def requests_to_owners(plan: Plan, now: datetime, grace: timedelta) -> Iterable[ReclaimRequest]:
-    """Return the requests that a plan makes once it is confirmed: one about each training that it ends."""
+    """Return the requests of a plan that is confirmed: one to each owner, about all that it ends of theirs."""
     if plan.over_budget:
         return
+    stakes = {stake.name: stake.said for stake in plan.stakes}
+    by_owner: dict[str, list[Disruption]] = {}
     for one in asked_by(plan):
-        stake = next((stake.said for stake in plan.stakes if stake.name == one.name), "")
+        by_owner.setdefault(one.asks, []).append(one)
+    for person, theirs in by_owner.items():
+        first = theirs[0]
         yield ReclaimRequest(
-            id=f"c{blake2b(f'{plan.cluster}/{plan.id}/{one.name}'.encode(), digest_size=4).hexdigest()}",
+            id=f"c{blake2b(f'{plan.cluster}/{plan.id}/{person}'.encode(), digest_size=4).hexdigest()}",
             cluster=plan.cluster,
-            training=one.name,
-            name=one.label,
-            owner=one.owner,
-            owner_id=one.asks,
-            gpus=one.gpus,
+            training=first.name,
+            also=tuple(one.name for one in theirs[1:]),
+            name=", ".join(one.label for one in theirs),
+            owner=first.owner,
+            owner_id=person,
+            gpus=sum(one.gpus for one in theirs),
             asked_by=plan.actor,
             asked_by_name=plan.actor_name,
             asked_at=now,
             grace_until=now + grace,
-            evidence=stake,
+            evidence=listed((stakes[one.name] for one in theirs if one.name in stakes), ";"),
             is_automatic=False,
             channel=plan.origin.channel,
             for_plan=plan.id,

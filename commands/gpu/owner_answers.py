@@ -209,8 +209,8 @@ async def _open(unit: Unit, named: str) -> ReclaimRequest:
 
 def _check_answerer(reclaim: ReclaimRequest, context: CommandContext, *, harmless: bool) -> None:
     needed = "gpu free" if harmless else "training stop"
-    namespace = reclaim.training.partition("/")[0]
-    if is_owner(reclaim, context.actor, by_name=harmless) or context.refusal(needed, namespace) is None:
+    namespaces = sorted({training.partition("/")[0] for training in reclaim.trainings})
+    if is_owner(reclaim, context.actor, by_name=harmless) or context.refusal(needed, *namespaces) is None:
         return
     owner = reclaim.owner or sentence("its owner")
     raise UnusableError(

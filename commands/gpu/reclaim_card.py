@@ -69,8 +69,6 @@ def _state(reclaim: ReclaimRequest, now: datetime, plan: str) -> Text:
             return text(NOT_AUTOMATIC)
         case ReclaimState.ASKED if now >= at:
             return text(sentence("No answer by {at}. Its GPUs are checked once more.", at=at))
-        case ReclaimState.ASKED if reclaim.is_for_good:
-            return text(sentence("Without an answer by {at}, it is deleted (Kueue would resume it).", at=at))
         case ReclaimState.ASKED:
             return text(sentence("Without an answer by {at}, it is suspended.", at=at))
         case ReclaimState.SNOOZED:
@@ -81,8 +79,8 @@ def _state(reclaim: ReclaimRequest, now: datetime, plan: str) -> Text:
             return text(sentence("{who} needs them.", who=who))
         case ReclaimState.FREED if reclaim.answered_by:
             return text(sentence("{who} gave them back.", who=who))
-        case ReclaimState.FREED if reclaim.is_for_good:
-            return text("No answer in time, so it was deleted.")
+        case ReclaimState.FREED if reclaim.keep_reason:
+            return text(sentence("No answer in time: {reason}.", reason=reclaim.keep_reason))
         case ReclaimState.FREED if plan:
             return text(sentence("No answer in time, so it was suspended by plan `{plan}`.", plan=plan))
         case ReclaimState.FREED:
@@ -105,8 +103,6 @@ def _end(reclaim: ReclaimRequest) -> Sentence:
     """Return what happens at the end of the time that was asked for."""
     if not reclaim.is_automatic:
         return NOT_AUTOMATIC
-    if reclaim.is_for_good:
-        return sentence("It is deleted (Kueue would resume it) after {at}.", at=reclaim.grace_until)
     return sentence("It is suspended after {at}.", at=reclaim.grace_until)
 
 
@@ -114,26 +110,14 @@ def half_time_text(reclaim: ReclaimRequest) -> Text:
     """Return the reminder of a request that nobody has answered yet."""
     if reclaim.for_plan:
         return consent_reminder(reclaim)
-    if reclaim.is_for_good:
-        said = counted(
-            "{owner}: `{training}` with {count:g} idle GPU is deleted (Kueue would resume it) "
-            "unless you answer by {at}.",
-            "{owner}: `{training}` with {count:g} idle GPUs is deleted (Kueue would resume it) "
-            "unless you answer by {at}.",
-            owner=_owner(reclaim),
-            count=reclaim.gpus,
-            training=reclaim.shown,
-            at=reclaim.grace_until,
-        )
-    else:
-        said = counted(
-            "{owner}: `{training}` with {count:g} idle GPU is suspended unless you answer by {at}.",
-            "{owner}: `{training}` with {count:g} idle GPUs is suspended unless you answer by {at}.",
-            owner=_owner(reclaim),
-            count=reclaim.gpus,
-            training=reclaim.shown,
-            at=reclaim.grace_until,
-        )
+    said = counted(
+        "{owner}: `{training}` with {count:g} idle GPU is suspended unless you answer by {at}.",
+        "{owner}: `{training}` with {count:g} idle GPUs is suspended unless you answer by {at}.",
+        owner=_owner(reclaim),
+        count=reclaim.gpus,
+        training=reclaim.shown,
+        at=reclaim.grace_until,
+    )
     return text(said)
 
 
@@ -142,13 +126,6 @@ def freed_text(reclaim: ReclaimRequest, plan: str) -> Text:
     owner, training = _owner(reclaim), reclaim.shown
     return text(
         sentence(
-            "{owner}: `{training}` was deleted, as nobody answered (plan `{plan}`).",
-            owner=owner,
-            training=training,
-            plan=plan,
-        )
-        if reclaim.is_for_good
-        else sentence(
             "{owner}: `{training}` was suspended, as nobody answered (plan `{plan}`).",
             owner=owner,
             training=training,
@@ -159,7 +136,7 @@ def freed_text(reclaim: ReclaimRequest, plan: str) -> Text:
 
 def start_again(reclaim: ReclaimRequest, plan: str) -> tuple[Button, ...]:
     """Return the button that resumes a training whose GPUs were freed; none where that is not possible."""
-    if not plan or reclaim.is_for_good:
+    if not plan or reclaim.keep_reason:
         return ()
     line = f"plan undo {plan} --cluster {reclaim.cluster}"
     return (Button(label="Start it again", line=line, style=ButtonStyle.PRIMARY),)

@@ -1,18 +1,14 @@
-"""`node drain`: cordon a node, then evict its pods side by side, each when its disruption budget lets it go."""
+"""`node drain`: cordon nodes, then evict their pods side by side, each when its disruption budget lets it go."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import Enum, auto
 from typing import Any
 
 import click
 
-from collectors.cluster.indexes import kind_in_api
 from collectors.cluster.objects import Node
-from collectors.facts.sentences import Sentence, counted, listed, sentence
-from collectors.facts.topology import PodFacts, Topology
-from collectors.facts.workload_keys import workload_key
+from collectors.facts.sentences import counted, listed, sentence
 from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import cordoned_by
@@ -23,65 +19,78 @@ from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Stage, in_order
 from commands.execution.rights import Right
-from commands.execution.steps import Evict, Patch
+from commands.execution.steps import Evict, Patch, Record
 from commands.gates.price import least_first
 from commands.node.cordon_steps import cordon_steps
+from commands.node.drain_pods import NAMED_IN_NOTES, disruptions_of, pod_name, pod_notes, users_of, why_stays
 from commands.training.stop import lost_work
 
-AT_ONCE = 10  # pods that are being ended at the same time; those that wait for a budget do not count
+AT_ONCE = (
+    10  # pods of a node that are being ended at the same time; those that wait for a budget do not count
+)
+MOST_AT_ONCE = 50  # of all nodes
 EVICTED_WITHIN = timedelta(hours=1)  # from the first attempt until a pod is gone
-NAMED = 8  # pods and trainings in a note
-
-_MIRROR = "kubernetes.io/config.mirror"  # the annotation of a static pod, which only its kubelet can end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DrainNode:
-    node: str
+class DrainNodes:
+    nodes: tuple[str, ...]
     reason: str
     lasting: timedelta | None
     ask_owners: bool = False
 
 
-async def drain(action: DrainNode, context: CommandContext) -> PlanDraft:
-    """Plan to cordon the node and to evict its pods. Those of DaemonSets, static and finished ones are left."""
-    node = await read_node(action.node, context)
-    name = node.metadata.name
-    reader = reader_of(context)
-    pods = await reader.listing(ObjectRef(api="v1", kind="Pod", name=""), fields=f"spec.nodeName={name}")
-    evicted = sorted((pod for pod in pods if not why_stays(pod)), key=_name)
+async def drain(action: DrainNodes, context: CommandContext) -> PlanDraft:
+    """Plan to cordon the nodes and to evict their pods. Those of DaemonSets, static and finished ones are left.
+
+    All cordons come first, so that no pod moves from one of the nodes to another. Then the pods of all nodes are
+    evicted side by side, in the order of what costs least over all of them.
+    """
+    nodes = [await read_node(name, context) for name in dict.fromkeys(action.nodes)]
+    reader, topology = reader_of(context), context.cluster.topology()
     lasting = action.lasting if action.lasting is not None else context.defaults.cordon_for
-    cordon = () if node.spec.unschedulable else tuple(cordon_steps(node, action.reason, context, lasting))
-    topology = context.cluster.topology()
-    disrupts = disruptions_of(evicted, topology, name)
+    pods: list[Mapping[str, Any]] = []
+    cordons: list[Patch | Record] = []
+    for node in nodes:
+        on_node = f"spec.nodeName={node.metadata.name}"
+        pods += await reader.listing(ObjectRef(api="v1", kind="Pod", name=""), fields=on_node)
+        if not node.spec.unschedulable:
+            cordons += cordon_steps(node, action.reason, context, lasting)
+    evicted: list[Mapping[str, Any]] = sorted((pod for pod in pods if not why_stays(pod)), key=pod_name)
+    disrupts = disruptions_of(evicted, topology)
     stakes = await stakes_of(disrupts, context)
-    users = _users(evicted, topology, name)
-    evicted = least_first(evicted, lambda pod: users[_name(pod)], stakes)
-    evictions = (Stage(steps=tuple(map(_eviction, evicted)), at_once=AT_ONCE),) if evicted else ()
-    if not cordon and not evictions:
-        return PlanDraft(
-            title="",
-            nothing_to_do=sentence("{node} is already cordoned and has no pods to evict.", node=name),
-        )
+    users = users_of(evicted, topology)
+    evicted = least_first(evicted, lambda pod: users[pod_name(pod)], stakes)
+    at_once = min(AT_ONCE * len(nodes), MOST_AT_ONCE)
+    evictions = (Stage(steps=tuple(map(_eviction, evicted)), at_once=at_once),) if evicted else ()
+    if not cordons and not evictions:
+        idle = [
+            sentence("{node} is already cordoned and has no pods to evict.", node=node.metadata.name)
+            for node in nodes
+        ]
+        return PlanDraft(title="", nothing_to_do=listed(idle, "."))
     return PlanDraft(
         title=counted(
             "Drain {node}: evict {count} pod",
             "Drain {node}: evict {count} pods",
-            node=name,
+            node=listed(node.metadata.name for node in nodes),
             count=len(evicted),
         ),
-        stages=(*in_order(*cordon), *evictions),
+        stages=(*in_order(*cordons), *evictions),
         disrupts=disrupts,
         stakes=stakes,
         ask_owners=action.ask_owners,
         decided=(
-            sentence("drain node {node} with uid {uid}", node=name, uid=node.metadata.uid),
-            sentence("{at_once} pods at once, each within {limit}", at_once=AT_ONCE, limit=EVICTED_WITHIN),
+            *(
+                sentence("drain node {node} with uid {uid}", node=one.metadata.name, uid=one.metadata.uid)
+                for one in nodes
+            ),
+            sentence("{at_once} pods at once, each within {limit}", at_once=at_once, limit=EVICTED_WITHIN),
         ),
         notes=(
-            *await _training_notes(evicted, topology, name, context),
-            *_pod_notes(pods, evicted),
-            _cordon_note(node, lasting),
+            *await _training_notes(disrupts, context),
+            *pod_notes(pods, evicted),
+            *_cordon_notes(nodes, lasting),
         ),
     )
 
@@ -90,187 +99,57 @@ def _eviction(pod: Mapping[str, Any]) -> Evict:
     meta = pod["metadata"]
     return Evict(
         ref=ObjectRef(api="v1", kind="Pod", namespace=meta["namespace"], name=meta["name"], uid=meta["uid"]),
-        description=sentence("evict {pod}", pod=_name(pod)),
+        description=sentence("evict {pod}", pod=pod_name(pod)),
         seconds=EVICTED_WITHIN.total_seconds(),
     )
 
 
-class _Stays(Enum):
-    """Why a drain leaves a pod on its node."""
-
-    STATIC = auto()
-    FINISHED = auto()
-    OF_DAEMON_SET = auto()
-
-
-def why_stays(pod: Mapping[str, Any]) -> _Stays | None:
-    """Return why a drain leaves the pod on its node; None if it is evicted."""
-    if _MIRROR in (pod["metadata"].get("annotations") or {}):
-        return _Stays.STATIC
-    if pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
-        return _Stays.FINISHED
-    owner = _controller(pod)
-    return _Stays.OF_DAEMON_SET if owner is not None and owner["kind"] == "DaemonSet" else None
-
-
-def _left(number: int, reason: _Stays) -> Sentence:
-    match reason:
-        case _Stays.STATIC:
-            return sentence("{number} static", number=number)
-        case _Stays.FINISHED:
-            return sentence("{number} finished", number=number)
-        case _Stays.OF_DAEMON_SET:
-            return sentence("{number} of a DaemonSet", number=number)
-
-
-def _controller(pod: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    owners: Sequence[Mapping[str, Any]] = pod["metadata"].get("ownerReferences") or ()
-    return next((owner for owner in owners if owner.get("controller")), None)
-
-
-def disruptions_of(
-    pods: Sequence[Mapping[str, Any]], topology: Topology, node: str
-) -> tuple[Disruption, ...]:
-    """Return the trainings and workloads whose pods are evicted, those with the most GPUs first."""
-    facts, users = _facts_on(topology, node), _users(pods, topology, node)
-    by_name: dict[str, list[PodFacts]] = {}
-    for pod in pods:
-        fact = facts.get(_name(pod)) or PodFacts(
-            namespace=pod["metadata"]["namespace"], name=pod["metadata"]["name"]
-        )
-        by_name.setdefault(users[_name(pod)], []).append(fact)
-    running = {_name(pod) for pod in pods if pod.get("status", {}).get("phase") == "Running"}
-    bare = {_name(pod) for pod in pods if _controller(pod) is None}  # no controller starts them again
-    found: list[Disruption] = []
-    for name, members in by_name.items():
-        training, user = topology.trainings.get(name), topology.user(name)
-        found.append(
-            Disruption(
-                name=name,
-                shown=user.shown if user else "",
-                owner=user.owner if user else "",
-                team=user.team if user else "",
-                ends=any(
-                    one in running and (training is not None or one in bare)
-                    for one in (f"{member.namespace}/{member.name}" for member in members)
-                ),
-                pods=sum(f"{one.namespace}/{one.name}" in running for one in members),
-                gpus=sum(member.gpus for member in members),
-                text=counted(
-                    "{evicted} of {count} rank",
-                    "{evicted} of {count} ranks",
-                    evicted=len(members),
-                    count=training.ranks,
-                )
-                if training
-                else counted("{count} pod", "{count} pods", count=len(members)),
-            )
-        )
-    return tuple(sorted(found, key=lambda one: (-one.gpus, one.name)))
-
-
-def _users(pods: Sequence[Mapping[str, Any]], topology: Topology, node: str) -> dict[str, str]:
-    """Return the training or workload of each pod, by the pod's name."""
-    facts = _facts_on(topology, node)
-    found: dict[str, str] = {}
-    for pod in pods:
-        fact = facts.get(_name(pod))
-        found[_name(pod)] = (fact.training or fact.workload if fact else "") or _workload(pod)
-    return found
-
-
-def _workload(pod: Mapping[str, Any]) -> str:
-    owner = _controller(pod)
-    namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
-    if owner is None:
-        return workload_key(namespace, "Pod", name)
-    return workload_key(namespace, kind_in_api(owner["kind"], owner.get("apiVersion", "")), owner["name"])
-
-
-def _facts_on(topology: Topology, node: str) -> dict[str, PodFacts]:
-    return {f"{pod.namespace}/{pod.name}": pod for pod in topology.pods_on.get(node, ())}
-
-
-async def _training_notes(
-    pods: Sequence[Mapping[str, Any]], topology: Topology, node: str, context: CommandContext
-) -> list[str]:
-    """Return what each training on the node loses. One that loses a rank usually restarts or stops as a whole."""
-    facts = _facts_on(topology, node)
-    hit = {fact.training for pod in pods if (fact := facts.get(_name(pod))) is not None}
+async def _training_notes(disrupts: Sequence[Disruption], context: CommandContext) -> list[str]:
+    """Return what each training on the nodes loses. One that loses a rank usually restarts or stops as a whole."""
+    hit = {one.name for one in disrupts}
     trainings = [training for training in context.cluster.trainings() if training.id in hit]
     notes: list[str] = [
-        listed((training.shown, await lost_work(training, context)), ":") for training in trainings[:NAMED]
+        listed((training.shown, await lost_work(training, context)), ":")
+        for training in trainings[:NAMED_IN_NOTES]
     ]
     if trainings:
         said = sentence(
             "A training that loses a rank is started again as a whole, or fails: see its retries."
         )
         notes.insert(0, said)
-    if (more := len(trainings) - NAMED) > 0:
+    if (more := len(trainings) - NAMED_IN_NOTES) > 0:
         notes.append(counted("… and {count} more training.", "… and {count} more trainings.", count=more))
     return notes
 
 
-def _pod_notes(pods: Sequence[Mapping[str, Any]], evicted: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return notes on pods that are lost for good, on data that is lost, on the pods that stay, and on the time."""
-    notes: list[str] = []
-    if bare := [pod for pod in evicted if _controller(pod) is None]:
-        notes.append(
-            sentence("No controller recreates these; they are gone for good: {pods}.", pods=_names(bare))
+def _cordon_notes(nodes: Sequence[Node], lasting: timedelta) -> list[str]:
+    notes: list[str] = [
+        sentence(
+            "{node} is already cordoned by {who}: that stays, also after an undo.",
+            node=node.metadata.name,
+            who=cordoned_by(node),
         )
-    if storing := [pod for pod in evicted if _has_local_storage(pod)]:
-        notes.append(sentence("Data in the emptyDir volumes of these is lost: {pods}.", pods=_names(storing)))
-    left = [reason for pod in pods if (reason := why_stays(pod))]
-    if left:
-        counts = [_left(left.count(reason), reason) for reason in dict.fromkeys(left)]
-        notes.append(sentence("These pods stay: {counts}.", counts=listed(counts)))
-    grace = max((pod["spec"].get("terminationGracePeriodSeconds") or 0 for pod in evicted), default=0)
-    if grace > 60:
+        for node in nodes
+        if node.spec.unschedulable
+    ]
+    if len(notes) < len(nodes):
         notes.append(
             sentence(
-                "A pod may take {grace} to end: its grace period is kept.",
-                grace=timedelta(seconds=grace),
+                "The lease ends in {lasting} with a reminder. Undoing this plan lifts the cordon, "
+                "but brings no pod back.",
+                lasting=lasting,
             )
         )
     return notes
 
 
-def _has_local_storage(pod: Mapping[str, Any]) -> bool:
-    """Whether it has a volume on the node's disk that ends with it; one in memory holds nothing that lasts."""
-    volumes: Sequence[Mapping[str, Any]] = pod["spec"].get("volumes") or ()
-    return any("emptyDir" in one and (one["emptyDir"] or {}).get("medium") != "Memory" for one in volumes)
-
-
-def _cordon_note(node: Node, lasting: timedelta) -> str:
-    name = node.metadata.name
-    if node.spec.unschedulable:
-        return sentence(
-            "{node} is already cordoned by {who}: that stays, also after an undo.",
-            node=name,
-            who=cordoned_by(node),
-        )
-    return sentence(
-        "The lease ends in {lasting} with a reminder. Undoing this plan lifts the cordon, "
-        "but brings no pod back.",
-        lasting=lasting,
-    )
-
-
-def _name(pod: Mapping[str, Any]) -> str:
-    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
-
-
-def _names(pods: Sequence[Mapping[str, Any]]) -> Sentence:
-    return listed(map(_name, pods), most=NAMED)
-
-
 DRAIN = Command(
     noun="node",
     verb="drain",
-    summary="Cordon a node and evict its pods, as disruption budgets allow.",
-    action=DrainNode,
+    summary="Cordon nodes and evict their pods, as disruption budgets allow.",
+    action=DrainNodes,
     parameters=(
-        click.Argument(["node"], type=NODE),
+        click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),
         reason_option("why, shown with the cordon"),
         lasting_option("how long the lease lasts; default: 4h, or the settings"),
         ask_owners_option(),
@@ -284,6 +163,8 @@ DRAIN = Command(
     example='node drain gpu-a04 --reason "replace GPU 3"',
     details=(
         sentence(
+            "Several nodes are one plan with one price: all are cordoned first, then what costs least is "
+            "evicted first, whichever node it is on. "
             "Pods of DaemonSets, static pods and finished pods stay. Pods without a controller "
             "and pods with emptyDir volumes are evicted too, and the preview names them. A pod "
             "whose disruption budget allows no disruption is tried again until it is gone, for "

@@ -20,7 +20,7 @@ from commands.core.context import CommandContext
 from commands.core.named_incident import open_incidents
 from commands.core.parameter_types import RACK
 from commands.execution.plan import Plan, PlanState
-from commands.gates.budget import nodes_taken_out
+from commands.gates.node_use import nodes_hit
 from commands.models import CordonLease
 from commands.node.cordon_state import state_of_cordon
 from commands.node.out_of_service import out_of_service
@@ -67,7 +67,7 @@ async def listing(action: ListNodes, context: CommandContext) -> Answer:
         running = await snapshot.rows(Plan).find(cluster=context.cluster.name, state=PlanState.RUNNING.value)
     leases = {one.node: one for one in rows}
     if action.out:
-        working = {node: plan for plan in running for node in nodes_taken_out(plan)}
+        working = {node: plan for plan in running for node in nodes_hit(plan)}
         found = out_of_service(inventory, leases, open_ones, context, working=working, rack=action.rack)
         return Answer(message=found)
     incidents: defaultdict[str, list[Incident]] = defaultdict(list)

@@ -10,9 +10,9 @@ from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import as_code, counted, listed, moment_words, sentence
-from commands.core.budgets import why_out
 from commands.core.context import CommandContext
-from commands.core.cordoned_nodes import AT, BY, against_uncordoning, annotations_of, cordon_reason
+from commands.core.cordoned_nodes import BY, against_uncordoning, annotations_of, cordon_reason
+from commands.core.nodes_out import out_since, taints_of_fault, why_out
 from commands.execution.plan import Plan
 from commands.models import CordonLease
 from commands.node.cordon_state import is_node_of
@@ -20,7 +20,6 @@ from commands.node.cordon_state import is_node_of
 SHOWN = 60
 NOT_KNOWN = sentence("not known")
 NO_PLANS: Mapping[str, Plan] = {}
-_UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 
 
 def out_of_service(
@@ -75,26 +74,7 @@ def _sorted_by(since: datetime | None) -> tuple[bool, float]:
 
 
 def _since(node: Node, lease: CordonLease | None) -> datetime | None:
-    if lease is not None:
-        return lease.since
-    if not node.spec.unschedulable:
-        return _not_ready_since(node)
-    written = annotations_of(node).get(AT, "")
-    try:
-        return datetime.fromisoformat(written) if written else _tainted_at(node)
-    except ValueError:  # somebody else wrote it
-        return _tainted_at(node)
-
-
-def _tainted_at(node: Node) -> datetime | None:
-    """Return when Kubernetes saw the cordon: it taints the node then."""
-    return next((one.time_added for one in node.spec.taints or () if one.key == _UNSCHEDULABLE), None)
-
-
-def _not_ready_since(node: Node) -> datetime | None:
-    return next(
-        (one.last_transition_time for one in node.status.conditions or () if one.type == "Ready"), None
-    )
+    return lease.since if lease is not None else out_since(node)
 
 
 def _whose(node: Node, lease: CordonLease | None) -> str:
@@ -106,9 +86,9 @@ def _whose(node: Node, lease: CordonLease | None) -> str:
 
 
 def _why(node: Node, lease: CordonLease | None) -> str:
-    ready = "" if is_node_ready(node) else sentence("not ready")
     if not node.spec.unschedulable:
-        return ready
+        return why_out(node)
+    ready = "" if is_node_ready(node) else sentence("not ready")
     reason = lease.reason if lease is not None else cordon_reason(node)
     return listed(filter(None, (reason or sentence("no reason is written on it"), ready)))
 
@@ -122,6 +102,9 @@ def what_it_waits_for(
 ) -> str:
     """Return what a node that is out of service waits for."""
     if not node.spec.unschedulable:
+        tainted = next(iter(taints_of_fault(node)), None) if is_node_ready(node) else None
+        if tainted is not None:
+            return sentence("the end of its taint {taint}", taint=tainted.key)
         return sentence("being ready again")
     if reason := against_uncordoning(node, incidents):
         return reason

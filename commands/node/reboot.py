@@ -19,7 +19,7 @@ from commands.execution.preconditions import Precondition
 from commands.execution.rights import Right
 from commands.execution.steps import Call, Patch, Step, Wait
 from commands.node.cordon_steps import ref_of_node
-from commands.node.drain import why_stays
+from commands.node.drain_pods import why_stays
 from commands.node.repair.refusals import refuse_control_plane
 
 BOOT_ID = ("status", "nodeInfo", "bootID")
@@ -125,6 +125,7 @@ def _steps(
         ),
         undo={"metadata": {part: before}},
         undo_text=sentence("take the request back from {node}", node=name),
+        disrupts=True,
     )
     taken_back = Patch(
         ref=ref,

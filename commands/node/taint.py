@@ -11,15 +11,15 @@ from collectors.facts.sentences import as_code, counted, listed, sentence
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import node_named, reader_of
+from commands.core.nodes_out import OUR_TAINTS as OURS
 from commands.core.parameter_types import NODE, reason_option
 from commands.core.request import ActorKind
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import in_order
 from commands.execution.preconditions import Precondition
 from commands.execution.steps import Patch
-from commands.node.drain import disruptions_of, why_stays
+from commands.node.drain_pods import disruptions_of, why_stays
 
-OURS = "yardmaster.io/taints"  # annotation: the taints that we set, as key:effect, separated by commas
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _TAINT = re.compile(
     r"(?P<key>(?:[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)"
@@ -81,7 +81,7 @@ async def taint(action: TaintNode, context: CommandContext) -> PlanDraft:
                 undo=sentence("remove the taint {taint} from {node}", taint=action.taint, node=action.node),
             )
         ),
-        disrupts=disruptions_of(pods, context.cluster.topology(), action.node),
+        disrupts=disruptions_of(pods, context.cluster.topology()),
         breaks=(
             (sentence("NoExecute ends pods at once: no disruption budget is asked"),)
             if new["effect"] == "NoExecute" and pods

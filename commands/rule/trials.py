@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from commands.execution.plan import Plan, PlanState
-from commands.gates.budget import nodes_put_back, nodes_taken_out
+from commands.gates.node_use import nodes_put_back, nodes_taken_out
 from commands.gates.remediation import Remediation, RemediationState
 
 WEEK = timedelta(days=7)

@@ -14,8 +14,8 @@ from commands.core.parameter_types import NODE, VOLUME, ask_owners_option, lasti
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Evict, Patch
 from commands.training.workload_steps import suspend_rights
+from commands.volume.fix_mounts import FIX
 from commands.volume.freeze import FreezeVolume, freeze
-from commands.volume.mend_mounts import MEND
 from commands.volume.thaw import ThawVolume, thaw
 from commands.volume.volume_list import LIST_VOLUMES
 from commands.volume.volume_names import unseen_notes, volume_named
@@ -136,5 +136,5 @@ COMMANDS = (
             "second writer destroys the file system. VolumeAttachments are never deleted."
         ),
     ),
-    MEND,
+    FIX,
 )

@@ -39,6 +39,8 @@ async def test_kills_lose_nothing_and_repeat_nothing(
         aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session,
     ):
         stage.slack.workspace.rate_limiter.strict = True  # a message a second
+        # What stays is sent once, and the run takes longer than the five minutes that are given otherwise.
+        stage.settings["receive"] = {"resolve_timeout": "1h"}
         url = listens_at_a_free_port(stage)
         sender = AlertSender(session=session, url=url, headers={"Authorization": f"Bearer {TOKEN}"})
         outside = Outside(stage=stage, sender=sender, random=random)

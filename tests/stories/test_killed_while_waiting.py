@@ -1,4 +1,4 @@
-"""`kill -9` while plans wait for a budget, a window, a second person: they wait on, and are done once."""
+"""`kill -9` while plans wait for a budget, a window, a second person, two owners: they wait on, and are done once."""
 
 import asyncio
 import signal

@@ -11,7 +11,7 @@ from tests.support.light import CHANNEL, Light, light
 
 CORDON = "node cordon gpu-a01 --reason fan"
 REFUSAL = "Only sre may run `node cordon`"
-NOT_NOW = "*Yardmaster cannot check who you are right now. Nothing was done: try again in a minute.*"
+NOT_NOW = "*Yardmaster cannot check who you are right now, so `{line}` was not run: try again in a minute.*"
 
 
 async def handled(stage: Light, count: int) -> None:
@@ -135,7 +135,7 @@ async def test_a_person_who_cannot_be_looked_up_has_no_rights_until_they_can(
             stage.slack.fail("users.info", failure, times=100)
         for line in (CORDON, "node list"):
             answer = await stage.asks("dana", line, "#random")
-            assert answer.said == NOT_NOW
+            assert answer.said == NOT_NOW.format(line=line)
         assert stage.slack.calls.count("users.info") >= 2 * attempts
         stage.slack.forgive()
         answer = await stage.asks("eli", "help")

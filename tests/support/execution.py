@@ -96,7 +96,7 @@ EFFECTS: Mapping[type[Step], tuple[tuple[str, str], ...]] = {
     Wait: (),
     Running: (),
     Record: (),
-    NodeJob: (("ADDED", "mend"), ("MODIFIED", "mend"), ("DELETED", "mend")),  # its controller ends it
+    NodeJob: (("ADDED", "fix"), ("MODIFIED", "fix"), ("DELETED", "fix")),  # its controller ends it
     Exec: (),
     Order: (("ADDED", "order"), ("MODIFIED", "obedient"), ("DELETED", "order")),  # its controller obeys it
     Call: (),
@@ -186,9 +186,9 @@ def furnished(kube: KubernetesLookalike) -> tuple[Step, ...]:
         record("leases", LEASE, text="record the lease", about=(cordon.leaves(),)),
         NodeJob(
             node=cordon.ref,
-            manifest=a_job("mend"),
-            script="mend",
-            description="run mend on gpu-a01",
+            manifest=a_job("fix"),
+            script="fix",
+            description="run fix on gpu-a01",
             start_within=5,
             run_within=5,
         ),

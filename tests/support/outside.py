@@ -150,9 +150,12 @@ class Outside:
             await asyncio.sleep(0.5)
 
     def _given_up(self, about: str) -> int:
-        """Return how often she read that a line was not answered, as the program stopped each time that it ran it."""
-        read = self.stage.slack.ephemerals("dana")
-        return sum("has not answered" in one.said and about in one.said for one in read)
+        """Return how often she read that a line was given up: its runs were stopped, or nobody could say who she is.
+
+        Slack answers only so many lookups a minute, and each new process makes them again.
+        """
+        read = [one.said for one in self.stage.slack.ephemerals("dana") if about in one.said]
+        return sum("has not answered" in said or "cannot check who you are" in said for said in read)
 
     async def comments(self) -> list[str]:
         """Return the comments of the silences, as an Alertmanager would show them; none while the program is away."""

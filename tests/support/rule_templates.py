@@ -52,13 +52,12 @@ def label_values(root: Path = ROOT) -> Mapping[tuple[str, str], str]:
 
 
 def action_labels(root: Path = ROOT) -> Mapping[str, str]:
-    """Return the labels of suggested actions that name no object, such as `List nodes`."""
+    """Return the labels of suggested actions, such as `List nodes` and `Cordon {name}`."""
     found: dict[str, str] = {}
     for place, name, text in _annotations(root):
         lines = [line for line in text.splitlines() if line.strip()] if name == "actions" else []
         for label in map(label_of, lines):
-            if not isinstance(label, Sentence):
-                found.setdefault(label, place)
+            found.setdefault(label.template if isinstance(label, Sentence) else label, place)
     return found
 
 

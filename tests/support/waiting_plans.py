@@ -7,12 +7,13 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 from alerts.cards.posted import CardKind, PostedCard
 from bot.store.sql_store import SqlStore
 from commands.execution.plan import Plan, PlanState
-from commands.models import AuditEntry
+from commands.models import AuditEntry, ReclaimRequest, ReclaimState
 from demo.lookalikes.slack.state.messages import Message
 from tests.support.light import ready_node
 from tests.support.light_stage import CHANNEL, Light
@@ -67,13 +68,17 @@ class Waiting:
 Act = Callable[[Waiting], Awaitable[None]]
 
 
+async def _nothing(_waiting: Waiting) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
     """One thing that plans wait for.
 
     `settings` it needs, and `after` it, what they are when it has ended. `begins`: what dana does until her line waits.
-    `ends`: what happens in the world then. `state`: of the plan meanwhile. `writes`: the writes of its plan that are no
-    dry runs, as method and the end of the path.
+    `meanwhile`: what happens while it waits, and does not end that. `ends`: what happens in the world then. `state`: of
+    the plan meanwhile. `writes`: the writes of its plan that are no dry runs, as method and the end of the path.
     """
 
     line: str
@@ -81,13 +86,10 @@ class Wait:
     writes: tuple[tuple[str, str], ...]
     begins: Act
     ends: Act
+    meanwhile: Act = _nothing  # what happens once it waits
     before: str = ""  # a line that is done first
     settings: Mapping[str, Any] = field(default_factory=dict)
     after: Mapping[str, Any] = field(default_factory=dict)
-
-
-async def _nothing(_waiting: Waiting) -> None:
-    return None
 
 
 async def _fills_the_budget(waiting: Waiting) -> None:
@@ -98,28 +100,65 @@ async def _frees_the_budget(waiting: Waiting) -> None:
     waiting.stage.kube.patch("nodes", "", "gpu-a02", {"spec": {"unschedulable": None}})
 
 
-async def _trains_on_b01(waiting: Waiting) -> None:
-    ready = {"nodeSelector": {"topology.kubernetes.io/rack": "rack-b"}, "restartPolicy": "Never"}
-    container = {"name": "main", "image": "train:1", "resources": {"limits": {"nvidia.com/gpu": "8"}}}
-    job = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "detr"},
-        "spec": {"template": {"spec": {**ready, "containers": [container]}}},
+async def _trains(waiting: Waiting, name: str, node: str, *, gpus: int = 8, owner: str = "") -> None:
+    """Start a training on a node, and wait until the bot sees it run."""
+    rack = f"rack-{node.partition('-')[2][0]}"
+    spec = {"nodeSelector": {"topology.kubernetes.io/rack": rack}, "restartPolicy": "Never"}
+    limits = {"limits": {"nvidia.com/gpu": str(gpus)}}
+    labels = {"training": name, "owner": owner} if owner else {}
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {**spec, "containers": [{"name": "main", "image": "train:1", "resources": limits}]},
     }
-    waiting.stage.kube.create(job, namespace="default")
+    job = {"metadata": {"name": name, "labels": labels}, "spec": {"template": template}}
+    waiting.stage.kube.create({"apiVersion": "batch/v1", "kind": "Job", **job}, namespace="default")
 
     def pods() -> list[Any]:
-        return [one for one in waiting.stage.kube.list("pods") if one["spec"].get("nodeName")]
+        found = waiting.stage.kube.list("pods")
+        return [
+            one
+            for one in found
+            if one["metadata"]["name"].startswith(f"{name}-") and one["spec"].get("nodeName")
+        ]
 
     (pod,) = await waiting.stage.until(pods)
     running = {"status": {"phase": "Running"}}
     waiting.stage.kube.patch("pods", "default", pod["metadata"]["name"], running, status=True)
 
     async def is_seen() -> bool:
-        return "default/detr" in (await waiting.stage.asks("dana", "node show gpu-b01")).said
+        return f"default/{name}" in (await waiting.stage.asks("dana", f"node show {node}")).said
 
     await until(is_seen, "the bot does not see the training")
+
+
+async def _trains_on_b01(waiting: Waiting) -> None:
+    await _trains(waiting, "detr", "gpu-b01")
+
+
+async def _train_on_d01(waiting: Waiting) -> None:
+    for owner, name in OWNERS.items():
+        await _trains(waiting, name, "gpu-d01", gpus=4, owner=owner)
+
+
+async def _lets_go_on(waiting: Waiting, owner: str) -> None:
+    """Press the owner's answer on the card of their request."""
+    card = await waiting.stage.card(f"may `default/{OWNERS[owner]}` be ended?")
+    await waiting.stage.slack.presses(owner, card, "Go on")
+    await waiting.stage.slack.until(lambda: waiting.stage.slack.envelopes[-1].acked, WAIT)
+
+
+async def _ana_agrees(waiting: Waiting) -> None:
+    await _lets_go_on(waiting, "ana")
+
+    async def is_stored() -> bool:
+        requests: list[ReclaimRequest] = await waiting.rows(ReclaimRequest)
+        return any(one.owner == "ana" and one.state is ReclaimState.AGREED for one in requests)
+
+    await until(is_stored, "the answer of ana is not stored")
+
+
+async def _pat_agrees(waiting: Waiting) -> None:
+    await _lets_go_on(waiting, "pat")
 
 
 async def _eli_confirms(waiting: Waiting) -> None:
@@ -128,6 +167,8 @@ async def _eli_confirms(waiting: Waiting) -> None:
 
 
 CORDON, UNCORDON, DRAIN = "node cordon gpu-a01", "node uncordon gpu-c01", "node drain gpu-b01"
+ASKING = "node drain gpu-d01 --ask-owners"
+OWNERS = {"ana": "bert", "pat": "vit"}  # and their trainings
 
 WAITS: Mapping[str, Wait] = {
     "a budget": Wait(
@@ -154,9 +195,21 @@ WAITS: Mapping[str, Wait] = {
     "a second person": Wait(
         line=DRAIN,
         state=PlanState.PROPOSED,
-        writes=(("PATCH", "/nodes/gpu-b01"), ("POST", "/eviction")),
+        writes=(("PATCH", "/nodes/gpu-b01"), ("POST", "/pods/detr-*/eviction")),
         begins=_trains_on_b01,
         ends=_eli_confirms,
+    ),
+    "two owners, of whom one has answered": Wait(
+        line=ASKING,
+        state=PlanState.WAITING,
+        writes=(
+            ("PATCH", "/nodes/gpu-d01"),
+            ("POST", "/pods/bert-*/eviction"),
+            ("POST", "/pods/vit-*/eviction"),
+        ),
+        begins=_train_on_d01,
+        meanwhile=_ana_agrees,
+        ends=_pat_agrees,
     ),
 }
 
@@ -165,6 +218,9 @@ WAITS: Mapping[str, Wait] = {
 async def waiting_on(stage: Light) -> AsyncGenerator[Waiting]:
     """`stage` must not run a bot of its own."""
     ready_node(stage.kube, "gpu-c01")
+    ready_node(stage.kube, "gpu-d01")
+    people = {name: f"slack:{stage.slack.id(name)}" for name in OWNERS}
+    stage.settings["commands"] = {**stage.settings.get("commands", {}), "owners": people}
     for wait in WAITS.values():
         stage.settings.update(wait.settings)
     stage.write_settings()
@@ -183,6 +239,7 @@ async def begin(waiting: Waiting) -> None:
         if wait.state is PlanState.WAITING:
             await waiting.confirm(wait.line)
         await _until(waiting, wait.line, wait.state)
+        await wait.meanwhile(waiting)
 
 
 async def _until(waiting: Waiting, line: str, state: PlanState) -> None:
@@ -250,7 +307,7 @@ async def faults(waiting: Waiting) -> list[str]:
         ]
         for method, path in wait.writes:
             sent = [one for one in waiting.stage.writes("") if not _is_dry_run_of_eviction(one.body)]
-            count = sum(one.method == method and one.path.endswith(path) for one in sent)
+            count = sum(one.method == method and fnmatchcase(one.path, f"*{path}") for one in sent)
             expected = 2 if path.rpartition("/")[2] in done_before else 1
             if count != expected:
                 found.append(f"{name}: {count} times {method} {path}")

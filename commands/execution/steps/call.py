@@ -4,6 +4,7 @@ import msgspec
 
 from collectors.facts.one_line import SENTENCE, one_line
 from collectors.facts.sentences import sentence
+from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffect, NodeEffects
 from commands.execution.object_refs import JsonValue, ObjectReader
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Unknown
@@ -31,6 +32,10 @@ class Call(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="call"
 
     def inverse(self, uid: str) -> None:
         return None
+
+    def on_nodes(self) -> NodeEffects:
+        """What a webhook about a node does is not known, so it is counted."""
+        return {self.ref.name: NodeEffect.DISRUPTED} if self.ref.kind == "Node" else NO_EFFECTS_ON_NODES
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:

@@ -5,6 +5,7 @@ from typing import Any
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
 from collectors.sources.kubernetes.api_status import KubernetesError
+from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffects
 from commands.execution.object_refs import JsonValue, ObjectReader, ObjectRef, ref_of
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Unknown, Waiting
@@ -49,6 +50,9 @@ class Create(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="creat
         ref = self.ref
         made = ObjectRef(api=ref.api, kind=ref.kind, name=ref.name, namespace=ref.namespace, uid=uid)
         return Delete(ref=made, description=sentence("delete {ref}, which this plan created", ref=str(ref)))
+
+    def on_nodes(self) -> NodeEffects:
+        return NO_EFFECTS_ON_NODES
 
     def namespaces(self) -> tuple[str, ...]:
         return namespaces_of_ref(self.ref)

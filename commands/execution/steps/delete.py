@@ -2,6 +2,7 @@
 
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
+from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffect, NodeEffects
 from commands.execution.object_refs import ObjectReader
 from commands.execution.object_state import ObjectState
 from commands.execution.rights import Right
@@ -20,6 +21,9 @@ class Delete(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="del
 
     def leaves(self) -> ObjectState:
         return ObjectState(ref=self.ref, is_gone=True)
+
+    def on_nodes(self) -> NodeEffects:
+        return {self.ref.name: NodeEffect.OUT} if self.ref.kind == "Node" else NO_EFFECTS_ON_NODES
 
     @classmethod
     def rights(

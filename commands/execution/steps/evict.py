@@ -4,6 +4,7 @@ import re
 
 from collectors.facts.sentences import said_by, sentence
 from collectors.sources.kubernetes.client import KubernetesError
+from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffects
 from commands.execution.object_refs import ObjectReader
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Waiting
@@ -30,6 +31,9 @@ class Evict(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="evic
 
     def inverse(self, uid: str) -> None:
         return None
+
+    def on_nodes(self) -> NodeEffects:
+        return NO_EFFECTS_ON_NODES
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:

@@ -5,6 +5,7 @@ from typing import Any
 from collectors.facts.one_line import printable
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
+from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffects
 from commands.execution.object_refs import ObjectReader
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Waiting
@@ -39,6 +40,9 @@ class Exec(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="exec"
 
     def inverse(self, uid: str) -> None:
         return None
+
+    def on_nodes(self) -> NodeEffects:
+        return NO_EFFECTS_ON_NODES
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:

@@ -10,6 +10,7 @@ from collectors.facts.sentences import said_by, sentence
 from commands.execution.job_log import last_line, log_of
 from commands.execution.job_runs import JobRun, JobRuns, JobRunState
 from commands.execution.job_state import JobEnd, has_begun, job_end_of, selector_of, why_not_begun
+from commands.execution.node_effects import NodeEffect, NodeEffects
 from commands.execution.object_refs import JsonValue, ObjectReader, ObjectRef, ref_of
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Unknown, Waiting
@@ -64,6 +65,10 @@ class NodeJob(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="node
 
     def inverse(self, uid: str) -> None:
         return None
+
+    def on_nodes(self) -> NodeEffects:
+        """Its node is disrupted, whatever the script: it runs there as root, or uses the node's GPUs."""
+        return {self.node.name: NodeEffect.DISRUPTED}
 
     def namespaces(self) -> tuple[str, ...]:
         return (self.job.namespace,)

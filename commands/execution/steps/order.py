@@ -2,6 +2,7 @@
 
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
+from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffects
 from commands.execution.object_refs import JsonValue, ObjectReader
 from commands.execution.preconditions import value_at
 from commands.execution.rights import Right
@@ -48,6 +49,9 @@ class Order(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="orde
             undo_text=self.description,
             seconds=self.seconds,
         )
+
+    def on_nodes(self) -> NodeEffects:
+        return NO_EFFECTS_ON_NODES
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:

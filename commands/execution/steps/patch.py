@@ -2,6 +2,7 @@
 
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
+from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffect, NodeEffects, effect_of_patch
 from commands.execution.object_refs import JsonValue, ObjectReader
 from commands.execution.object_state import ObjectState
 from commands.execution.preconditions import Precondition, contains, difference, facts_of
@@ -32,6 +33,7 @@ class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patc
     if_exists: bool = False
     back: Running | None = None  # what runs again after an undo
     undo_text: str = ""  # the undo's description
+    disrupts: bool = False  # its node: whoever watches it reboots it, for example
 
     def meaning(self) -> list[object]:
         return ["Patch", self.ref, self.subresource, timeless(self.body), self.requires]
@@ -61,6 +63,12 @@ class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patc
         return ObjectState(
             ref=self.ref, requires=made, subresource=self.subresource, if_exists=self.if_exists
         )
+
+    def on_nodes(self) -> NodeEffects:
+        if self.ref.kind != "Node":
+            return NO_EFFECTS_ON_NODES
+        found = effect_of_patch(self.body, self.undo) or (NodeEffect.DISRUPTED if self.disrupts else None)
+        return {self.ref.name: found} if found is not None else NO_EFFECTS_ON_NODES
 
     @classmethod
     def rights(

@@ -1,6 +1,7 @@
 """Record: put or delete a row of our own store, with the step that it records."""
 
 from collectors.facts.sentences import sentence
+from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffects
 from commands.execution.object_refs import JsonValue, ObjectReader
 from commands.execution.object_state import ObjectState
 from commands.execution.rights import Right
@@ -49,6 +50,9 @@ class Record(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="recor
             about=self.about_undone,
             about_undone=self.about,
         )
+
+    def on_nodes(self) -> NodeEffects:
+        return NO_EFFECTS_ON_NODES
 
     def namespaces(self) -> tuple[str, ...]:
         return self.scope

@@ -8,6 +8,7 @@ import msgspec
 from collectors.cluster.objects import Pod
 from collectors.facts.sentences import counted, listed, sentence
 from collectors.trainings.ranks import problem_of
+from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffects
 from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Waiting
@@ -37,6 +38,9 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
 
     def inverse(self, uid: str) -> None:
         return None
+
+    def on_nodes(self) -> NodeEffects:
+        return NO_EFFECTS_ON_NODES
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:

@@ -1,6 +1,7 @@
 """Scale: set a replica count through the scale subresource."""
 
 from collectors.facts.sentences import counted, sentence
+from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffects
 from commands.execution.object_refs import ObjectReader
 from commands.execution.object_state import ObjectState
 from commands.execution.preconditions import Precondition
@@ -47,6 +48,9 @@ class Scale(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="scal
     def leaves(self) -> ObjectState:
         is_so = Precondition(path=("spec", "replicas"), equals=self.replicas)
         return ObjectState(ref=self.ref, requires=(is_so,), subresource="scale")
+
+    def on_nodes(self) -> NodeEffects:
+        return NO_EFFECTS_ON_NODES
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:

@@ -10,6 +10,7 @@ from collectors.facts.results import SourceError
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.hooks import Hooks, NoHooks
 from commands.execution.job_runs import JobRuns
+from commands.execution.node_effects import NodeEffects
 from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.execution.object_state import ObjectState, name_of
 from commands.execution.rights import Right
@@ -17,7 +18,16 @@ from commands.execution.step_outcomes import Outcome
 
 T = TypeVar("T")
 
-PARTS = ("meaning", "inverse", "namespaces", "rights", "dry_run", "apply", "observe")  # of every kind
+PARTS = (
+    "meaning",
+    "inverse",
+    "on_nodes",
+    "namespaces",
+    "rights",
+    "dry_run",
+    "apply",
+    "observe",
+)  # of every kind
 LIMIT = 38.0  # seconds that a step is tried, unless its kind has another limit
 
 
@@ -119,6 +129,13 @@ class StepKind(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def leaves(self) -> ObjectState | None:
         """Return how the object is once the step is done, for a row that speaks of it. None: nothing can be said."""
         return None
+
+    def on_nodes(self) -> NodeEffects:
+        """Return which nodes the step takes out of service, disrupts or puts back: budgets count that.
+
+        What ends pods is no matter of budgets: the plan's disruptions say it.
+        """
+        raise NotImplementedError
 
     def namespaces(self) -> tuple[str, ...]:
         """Return the namespaces in which the actor must be allowed to run the command."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 from collectors.facts.sentences import sentence
+from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffects
 from commands.execution.object_refs import JsonValue, ObjectReader
 from commands.execution.preconditions import value_at
 from commands.execution.rights import Right
@@ -33,6 +34,9 @@ class Wait(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="wait"
 
     def inverse(self, uid: str) -> None:
         return None
+
+    def on_nodes(self) -> NodeEffects:
+        return NO_EFFECTS_ON_NODES
 
     @classmethod
     def rights(cls, group: str, *resources: str, namespace: str = "") -> tuple[Right, ...]:

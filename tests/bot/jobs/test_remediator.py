@@ -23,7 +23,8 @@ from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
-from commands.core.budgets import Budgets, Pool
+from commands.core.budget_pictures import Pool
+from commands.core.budgets import Budgets
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.pipeline import Pipeline

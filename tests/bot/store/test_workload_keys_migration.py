@@ -145,6 +145,7 @@ async def file(tmp_path: Path) -> Path:
             ("incidents", "parent"),
             ("incidents", "unanswered_since"),
             ("leases", "remind_at"),
+            ("plans", "ended_at"),
             ("reclaim_requests", "for_plan"),
             ("reclaim_requests", "look_at"),
             ("reclaim_requests", "remind_at"),

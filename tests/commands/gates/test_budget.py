@@ -1,18 +1,26 @@
 """Budgets: what counts as out of service, which budgets a plan falls under, and when it exceeds one."""
 
-from commands.gates.budget import Budget, BudgetNode, BudgetScope, BudgetUse, budget_uses
+from datetime import UTC, datetime
+
+from commands.gates.budget import Budget, BudgetScope, BudgetUse, budget_uses
+from commands.gates.picture import BudgetNode, picture_of
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 NODES = [
     *(BudgetNode(name=f"a{number}", pool="a100", rack=f"r{number % 2}") for number in range(1, 5)),
     BudgetNode(name="a5", pool="a100", rack="r1", out="cordoned by eli"),
-    BudgetNode(name="h1", pool="h100", rack="r0"),
+    BudgetNode(name="h1", pool="h100", rack="r0", teams=frozenset({"vision", "speech"})),
+    BudgetNode(name="h2", pool="h100", rack="r9", teams=frozenset({"vision"}), is_lately=True),
+    BudgetNode(name="h3", pool="h100", rack="r9", out="not ready", teams=frozenset({"vision"})),
 ]
 
 
 def uses(
     *budgets: Budget, taken: tuple[str, ...], recent: tuple[str, ...] = (), is_automation: bool = False
 ) -> tuple[BudgetUse, ...]:
-    return budget_uses(taken, NODES, budgets, cluster="prod-a", recent=recent, is_automation=is_automation)
+    picture = picture_of("prod-a", NODES, NOON, soon={}, lately=recent)
+    return budget_uses(taken, picture, budgets, is_automation=is_automation)
 
 
 def test_nodes_out_of_service_count_whoever_made_them_so() -> None:
@@ -53,12 +61,12 @@ def test_patterns_and_clusters_choose_the_place() -> None:
 
 
 def test_what_was_taken_out_in_the_last_hour_counts_though_it_is_back() -> None:
-    three = Budget(scope=BudgetScope.CLUSTER, per_hour=3)
+    three = Budget(scope=BudgetScope.CLUSTER, per_hour=4)
     (use,) = uses(three, taken=("a1",), recent=("a2", "a3"))
     assert not use.is_over
     (use,) = uses(three, taken=("a1",), recent=("a2", "a3", "h1"))
     assert use.is_over
-    assert "3 of 3 nodes taken out in the last hour" in str(use.said)
+    assert "4 of 4 nodes disrupted in the last hour" in str(use.said)
     (use,) = uses(three, taken=("a2",), recent=("a2", "a3", "h1"))
     assert not use.is_over, "a2 is counted once"
 
@@ -70,6 +78,23 @@ def test_a_budget_of_the_settings_takes_the_place_of_that_of_automation() -> Non
 
 def test_automation_is_limited_where_nothing_else_says_so_and_people_are_not() -> None:
     assert uses(taken=("h1",)) == ()
-    (free,) = uses(taken=("h1",), is_automation=True)
     (taken,) = uses(taken=("a1",), is_automation=True)
-    assert (free.is_over, taken.is_over) == (False, True)
+    assert taken.is_over, "a5 is out"
+
+
+def test_a_budget_of_a_team_counts_the_nodes_on_which_it_has_work() -> None:
+    one = Budget(scope=BudgetScope.TEAM, of="vision", nodes=1)
+    (use,) = uses(one, taken=("h1",))
+    assert use.is_over
+    assert str(use.said) == (
+        "Budget of team vision: 1 of 1 node out of service (h3: not ready); this adds 1."
+    )
+    assert uses(one, taken=("a1",)) == (), "it has no work there"
+    both = uses(Budget(scope=BudgetScope.TEAM, nodes=1), taken=("h1",))
+    assert [(use.name, use.is_over) for use in both] == [("speech", False), ("vision", True)]
+
+
+def test_what_the_cluster_shows_as_disrupted_lately_counts_without_a_plan() -> None:
+    (use,) = uses(Budget(scope=BudgetScope.POOL, of="h100", per_hour=1), taken=("h1",))
+    assert use.in_last_hour == 1, "h2 came back within the hour"
+    assert use.is_over

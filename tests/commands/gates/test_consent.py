@@ -80,3 +80,14 @@ def test_a_checkpoint_that_is_waited_for_has_no_known_end() -> None:
 def test_what_nobody_was_asked_about_does_not_end() -> None:
     verdict = consent_verdict([DETR, BERT], [request(ReclaimState.AGREED)], NOON, silence_agrees=True)
     assert (verdict.is_final, str(verdict.reason)) == (True, "the owner of speech/bert was not asked")
+
+
+def test_one_answer_is_about_all_of_an_owners_trainings_and_is_waited_for_once() -> None:
+    vit = replace(DETR, name="vision/Job/vit", shown="vision/vit")
+    both = request(ReclaimState.ASKED, also=(vit.name,))
+    verdict = consent_verdict([DETR, vit], [both], NOON, silence_agrees=False)
+    assert str(verdict.reason).count("ana may answer") == 1
+    agreed = replace(both, state=ReclaimState.AGREED)
+    assert not consent_verdict([DETR, vit], [agreed], NOON, silence_agrees=False).holds
+    kept = replace(both, state=ReclaimState.KEPT)
+    assert consent_verdict([DETR, vit], [kept], NOON, silence_agrees=False).is_final

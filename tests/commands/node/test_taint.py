@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from commands.core.grant import Grant
+from commands.core.nodes_out import OUR_TAINTS as OURS
 from commands.core.permissions import Permissions
 from commands.execution.plan import PlanState, Risk
-from commands.node.taint import OURS
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import EVERYTHING, RECLAIM, Yard, lookalike_with, yard_before
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commands.core.budgets import Budgets, Pool
+from commands.core.budget_pictures import Pool
+from commands.core.budgets import Budgets
 from commands.execution.executor import PlanExecutor
 from commands.gates.budget import Budget, BudgetScope
 from tests.support.yard import CLUSTER, Yard, yard_on
@@ -25,7 +26,7 @@ async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
             pools={"a": Pool()},
         )
         yard.pipeline = replace(yard.pipeline, budgets=budgets)
-        yard.executor = PlanExecutor(yard.store, {CLUSTER: yard.writer}, yard.clock, gate=budgets)
+        yard.executor = PlanExecutor(yard.store, {CLUSTER: yard.writer}, yard.clock, gate=yard.pipeline.gate)
         yield yard
 
 
@@ -39,7 +40,7 @@ async def test_it_lists_what_waits_and_leaves_out_what_is_over_or_late(yard: Yar
     assert not any(line.startswith(f"{done.id} |") for line in lines)
     (held,) = [line for line in lines if line.startswith(f"{waiting.id} |")]
     assert held.startswith(
-        f"{waiting.id} | Cordon gpu-a02 | dana | waiting | 5 min | Budget of pool a: 1 of 1"
+        f"{waiting.id} | Cordon gpu-a02 | dana | waiting | 5 min | budget | Budget of pool a: 1 of 1"
     )
     (asked,) = [line for line in lines if line.startswith(f"{proposed.id} |")]
     assert asked.endswith("a confirmation")

@@ -23,7 +23,8 @@ async def test_a_plan_is_run_although_an_older_row_cannot_be_decoded(tmp_path: P
         await unit.rows(Plan).put(plan)
     with sqlite3.connect(tmp_path / "yard.db") as raw:
         raw.execute(
-            "INSERT INTO plans SELECT 'p0', 0, cluster, state, incident, actor, over_at, '{}' FROM plans"
+            "INSERT INTO plans (id, seq, cluster, state, incident, actor, ended_at, over_at, document) "
+            "SELECT 'p0', 0, cluster, state, incident, actor, ended_at, over_at, '{}' FROM plans"
         )
     raw.close()
     runner = PlanRunner(store, executor(store, SimpleNamespace()), channel="C_GPU")  # type: ignore[arg-type]

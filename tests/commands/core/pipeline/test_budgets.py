@@ -10,18 +10,23 @@ from pathlib import Path
 import pytest
 
 from bot.jobs.plan_runner import PlanRunner
-from commands.core.budgets import Budgets, Pool
+from commands.core.budget_pictures import Pool
+from commands.core.budgets import Budgets
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.request import Actor
 from commands.execution.executor import PlanExecutor
-from commands.execution.plan import Plan, PlanState, Risk, StepRecord, StepState
-from commands.execution.plan_gate import HELD_AT_MOST
+from commands.execution.object_refs import ObjectRef
+from commands.execution.plan import GateName, Plan, PlanState, Risk, Stage, StepRecord, StepState
+from commands.execution.plan_gate import HELD_AT_MOST, Gates
 from commands.execution.preview import card_of
+from commands.execution.steps import NodeJob
 from commands.gates.budget import Budget, BudgetScope
 from commands.models import AuditEntry
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.counting_store import CountingStore
 from tests.support.drained import until
+from tests.support.execution import a_job
 from tests.support.yard import CLUSTER, Yard, a_node_tree, lookalike_with, text_of, yard_before
 
 ELI = Actor(id="U_ELI", name="eli", teams=frozenset({"sre"}))
@@ -51,7 +56,7 @@ async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]
 
 
 def executor_of(yard: Yard, budgets: Budgets) -> PlanExecutor:
-    return PlanExecutor(yard.store, {CLUSTER: yard.writer}, yard.clock, gate=budgets)
+    return PlanExecutor(yard.store, {CLUSTER: yard.writer}, yard.clock, gate=Gates((budgets,)))
 
 
 async def stored(yard: Yard, id: str) -> Plan:
@@ -274,3 +279,168 @@ async def test_a_plan_that_waits_is_cancelled_by_a_person_or_after_four_hours(ya
     late = await yard.executor.execute(second)
     assert late.state is PlanState.CANCELLED
     assert "it was held back for 4 h, and nothing was done: Budget of pool a" in late.error
+
+
+async def test_a_repair_counts_as_out_while_it_runs_and_as_disrupted_for_an_hour(yard: Yard) -> None:
+    repair = await a_running_repair(yard, NODES[0])
+    await cordon(yard, *NODES[1:4])
+    shown = await yard.say(f"node cordon {NODES[5]}")
+    assert "4 of 5 nodes out of service" in shown
+    assert f"{NODES[0]}: plan {repair.id} of dana works on it" in shown
+    async with yard.store.unit() as unit:
+        await unit.rows(Plan).put(replace(repair, state=PlanState.DONE, ended_at=yard.clock.now()))
+    assert "3 of 5 nodes out of service" in await yard.say(f"node cordon {NODES[5]}"), "its node is back"
+
+    hourly = (Budget(scope=BudgetScope.POOL, of="a", per_hour=4),)
+    limited_to(yard, hourly)
+    assert "4 of 4 nodes disrupted in the last hour" in await yard.say(f"node cordon {NODES[5]}")
+    assert "4 of 4 nodes disrupted" not in await yard.say(f"node cordon {NODES[0]}"), "it is one of them"
+
+
+async def test_a_repair_waits_for_its_budget_as_a_cordon_does(yard: Yard) -> None:
+    await cordon(yard, *NODES[:5])
+    waiting = await yard.confirmed(await yard.plan(f"node cordon {NODES[5]}"))
+    (step,) = repair_steps(NODES[5])
+    async with yard.store.unit() as unit:
+        await unit.rows(Plan).put(replace(waiting, stages=(Stage(steps=(step,)),)))
+    held = await yard.executor.execute(await stored(yard, waiting.id))
+    assert held.state is PlanState.WAITING
+    assert held.gates == (GateName.BUDGET,)
+    assert "Budget of pool a: 5 of 5" in held.held
+
+
+def limited_to(yard: Yard, budgets: tuple[Budget, ...]) -> None:
+    before = yard.pipeline.budgets
+    assert before is not None
+    yard.pipeline = replace(yard.pipeline, budgets=replace(before, budgets=budgets))
+
+
+def repair_steps(node: str) -> tuple[NodeJob, ...]:
+    return (
+        NodeJob(
+            node=ObjectRef(api="v1", kind="Node", name=node),
+            manifest=a_job("mend"),
+            script="mend",
+            description="run mend",
+        ),
+    )
+
+
+async def a_running_repair(yard: Yard, node: str) -> Plan:
+    plan = await yard.plan(f"node cordon {node}")
+    running = replace(plan, state=PlanState.RUNNING, stages=(Stage(steps=repair_steps(node)),))
+    async with yard.store.unit() as unit:
+        await unit.rows(Plan).put(running)
+    return running
+
+
+async def test_more_ended_plans_than_anyone_reads_hide_no_cordon_of_the_last_hour(yard: Yard) -> None:
+    hourly = (Budget(scope=BudgetScope.POOL, of="a", per_hour=1),)
+    limited_to(yard, hourly)
+    done = await yard.do(f"node cordon {NODES[0]}")
+    async with yard.store.unit() as unit:
+        for number in range(250):
+            idle = replace(done, id=f"idle{number}", stages=(), state=PlanState.DONE)
+            await unit.rows(Plan).put(idle)
+    assert "1 of 1 node disrupted in the last hour" in await yard.say(f"node cordon {NODES[1]}")
+
+
+async def test_taints_of_a_fault_count_and_those_that_a_node_has_for_good_do_not(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    taint(kube, NODES[0], "node.kubernetes.io/disk-pressure")
+    taint(kube, NODES[1], "nvidia.com/gpu")
+    await yard.do(f"node taint {NODES[2]} gpu=broken:NoSchedule")
+    await yard.seen(lambda: all(yard.cluster.inventory().nodes[name].spec.taints for name in NODES[:3]))
+    shown = await yard.say(f"node cordon {NODES[5]}")
+    assert "2 of 5 nodes out of service" in shown
+    assert f"{NODES[0]}: tainted node.kubernetes.io/disk-pressure:NoSchedule" in shown
+    assert f"{NODES[2]}: tainted gpu:NoSchedule" in shown
+    out = await yard.say("node list --out")
+    assert f"{NODES[0]} | not known | nobody's | tainted node.kubernetes.io/disk-pressure:NoSchedule" in out
+
+
+def taint(kube: KubernetesLookalike, node: str, key: str) -> None:
+    kube.patch("Node", "", node, {"spec": {"taints": [{"key": key, "effect": "NoSchedule"}]}})
+
+
+async def test_a_taint_of_ours_is_under_the_budget_too(yard: Yard) -> None:
+    await cordon(yard, *NODES[:5])
+    plan = await yard.confirmed(await yard.plan(f"node taint {NODES[5]} gpu=broken:NoSchedule"))
+    assert (await yard.executor.execute(plan)).state is PlanState.WAITING
+
+
+async def test_small_plans_do_not_starve_a_large_one_that_waits_longer(yard: Yard) -> None:
+    await cordon(yard, *NODES[:4])
+    large = await waits_for(yard, NODES[10], NODES[11])
+    small = await waits_for(yard, NODES[12])
+    assert "1 more" not in small.held
+    assert f"plan {large.id} of dana waits longer for pool a, and goes first" in small.held
+    assert "waits longer" in text_of(card_of(small, await yard.records(small)))
+    listed = (await yard.say("plan list")).splitlines()
+    (line,) = [one for one in listed if one.startswith(f"{small.id} |")]
+    assert "| budget | plan" in line
+
+    yard.clock.move(timedelta(minutes=2))
+    await yard.do(f"node uncordon {NODES[0]}")
+    await is_out(yard, NODES[0], out=False)
+    free = await yard.executor.let_go([small, large])
+    assert [plan.id for plan in free] == [large.id], "there is room for two, and the small one waits on"
+    now_waits = await stored(yard, small.id)
+    assert f"plan {large.id} of dana has it" in now_waits.held
+
+
+async def test_a_plan_that_never_fits_keeps_nobody_waiting(yard: Yard) -> None:
+    await cordon(yard, *NODES[:4])
+    await waits_for(yard, *NODES[10:16])
+    plan = await yard.confirmed(await yard.plan(f"node cordon {NODES[20]}"))
+    assert (await yard.executor.execute(plan)).state is PlanState.DONE
+
+
+async def waits_for(yard: Yard, *nodes: str) -> Plan:
+    """Return a plan that cordons all these nodes, and waits."""
+    parts = [await yard.plan(f"node cordon {node}") for node in nodes]
+    plan = await yard.confirmed(parts[0])
+    steps = tuple(step for part in parts for step in part.steps)
+    async with yard.store.unit() as unit:
+        await unit.rows(Plan).put(replace(plan, stages=(Stage(steps=steps),)))
+    yard.clock.move(timedelta(seconds=1))
+    held = await yard.executor.execute(await stored(yard, plan.id))
+    assert held.state is PlanState.WAITING, held.error
+    return held
+
+
+@pytest.mark.parametrize("many", [200])
+async def test_all_plans_that_wait_are_judged_by_one_look_however_many_there_are(
+    yard: Yard, many: int
+) -> None:
+    held = await held_back(yard, f"node cordon {NODES[5]}")
+    counting = CountingStore(yard.store)
+    executor = PlanExecutor(counting, {CLUSTER: yard.writer}, yard.clock, gate=yard.pipeline.gate)
+
+    async def reads(plans: list[Plan]) -> int:
+        async with yard.store.unit() as unit:
+            for plan in plans:
+                await unit.rows(Plan).put(plan)
+        assert await executor.let_go(plans) == []
+        counting.start_again()
+        assert await executor.let_go(plans) == [], "nothing has changed"
+        assert counting.units == 0, "so nothing is written"
+        return counting.reads
+
+    one = await reads([held])
+    stages = [(await yard.plan(f"node cordon {node}")).stages for node in NODES[6:]]
+    plans = [replace(held, id=f"w{one}", stages=stages[one % len(stages)]) for one in range(many)]
+    assert await reads([held, *plans]) == one
+    assert one <= 6
+    async with yard.store.unit() as unit:
+        found = await unit.rows(Plan).get_all([plan.id for plan in plans])
+    assert all(plan.state is PlanState.WAITING and plan.held for plan in found.values())
+
+    yard.clock.move(timedelta(minutes=2))
+    await yard.do(f"node uncordon {NODES[0]}")
+    await is_out(yard, NODES[0], out=False)
+    counting.start_again()
+    free = await executor.let_go([held, *plans])
+    assert [plan.id for plan in free] == [held.id], "one place is free, and the oldest gets it"
+    assert counting.reads <= 2 * one + many, "each audit entry is looked up once"

@@ -1,6 +1,7 @@
 """Plans that ask owners: who is asked, what waits, what each answer does, and who cannot answer for them."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -272,3 +273,51 @@ async def test_it_waits_on_through_three_processes_and_goes_on_once(
     assert kube.get("jobs", "vision", "detr") is None
     async with yard.store.unit() as unit:
         assert len(await unit.rows(ReclaimRequest).find()) == 1
+
+
+async def test_an_owner_of_several_trainings_gets_one_message_about_all_of_them(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    await another_training(yard, kube, "vit")
+    plan, request = await waiting(yard, "node drain gpu-a01 --ask-owners")
+    assert sorted(one.rpartition("/")[2] for one in request.trainings) == ["detr", "vit"]
+    card = await yard.say(f"gpu request {request.id}", ANA)
+    assert "ana: may vision/detr, vision/vit be ended?" in card
+    assert card.count("GPU-hours since its last checkpoint unknown") == 2, "what is at stake of each"
+    assert plan.held.count("ana may answer") == 1
+
+    await yard.say(f"gpu agree {request.id} --after-checkpoint", ANA)
+    answered = yard.clock.now()
+    yard.clock.move(timedelta(minutes=9))
+    fresh = (answered + timedelta(minutes=5)).timestamp()
+    yard.prometheus.say("checkpoint", "detr", samples=[({}, fresh)])
+    await watched(yard, await request_of(yard, plan))
+    assert (await again(yard, plan)).state is PlanState.WAITING, "vit has written none"
+    yard.prometheus.say("checkpoint", "vit", samples=[({}, fresh)])
+    await watched(yard, await request_of(yard, plan))
+    assert (await request_of(yard, plan)).state is ReclaimState.AGREED
+
+
+async def test_one_of_an_owners_trainings_that_has_ended_leaves_the_question_about_the_others(
+    yard: Yard, kube: KubernetesLookalike
+) -> None:
+    await another_training(yard, kube, "vit")
+    plan, request = await waiting(yard, "node drain gpu-a01 --ask-owners")
+    kube.delete("jobs", "vision", "vit")
+    await yard.seen(lambda: len(yard.cluster.trainings()) == 1)
+    await watched(yard, request)
+    assert (await request_of(yard, plan)).state is ReclaimState.ASKED
+    kube.delete("jobs", "vision", "detr")
+    await yard.seen(lambda: not yard.cluster.trainings())
+    await watched(yard, request)
+    assert (await request_of(yard, plan)).state is ReclaimState.VOID
+
+
+async def another_training(yard: Yard, kube: KubernetesLookalike, name: str) -> None:
+    """Start another training of ana beside the first one."""
+    text = json.dumps(JOB).replace("detr", name)
+    kube.create(json.loads(text))
+    await yard.seen(lambda: len(yard.cluster.inventory().pods_on("gpu-a01")) == 2)
+    for pod in kube.list("pods", "vision"):
+        kube.patch("pods", "vision", pod["metadata"]["name"], {"status": {"phase": "Running"}}, status=True)
+    await yard.seen(lambda: sum(has_running(one) for one in yard.cluster.trainings()) == 2)

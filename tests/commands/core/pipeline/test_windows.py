@@ -1,6 +1,6 @@
 """Plans and windows: waiting for the end of one, also over a crash, and stopping between two stages."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -11,8 +11,8 @@ from alerts.store import StoreSnapshot
 from alerts.time_intervals import TimeInterval, read_period
 from commands.core.windows import WindowGate
 from commands.execution.executor import PlanExecutor
-from commands.execution.plan import Plan, PlanState, Stage, StepState
-from commands.execution.plan_gate import LETS_GO, GateVerdict
+from commands.execution.plan import GateName, Plan, PlanState, Stage, StepState
+from commands.execution.plan_gate import LETS_GO, GateVerdict, PlanJudge
 from commands.gates.window import PlannedWindow
 from tests.support.yard import CLUSTER, Yard, yard_on
 
@@ -69,8 +69,13 @@ async def test_a_plan_that_does_not_wait_for_a_window_says_so_and_not_that_it_go
 class Shuts:
     """A gate that shuts once the plan has begun."""
 
-    async def __call__(self, plan: Plan, _rows: StoreSnapshot) -> GateVerdict:
-        return GateVerdict(reason="its source is blind") if plan.state is PlanState.RUNNING else LETS_GO
+    name = GateName.RULE
+
+    async def look(
+        self, _plans: Sequence[Plan], _rows: StoreSnapshot, *, held: Collection[str] = ()
+    ) -> PlanJudge:
+        blind = GateVerdict(reason="its source is blind")
+        return lambda plan: blind if plan.state is PlanState.RUNNING else LETS_GO
 
 
 async def test_a_gate_that_shuts_stops_a_plan_before_its_next_stage(yard: Yard) -> None:

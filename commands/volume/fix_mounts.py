@@ -1,4 +1,4 @@
-"""`volume mend-mounts`: let the unmounts of the host reach pods that mount its root, through their owner."""
+"""`volume fix-mounts`: let the unmounts of the host reach pods that mount its root, through their owner."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,11 +26,11 @@ _APIS = {"DaemonSet": "apps/v1", "Deployment": "apps/v1", "StatefulSet": "apps/v
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MendMounts:
+class FixMounts:
     pod: str
 
 
-async def mend(action: MendMounts, context: CommandContext) -> PlanDraft:
+async def fix(action: FixMounts, context: CommandContext) -> PlanDraft:
     """Plan to patch the template of the pod's owner. Raises UnusableError where something else has the last word."""
     inventory = context.cluster.inventory()
     pod = _pod_of(action.pod, inventory)
@@ -48,7 +48,7 @@ async def mend(action: MendMounts, context: CommandContext) -> PlanDraft:
     found = await reader_of(context).read(ref)
     if found is None:
         raise UnusableError(sentence("{object} is gone.", object=str(ref)))
-    changed, names = _mended(found["spec"]["template"]["spec"])
+    changed, names = _fixed(found["spec"]["template"]["spec"])
     if not names:
         return PlanDraft(
             title="",
@@ -113,7 +113,7 @@ def _pod_of(name: str, inventory: Inventory) -> Pod:
     return pod_named(name, inventory)
 
 
-def _mended(spec: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _fixed(spec: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return the lists of containers with the mounts changed, whole, as a merge patch has them; and those mounts."""
     volumes = {
         one["name"]
@@ -140,16 +140,16 @@ def _mended(spec: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     return changed, names
 
 
-MEND: Command[MendMounts] = Command(
+FIX: Command[FixMounts] = Command(
     noun="volume",
-    verb="mend-mounts",
+    verb="fix-mounts",
     summary="Let what the host unmounts be unmounted in the pods that mount its root.",
-    action=MendMounts,
+    action=FixMounts,
     parameters=(click.Argument(["pod"], type=POD, metavar="POD"),),
-    plan=mend,
+    plan=fix,
     rights=Patch.rights("apps", "daemonsets", "deployments", "statefulsets"),
     relieves=("HostRootMountPrivate",),
-    example="volume mend-mounts monitoring/node-exporter",
+    example="volume fix-mounts monitoring/node-exporter",
     details=(
         "The pod is named, or its DaemonSet as `namespace/name`. Its owner gets `mountPropagation: HostToContainer` on "
         "the mounts of the host's paths below which volumes are mounted, and replaces its pods. Where Helm, Argo CD or "

@@ -1,4 +1,4 @@
-"""`volume mend-mounts`: the owner of an exporter is patched, unless Helm or GitOps has the last word."""
+"""`volume fix-mounts`: the owner of an exporter is patched, unless Helm or GitOps has the last word."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -63,10 +63,10 @@ def mounts(kube: KubernetesLookalike) -> list[Any]:
 
 async def test_the_owner_is_patched_and_undo_sets_it_back(kube: KubernetesLookalike, yard: Yard) -> None:
     await add_exporter(kube, yard)
-    over = await yard.do("volume mend-mounts monitoring/exporter")
+    over = await yard.do("volume fix-mounts monitoring/exporter")
     assert over.state is PlanState.DONE, over.error
     assert mounts(kube) == ["HostToContainer", ""]
-    assert "reaches all containers" in await yard.say("volume mend-mounts monitoring/exporter")
+    assert "reaches all containers" in await yard.say("volume fix-mounts monitoring/exporter")
     undone = await yard.do(f"plan undo {over.id}")
     assert undone.state is PlanState.DONE, undone.error
     assert mounts(kube) == ["", ""]
@@ -88,7 +88,7 @@ async def test_where_something_else_has_the_last_word_the_value_is_named(
     kube: KubernetesLookalike, yard: Yard, meta: dict[str, Any], owner: str
 ) -> None:
     await add_exporter(kube, yard, propagation="None", **meta)
-    reply = await yard.say("volume mend-mounts monitoring/exporter")
+    reply = await yard.say("volume fix-mounts monitoring/exporter")
     assert owner in reply
     assert "mountPropagation: HostToContainer" in reply
     assert "main/root" in reply
@@ -97,7 +97,7 @@ async def test_where_something_else_has_the_last_word_the_value_is_named(
 
 async def test_another_change_in_between_is_not_overwritten(kube: KubernetesLookalike, yard: Yard) -> None:
     await add_exporter(kube, yard)
-    stored = await yard.confirmed(await yard.plan("volume mend-mounts monitoring/exporter"))
+    stored = await yard.confirmed(await yard.plan("volume fix-mounts monitoring/exporter"))
     kube.patch(
         "daemonsets",
         "monitoring",
@@ -120,5 +120,5 @@ async def test_a_pod_of_nobody_is_answered_in_words(kube: KubernetesLookalike, y
     )
     await yard.seen(lambda: "monitoring/debug" in yard.cluster.inventory().pods)
     assert "is not made from a template that Yardmaster can change" in await yard.say(
-        "volume mend-mounts debug"
+        "volume fix-mounts debug"
     )

@@ -1,0 +1,119 @@
+"""Pictures for budgets: read from the cluster's cache, and from the plans in progress and of the last hour."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
+
+from alerts.store import Between, StoreSnapshot
+from collectors.cluster.objects import Node
+from collectors.facts.name_patterns import fits_any
+from collectors.facts.sentences import sentence
+from collectors.facts.topology import Topology
+from commands.core.context import Cluster
+from commands.core.nodes_out import was_disrupted_lately, why_out
+from commands.execution.node_effects import NodeEffect
+from commands.execution.plan import OVER, GateName, Plan, PlanState, StepRecord, StepState
+from commands.gates.budget import HOUR
+from commands.gates.node_use import nodes_hit, nodes_with
+from commands.gates.picture import BudgetNode, BudgetPicture, picture_of
+
+CACHE_DELAY = timedelta(minutes=1)  # until the cache surely shows what a plan that is done has cordoned
+_BEGUN = (StepState.RUNNING, StepState.DONE, StepState.UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """A named part of the nodes. All are patterns; a node with one of these names and all labels is in it."""
+
+    names: tuple[str, ...] = ("*",)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def has(self, node: Node) -> bool:
+        labels = node.metadata.labels or {}
+        return fits_any(node.metadata.name, self.names) and all(
+            fnmatchcase(labels.get(key, ""), value) for key, value in self.labels.items()
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hit:
+    """A plan that is in progress, or was in the last hour. `begun`: its steps that began; None for all."""
+
+    plan: Plan
+    begun: frozenset[int] | None
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        return nodes_with(self.plan, NodeEffect.OUT, NodeEffect.DISRUPTED, steps=self.begun)
+
+    def soon(self, now: datetime) -> Mapping[str, str]:
+        """Return the nodes that count as out by this plan though the cluster does not show it, or not yet."""
+        plan = self.plan
+        taken = nodes_with(plan, NodeEffect.OUT, steps=self.begun)
+        if plan.ended_at is not None and now - plan.ended_at >= CACHE_DELAY:
+            return {}
+        cordons = sentence("plan {plan} of {who} cordons it", plan=plan.id, who=plan.actor_name)
+        found: dict[str, str] = dict.fromkeys(sorted(taken), cordons)
+        if plan.ended_at is None:
+            works = sentence("plan {plan} of {who} works on it", plan=plan.id, who=plan.actor_name)
+            found |= dict.fromkeys(sorted(self.nodes - taken), works)
+        return found
+
+
+async def read_picture(
+    cluster: Cluster, rows: StoreSnapshot, now: datetime, pool_of: Callable[[Node], str]
+) -> BudgetPicture:
+    """Return the picture of a cluster, in as many reads whatever there is. Raises SourceError if it cannot be seen."""
+    plans = rows.rows(Plan)
+    running = await plans.find(cluster=cluster.name, state=PlanState.RUNNING.value)
+    stopping = await plans.find(cluster=cluster.name, state=PlanState.CANCELLED.value, ended_at="")
+    lately = Between(start=now - HOUR)
+    ended = await plans.find(cluster=cluster.name, state=[one.value for one in OVER], ended_at=lately)
+    waiting = await plans.find(cluster=cluster.name, state=PlanState.WAITING.value)
+    hits = await _hits([*running, *stopping, *ended], rows)
+    teams: dict[str, set[str]] = {}
+    for hit in hits:
+        for node in hit.nodes:
+            teams.setdefault(node, set()).update(one.team for one in hit.plan.disrupts if one.team)
+    return picture_of(
+        cluster.name,
+        _nodes(cluster, now, pool_of, teams),
+        now,
+        soon={node: why for hit in hits for node, why in hit.soon(now).items()},
+        lately=frozenset[str]().union(*(hit.nodes for hit in hits)),
+        waiting=[one for one in waiting if one.gates == (GateName.BUDGET,)],
+    )
+
+
+async def _hits(plans: Sequence[Plan], rows: StoreSnapshot) -> list[_Hit]:
+    """Return what these plans did to nodes, or are about to: of one that was cut short only what it began."""
+    found = [one for one in plans if nodes_hit(one)]
+    cut = [one.id for one in found if one.state not in (PlanState.RUNNING, PlanState.DONE)]
+    begun: dict[str, set[int]] = {id: set() for id in cut}
+    for record in await rows.rows(StepRecord).find(plan=cut) if cut else ():
+        if record.state in _BEGUN:
+            begun[record.plan].add(record.number)
+    return [_Hit(plan=one, begun=frozenset(begun[one.id]) if one.id in begun else None) for one in found]
+
+
+def _nodes(
+    cluster: Cluster, now: datetime, pool_of: Callable[[Node], str], teams: Mapping[str, set[str]]
+) -> list[BudgetNode]:
+    inventory, topology = cluster.inventory(), cluster.topology()
+    return [
+        BudgetNode(
+            name=name,
+            pool=pool_of(node),
+            rack=topology.nodes[name].rack if name in topology.nodes else "",
+            out=why_out(node),
+            teams=frozenset(teams.get(name, ())) | _teams_on(name, topology),
+            is_lately=was_disrupted_lately(node, now),
+        )
+        for name, node in inventory.nodes.items()
+    ]
+
+
+def _teams_on(node: str, topology: Topology) -> frozenset[str]:
+    users = (topology.user(pod.user) for pod in topology.pods_on.get(node, ()) if pod.user)
+    return frozenset(user.team for user in users if user is not None and user.team)

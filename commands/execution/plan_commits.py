@@ -1,0 +1,78 @@
+"""Commits of running plans: what plans that run side by side have to store shares transactions.
+
+A plan waits until its part is committed, as if it had a transaction of its own, so a crash leaves what it always left.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from alerts.store import Store, StoreError, Unit
+
+T = TypeVar("T")
+Change = Callable[[Unit], Awaitable[T]]  # a part of a transaction; it may be run again in another one
+
+MOST = 200  # parts of one transaction
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    change: Change[Any]
+    done: "asyncio.Future[Any]"
+
+    def fail(self, error: BaseException) -> None:
+        if not self.done.done():
+            self.done.set_exception(error)
+
+    def succeed(self, result: Any) -> None:
+        if not self.done.done():
+            self.done.set_result(result)
+
+
+class PlanCommits:
+    """Collects changes while a transaction is open; the next transaction has all of them, in their order.
+
+    Whoever waits first commits for all that wait; the others find theirs done.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._parts: list[_Part] = []
+        self._alone = asyncio.Lock()
+
+    async def run(self, change: Change[T]) -> T:
+        """Return what the change returns, once it is committed. Raises what it, or the commit, raises."""
+        part = _Part(change, asyncio.get_running_loop().create_future())
+        self._parts.append(part)
+        try:
+            async with self._alone:
+                while not part.done.done():
+                    parts, self._parts = self._parts[:MOST], self._parts[MOST:]
+                    await self._commit([one for one in parts if not one.done.done()])
+        except BaseException:
+            part.done.cancel()  # who waited for it is gone
+            raise
+        result: T = await part.done
+        return result
+
+    async def _commit(self, parts: Sequence[_Part]) -> None:
+        """Commit the parts together. If one of them cannot be, each is tried by itself."""
+        if not parts:
+            return
+        try:
+            async with self._store.unit() as unit:
+                results = [await part.change(unit) for part in parts]
+        except Exception as error:
+            if len(parts) > 1 and not isinstance(error, StoreError):
+                for part in parts:
+                    await self._commit((part,))
+                return
+            for part in parts:
+                part.fail(error)
+            return
+        except BaseException:  # this task ends: another that waits commits what is not its own
+            self._parts = [*parts, *self._parts]
+            raise
+        for part, result in zip(parts, results, strict=True):
+            part.succeed(result)
