@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 from aiohttp import web
-from aiohttp.test_utils import TestServer
+from aiohttp.test_utils import BaseTestServer, TestServer
 
 from bot.doctor.graph_links import graph_link
 from bot.settings.schema import ClusterSettings, KubernetesSettings, PrometheusSettings
@@ -27,7 +27,7 @@ def prometheus(external_url: str) -> TestServer:
     return TestServer(app)
 
 
-async def offered(server: TestServer, kubeconfig: str = "", **links: str) -> dict[str, str] | None:
+async def offered(server: BaseTestServer, kubeconfig: str = "", **links: str) -> dict[str, str] | None:
     """Return the links that the doctor offers; None if it offers none."""
     cluster = ClusterSettings(
         name="a",
