@@ -181,7 +181,7 @@ async def test_the_replica_that_is_slow_alone_is_named_with_its_node(
     await yard.seen(lambda: "kube-system/coredns-1" in yard.cluster.inventory().pods)
     yard.prometheus.say(*BY_REPLICA, samples=[(slow, 1.02), ({"instance": "10.244.0.2:9153"}, 0.004)])
     shown = await yard.say("dns show")
-    assert "slow replica: `kube-system/coredns-1` 1s on n07, and the fastest replica 4ms" in shown
+    assert "slow replica: kube-system/coredns-1 1.0 s on n07, and the fastest replica 4ms" in shown
 
 
 @pytest.mark.parametrize(
