@@ -21,19 +21,19 @@ _ESCAPE = re.compile(
 )
 
 
-def decoded(decode: Callable[[Any], T], body: bytes | msgspec.Raw) -> T:
+def json_decoded(decode: Callable[[Any], T], body: bytes | msgspec.Raw) -> T:
     """Decode a JSON text; what is no text in its strings is escaped in them. Raises msgspec.DecodeError."""
     try:
         return decode(body)
     except UnicodeDecodeError:
-        return decode(readable(bytes(body)))
+        return decode(repaired_json(bytes(body)))
     except msgspec.DecodeError:
-        if (read := readable(bytes(body))) == bytes(body):
+        if (read := repaired_json(bytes(body))) == bytes(body):
             raise
         return decode(read)
 
 
-def readable(body: bytes) -> bytes:
+def repaired_json(body: bytes) -> bytes:
     r"""Return the JSON text with bytes that are not UTF-8 as `\\xff`, and with lone surrogates as `\\ud83d`."""
     return _ESCAPE.sub(_without_half, body.decode(errors=_HANDLER)).encode()
 

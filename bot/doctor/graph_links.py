@@ -14,7 +14,7 @@ from ipaddress import ip_address
 import msgspec
 from yarl import URL
 
-from alerts.cards.query_links import PLACEHOLDER
+from alerts.cards.query_links import QUERY_PLACEHOLDER
 from bot.settings.schema import ClusterSettings, KubernetesSettings
 from bot.settings.source_options import prometheus_options
 from collectors.facts.findings import Finding, warning
@@ -26,7 +26,7 @@ from collectors.sources.prometheus.client import PrometheusClient
 
 _LIMIT = timedelta(seconds=20)
 _INGRESSES = "/apis/networking.k8s.io/v1/ingresses"
-_GRAPH = f"/graph?g0.expr={PLACEHOLDER}&g0.tab=0"
+_GRAPH = f"/graph?g0.expr={QUERY_PLACEHOLDER}&g0.tab=0"
 _INSIDE = (".svc", ".local", ".internal", ".localdomain")  # names that only the cluster knows
 _NAMES = (
     "prometheus",
@@ -81,7 +81,7 @@ class _Ingresses(msgspec.Struct):
 
 async def graph_link(cluster: ClusterSettings) -> Finding | None:
     """Return the line to add to the cluster's settings; None if it has such a link, or no address is found."""
-    if cluster.prometheus is None or any(PLACEHOLDER in link for link in cluster.links.values()):
+    if cluster.prometheus is None or any(QUERY_PLACEHOLDER in link for link in cluster.links.values()):
         return None
     address = ""
     try:

@@ -10,7 +10,7 @@ import msgspec
 from alerts.silences import Silence
 from bot.receiving.silence_wire import WireMatcher, WireSilence
 from collectors.facts.results import SourceError
-from collectors.readable_json import decoded
+from collectors.readable_json import json_decoded
 
 _LIMIT = aiohttp.ClientTimeout(total=10)
 _MOST = 32 << 20  # bytes of an answer
@@ -36,7 +36,7 @@ class AlertmanagerClient:
         """Return all silences that it has. Raises AlertmanagerError."""
         body = await self._request("GET", "silences")
         try:
-            return decoded(_silences.decode, body)
+            return json_decoded(_silences.decode, body)
         except msgspec.DecodeError as error:
             raise AlertmanagerError(f"its silences cannot be read: {error}") from error
 

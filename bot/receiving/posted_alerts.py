@@ -14,7 +14,7 @@ import msgspec
 from alerts.received import ReceivedAlert
 from bot.cooperative import in_pieces
 from collectors.facts.labels import Labels
-from collectors.readable_json import decoded
+from collectors.readable_json import json_decoded
 
 MOST_LABELS = 128  # with any name: Prometheus 3 sends names in UTF-8
 MOST_CHARACTERS = 65_536  # of an alert's labels and annotations
@@ -106,14 +106,14 @@ _UNREADABLE = (msgspec.DecodeError, RecursionError)
 def _decoded_whole(body: bytes, type_: type[T]) -> T | None:
     """Return what the body has, read at once; None if an alert in it cannot be read, and the others have to be."""
     try:
-        return decoded(msgspec.json.Decoder(type_).decode, body)
+        return json_decoded(msgspec.json.Decoder(type_).decode, body)
     except _UNREADABLE:
         return None
 
 
 def _decoded(body: bytes, type_: type[T]) -> T:
     try:
-        return decoded(msgspec.json.Decoder(type_).decode, body)
+        return json_decoded(msgspec.json.Decoder(type_).decode, body)
     except _UNREADABLE as error:
         raise BodyError(str(error)) from error
 
@@ -125,7 +125,7 @@ async def _read(
     found = PostedAlerts()
     async for number, body in in_pieces(enumerate(bodies)):
         try:
-            posted = body if isinstance(body, _Posted) else decoded(_posted.decode, body)
+            posted = body if isinstance(body, _Posted) else json_decoded(_posted.decode, body)
             found.alerts.append(_received(posted, options, now, is_short=size <= MOST_CHARACTERS))
         except (*_UNREADABLE, ValueError) as error:
             found.refuse(f"alert {number}: {error}")

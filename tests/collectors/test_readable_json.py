@@ -17,7 +17,7 @@ from collectors.facts.clock import SystemClock
 from collectors.facts.labels import Labels
 from collectors.facts.queries import LogQuery, PromQLQuery
 from collectors.facts.results import Blind, Sample, Seen
-from collectors.readable_json import decoded, readable
+from collectors.readable_json import json_decoded, repaired_json
 from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.ranges import RangeReader
@@ -139,12 +139,12 @@ documents = st.recursive(
 @given(document=documents, is_ascii=st.booleans())
 def test_what_is_text_stays_as_it_is(document: Any, is_ascii: bool) -> None:
     body = json.dumps(document, ensure_ascii=is_ascii).encode()
-    assert readable(body) == body
+    assert repaired_json(body) == body
 
 
 @given(text=st.binary(max_size=30).map(lambda raw: raw.translate(None, b'"\\' + bytes(range(32)))))
 def test_any_bytes_are_a_text_that_is_the_same_each_time(text: bytes) -> None:
     body = b'{"a":"' + text + b'"}'
-    first, second = (decoded(msgspec.json.decode, body) for _ in range(2))
+    first, second = (json_decoded(msgspec.json.decode, body) for _ in range(2))
     assert first == second
     assert first["a"].encode().decode() == first["a"], "it can be stored, sent and shown"

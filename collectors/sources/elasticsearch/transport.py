@@ -23,7 +23,7 @@ from elasticsearch.serializer import JsonSerializer
 
 from collectors.facts.patterns import replace_surrogates
 from collectors.facts.sentences import sentence
-from collectors.readable_json import readable
+from collectors.readable_json import repaired_json
 from collectors.sources.elasticsearch.options import ElasticsearchOptions, address_of
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -67,7 +67,7 @@ class _WholeCharacters(JsonSerializer):
         try:
             found = super().json_loads(data)
         except UnicodeDecodeError:
-            data = readable(data)
+            data = repaired_json(data)
             found = super().json_loads(data)
         return _without_surrogates(found) if _SURROGATE.search(data) else found
 

@@ -7,7 +7,7 @@ import msgspec
 
 from collectors.facts.results import SourceError, TooLargeError
 from collectors.facts.sentences import listed, sentence
-from collectors.readable_json import decoded
+from collectors.readable_json import json_decoded
 
 _LONGEST_ERROR = 300  # characters of the server's error
 
@@ -112,7 +112,7 @@ def _refused(where: str, status: int, body: bytes) -> SourceError:
 def _error_of(body: bytes) -> str:
     """Return the error that Prometheus gives; empty when something else answered."""
     try:
-        error = decoded(_error_body.decode, body).error
+        error = json_decoded(_error_body.decode, body).error
     except msgspec.DecodeError:
         return ""
     return error if len(error) <= _LONGEST_ERROR else error[:_LONGEST_ERROR] + "…"

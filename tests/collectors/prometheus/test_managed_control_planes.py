@@ -1,4 +1,4 @@
-"""What a managed control plane keeps to itself is said once, is not broken, and is silenced by a setting."""
+"""A managed control plane: the doctor says once what it keeps to itself, not as broken, and a setting silences it."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
