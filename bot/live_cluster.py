@@ -1,7 +1,7 @@
 """A cluster's sources, and what they show: inventory, trainings, topology."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -30,7 +30,7 @@ from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOpt
 from collectors.sources.kubernetes.source import KubernetesSource
 from collectors.sources.source_port import LogReader
 from collectors.topology_builder import build_topology
-from collectors.trainings.catalogue import each_training, read_trainings, unseen_kinds
+from collectors.trainings.catalogue import each_training, left_out, read_trainings, unseen_kinds
 from collectors.trainings.training import Training, training_of_row
 from commands.execution.cluster_writer import ClusterWriter
 
@@ -245,6 +245,7 @@ async def open_cluster(
     stack: AsyncExitStack,
     catalogue: SourceCatalogue = SOURCES,
     clock_steps: ClockSteps | None = None,
+    training_kinds: Collection[str] = (),
 ) -> LiveCluster:
     """Open the configured sources; `stack` closes them. Raises SourceError for an invalid kubeconfig."""
     cache = pod_logs = writer = None
@@ -261,6 +262,7 @@ async def open_cluster(
             stale_after=kube.stale_after,
             timing=reflector_timing(kube.stale_after),
             errors=parts.errors,
+            without=left_out(training_kinds),
         )
         writer = ClusterWriter(client)
     cluster = LiveCluster(

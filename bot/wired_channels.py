@@ -18,6 +18,7 @@ from bot.charts.chart_renderer import ChartRenderer, can_render
 from bot.chat_accounts import People
 from bot.delivery.fallback import FallbackOptions
 from bot.delivery.measured_notifier import MeasuredNotifier
+from bot.delivery.notifier_protocol import NewMessage
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.cluster_view import ClusterView
 from bot.jobs.store_watch import StoreWatch
@@ -127,7 +128,7 @@ def wire_store_watch(shared: SharedParts, opened: Mapping[str, OpenChannel], cha
 
     async def tell(words: Text) -> None:
         if kind in opened:
-            await opened[kind].notifier.post(name, words, nonce=uuid4().hex)
+            await opened[kind].notifier.post(name, NewMessage(words, nonce=uuid4().hex))
 
     return {"store": StoreWatch(shared.store.trouble, tell).run}
 

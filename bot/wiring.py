@@ -130,6 +130,7 @@ async def build(settings: Settings, *, clock: Clock | None = None) -> AsyncItera
                 parts=parts,
                 stack=stack,
                 clock_steps=ClockSteps(clock) if number == 0 else None,
+                training_kinds=settings.commands.training_kinds,
             )
             for number, one in enumerate(settings.clusters)
         }

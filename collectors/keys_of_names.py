@@ -9,9 +9,9 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import PODS
 from collectors.facts.workload_keys import (
     BUILT_IN_KINDS,
+    bare_kind,
     is_workload_key,
     parse_workload,
-    shown_kind,
     workload_key,
 )
 from collectors.trainings.training import Training
@@ -20,7 +20,8 @@ from collectors.trainings.training import Training
 class KeysOfNames(Mapping[str, str]):
     """The keys of trainings by their names, and of workloads whose kind a label has without its group.
 
-    A name that two share has none. The kinds are looked for when a label has one that is not Kubernetes' own.
+    A name that two share has none. The kinds are looked for when a label has one that is not Kubernetes' own: of two
+    that differ by their group or version, the one that has pods in this cluster.
     """
 
     def __init__(self, inventory: Inventory, trainings: Sequence[Training]) -> None:
@@ -30,12 +31,14 @@ class KeysOfNames(Mapping[str, str]):
     @cached_property
     def _kinds(self) -> Mapping[str, frozenset[str]]:
         owners = self._inventory.grouped(PODS, by_owner_of_pod)
-        kinds = {parse_workload(owner).kind for owner in owners}
-        kinds |= {one.kind_in_keys for one in watched.DEFAULT_KINDS}
+        with_pods = {parse_workload(owner).kind for owner in owners}
         found: dict[str, set[str]] = {}
-        for kind in kinds:
-            found.setdefault(shown_kind(kind), set()).add(kind)
-        return {shown: frozenset(those) for shown, those in found.items()}
+        for kind in with_pods | {one.kind_in_keys for one in watched.DEFAULT_KINDS}:
+            if kind not in BUILT_IN_KINDS:
+                found.setdefault(bare_kind(kind), set()).add(kind)
+        return {
+            bare: frozenset(those if len(those) == 1 else those & with_pods) for bare, those in found.items()
+        }
 
     def __getitem__(self, name: str) -> str:
         if not is_workload_key(name):

@@ -28,8 +28,8 @@ def why_not_running(pod: Pod, inventory: Inventory) -> str:
     lost = _lost_node(pod, inventory)
     if (since := pod.metadata.deletion_timestamp) is not None:
         if not lost:
-            return sentence("it is to end since {since}", since=since)
-        return sentence("it is to end since {since}, and {lost}", since=since, lost=lost)
+            return sentence("it has been terminating since {since}", since=since)
+        return sentence("it has been terminating since {since}, and {lost}", since=since, lost=lost)
     if not pod.spec.node_name:
         return _not_scheduled(pod)
     if lost:

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from bot.doctor.role_rules import act_rights, look_rights, rule_object_rights
+from bot.doctor.role_rules import act_rights, look_rights, resources_of_kinds, rule_object_rights
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Command
 from helm.settings_schema import settings_schema
@@ -27,7 +27,12 @@ def made(chart: Path = CHART, commands: Sequence[Command[Any]] = CATALOGUE) -> d
     values = read_values(chart / "values.yaml")
     act = act_rights(commands)
     schema = _with_settings(_with_commands(schema_of(values), list(act)))
-    rights = {"look": look_rights(commands), "rule_objects": rule_object_rights(), "act": act}
+    rights = {
+        "look": look_rights(commands),
+        "rule_objects": rule_object_rights(),
+        "kinds": resources_of_kinds(),
+        "act": act,
+    }
     return {
         chart / "values.schema.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n",
         chart / "files" / "rights.yaml": f"# {_HEADER}\n" + yaml.dump(rights, sort_keys=False, Dumper=_Plain),

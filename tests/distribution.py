@@ -29,6 +29,7 @@ GROUPS = {
     "tests/commands/node/test_repair_servers.py": "kubernetes",
     "tests/commands/node/test_restart_agent.py": "kubernetes",
     "tests/commands/training/test_jobsets.py": "kubernetes",
+    "tests/commands/training/test_life_on_real_controllers.py": "kubernetes",
     "tests/commands/training/test_real_definitions.py": "kubernetes",
     "tests/commands/training/test_real_kubernetes.py": "kubernetes",
     "tests/commands/training/test_two_kinds_named_job.py": "kubernetes",

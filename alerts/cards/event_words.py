@@ -20,7 +20,7 @@ def event_text(incident: Incident, event: IncidentEvent, *, context: IncidentCon
         case IncidentEventType.SEVERITY_RAISED:
             return text(sentence("Severity raised to {alert}", alert=event.text))
         case IncidentEventType.WORSENED:
-            return text(sentence("It became worse: {alert}", alert=event.text))
+            return text(sentence("It got worse: {alert}", alert=event.text))
         case IncidentEventType.JOINED:
             return text(sentence("It is a part of incident `{parent}`.", parent=event.text))
         case IncidentEventType.REOPENED if event.who:

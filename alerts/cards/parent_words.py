@@ -152,7 +152,7 @@ def parent_event(parent: ParentIncident, event: IncidentEvent) -> Text:
         case IncidentEventType.WORSENED if event.text:  # how it has grown
             return text(listed([event.text, parent_headline(parent)], ":"))
         case IncidentEventType.WORSENED:
-            return text(sentence("It became worse: {alert}", alert=parent_headline(parent)))
+            return text(sentence("It got worse: {alert}", alert=parent_headline(parent)))
         case IncidentEventType.REOPENED:
             return text(sentence("Reopened: {alert}", alert=parent_headline(parent)))
         case IncidentEventType.RESOLVED:

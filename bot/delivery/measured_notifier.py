@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from alerts.cards.message import Message
-from alerts.cards.text import Text
 from bot.delivery.notifier_protocol import (
     Capabilities,
     Duplicates,
     Gone,
+    NewMessage,
     Notifier,
     Permanent,
     Picture,
@@ -31,19 +31,9 @@ class MeasuredNotifier:
     def capabilities(self) -> Capabilities:
         return self._notifier.capabilities
 
-    async def post(
-        self,
-        channel: str,
-        content: Message | Text,
-        *,
-        thread: str | None = None,
-        nonce: str,
-        broadcast: bool = False,
-    ) -> str:
+    async def post(self, channel: str, new: NewMessage) -> str:
         with self._measured():
-            return await self._notifier.post(
-                channel, content, thread=thread, nonce=nonce, broadcast=broadcast
-            )
+            return await self._notifier.post(channel, new)
 
     async def edit(self, channel: str, message_id: str, message: Message) -> None:
         with self._measured():

@@ -21,6 +21,7 @@ from bot.delivery.notifier_protocol import (
     Duplicates,
     Gone,
     Incomplete,
+    NewMessage,
     Notifier,
     Recoverable,
     SearchWindow,
@@ -127,7 +128,8 @@ class MessageSender:
             return
         try:
             id = await self._send(
-                "post", lambda notifier: notifier.post(self._name, message, thread=thread, nonce=nonce)
+                "post",
+                lambda notifier: notifier.post(self._name, NewMessage(message, thread=thread, nonce=nonce)),
             )
         except Incomplete as error:
             log.warning("card posted without its files", card=card.id, reason=str(error))
@@ -175,7 +177,7 @@ class MessageSender:
             id = await self._send(
                 "post",
                 lambda notifier: notifier.post(
-                    self._name, content, thread=thread, nonce=nonce, broadcast=broadcast
+                    self._name, NewMessage(content, thread=thread, nonce=nonce, broadcast=broadcast)
                 ),
             )
         except Incomplete as error:

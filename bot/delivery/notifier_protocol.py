@@ -1,6 +1,6 @@
 """The Notifier protocol: what a kind of channel can do and how fast, and the ways in which sending can fail."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Protocol
@@ -119,6 +119,17 @@ class SearchWindow:
     until: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A card or a reply to post. `nonce` is stored with it, for `find`; `thread` is the message that it replies to."""
+
+    content: Message | Text
+    _: KW_ONLY
+    nonce: str
+    thread: str | None = None
+    broadcast: bool = False
+
+
 class Notifier(Protocol):
     """A kind of channel. Every call ends within seconds, and raises only SendError.
 
@@ -128,16 +139,8 @@ class Notifier(Protocol):
     @property
     def capabilities(self) -> Capabilities: ...
 
-    async def post(
-        self,
-        channel: str,
-        content: Message | Text,
-        *,
-        thread: str | None = None,
-        nonce: str,
-        broadcast: bool = False,
-    ) -> str:
-        """Post a card or a reply and return the message's id. `nonce` is stored with it, for `find`.
+    async def post(self, channel: str, new: NewMessage) -> str:
+        """Post a card or a reply and return the message's id.
 
         Raises Incomplete where it was posted without its files.
         """

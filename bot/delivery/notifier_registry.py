@@ -6,9 +6,9 @@ from typing import NoReturn
 
 from alerts.cards.channel_id import kind_and_name
 from alerts.cards.message import Message
-from alerts.cards.text import Text
 from bot.delivery.notifier_protocol import (
     Capabilities,
+    NewMessage,
     Notifier,
     Picture,
     SearchWindow,
@@ -57,15 +57,7 @@ class UnconfiguredNotifier:
     def capabilities(self) -> Capabilities:
         return Capabilities(edit=True, thread=True, find=True, buttons=True, limits=UNLIMITED)
 
-    async def post(
-        self,
-        channel: str,
-        content: Message | Text,
-        *,
-        thread: str | None = None,
-        nonce: str,
-        broadcast: bool = False,
-    ) -> str:
+    async def post(self, channel: str, new: NewMessage) -> str:
         self._refuse(channel)
 
     async def edit(self, channel: str, message_id: str, message: Message) -> None:

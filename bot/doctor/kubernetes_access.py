@@ -15,6 +15,7 @@ from bot.doctor.role_rules import (
     kinds_of_resource,
     look_rights,
     rule_object_rights,
+    without_kinds,
 )
 from bot.settings.schema import KubernetesSettings, Settings
 from collectors.blind_checks import rules_without
@@ -123,8 +124,10 @@ def needed_rights(
     """Return the rights to read, and those of the commands that somebody may run; each with what needs it."""
     found: dict[NeededRight, list[str]] = {}
 
+    kinds = settings.commands.training_kinds
+
     def need(rights: Rights, by: str) -> None:
-        for right in _each(rights):
+        for right in _each(without_kinds(rights, kinds, is_look=by == READING)):
             found.setdefault(right, []).append(by)
 
     need(look_rights(commands), READING)

@@ -7,8 +7,11 @@ from typing import Any, TypedDict
 from bot.evaluation.rule_objects import PATH as RULE_OBJECTS
 from collectors.cluster import kinds as watched
 from collectors.cluster.kinds import ResourceKind
+from collectors.trainings.catalogue import needs_by_option
 from commands.core.command import Command
 from commands.execution.rights import Right
+from commands.training import training_kinds
+from commands.training.writing_kind import WritingKind
 
 Rules = list[dict[str, list[str]]]  # as in a role
 _PATH = re.compile(
@@ -62,6 +65,45 @@ def kinds_of_resource(group: str, resource: str) -> tuple[str, ...]:
 def rule_object_rights() -> Rights:
     """The rules that the setting `rules.objects` needs in addition."""
     return _by_namespace(_to_read(RULE_OBJECTS))
+
+
+def without_kinds(rules: Rights, options: Collection[str], *, is_look: bool) -> Rights:
+    """Return the rules without the kinds of training that are not used, as the chart gives them.
+
+    The options are those that are typed, such as `jobset`; none: all kinds are used.
+    """
+    every = resources_of_kinds()["look" if is_look else "act"]
+    on = {one for option, those in every.items() if not options or option in options for one in those}
+    off = {one for those in every.values() for one in those} - on
+    kept: Rules = []
+    for rule in rules["cluster"]:
+        (group,) = rule["apiGroups"]
+        if left := [one for one in rule["resources"] if f"{group}/{one.partition('/')[0]}" not in off]:
+            kept.append({**rule, "resources": left})
+    return {"cluster": kept, "namespaces": rules["namespaces"]}
+
+
+def resources_of_kinds() -> dict[str, dict[str, list[str]]]:
+    """Return the resources of each kind of training that a cluster need not have, `group/plural` by its option.
+
+    For looking they are all that are looked at for it, for acting all that commands change or name for it.
+    """
+    return {
+        "look": {option: _resources(needs) for option, needs in needs_by_option().items()},
+        "act": {kind.option: _changed(kind) for kind in training_kinds.KINDS.values()},
+    }
+
+
+def _changed(kind: WritingKind) -> list[str]:
+    parts = (kind.launching, kind.suspending, kind.scaling)
+    rights = (*kind.delete_rights, *(right for part in parts if part is not None for right in part.rights))
+    return sorted(
+        {f"{right.group}/{one}" for right in rights for one in right.resources if "." in right.group}
+    )
+
+
+def _resources(kinds: Iterable[ResourceKind[Any]]) -> list[str]:
+    return sorted({f"{wish[1]}/{wish[2]}" for kind in kinds for wish in _to_watch(kind)})
 
 
 def act_rights(commands: Sequence[Command[Any]]) -> dict[str, Rights]:

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -45,6 +45,7 @@ from bot.settings.value_types import (
     TimeZone,
 )
 from collectors.facts.clock import duration
+from collectors.trainings.catalogue import needs_by_option
 
 
 class KubernetesSettings(Section):
@@ -313,9 +314,21 @@ class CommandsSettings(Section):
     training_queues: dict[str, tuple[str, ...]] = Field(
         default={}, description="a pattern of queues -> the teams that may use them"
     )
+    training_kinds: tuple[str, ...] = Field(
+        default=(), description="as `training launch --kind` has them; all, if none is given"
+    )
     owners: dict[str, PersonId] = Field(
         default={}, description="an owner's name in the cluster -> their chat id"
     )
+
+    @model_validator(mode="after")
+    def _known_kinds(self) -> Self:
+        known = tuple(needs_by_option())
+        if unknown := [one for one in self.training_kinds if one not in known]:
+            raise ValueError(
+                f"training_kinds: {', '.join(unknown)} is no kind of training; known: {', '.join(known)}"
+            )
+        return self
 
 
 class Settings(BaseSettings):

@@ -24,7 +24,7 @@ from collectors.acceptance.readings import (
     printed_words,
     proves_nothing,
 )
-from collectors.facts.sentences import sentence
+from collectors.facts.sentences import counted, sentence
 
 QUERY = (  # what our suite asks for; a driver that does not know one of them refuses them all
     "index,name,uuid,driver_version,vbios_version,memory.total,pcie.link.width.current,pcie.link.width.max,"
@@ -109,7 +109,11 @@ def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[PartReport]:
         add("memory", sentence("rows of its memory wait for a reset to be remapped"), NextStep.RESET)
     errors = _value(row, "ecc.errors.uncorrected.volatile.total")
     if errors:
-        add("memory", sentence("{errors:g} uncorrected ECC errors", errors=errors), NextStep.RESET)
+        add(
+            "memory",
+            counted("{count:g} uncorrected ECC error", "{count:g} uncorrected ECC errors", count=errors),
+            NextStep.RESET,
+        )
     width, most = _value(row, "pcie.link.width.current"), _value(row, "pcie.link.width.max")
     if width and most and width < most:
         said = sentence("its PCIe link has {width:g} of {most:g} lanes", width=width, most=most)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -55,6 +55,7 @@ class ClusterCache:
         *,
         clock: Clock,
         kinds: Sequence[ResourceKind[Any]] | None = None,
+        without: Collection[ResourceKind[Any]] = (),
         stale_after: timedelta = timedelta(seconds=90),
         name: str = "kubernetes",
         timing: ReflectorTiming | None = None,
@@ -74,7 +75,11 @@ class ClusterCache:
                 errors=errors,
             )
             for kind in (catalogue.DEFAULT_KINDS if kinds is None else kinds)
+            if kind not in without
         }
+        self.left_out = frozenset(
+            kind.name for kind in without
+        )  # on purpose: as if the cluster did not serve them
         self._subscribers: list[Callable[[ObjectChange], None]] = []
 
     @property

@@ -144,7 +144,9 @@ def kind_of(owner: OwnerReference) -> str:
 
 
 def kind_in_api(kind: str, api_version: str) -> str:
-    """Return a kind of this API version as it stands in keys: with its group, unless that is one of Kubernetes' own."""
+    """Return a kind of this API version as it stands in keys: with its group, unless that is one of Kubernetes' own,
+    and with its version, where that alone tells two kinds apart."""
     if api_version in _BUILT_IN_APIS:  # nearly all are: every event of a watch comes here
         return kind
-    return kind_with_group(kind, api_version.rpartition("/")[0])
+    group, _, version = api_version.rpartition("/")
+    return kind_with_group(kind, group, version)

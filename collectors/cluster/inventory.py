@@ -207,6 +207,8 @@ def inventory_of(cache: ClusterCache, previous: Inventory | Blind | None = None)
     snapshots: dict[str, Snapshot[Any]] = {}
     missing: dict[str, str] = {}
     for kind in dict.fromkeys((*kinds.DEFAULT_KINDS, *cache.kinds)):
+        if kind.name in cache.left_out:
+            continue
         snapshot = cache.snapshot(kind)
         if not isinstance(snapshot, Blind):
             snapshots[kind.name] = snapshot

@@ -124,6 +124,21 @@ PYTORCHJOBS = _cache(
 )
 TFJOBS = _cache("/apis/kubeflow.org/v1/tfjobs", objects.TFJob, indexes=(by_namespace, by_owner))
 MPIJOBS = _cache("/apis/kubeflow.org/v1/mpijobs", objects.MPIJob, indexes=(by_namespace, by_owner))
+MPIJOBS_V2BETA1 = _cache(
+    "/apis/kubeflow.org/v2beta1/mpijobs",
+    objects.MPIJobOfMPIOperator,
+    name="mpijobs.v2beta1.kubeflow.org",
+    indexes=(by_namespace, by_owner),
+)
+TRAINJOBS = _cache(
+    "/apis/trainer.kubeflow.org/v1alpha1/trainjobs", objects.TrainJob, indexes=(by_namespace, by_owner)
+)
+TRAINING_RUNTIMES = _cache("/apis/trainer.kubeflow.org/v1alpha1/trainingruntimes", objects.TrainingRuntime)
+CLUSTER_TRAINING_RUNTIMES = _cache(
+    "/apis/trainer.kubeflow.org/v1alpha1/clustertrainingruntimes",
+    objects.ClusterTrainingRuntime,
+    is_namespaced=False,
+)
 RAYJOBS = _cache("/apis/ray.io/v1/rayjobs", objects.RayJob, indexes=(by_namespace, by_owner))
 VCJOBS = _cache(
     "/apis/batch.volcano.sh/v1alpha1/jobs",

@@ -17,7 +17,7 @@ from collectors.cluster.base import (
 )
 from collectors.cluster.devices import ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from collectors.cluster.kueue_workloads import KueueWorkload
-from collectors.cluster.operator_jobs import MPIJob, PyTorchJob, TFJob
+from collectors.cluster.operator_jobs import MPIJob, MPIJobOfMPIOperator, PyTorchJob, TFJob
 from collectors.cluster.pods import (
     Container,
     ContainerState,
@@ -35,6 +35,7 @@ from collectors.cluster.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from collectors.cluster.train_jobs import ClusterTrainingRuntime, TrainingRuntime, TrainJob
 from collectors.cluster.volcano_jobs import VolcanoJob
 from collectors.cluster.workloads import (
     DaemonSet,
@@ -49,6 +50,7 @@ from collectors.cluster.workloads import (
 )
 
 __all__ = [
+    "ClusterTrainingRuntime",
     "Condition",
     "ConfigMap",
     "Container",
@@ -67,6 +69,7 @@ __all__ = [
     "KueueWorkload",
     "LabelSelector",
     "MPIJob",
+    "MPIJobOfMPIOperator",
     "Namespace",
     "Node",
     "NodeStatus",
@@ -90,6 +93,8 @@ __all__ = [
     "StorageClass",
     "TFJob",
     "Taint",
+    "TrainJob",
+    "TrainingRuntime",
     "VolcanoJob",
     "VolumeAttachment",
     "Workload",

@@ -1,4 +1,7 @@
-"""Kubeflow's jobs of equal shape: TFJob, PyTorchJob and MPIJob. Source: `kubeflow.org/v1`, Training Operator 1.9."""
+"""Kubeflow's jobs of equal shape: TFJob, PyTorchJob and MPIJob.
+
+Source: `kubeflow.org/v1`, Training Operator 1.9; of the second MPIJob, `kubeflow.org/v2beta1`, MPI operator 0.8.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -97,4 +100,11 @@ class MPIJobSpec(OperatorJobSpec, frozen=True):
 
 class MPIJob(OperatorJob, frozen=True):
     api_kind: ClassVar[str] = "MPIJob.kubeflow.org"
+    spec: MPIJobSpec = MPIJobSpec()
+
+
+class MPIJobOfMPIOperator(OperatorJob, frozen=True):
+    """The MPI operator's own, of the same kind and group: a cluster serves this one or the other."""
+
+    api_kind: ClassVar[str] = "MPIJob.v2beta1.kubeflow.org"
     spec: MPIJobSpec = MPIJobSpec()

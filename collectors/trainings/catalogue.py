@@ -1,13 +1,14 @@
 """The kinds of training that are read. To add a kind, add a file and a line here."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
 from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import ResourceKind
 from collectors.facts.workload_keys import shown_kind
-from collectors.trainings import job, jobset, mpijob, pytorchjob, rayjob, tfjob, vcjob
+from collectors.trainings import job, jobset, mpijob, mpijobv2, pytorchjob, rayjob, tfjob, trainjob, vcjob
 from collectors.trainings.composition import compose_trainings
 from collectors.trainings.reading_kind import ReadingKind
 from collectors.trainings.training import Training
@@ -18,9 +19,36 @@ KINDS: tuple[ReadingKind[Any], ...] = (
     pytorchjob.KIND,
     tfjob.KIND,
     mpijob.KIND,
+    mpijobv2.KIND,
+    trainjob.KIND,
     vcjob.KIND,
     rayjob.KIND,
 )
+
+
+def left_out(options: Collection[str]) -> tuple[ResourceKind[Any], ...]:
+    """Return the custom kinds that nobody needs to watch if only these kinds of training are used; none: all are.
+
+    The options are those that are typed, such as `jobset`.
+    """
+    used = used_kinds(options)
+    return tuple(dict.fromkeys(need for kind in KINDS for need in _custom_needs(kind) if need not in used))
+
+
+def used_kinds(options: Collection[str]) -> tuple[ResourceKind[Any], ...]:
+    """Return the custom kinds that are watched if only these kinds of training are used; none: all are."""
+    used = (kind for kind in KINDS if not options or kind.option in options)
+    return tuple(dict.fromkeys(need for kind in used for need in _custom_needs(kind)))
+
+
+def needs_by_option() -> dict[str, tuple[ResourceKind[Any], ...]]:
+    """Return the custom kinds that are looked at for each kind of training, by its option."""
+    return {kind.option: _custom_needs(kind) for kind in KINDS}
+
+
+def _custom_needs(kind: ReadingKind[Any]) -> tuple[ResourceKind[Any], ...]:
+    """Return the kinds that are looked at for a kind of training and that a cluster need not have."""
+    return tuple(need for need in kind.watched if "." in need.group)
 
 
 def read_trainings(inventory: Inventory) -> tuple[Training, ...]:

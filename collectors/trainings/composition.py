@@ -8,7 +8,7 @@ from typing import Any
 
 from collectors.cluster.base import KubernetesObject, ObjectMeta
 from collectors.cluster.gpu_claims import GpuClaims
-from collectors.cluster.indexes import by_managed, by_namespace, controller_of, kind_of, workload_of
+from collectors.cluster.indexes import by_managed, by_namespace, controller_of, kind_of, owner_of, workload_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEPLOYMENTS, KUEUE_WORKLOADS, NAMESPACES, STATEFULSETS
 from collectors.cluster.kueue_workloads import KueueWorkload
@@ -78,7 +78,8 @@ def _part(
     claims: GpuClaims,
 ) -> TrainingPart:
     part = in_its_queue(kind.part(one, owned, claims), queued)
-    has_sign = bool(owned or queued) or one.status != type(one.status)()
+    made = any(owner_of(each) is not None for each in owned)  # not what it only names, as a runtime
+    has_sign = made or bool(queued) or one.status != type(one.status)()
     return part if has_sign else replace(part, has_sign=False)
 
 
@@ -178,6 +179,7 @@ def _training(
         queue=next((part.queue for part in parts if part.queue), ""),
         tool=next(filter(None, map(tool_of, metas)), ""),
         has_sign=all(part.has_sign for part in parts),
+        progress=next((part.progress for part in parts if part.progress), ""),
         created=min((at for one in metas if (at := one.creation_timestamp)), default=None),
         started=min((part.started for part in parts if part.started), default=None),
         finished=max((part.finished for part in parts if part.finished), default=None)

@@ -1,7 +1,8 @@
 """The reader of the jobs of Kubeflow's Training Operator, version 1.9: each replica type is a role."""
 
 import re
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.indexes import workload_of
@@ -41,8 +42,18 @@ def operator_job_end(status: OperatorJobStatus) -> tuple[TrainingState | None, s
     return None, ""
 
 
-def operator_reading(objects: ResourceKind[T], *, owners: tuple[str, ...] = ()) -> ReadingKind[T]:
-    """Return the kind of these jobs. `owners`: kinds that may own one, and do not manage it."""
+def operator_reading(
+    objects: ResourceKind[T],
+    *,
+    owners: tuple[str, ...] = (),
+    role_label: str = REPLICA_TYPE,
+    others: tuple[ResourceKind[Any], ...] = (),
+    typed: str = "",
+) -> ReadingKind[T]:
+    """Return the kind of these jobs. `owners`: kinds that may own one, and do not manage it.
+
+    `others`: kinds of objects through which it owns pods.
+    """
 
     def is_training(one: T, claims: GpuClaims) -> bool:
         return is_unowned(one, *owners) and any(_gpus(role, claims) for role in one.spec.roles.values())
@@ -52,7 +63,9 @@ def operator_reading(objects: ResourceKind[T], *, owners: tuple[str, ...] = ()) 
         summary=f"a {objects.kind} that requests GPUs, unless it has an owner",
         is_training=is_training,
         owned=_pods,
-        part=_part,
+        part=partial(_part, role_label),
+        others=others,
+        typed=typed,
     )
 
 
@@ -60,7 +73,7 @@ def _pods(one: OperatorJob, inventory: Inventory) -> Owned:
     return inventory.pods_of(workload_of(one))
 
 
-def _part(one: OperatorJob, owned: Owned, claims: GpuClaims) -> TrainingPart:
+def _part(role_label: str, one: OperatorJob, owned: Owned, claims: GpuClaims) -> TrainingPart:
     ended, reason = operator_job_end(one.status)
     roles = one.spec.roles
     policy = one.spec.run_policy.scheduling_policy
@@ -69,7 +82,7 @@ def _part(one: OperatorJob, owned: Owned, claims: GpuClaims) -> TrainingPart:
     return TrainingPart(
         meta=one.metadata,
         workload=workload_of(one),
-        roles=tuple(_role(name.lower(), role, owned, claims) for name, role in roles.items()),
+        roles=tuple(_role(role_label, name.lower(), role, owned, claims) for name, role in roles.items()),
         ended=ended,
         reason=reason,
         is_suspended=one.spec.run_policy.suspend,
@@ -79,9 +92,9 @@ def _part(one: OperatorJob, owned: Owned, claims: GpuClaims) -> TrainingPart:
     )
 
 
-def _role(name: str, role: ReplicaSpec, owned: Owned, claims: GpuClaims) -> RolePods:
+def _role(label: str, name: str, role: ReplicaSpec, owned: Owned, claims: GpuClaims) -> RolePods:
     """Read one role. A pod without the number of its rank gets one by its age."""
-    own = [one for one in owned if isinstance(one, Pod) and _label(one, REPLICA_TYPE).lower() == name]
+    own = [one for one in owned if isinstance(one, Pod) and _label(one, label).lower() == name]
     numbered = [
         (int(number[0]) if (number := _NUMBER.fullmatch(_label(pod, REPLICA_INDEX))) else otherwise, pod)
         for otherwise, pod in pods_by_index(own)

@@ -38,7 +38,7 @@ def in_its_queue(part: TrainingPart, workloads: Iterable[KueueWorkload]) -> Trai
     waits = next(filter(None, map(_waits, found)), "") or (
         sentence("it waits in queue {queue} of Kueue", queue=queue)
         if found
-        else sentence("Kueue has not taken it up yet in queue {queue}", queue=queue)
+        else sentence("Kueue has not picked it up yet in queue {queue}", queue=queue)
     )
     return replace(part, is_suspended=False, waits=waits)
 

@@ -44,6 +44,7 @@ class TrainingPart:
     queue: str = ""  # that it is in
     waits: str = ""  # why its queue holds it back
     has_sign: bool = True  # its controller has taken it up
+    progress: str = ""  # that the training itself tells
     owned: tuple[str, ...] = ()  # the keys of the workloads that it owns
     started: datetime | None = None
     finished: datetime | None = None
@@ -65,11 +66,23 @@ class ReadingKind(Generic[T]):
     owned: Callable[[T, Inventory], Owned]
     part: Callable[[T, Owned, GpuClaims], TrainingPart]
     others: tuple[ResourceKind[Any], ...] = ()  # further cached kinds that are needed to read it
+    hints: tuple[ResourceKind[Any], ...] = ()  # further ones that say more of it
+    typed: str = ""  # the kind as it is typed, where another has its name already: `vcjob`
 
     @property
     def name(self) -> str:
         """The kind as it stands in keys."""
         return self.objects.kind_in_keys
+
+    @property
+    def option(self) -> str:
+        """The kind as it is typed: `--kind jobset`."""
+        return self.typed or self.objects.kind.lower()
+
+    @property
+    def watched(self) -> tuple[ResourceKind[Any], ...]:
+        """All cached kinds that are looked at for it."""
+        return (*self.needs, *self.hints)
 
     @property
     def needs(self) -> tuple[ResourceKind[Any], ...]:

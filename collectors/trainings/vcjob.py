@@ -76,6 +76,7 @@ def _gpus(task: VolcanoTask, claims: GpuClaims) -> float:
 
 KIND: ReadingKind[VolcanoJob] = ReadingKind(
     objects=VCJOBS,
+    typed="vcjob",
     summary="a Job of Volcano that requests GPUs, unless it has an owner",
     is_training=_is_training,
     owned=_pods,

@@ -187,7 +187,7 @@ def _untested(tests: Sequence[SuiteResult]) -> list[str]:
         elif one.reading.problem:
             found.append(listed((one.name, one.reading.problem), ":"))
         elif not one.reading.passed:
-            found.append(listed((one.name, sentence("nothing of it passed")), ":"))
+            found.append(listed((one.name, sentence("none of it passed")), ":"))
     return found
 
 

@@ -10,7 +10,7 @@ from commands.execution.job_runs import JobRun, JobRunState
 def suite_result(test: PlannedTest, run: JobRun | None) -> SuiteResult:
     """Return what came of a test of a plan that has ended."""
     if run is None:
-        return SuiteResult(name=test.name, not_run=sentence("it was not begun"))
+        return SuiteResult(name=test.name, not_run=sentence("it was not started"))
     if run.is_late:
         return SuiteResult(name=test.name, hung=run.reason or sentence("it did not end in time"))
     if run.state is JobRunState.RUNNING:

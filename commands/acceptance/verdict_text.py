@@ -95,7 +95,7 @@ def verdict_blocks(one: Acceptance) -> tuple[Block, ...]:
         ]
         blocks.append(Context(text=joined("\n", said)))
     if one.is_proof and one.watched_until is not None:
-        until = sentence("An alert about its GPUs until {until} withdraws this.", until=one.watched_until)
+        until = sentence("An alert about its GPUs before {until} withdraws this.", until=one.watched_until)
         blocks.append(Context(text=text(until)))
     return tuple(blocks)
 

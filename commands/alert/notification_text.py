@@ -62,7 +62,7 @@ def _named(alert: Alert) -> str:
 def _notified(end: Routed, quiet: Quiet | None, now: datetime) -> Sentence:
     route = " > ".join(", ".join(map(str, one.matchers)) for one in end.path if one.matchers)
     if not end.channels:
-        return sentence("nobody: so says the route `{route}`", route=route or "{}")
+        return sentence("nobody, by the route `{route}`", route=route or "{}")
     channels = listed(end.channels)
     if quiet is not None:
         return _quiet(channels, quiet, now)

@@ -58,8 +58,8 @@ def _not_yet_shown(count: int) -> list[Block]:
     if not count:
         return []
     said = counted(
-        "{count} alert is accepted and not yet shown: ask again in a moment.",
-        "{count} alerts are accepted and not yet shown: ask again in a moment.",
+        "{count} alert is accepted but not shown yet: ask again in a moment.",
+        "{count} alerts are accepted but not shown yet: ask again in a moment.",
         count=count,
     )
     return [Context(text=text(said))]

@@ -87,6 +87,7 @@ class Defaults:
     training_queues: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # pattern of queues -> the teams
+    training_kinds: tuple[str, ...] = ()  # as they are typed, those that are used; all, if none is given
     owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> the person
     redact: tuple[str, ...] = ()  # patterns for shown log lines, in addition to the shipped ones
     node_jobs: NodeJobDefaults = field(default_factory=NodeJobDefaults)

@@ -4,7 +4,7 @@ What one refuses is said as a whole sentence with the parameter in it.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -224,6 +224,27 @@ class ExplainedOption(click.Option):
     def __init__(self, declarations: Sequence[str], *, help: Sentence, **settings: Any) -> None:
         super().__init__(declarations, help=help, **settings)
         self.help = help
+
+
+class RequiredUnless(click.Option):
+    """An option that is required, unless one of those is given that say it in another way: it is empty then."""
+
+    def __init__(self, declarations: Sequence[str], *, unless: Sequence[str], **settings: Any) -> None:
+        super().__init__(declarations, required=True, **settings)
+        self.unless = frozenset(unless)
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        others = (one for one in ctx.command.params if not self.unless.isdisjoint(one.opts))
+        given = any(ctx.params.get(one.name or "") for one in others)
+        return "" if given and self.value_is_missing(value) else super().process_value(ctx, value)
+
+
+def is_missing(parameter: click.Parameter, given: Set[str], *, has_value: bool) -> bool:
+    """Whether a parameter is required, and has neither a value nor, for an option, a name among those given."""
+    if not parameter.required or not isinstance(parameter, click.Option):
+        return parameter.required and not has_value
+    named = {*parameter.opts, *(parameter.unless if isinstance(parameter, RequiredUnless) else ())}
+    return given.isdisjoint(named)
 
 
 def reason_option(help: str, *, required: bool = False) -> click.Option:

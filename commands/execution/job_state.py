@@ -121,7 +121,7 @@ def _why_failed(
     condition: Mapping[str, Any], pods: Sequence[Mapping[str, Any]], code: int | None
 ) -> Sentence:
     if condition.get("reason") == "DeadlineExceeded":
-        return sentence("it was not done within its time, and was ended")
+        return sentence("it did not finish in time, and was ended")
     if code is not None:
         return sentence("it ended with code {code}", code=code)
     for pod in pods:

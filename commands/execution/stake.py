@@ -47,4 +47,4 @@ class Stake:
                 left=self.left,
                 count=self.replicas,
             )
-        return sentence("{who}: not known what is left of it", who=who)
+        return sentence("{who}: remaining replicas unknown", who=who)

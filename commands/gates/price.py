@@ -69,8 +69,8 @@ class Price:
         if dark := sum(one.left is None for one in others):
             parts.append(
                 counted(
-                    "{count} workload of which it is not known what is left",
-                    "{count} workloads of which it is not known what is left",
+                    "{count} workload whose remaining replicas are not known",
+                    "{count} workloads whose remaining replicas are not known",
                     count=dark,
                 )
             )

@@ -91,7 +91,7 @@ async def agree(action: AnswerReclaim, context: CommandContext) -> Answer:
         if not is_owner(request, context.actor, by_name=False):
             raise DeniedError(
                 sentence(
-                    "Only {owner} can agree to that; a second person can go over the gates of plan `{plan}`.",
+                    "Only {owner} can agree to that; a second person can take plan `{plan}` over its gates.",
                     owner=request.owner or sentence("its owner"),
                     plan=request.for_plan,
                 ),

@@ -41,7 +41,7 @@ async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
         return PlanDraft(
             title="",
             nothing_to_do=sentence(
-                "Plan {plan} waits for request {request}: nobody settles it.",
+                "Plan {plan} waits for an answer to request {request}: it is not settled without one.",
                 plan=reclaim.for_plan,
                 request=reclaim.id,
             ),

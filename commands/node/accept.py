@@ -241,7 +241,7 @@ def _notes(tests: Sequence[SuiteTest], node: Node, context: CommandContext) -> t
     if privileged := [one.name for one in tests if one.privileged]:
         notes.append(sentence("Privileged: {tests}.", tests=listed(privileged)))
     notes.append(
-        sentence("If it passes, its cordon is lifted by itself.")
+        sentence("If it passes, its cordon is lifted automatically.")
         if policy.ends_lease
         else sentence(
             "{node} stays cordoned, whatever the tests say: the card offers the next step.", node=name

@@ -58,7 +58,7 @@ def _recorded(row: Acceptance, node: Node, text: Sentence) -> Record:
         "acceptances",
         row,
         text=text,
-        undo_text=sentence("take back how {node} returned", node=row.node),
+        undo_text=sentence("remove the record of how {node} returned", node=row.node),
         about=(not_ours(node),),
         about_undone=(cordoned(node, annotations_of(node)),),
     )

@@ -59,7 +59,7 @@ COMMANDS = (
     Command(
         noun="node",
         verb="extend",
-        summary="Let cordons end later; their owner and the owner's team need no other right to.",
+        summary="Extend cordons; their owner and the owner's team need no other right for it.",
         action=ExtendCordons,
         parameters=(
             click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),

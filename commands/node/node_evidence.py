@@ -18,7 +18,7 @@ from collectors.facts.one_line import SENTENCE, one_line
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.redaction import redacted
 from collectors.facts.results import Blind, SourceError
-from collectors.facts.sentences import said_by, sentence
+from collectors.facts.sentences import counted, said_by, sentence
 from commands.core.command import Answer, Command
 from commands.core.context import Cluster, CommandContext
 from commands.core.lookups import node_named
@@ -212,7 +212,11 @@ def _answer(row: NodeEvidence) -> Answer:
     said = (
         sentence("every source answered; it is kept with the incident")
         if not unknown
-        else sentence("{number} parts are not known; the file says why", number=unknown)
+        else counted(
+            "{count} part is not known; the file says why",
+            "{count} parts are not known; the file says why",
+            count=unknown,
+        )
     )
     name = f"{one_line(row.node, 80)}-{row.at:%Y%m%dT%H%M%S}.md"
     return Answer(

@@ -54,7 +54,7 @@ async def reboot(action: RebootNode, context: CommandContext) -> PlanDraft:
     boot = node.status.node_info.boot_id
     if not boot:
         raise UnusableError(
-            sentence("{node} reports no boot id, so nobody could see that it is back.", node=name)
+            sentence("{node} reports no boot id, so its reboot could not be noticed.", node=name)
         )
     return PlanDraft(
         title=sentence("Ask for a reboot of {node}", node=name),
@@ -202,6 +202,6 @@ REBOOT = Command(
     details=sentence(
         "The setting `reboot` says how: an annotation or a label that a controller watches, or a signed "
         "webhook. The node must be drained. It is never one of the control plane; one with Ceph OSDs only by "
-        "the team of storage."
+        "the storage team."
     ),
 )

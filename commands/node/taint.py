@@ -56,7 +56,7 @@ async def taint(action: TaintNode, context: CommandContext) -> PlanDraft:
     if same:
         raise UnusableError(
             sentence(
-                "{node} has the taint `{taint}` with another value (`{value}`), which is not ours to change.",
+                "{node} has the taint `{taint}` with another value (`{value}`), which Yardmaster did not set.",
                 node=action.node,
                 taint=f"{new['key']}:{new['effect']}",
                 value=same[0].get("value", ""),

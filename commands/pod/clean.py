@@ -64,8 +64,8 @@ async def clean(action: CleanPods, context: CommandContext) -> PlanDraft:
     )
     if later > 0:
         more = counted(
-            "{count} more pod is left for the next time: at most {most} go at once.",
-            "{count} more pods are left for the next time: at most {most} go at once.",
+            "{count} more pod is left for next time: at most {most} are deleted at once.",
+            "{count} more pods are left for next time: at most {most} are deleted at once.",
             count=later,
             most=MOST,
         )

@@ -43,7 +43,7 @@ async def delete(action: DeletePod, context: CommandContext) -> PlanDraft:
         return PlanDraft(
             title="",
             nothing_to_do=sentence(
-                "{pod} is to end since {since} already. {advice}",
+                "{pod} has been terminating since {since}. {advice}",
                 pod=pod.key,
                 since=since,
                 advice=on_force(pod, lost),
@@ -98,7 +98,7 @@ def on_force(pod: Pod, is_lost: bool) -> Sentence:
     """Return what to know before somebody removes the object by force, which is not offered."""
     if not is_lost:
         return sentence(
-            "It has its grace period. Yardmaster deletes nothing by force: its processes may go on."
+            "It gets its grace period. Yardmaster deletes nothing by force: its processes may go on."
         )
     return sentence(
         "Its node {node} does not confirm that it has ended, so it stays until the node is back. Yardmaster deletes "
@@ -121,8 +121,9 @@ DELETE: Command[DeletePod] = Command(
     relieves=("KubePodCrashLooping", "KubePodNotReady", "KubeContainerWaiting"),
     example="pod delete vision/detr-worker-3",
     details=(
-        "Disruption budgets do not hold it back, unlike `node drain`, so it is for a pod that hangs. It has its grace "
-        "period, and Yardmaster waits until it is gone. A running pod of a training, or one without a controller, is "
+        "Disruption budgets do not hold it back, unlike `node drain`, so it is for a pod that hangs. It gets "
+        "its grace period, and Yardmaster waits until it is gone. A running pod of a training, or one without a "
+        "controller, is "
         "work that is lost: a second person confirms it unless it is your own or your team's. Nothing is deleted by "
         "force."
     ),

@@ -60,8 +60,8 @@ async def listing(action: ListPods, context: CommandContext) -> Answer:
             Buttons(buttons=(Button(label="All pods", line="pod list --all"),)),
         ]
     title = counted(
-        "{troubled} of {count} pod does not run",
-        "{troubled} of {count} pods do not run",
+        "{troubled} of {count} pod not running",
+        "{troubled} of {count} pods not running",
         count=len(pods),
         troubled=len(troubled),
     )

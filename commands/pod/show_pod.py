@@ -72,9 +72,7 @@ async def events(action: ShowPodEvents, context: CommandContext) -> Answer:
     pod = pod_named(action.pod, inventory)
     blocks = _event_blocks(pod, inventory, context, most=EVENTS_SHOWN)
     if not blocks:
-        said = sentence(
-            "The cluster has no events of it: it keeps them for an hour, unless it is set otherwise."
-        )
+        said = sentence("The cluster has no events for it: by default it keeps them for an hour.")
         blocks = [Context(text=text(said))]
     title = text(bold(sentence("Events of {pod}", pod=pod.key)))
     return Answer(message=Message(title=title, blocks=tuple(blocks)))

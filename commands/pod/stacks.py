@@ -197,7 +197,7 @@ def _notes(action: ShowStacks, more: int, others: Iterable[str]) -> Iterable[Sen
         )
     if action.add_container:
         yield sentence(
-            "The added container ends after {minutes} minutes. Kubernetes keeps it in the list of the pod until "
+            "The added container ends after {minutes} minutes. Kubernetes keeps it in the pod's list until "
             "the pod ends.",
             minutes=STAYS // 60,
         )
@@ -232,8 +232,9 @@ STACKS: Command[ShowStacks] = Command(
     rights=(*Exec.rights("", "pods"), *Patch.rights("", "pods/ephemeralcontainers")),
     example="pod stacks detr",
     details=sentence(
-        "The programs are a fixed list, and nothing that is typed reaches a command line. What they say is bounded, "
-        "redacted and folded over the ranks: `63 of 64 wait in all_reduce`, `1 of 64 (worker 17) in the data loader`. "
+        "The programs are a fixed list, and nothing that is typed reaches a command line. Their output is "
+        "bounded, redacted and grouped by rank: `63 of 64 wait in all_reduce`, `1 of 64 (worker 17) in the data "
+        "loader`. "
         "py-spy needs the capability SYS_PTRACE in its container; `--add-container` adds an ephemeral container with "
         "it, which the rules of the namespace (Pod Security) may forbid. {most} pods at once.",
         most=MOST,

@@ -62,7 +62,7 @@ COMMANDS = (
     Command(
         noun="remediation",
         verb="list",
-        summary="Show what rules would do by themselves and what each waits for.",
+        summary="Show what rules would do on their own and what each waits for.",
         action=ListRemediations,
         parameters=(
             click.Option(["--all"], is_flag=True, help="also what ran, would have run, or was not done"),

@@ -128,6 +128,7 @@ def training_details(
         if training.restarts
         else []
     )
+    rows += [("progress", text(training.progress))] if training.progress else []
     rows += [("queue", text(training.queue))] if training.queue else []
     rows += [("priority", text(training.priority))] if training.priority else []
     rows += [("managed by", text(training.tool))] if training.tool else []

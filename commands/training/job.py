@@ -173,10 +173,10 @@ KIND = WritingKind(
         step=_scale,
         refusal=_not_scaled,
         note=sentence(
-            "Tasks are started or ended at the end of the row. Tasks that run do not notice: only a training "
+            "Tasks with the highest index are started or ended. Running tasks do not notice: only a training "
             "that is elastic goes on with another number."
         ),
         rights=Patch.rights("batch", "jobs"),
     ),
-    notes={"resume": sentence("Its maximum duration, if it has one, begins again.")},
+    notes={"resume": sentence("Its maximum duration, if it has one, starts again.")},
 )

@@ -24,13 +24,13 @@ def is_managed(found: KubernetesObject) -> bool:
 
 
 def workloads_of(found: KubernetesObject, inventory: Inventory) -> tuple[KueueWorkload, ...]:
-    """Return Kueue's Workloads of an object: one, or none as long as Kueue has not taken it up."""
+    """Return Kueue's Workloads of an object: one, or none as long as Kueue has not picked it up."""
     return inventory.select(KUEUE_WORKLOADS, by_managed, workload_of(found))
 
 
 def unseen_reason(inventory: Inventory) -> str:
     """Return why no Workload of it is seen."""
-    return inventory.missing_reason(KUEUE_WORKLOADS) or sentence("Kueue has not taken it up")
+    return inventory.missing_reason(KUEUE_WORKLOADS) or sentence("Kueue has not picked it up")
 
 
 def hold_in_kueue(workload: KueueWorkload, ref: ObjectRef) -> Patch:

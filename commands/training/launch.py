@@ -11,10 +11,13 @@ from commands.core.lookups import reader_of
 from commands.execution.plan import in_order
 from commands.training.fit import fit_notes
 from commands.training.launch_checks import (
+    check_needed,
     check_pull_secret,
-    check_served,
+    check_used,
     is_namespace_ours,
     is_secret_copied,
+    served_kind,
+    unfit,
 )
 from commands.training.launch_steps import launch_steps, note_launch
 from commands.training.manifests import SCRIPT_FOLDER, SCRIPT_NAME
@@ -22,6 +25,7 @@ from commands.training.priority import preemption_note
 from commands.training.queues import queued
 from commands.training.spec import TrainingRole, TrainingSpec
 from commands.training.spec_checks import check_spec, script_of
+from commands.training.spec_file import GivenSpec
 from commands.training.training_kinds import BY_OPTION
 
 
@@ -51,26 +55,36 @@ class LaunchTraining:
     metrics_port: int
     service_per_task: bool
     wait: bool
+    runtime: str = ""
+    like: str = ""
+    spec: bool = False
+    as_object: bool = False
     extra: tuple[str, ...] = ()
 
 
-async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
-    """Plan to create the training. Raises UnusableError if its name is taken or its tasks do not fit."""
-    spec = spec_of(action, context)
+async def launch(
+    action: LaunchTraining, context: CommandContext, given: GivenSpec | None = None
+) -> PlanDraft:
+    """Plan to create the training, with what a file gives of it.
+
+    Raises UnusableError if its name is taken or its tasks do not fit.
+    """
+    spec = (given or GivenSpec()).applied_to(spec_of(action, context))
     check_spec(spec, images=context.defaults.training_images)
     reader = reader_of(context)
-    kind = BY_OPTION[action.kind]
+    check_used(BY_OPTION[action.kind], context.defaults.training_kinds)
+    kind, notes = await served_kind(BY_OPTION[action.kind], spec, reader)
     assert kind.launching is not None  # there are no others by their options
-    if refusal := kind.launching.refusal(spec):
+    if refusal := unfit(kind, kind.launching, spec):
         raise UnusableError(refusal)
-    await check_served(kind, spec, reader)
+    await check_needed(kind.launching, spec, reader)
     has_namespace = await is_namespace_ours(spec, context, reader)
     has_secret = has_namespace and await is_secret_copied(spec, reader)
     if spec.pull_secret and not has_secret:
         await check_pull_secret(spec, reader)
     in_queue = await queued(spec, kind.launching, context, reader)
     spec = in_queue.spec
-    notes = [*in_queue.notes, *await fit_notes(spec, context, may_wait=action.wait or bool(spec.queue))]
+    notes += [*in_queue.notes, *await fit_notes(spec, context, may_wait=action.wait or bool(spec.queue))]
     if spec.priority_class:
         notes.append(await preemption_note(spec.priority_class, reader))
     steps = (
@@ -82,7 +96,7 @@ async def launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
             of_queue=in_queue.steps,
         ),
         note_launch(
-            kind.launching,
+            kind.launching.steps(spec),
             spec,
             cluster=context.cluster.name,
             now=context.now,
@@ -149,6 +163,7 @@ def spec_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:
         queue_priority=action.queue_priority,
         max_duration=action.max_duration,
         backoff=action.backoff,
+        runtime=action.runtime,
         node_selector={key: value for key, _, value in pairs},
         not_on=action.not_on,
         service_per_task=action.service_per_task,

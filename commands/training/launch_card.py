@@ -71,6 +71,8 @@ def launch_card(
                 ),
             )
         )
+    if training.progress:
+        rows.append(("progress", text(training.progress)))
     if training.started:
         since = text(moment(training.started))
         if training.finished:

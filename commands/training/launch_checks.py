@@ -1,33 +1,87 @@
 """Checks of a launch in its cluster: the kind is served, the namespace is free or ours, the pull secret is there."""
 
+from collections.abc import Collection
+
 from collectors.facts.results import SourceError
-from collectors.facts.sentences import sentence, word
+from collectors.facts.sentences import as_code, sentence, word
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.training.manifests import MANAGED_BY, OURS, TRAINING_LABEL
 from commands.training.spec import TrainingSpec
-from commands.training.training_kinds import DEFAULT_KIND
-from commands.training.writing_kind import WritingKind
+from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND
+from commands.training.writing_kind import Launching, WritingKind
 
 
-async def check_served(kind: WritingKind, spec: TrainingSpec, reader: ObjectReader) -> None:
-    """Raise UnusableError if the cluster does not serve the kind: its CustomResourceDefinition is not installed."""
+def check_used(kind: WritingKind, used: Collection[str]) -> None:
+    """Raise UnusableError for a kind that the settings leave out; none given: all are used."""
+    if used and kind.option not in used:
+        raise UnusableError(
+            sentence(
+                "`--kind {option}` is not used here. `commands.training_kinds` has {kinds}.",
+                option=kind.option,
+                kinds=as_code(used),
+            )
+        )
+
+
+async def served_kind(
+    kind: WritingKind, spec: TrainingSpec, reader: ObjectReader
+) -> tuple[WritingKind, list[str]]:
+    """Return the kind that the cluster serves, with notes: this one, or one of its name in another version.
+
+    Raises UnusableError if there is none: its CustomResourceDefinition is not installed.
+    """
+    objects = kind.objects
+    name = (objects.kind, objects.group)
+    others = (one for one in BY_OPTION.values() if (one.objects.kind, one.objects.group) == name)
+    for one in (kind, *(other for other in others if other is not kind)):
+        if await _is_served(one, spec, reader):
+            if one is kind:
+                return one, []
+            note = sentence(
+                "This cluster serves {api} and not {other}: it is launched as that {kind}.",
+                api=one.objects.api,
+                other=objects.api,
+                kind=objects.kind,
+            )
+            return one, [note]
+    raise UnusableError(
+        sentence(
+            "This cluster has no {kind}s: it does not serve {api}. Ask its administrators to "
+            "install the controller, or launch with `--kind {option}`.",
+            kind=objects.kind,
+            api=objects.api,
+            option=DEFAULT_KIND.option,
+        )
+    )
+
+
+async def _is_served(kind: WritingKind, spec: TrainingSpec, reader: ObjectReader) -> bool:
     objects = kind.objects
     try:
         await reader.listing(ObjectRef(api=objects.api, kind=objects.kind, namespace=spec.namespace, name=""))
     except SourceError as error:
         if error.status != 404:
             raise
-        raise UnusableError(
-            sentence(
-                "This cluster has no {kind}s: it does not serve {api}. Ask its administrators to "
-                "install the controller, or launch with `--kind {option}`.",
-                kind=objects.kind,
-                api=objects.api,
-                option=DEFAULT_KIND.option,
+        return False
+    return True
+
+
+def unfit(kind: WritingKind, launching: Launching, spec: TrainingSpec) -> str:
+    """Return what of the spec the kind cannot express; empty if it can all."""
+    if spec.runtime and not launching.has_runtimes:
+        return sentence("`--runtime` is not for {kind}s, which have no runtimes.", kind=kind.objects.kind)
+    return launching.refusal(spec)
+
+
+async def check_needed(launching: Launching, spec: TrainingSpec, reader: ObjectReader) -> None:
+    """Raise UnusableError unless the cluster has what the kind needs for this spec."""
+    for ref in launching.needs(spec):
+        if await reader.read(ref) is None:
+            raise UnusableError(
+                sentence("This cluster has no {kind} `{name}`.", kind=ref.kind, name=ref.name)
             )
-        ) from error
 
 
 async def is_namespace_ours(spec: TrainingSpec, context: CommandContext, reader: ObjectReader) -> bool:

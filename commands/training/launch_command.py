@@ -1,14 +1,26 @@
 """The command `training launch`: its options, and the rights that it needs."""
 
+from dataclasses import replace
+
 import click
 
 from collectors.facts.sentences import sentence
-from commands.core.command import Command
-from commands.core.parameter_types import DURATION, ChoiceType, ExplainedOption, NumberType, WholeNumberType
+from commands.core.command import Command, PlanDraft
+from commands.core.context import CommandContext
+from commands.core.parameter_types import (
+    DURATION,
+    ChoiceType,
+    ExplainedOption,
+    NumberType,
+    RequiredUnless,
+    WholeNumberType,
+)
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Create
 from commands.training import queues
+from commands.training.filling_in import filled_in
 from commands.training.launch import LaunchTraining, launch
+from commands.training.launch_object import launch_object
 from commands.training.manifests import SCRIPT_OBJECT
 from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND
 
@@ -34,7 +46,31 @@ _OPTIONS = (
         type=_KindType(),
         default=DEFAULT_KIND.option,
     ),
-    _option("--image", "the container image of every task", required=True, metavar="IMAGE"),
+    _option(
+        "--like",
+        "a training that was launched here: all that the line does not say is as it was there",
+        default="",
+        metavar="TRAINING",
+        is_eager=True,
+    ),
+    _option(
+        "--spec",
+        "what the line does not say is in the YAML file that comes with it",
+        is_flag=True,
+        is_eager=True,
+    ),
+    click.Option(
+        ["--from", "as_object"],
+        help="create the object in the YAML file that comes with the line, as it is",
+        is_flag=True,
+        is_eager=True,
+    ),
+    RequiredUnless(
+        ["--image"],
+        unless=("--like", "--spec", "--from"),
+        help="the container image of every task",
+        metavar="IMAGE",
+    ),
     _option(
         "--namespace",
         "the namespace that is created for it; default: the training's name",
@@ -52,7 +88,10 @@ _OPTIONS = (
         metavar="RESOURCE",
     ),
     _option(
-        "--cpu", "the CPUs of each task, such as 8 or 500m; default: no request", default="", metavar="CPUS"
+        "--cpu",
+        "the CPUs of each task, such as 8, 500m or 4..8; default: no request",
+        default="",
+        metavar="CPUS",
     ),
     _option(
         "--memory",
@@ -114,6 +153,12 @@ _OPTIONS = (
         metavar="PORT",
     ),
     _option("--service-per-task", "also create a Service for each task", is_flag=True),
+    _option(
+        "--runtime",
+        "the runtime that describes what it runs, for a kind that has runtimes, such as a TrainJob",
+        default="",
+        metavar="NAME",
+    ),
     _option("--wait", "launch it even if it does not fit now", is_flag=True),
 )
 
@@ -131,13 +176,21 @@ def _rights() -> tuple[Right, ...]:
     )
 
 
-LAUNCH = Command(
+async def _launch(action: LaunchTraining, context: CommandContext) -> PlanDraft:
+    if action.as_object:
+        return await launch_object(action, context, LAUNCH)
+    filled, context, given = await filled_in(action, context, LAUNCH)
+    draft = await launch(filled, context, given)
+    return replace(draft, is_fixed=draft.is_fixed or action.spec)
+
+
+LAUNCH: Command[LaunchTraining] = Command(
     noun="training",
     verb="launch",
     summary="Launch a training in its own namespace, if it fits.",
     action=LaunchTraining,
     parameters=_OPTIONS,
-    plan=launch,
+    plan=_launch,
     rights=RightsOfKinds(_rights),
     example="training launch mnist --image registry.example/vision/mnist:7 --workers 4 --gpus 8 -- --epochs 90",
     details="The environment of each task has WORKER_HOSTS, PS_HOSTS, TASK_ROLE, TASK_INDEX, MASTER_ADDR and "

@@ -1,5 +1,6 @@
 """The steps of a launch that every kind has, and the tasks that it schedules."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -28,10 +29,17 @@ def task_requests(spec: TrainingSpec) -> tuple[TaskRequest, ...]:
             count=role.replicas,
             amounts={name: parse_quantity(one) for name, one in role.resources.items()},
             node_selector=spec.node_selector,
-            tolerates=role.tolerates,
+            tolerates=role.tolerates | set(spec.tolerations),
             not_on=spec.not_on,
         )
         for role in sorted(spec.roles, key=lambda role: not role.is_server)
+    )
+
+
+def create_namespace(spec: TrainingSpec) -> Create:
+    return Create(
+        manifest=manifests.namespace(spec),
+        description=sentence("create namespace {namespace}", namespace=spec.namespace),
     )
 
 
@@ -46,12 +54,7 @@ def launch_steps(
     """Return the steps that create all objects; the workers start last."""
     steps: list[Step] = []
     if not has_namespace:
-        steps.append(
-            Create(
-                manifest=manifests.namespace(spec),
-                description=sentence("create namespace {namespace}", namespace=spec.namespace),
-            )
-        )
+        steps.append(create_namespace(spec))
     if spec.pull_secret and not has_secret:
         place, _, name = spec.pull_secret.partition("/")
         steps.append(
@@ -86,7 +89,7 @@ def launch_steps(
 
 
 def note_launch(
-    kind: Launching,
+    steps: Sequence[Step],
     spec: TrainingSpec,
     *,
     cluster: str,
@@ -95,7 +98,7 @@ def note_launch(
     thread: str,
     by_name: str,
 ) -> Step:
-    """Return the step that records the launch, so that its state is reported in the thread.
+    """Return the step that records a launch by these steps, so that its state is reported in the thread.
 
     The undo keeps it as over, so that its card says what came of it, once its top objects are gone.
     """
@@ -110,7 +113,7 @@ def note_launch(
         channel=channel,
         thread=thread,
     )
-    made = [step.ref for step in kind.steps(spec) if isinstance(step, Create)]
+    made = [step.ref for step in steps if isinstance(step, Create)]
     over = replace(row, is_over=True, reported_state=TrainingState.STOPPED.value, reported_reason=UNDONE)
     return record(
         "launches",

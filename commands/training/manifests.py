@@ -10,7 +10,7 @@ from typing import Any
 from alerts.cards.channel_id import kind_and_name
 from collectors.trainings.queueing import PRIORITY_CLASS, QUEUE_NAME
 from commands.execution.object_refs import JsonValue
-from commands.training.spec import KUEUE, TrainingRole, TrainingSpec
+from commands.training.spec import KUEUE, TrainingRole, TrainingSpec, Volume
 
 TASK_PORT = 2222
 TRAINING_LABEL, ROLE, INDEX = "yardmaster.io/training", "yardmaster.io/role", "yardmaster.io/index"
@@ -103,13 +103,13 @@ def pod_spec(spec: TrainingSpec, role: TrainingRole, index: Object, host: Host) 
     """Return the pod of a task. `index` is the environment variable with its number."""
     container: Object = {
         "name": "main",
-        "image": spec.image,
-        "env": [index, *_environment(spec, role, host)],
+        "image": role.image or spec.image,
+        "env": [index, *_environment(spec, role, host), *_own_environment(spec)],
         "ports": [
             {"name": "task", "containerPort": TASK_PORT},
             {"name": "metrics", "containerPort": spec.metrics_port},
         ],
-        "resources": _resources(role.resources),
+        "resources": _resources(role),
         "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],
     }
     if spec.script_text:
@@ -122,6 +122,10 @@ def pod_spec(spec: TrainingSpec, role: TrainingRole, index: Object, host: Host) 
     volumes: list[Object] = [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
     if spec.script_text:
         volumes.append({"name": "script", "configMap": {"name": SCRIPT_OBJECT, "defaultMode": 0o555}})
+    for one in spec.volumes:
+        mount = {"name": one.name, "mountPath": one.path, "readOnly": one.is_read_only}
+        container["volumeMounts"].append(mount)
+        volumes.append({"name": one.name, **_source(one)})
     pod: Object = {"automountServiceAccountToken": False, "containers": [container], "volumes": volumes}
     if spec.pull_secret:
         pod["imagePullSecrets"] = [{"name": spec.pull_secret.partition("/")[2]}]
@@ -131,8 +135,8 @@ def pod_spec(spec: TrainingSpec, role: TrainingRole, index: Object, host: Host) 
         fields = [{"key": "metadata.name", "operator": "NotIn", "values": [node]} for node in spec.not_on]
         required = {"nodeSelectorTerms": [{"matchFields": fields}]}
         pod["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-    if role.tolerates:
-        pod["tolerations"] = [{"key": key, "operator": "Exists"} for key in sorted(role.tolerates)]
+    if tolerated := sorted({*role.tolerates, *spec.tolerations}):
+        pod["tolerations"] = [{"key": key, "operator": "Exists"} for key in tolerated]
     if spec.priority_class:
         pod["priorityClassName"] = spec.priority_class
     return pod
@@ -163,15 +167,19 @@ def manifest_name(made: Object) -> str:
     return f"{made['kind']} {made['metadata']['name']}"
 
 
-def _resources(amounts: dict[str, str]) -> Object:
-    """CPU is only a request; memory and GPUs are also limits."""
-    limits = {name: one for name, one in amounts.items() if name != "cpu"}
-    made: Object = {}
-    if amounts:
-        made["requests"] = dict(amounts)
-    if limits:
-        made["limits"] = limits
-    return made
+def _resources(role: TrainingRole) -> Object:
+    given = {"requests": role.resources, "limits": role.limits}
+    return {name: amounts for name, amounts in given.items() if amounts}
+
+
+def _source(volume: Volume) -> Object:
+    if volume.claim:
+        return {"persistentVolumeClaim": {"claimName": volume.claim, "readOnly": volume.is_read_only}}
+    return {"emptyDir": {"sizeLimit": volume.size}}
+
+
+def _own_environment(spec: TrainingSpec) -> list[Object]:
+    return [{"name": name, "value": _literal(value)} for name, value in spec.env.items()]
 
 
 def _environment(spec: TrainingSpec, role: TrainingRole, host: Host) -> list[Object]:

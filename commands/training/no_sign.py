@@ -14,7 +14,7 @@ def no_sign(training: Training, since: datetime | None, now: datetime) -> str:
     if training.has_sign or training.state.is_over or since is None or now - since < SIGN_WITHIN:
         return ""
     return sentence(
-        "no controller of {kind}s has taken it up within {time}: it may not run in this cluster",
+        "no controller of {kind}s has picked it up within {time}: it may not run in this cluster",
         kind=shown_kind(training.kind),
         time=SIGN_WITHIN,
     )

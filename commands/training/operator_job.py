@@ -31,6 +31,11 @@ def _nothing(_spec: TrainingSpec) -> Object:
     return {}
 
 
+def _own_service(name: str, role: TrainingRole, index: int) -> str:
+    """Return the host name of a task that has a Service of its own."""
+    return f"{name}-{role.name}-{index}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorForm:
     """What differs between these jobs. `names`: of the roles in the API; `ports`: the operator adds one without it."""
@@ -45,6 +50,9 @@ class OperatorForm:
     more: Callable[[TrainingSpec], Object] = _nothing  # further fields of the spec
     index: str = REPLICA_INDEX
     controller: str = CONTROLLER
+    tries_again: bool = False  # its controller does, unless a limit of 0 forbids it
+    typed: str = ""  # the kind as it is typed, where another has its name already
+    host: Callable[[str, TrainingRole, int], str] = _own_service  # from the training's name
     changed_pods: Mapping[str, Object] = field(
         default_factory=dict
     )  # by role: fields of the pod; None leaves one out
@@ -57,6 +65,7 @@ def operator_writing(form: OperatorForm) -> WritingKind:
     group, plural = form.objects.group, form.objects.path.rpartition("/")[2]
     return WritingKind(
         objects=form.objects,
+        typed=form.typed,
         has_ended=_has_ended,
         launching=Launching(
             summary=form.summary,
@@ -79,14 +88,14 @@ def operator_writing(form: OperatorForm) -> WritingKind:
             step=partial(_scale, form),
             refusal=partial(_not_scaled, form),
             note=sentence(
-                "Its operator starts or ends tasks at the end of the row. Tasks that run do not notice: only a "
+                "Its operator starts or ends the tasks with the highest index. Running tasks do not notice: only a "
                 "training that is elastic goes on with another number."
             ),
             rights=Patch.rights(group, plural),
         ),
         reprioritise=_reprioritise,
         notes={
-            "resume": sentence("Its maximum duration, if it has one, begins again."),
+            "resume": sentence("Its maximum duration, if it has one, starts again."),
             "reprioritise": sentence(
                 "Only a gang scheduler follows it: it orders the gang by it. The priority of the pods does not change."
             ),
@@ -98,16 +107,22 @@ def _launch(form: OperatorForm, spec: TrainingSpec) -> tuple[Step, ...]:
     made = manifests.top_object(spec, form.objects.api, form.objects.kind, spec.name)
     roles = form.roles(spec)
     made["spec"] = {
-        "runPolicy": _run_policy(spec),
+        "runPolicy": _run_policy(form, spec),
         form.specs: {form.names[role.name]: _replicas(form, spec, role, roles) for role in roles},
         **form.more(spec),
     }
     return launched(spec, made, listed((role.text() for role in roles), "and"), POLICY)
 
 
-def _run_policy(spec: TrainingSpec) -> Object:
-    """The pods that still run when the job has ended are ended with it: parameter servers never end by themselves."""
-    policy: Object = {"suspend": True, "cleanPodPolicy": "Running", "backoffLimit": spec.backoff}
+def _run_policy(form: OperatorForm, spec: TrainingSpec) -> Object:
+    """The pods that still run when the job has ended are ended with it: parameter servers never end by themselves.
+
+    Training Operator deletes all pods of a job whose limit of retries is exceeded, whatever the policy says: the failed
+    one too, with its logs. Without a limit the failure of a pod that is not restarted ends the job just as well.
+    """
+    policy: Object = {"suspend": True, "cleanPodPolicy": "Running"}
+    if spec.backoff or form.tries_again:
+        policy["backoffLimit"] = spec.backoff
     if spec.max_duration is not None:
         policy["activeDeadlineSeconds"] = round(spec.max_duration.total_seconds())
     gang = {"priorityClass": spec.priority_class, "queue": spec.queue if spec.queue_system == VOLCANO else ""}
@@ -122,7 +137,7 @@ def _replicas(
     number = {"fieldRef": {"fieldPath": f"metadata.labels['{form.index}']"}}
     shaped = replace(spec, roles=roles)
     pod = manifests.pod_spec(
-        shaped, role, {"name": "TASK_INDEX", "valueFrom": number}, partial(_host, spec.name)
+        shaped, role, {"name": "TASK_INDEX", "valueFrom": number}, partial(form.host, spec.name)
     )
     (container,) = pod["containers"]
     container["name"] = form.container
@@ -138,10 +153,6 @@ def _replicas(
         "restartPolicy": "OnFailure" if spec.backoff else "Never",
         "template": template,
     }
-
-
-def _host(name: str, role: TrainingRole, index: int) -> str:
-    return f"{name}-{role.name}-{index}"
 
 
 def _refusal(form: OperatorForm, spec: TrainingSpec) -> str:

@@ -80,7 +80,7 @@ def check_allowed(queue: str, allowed: Mapping[str, Collection[str]], teams: Col
         return
     if of:
         raise UnusableError(
-            sentence("Queue `{queue}` is for {teams} alone.", queue=queue, teams=listed(of, "and"))
+            sentence("Queue `{queue}` is only for {teams}.", queue=queue, teams=listed(of, "and"))
         )
     raise UnusableError(
         sentence(
@@ -128,7 +128,7 @@ async def _check_volcano(queue: str, found: Mapping[str, Any], reader: ObjectRea
     state = (found.get("status") or {}).get("state") or "Open"
     if state != "Open":
         raise UnusableError(
-            sentence("Queue `{queue}` is {state}: it takes nothing.", queue=queue, state=state)
+            sentence("Queue `{queue}` is {state}: it accepts nothing.", queue=queue, state=state)
         )
     others = await reader.listing(ObjectRef(api=VOLCANO_API, kind="Queue", name=""))
     below = sorted(one["metadata"]["name"] for one in others if one["spec"].get("parent") == queue)
@@ -171,7 +171,7 @@ async def _in_kueue(spec: TrainingSpec, found: Mapping[str, Any], reader: Object
         steps = (
             Create(
                 manifest=made,
-                description=sentence("create the way into queue {queue} of Kueue", queue=spec.queue),
+                description=sentence("create a LocalQueue for queue {queue} of Kueue", queue=spec.queue),
             ),
         )
     elif local["spec"].get("clusterQueue") != spec.queue:

@@ -114,7 +114,7 @@ async def _followed(training: Training, context: CommandContext) -> list[Step]:
             replace(again, failed_at=None),
             text=sentence("report how the training goes"),
             before=launch,
-            undo_text=sentence("say on its card how the run before has ended"),
+            undo_text=sentence("write on its card how the previous run ended"),
         )
     ]
 

@@ -10,8 +10,22 @@ from collectors.facts.workload_keys import workload_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Volume:
+    """What each task mounts: a claim in the training's namespace, or else an empty place of this size on its node."""
+
+    name: str
+    path: str
+    claim: str = ""
+    size: str = ""
+    is_read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingRole:
-    """Equal tasks of a training. Amounts are Kubernetes quantities of each task; empty: not requested."""
+    """Equal tasks of a training. Amounts are Kubernetes quantities of each task; empty: not requested.
+
+    `cpu` and `memory` may be ranges, `4..8`: what is requested, and the limit.
+    """
 
     name: str  # worker, ps, ...
     replicas: int
@@ -21,6 +35,7 @@ class TrainingRole:
     memory: str = ""
     command: tuple[str, ...] = ()  # empty: the image's own
     arguments: tuple[str, ...] = ()
+    image: str = ""  # where it is not the training's
     is_server: bool = False  # it runs until it is stopped: the training is over without its end
 
     @property
@@ -33,7 +48,19 @@ class TrainingRole:
     def resources(self) -> dict[str, str]:
         """The requests of each task, by resource name."""
         gpus = {self.gpu_resource: self.gpu_amount} if self.gpus else {}
-        return {**gpus, **{name: one for name, one in (("cpu", self.cpu), ("memory", self.memory)) if one}}
+        given = (("cpu", self.cpu), ("memory", self.memory))
+        return {**gpus, **{name: one.partition(RANGE)[0] for name, one in given if one}}
+
+    @property
+    def limits(self) -> dict[str, str]:
+        """The limits of each task, by resource name: CPU has one only as the end of a range."""
+        gpus = {self.gpu_resource: self.gpu_amount} if self.gpus else {}
+        cpu, memory = (one.rpartition(RANGE)[2] for one in (self.cpu, self.memory))
+        return {
+            **gpus,
+            **({"cpu": cpu} if RANGE in self.cpu else {}),
+            **({"memory": memory} if memory else {}),
+        }
 
     @property
     def tolerates(self) -> frozenset[str]:
@@ -57,6 +84,7 @@ def tasks_text(number: int, role: str) -> Sentence:
     return counted("{count} {role}", "{count} {role}s", count=number, role=role)
 
 
+RANGE = ".."  # between the ends of a range
 KUEUE, VOLCANO = "Kueue", "Volcano"  # what has queues
 
 
@@ -78,8 +106,12 @@ class TrainingSpec:
     queue_priority: str = ""  # the class by which Kueue orders its queue
     max_duration: timedelta | None = None
     backoff: int = 0
+    runtime: str = ""  # that describes what it runs, for a kind that has runtimes; empty: the kind's own
     node_selector: Mapping[str, str] = field(default_factory=dict)
     not_on: tuple[str, ...] = ()  # nodes that must run none of its tasks
+    tolerations: tuple[str, ...] = ()  # keys of taints, beyond those of GPU nodes
+    env: Mapping[str, str] = field(default_factory=dict)  # beyond what describes the training
+    volumes: tuple[Volume, ...] = ()
     service_per_task: bool = False
     metrics_port: int = 8080
     pull_secret: str = ""  # namespace/name of the Secret to copy

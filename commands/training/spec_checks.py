@@ -9,7 +9,7 @@ from collectors.facts.name_patterns import fits_any
 from collectors.facts.sentences import Sentence, as_code, sentence
 from commands.core.command import UnusableError
 from commands.training.priority import check_priority_class
-from commands.training.spec import TrainingRole, TrainingSpec
+from commands.training.spec import RANGE, TrainingRole, TrainingSpec
 
 MAX_NAME = 40  # pods are named NAME-worker-599-x7k2p, and a label value has at most 63 characters
 MAX_WORKERS = 1000  # keeps the list of hosts in the environment below 128 KiB
@@ -30,29 +30,11 @@ _SYSTEM = ("kube-", "default", "openshift-")
 
 def check_spec(spec: TrainingSpec, *, images: Sequence[str]) -> None:
     """Raise UnusableError for an invalid spec, with the invalid part and the expected form."""
-    _check_name(spec.name, sentence("A training's name"), MAX_NAME)
-    _check_name(spec.namespace, sentence("A namespace"), 63)
-    if spec.namespace.startswith(_SYSTEM):
-        raise UnusableError(
-            sentence(
-                "`{namespace}` is a system namespace: choose another `--namespace`.", namespace=spec.namespace
-            )
-        )
-    if not _IMAGE.fullmatch(spec.image) or len(spec.image) > 255:
-        raise UnusableError(
-            sentence(
-                "`{given}` is not a valid image name: write it like registry.example/team/name:tag.",
-                given=_cut(spec.image),
-            )
-        )
-    if not fits_any(spec.image, images):
-        allowed = as_code(images) or sentence("none")
-        raise UnusableError(
-            sentence(
-                "`{image}` is not among the allowed images: {allowed}.", image=spec.image, allowed=allowed
-            )
-        )
+    check_training_names(spec)
+    check_image(spec.image, images)
     for role in spec.roles:
+        if role.image:
+            check_image(role.image, images)
         _check_role(role)
     for key, value in spec.node_selector.items():
         if not _LABEL_KEY.fullmatch(key) or not _LABEL_VALUE.fullmatch(value):
@@ -66,11 +48,46 @@ def check_spec(spec: TrainingSpec, *, images: Sequence[str]) -> None:
     if spec.priority_class:
         _check_name(spec.priority_class, sentence("A priority class"), 253, dots=True)
         check_priority_class(spec.priority_class)
+    if spec.runtime:
+        _check_name(spec.runtime, sentence("A runtime"), 253, dots=True)
     for given in (spec.queue, spec.queue_priority):
         if given:
             _check_name(given, sentence("A queue or its priority class"), 253, dots=True)
     if spec.max_duration is not None and spec.max_duration < timedelta(seconds=1):
         raise UnusableError(sentence("`--max-duration` must be at least 1s."))
+
+
+def check_training_names(spec: TrainingSpec) -> None:
+    """Raise UnusableError for a name that a training, or its namespace, cannot have."""
+    _check_name(spec.name, sentence("A training's name"), MAX_NAME)
+    check_new_namespace(spec.namespace)
+
+
+def check_new_namespace(namespace: str) -> None:
+    """Raise UnusableError for a name that no namespace may have, or that is one of the system's."""
+    _check_name(namespace, sentence("A namespace"), 63)
+    if namespace.startswith(_SYSTEM):
+        raise UnusableError(
+            sentence(
+                "`{namespace}` is a system namespace: choose another `--namespace`.", namespace=namespace
+            )
+        )
+
+
+def check_image(image: str, images: Sequence[str]) -> None:
+    """Raise UnusableError for an image that is not written like one, or that the settings do not allow."""
+    if not _IMAGE.fullmatch(image) or len(image) > 255:
+        raise UnusableError(
+            sentence(
+                "`{given}` is not a valid image name: write it like registry.example/team/name:tag.",
+                given=_cut(image),
+            )
+        )
+    if not fits_any(image, images):
+        allowed = as_code(images) or sentence("none")
+        raise UnusableError(
+            sentence("`{image}` is not among the allowed images: {allowed}.", image=image, allowed=allowed)
+        )
 
 
 def _check_role(role: TrainingRole) -> None:
@@ -80,15 +97,35 @@ def _check_role(role: TrainingRole) -> None:
         _check_count(role.replicas, 1, MAX_WORKERS, "--workers")
     _check_gpus(role)
     for flag, amount in (("--cpu", role.cpu), ("--memory", role.memory)):
-        if amount and (not _QUANTITY.fullmatch(amount) or not parse_quantity(amount)):
-            raise UnusableError(
-                sentence(
-                    "`{flag} {given}` is not a quantity: write it like 2, 500m or 64Gi.",
-                    flag=flag,
-                    given=_cut(amount),
-                )
-            )
+        if amount:
+            check_amount(flag, amount)
     _check_words(role)
+
+
+def check_amount(flag: str, amount: str) -> None:
+    """Raise UnusableError for what is neither a quantity nor a range of two, `4..8`."""
+    ends = amount.split(RANGE)
+    if len(ends) > 2 or any(not is_quantity(one) for one in ends):
+        raise UnusableError(
+            sentence(
+                "`{flag} {given}` is not a quantity: write it like 2, 500m or 64Gi, or 4..8.",
+                flag=flag,
+                given=_cut(amount),
+            )
+        )
+    if parse_quantity(ends[0]) > parse_quantity(ends[-1]):
+        raise UnusableError(
+            sentence(
+                "`{flag} {given}` ends below its beginning: first what is requested, then the limit.",
+                flag=flag,
+                given=_cut(amount),
+            )
+        )
+
+
+def is_quantity(text: str) -> bool:
+    """Whether the text is a quantity above zero."""
+    return bool(_QUANTITY.fullmatch(text)) and bool(parse_quantity(text))
 
 
 def _check_gpus(role: TrainingRole) -> None:

@@ -4,7 +4,7 @@ from collectors.facts.sentences import listed, sentence
 from collectors.facts.workload_keys import shown_kind
 from collectors.trainings.training import Training
 from commands.core.command import UnusableError
-from commands.training import job, jobset, mpijob, pytorchjob, rayjob, tfjob, vcjob
+from commands.training import job, jobset, mpijob, mpijobv2, pytorchjob, rayjob, tfjob, trainjob, vcjob
 from commands.training.writing_kind import WritingKind
 
 DEFAULT_KIND = job.KIND
@@ -14,6 +14,8 @@ _WRITTEN = (
     pytorchjob.KIND,
     tfjob.KIND,
     mpijob.KIND,
+    mpijobv2.KIND,
+    trainjob.KIND,
     vcjob.KIND,
     rayjob.KIND,
 )

@@ -247,7 +247,8 @@ KIND = WritingKind(
         step=_scale,
         refusal=_not_scaled,
         note=sentence(
-            "Volcano starts or ends tasks at the end of the row. Tasks that run do not notice: only a training that "
+            "Volcano starts or ends the tasks with the highest index. Running tasks do not notice: only a "
+            "training that "
             "is elastic goes on with another number."
         ),
         rights=_PATCH,

@@ -24,6 +24,10 @@ def _no_refusal(_found: Any) -> str:
     return ""
 
 
+def _needs_nothing(_spec: TrainingSpec) -> tuple[ObjectRef, ...]:
+    return ()
+
+
 def _as_given(spec: TrainingSpec) -> tuple[TrainingRole, ...]:
     return spec.roles
 
@@ -45,6 +49,8 @@ class Launching:
     )
     queues: tuple[str, ...] = (KUEUE,)  # whose queues take it
     starts_suspended: bool = True  # it is created so, and then resumed
+    needs: Callable[[TrainingSpec], tuple[ObjectRef, ...]] = _needs_nothing  # what the cluster must have
+    has_runtimes: bool = False  # what it runs is described by an object of the cluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,8 +130,9 @@ COMMANDS = (
         rights=_FREEZE_RIGHTS,
         example="volume thaw vision/checkpoints",
         details=(
-            "It reverts the last freeze of the volume that stands, as `plan undo` does, and the preview shows the "
-            "commands by which a storage admin looks at the image first, filled in; Yardmaster runs none of them. "
+            "It reverts the last freeze of the volume that is in effect, as `plan undo` does, and the preview "
+            "shows the "
+            "commands with which a storage admin checks the image first, filled in; Yardmaster runs none of them. "
             "Where the image is still attached to a node on which no pod uses it, a second person confirms it: a "
             "second writer destroys the file system. VolumeAttachments are never deleted."
         ),

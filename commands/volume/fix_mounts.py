@@ -59,7 +59,7 @@ async def fix(action: FixMounts, context: CommandContext) -> PlanDraft:
     if owner := managed_by(found["metadata"]):
         raise UnusableError(
             sentence(
-                "{owner} has the last word about {object} and would set it back. Set `mountPropagation: "
+                "{owner} manages {object} and would revert it. Set `mountPropagation: "
                 "HostToContainer` there, on these mounts: {mounts}.",
                 owner=owner,
                 object=str(ref),
@@ -152,7 +152,7 @@ FIX: Command[FixMounts] = Command(
     example="volume fix-mounts monitoring/node-exporter",
     details=(
         "The pod is named, or its DaemonSet as `namespace/name`. Its owner gets `mountPropagation: HostToContainer` on "
-        "the mounts of the host's paths below which volumes are mounted, and replaces its pods. Where Helm, Argo CD or "
-        "Flux has the last word, nothing is changed, and the answer says what to set there."
+        "the mounts of the host's paths below which volumes are mounted, and replaces its pods. Where Helm, "
+        "Argo CD or Flux manages it, nothing is changed, and the answer says what to set there."
     ),
 )

@@ -75,9 +75,7 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
                 "A new pod with this claim on another node is not stopped: tell the team not to start one."
             ),
             *_ceph_notes(use),
-            sentence(
-                "Undo it only after somebody has looked at the file system: it starts the writers again."
-            ),
+            sentence("Undo it only after somebody has checked the file system: it starts the writers again."),
         ),
     )
 

@@ -28,7 +28,7 @@ async def thaw(action: ThawVolume, context: CommandContext) -> PlanDraft:
     if plan is None:
         raise UnusableError(
             sentence(
-                "No freeze of {volume} by Yardmaster stands. `audit` lists what was done; what somebody else stopped, "
+                "Yardmaster does not hold {volume} frozen. `audit` lists what was done; what somebody else stopped, "
                 "they start again.",
                 volume=name,
             )
@@ -72,14 +72,12 @@ def _looks(use: VolumeUse) -> list[Sentence]:
     """Return what a storage admin runs first: shown, as Yardmaster never runs it."""
     if not use.rbd:
         return [
-            sentence(
-                "Thaw it only after somebody has looked at the file system: it starts the writers again."
-            )
+            sentence("Thaw it only after somebody has checked the file system: it starts the writers again.")
         ]
     return [
         sentence(
-            "Before you confirm it, a storage admin looks: `rbd status {rbd}` lists no watcher but those that are "
-            "to be there, `rbd lock ls {rbd}` no lock of a node that is gone, and `rbd snap create "
+            "Before you confirm it, a storage admin checks: `rbd status {rbd}` lists only the watchers that "
+            "belong there, `rbd lock ls {rbd}` no lock of a node that is gone, and `rbd snap create "
             "{rbd}@before-thaw` keeps what is there. Then the file system is checked where it is mapped "
             "read-only. Yardmaster runs none of them.",
             rbd=use.rbd,

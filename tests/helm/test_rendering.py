@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from alerts.loading import load
+from bot.doctor.role_rules import act_rights, look_rights, without_kinds
 from bot.evaluation.rulebook import symbols
 from bot.settings.loading import read_settings
+from collectors.trainings.catalogue import used_kinds
 from commands.command_catalogue import CATALOGUE
 from commands.core.parsing import parse_line
 from helm.generate import CHART
@@ -434,3 +436,54 @@ def test_impersonation_is_granted_on_exactly_the_listed_people(
     ]
     values.write_text(people.replace("IMPERSONATE", "false"), encoding="utf-8")
     assert "impersonate" not in str([one for one in render("--values", str(values)) if "Role" in one["kind"]])
+
+
+_OF_KINDS = {one.group for one in used_kinds(())} | {"bus.volcano.sh"}
+
+
+def _granted(one: One, name: str, *flags: str) -> set[tuple[str, str]]:
+    """Return what a role grants of the groups of kinds of training, as group and resource."""
+    rules = one("ClusterRole", *flags, name=name)["rules"]
+    return {
+        (group, resource)
+        for rule in rules
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        if group in _OF_KINDS
+    }
+
+
+def test_only_the_kinds_of_training_that_are_used_may_be_read_and_changed(one: One) -> None:
+    commands = ("--set", "enabledCommands={training launch,training stop,training suspend,training scale}")
+    every = _granted(one, "-look", *commands)
+    assert every >= {("kubeflow.org", "mpijobs"), ("ray.io", "rayjobs"), ("batch.volcano.sh", "jobs")}
+    assert _granted(one, "-act", *commands) >= {("kubeflow.org", "tfjobs"), ("bus.volcano.sh", "commands")}
+
+    kinds = ("--set", "settings.commands.training_kinds={job,trainjob,mpijobv2}")
+    trainer = "trainer.kubeflow.org"
+    read = {(trainer, name) for name in ("trainjobs", "trainingruntimes", "clustertrainingruntimes")}
+    assert _granted(one, "-look", *commands, *kinds) == read | {
+        ("jobset.x-k8s.io", "jobsets"),  # that Trainer makes
+        ("kubeflow.org", "mpijobs"),
+    }
+    assert _granted(one, "-act", *commands, *kinds) == {
+        (trainer, "trainjobs"),
+        (trainer, "clustertrainingruntimes"),  # that a launch names
+        ("kubeflow.org", "mpijobs"),
+    }
+
+
+@pytest.mark.parametrize("kinds", ["", "jobset", "job,pytorchjob", "trainjob"])
+def test_the_doctor_asks_for_the_rights_that_the_chart_gives(one: One, kinds: str) -> None:
+    commands = ("training launch", "training stop", "gpu release")
+    flags = ["--set", f"enabledCommands={{{','.join(commands)}}}"]
+    flags += ["--set", f"settings.commands.training_kinds={{{kinds}}}"] if kinds else []
+    options = tuple(filter(None, kinds.split(",")))
+    look = without_kinds(look_rights(CATALOGUE), options, is_look=True)["cluster"]
+    assert one("ClusterRole", *flags, name="-look")["rules"] == look
+    act = act_rights(CATALOGUE)
+    needed = (without_kinds(act[name], options, is_look=False)["cluster"] for name in commands)
+    wished = [rule for rules in needed for rule in rules]
+    given = one("ClusterRole", *flags, name="-act")["rules"]
+    assert all(rule in wished for rule in given)
+    assert all(rule in given for rule in wished)

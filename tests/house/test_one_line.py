@@ -111,6 +111,7 @@ class HostileCache:
     value: str
     version: int = 1
     kinds: tuple[ResourceKind[Any], ...] = ()
+    left_out: frozenset[str] = frozenset()
 
     def snapshot(self, kind: ResourceKind[Any]) -> Snapshot[Any] | Blind:
         tree = hostile_value(inspect.type_info(kind.type), self.value)

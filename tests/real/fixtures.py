@@ -28,6 +28,8 @@ from tests.real.servers.elasticsearch import ElasticsearchServer
 from tests.real.servers.jobset import JobSetController
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.real.servers.opensearch import OpenSearchServer
+from tests.real.servers.trainer import Trainer
+from tests.real.servers.training_operator import TrainingOperator
 
 T = TypeVar("T")
 
@@ -144,6 +146,26 @@ def real_jobset(
     folder = tmp_path_factory.mktemp("jobset")
     with present_or_skip(lambda: JobSetController(real_kubernetes, folder)):
         yield real_kubernetes
+
+
+@pytest.fixture(scope="module")
+def real_training_operator(
+    real_kubernetes: KubernetesCluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[TrainingOperator]:
+    """The same control plane, with Training Operator's controllers for one module of tests."""
+    folder = tmp_path_factory.mktemp("training-operator")
+    with present_or_skip(lambda: TrainingOperator(cluster=real_kubernetes, folder=folder)) as operator:
+        yield operator
+
+
+@pytest.fixture(scope="module")
+def real_trainer(
+    real_jobset: KubernetesCluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Trainer]:
+    """The control plane with JobSet's controller, and Trainer's for one module of tests."""
+    folder = tmp_path_factory.mktemp("trainer")
+    with present_or_skip(lambda: Trainer(cluster=real_jobset, folder=folder)) as trainer:
+        yield trainer
 
 
 # Every fixture above.

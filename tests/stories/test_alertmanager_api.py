@@ -94,7 +94,7 @@ async def test_alert_why_says_what_holds_an_alert_back(tmp_path: Path, http: aio
             await send(http, stage, {"labels": {"alertname": name, "severity": "warning", "switch": name}})
         await send(http, stage, {"labels": {"alertname": "LinkDown", "severity": "critical", "switch": "b"}})
         await stage.card("LinkDown")
-        assert "so says the route" in (await stage.asks("dana", "alert why Watchdog")).said
+        assert "nobody, by the route" in (await stage.asks("dana", "alert why Watchdog")).said
         assert "quiet_hours" in (await stage.asks("dana", "alert why Quiet")).said
         said = (await stage.asks("dana", "alert why LinkDown")).said
         assert "it is inhibited by LinkDown" in said

@@ -9,12 +9,13 @@ from enum import Enum
 from typing import TypeVar
 
 from alerts.cards.message import Message
-from alerts.cards.text import Text, plain
+from alerts.cards.text import plain
 from bot.channels.slack.rate_limits import SLACK_RATE_LIMITS
 from bot.delivery.notifier_protocol import (
     Capabilities,
     Duplicates,
     Gone,
+    NewMessage,
     Permanent,
     Picture,
     Recoverable,
@@ -100,31 +101,29 @@ class FakeChat:
         (message,) = (one for one in self.messages.values() if one.text == text and not one.is_deleted)
         self.messages[message.ts] = replace(message, is_deleted=True)
 
-    async def post(
-        self,
-        channel: str,
-        content: Message | Text,
-        *,
-        thread: str | None = None,
-        nonce: str,
-        broadcast: bool = False,
-    ) -> str:
+    async def post(self, channel: str, new: NewMessage) -> str:
         now = asyncio.get_running_loop().time()
         if now - self._posted.get(channel, -9) < self.seconds_a_post:
             self.too_fast += 1
             raise Recoverable("ratelimited", retry_after=timedelta(seconds=1))
-        shown = content.notification if isinstance(content, Message) else plain(content)
+        shown = new.content.notification if isinstance(new.content, Message) else plain(new.content)
 
         def land() -> str:
             self._number += 1
             ts = f"{self._number:06}"
             at = asyncio.get_running_loop().time()
             self.messages[ts] = ChatMessage(
-                ts=ts, channel=channel, thread=thread, nonce=nonce, text=shown, at=at, broadcast=broadcast
+                ts=ts,
+                channel=channel,
+                thread=new.thread,
+                nonce=new.nonce,
+                text=shown,
+                at=at,
+                broadcast=new.broadcast,
             )
             return ts
 
-        if thread is not None and self.messages[thread].is_deleted:
+        if new.thread is not None and self.messages[new.thread].is_deleted:
             raise Gone("thread_not_found")
         self._posted[channel] = now
         return await self._call("post", channel, land)

@@ -160,6 +160,7 @@ class RecordedCache:
     """A look-alike of the cluster's cache, which always has the objects of the clock's moment."""
 
     kinds: tuple[ResourceKind[Any], ...] = ()
+    left_out: frozenset[str] = frozenset()
 
     def __init__(self, objects: ObjectsAt, now: Callable[[], datetime]) -> None:
         self._objects = objects

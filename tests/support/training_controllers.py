@@ -32,6 +32,7 @@ class MadePod:
     template: Mapping[str, Any]
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
+    by_job: bool = False  # a Job of its name makes it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,28 +101,54 @@ class ControllerLookalike:
             return
         path = f"/api/v1/namespaces/{namespace}/pods"
         wanted = {made.name: made for made in self._row.pods(one)}
+        jobs = await self._jobs(one, [made for made in wanted.values() if made.by_job])
+        names = {one["metadata"]["uid"]: "", **jobs}
         own = {
-            pod["metadata"]["name"]: pod
+            names[owner["uid"]] or pod["metadata"]["name"]: pod
             for pod in (await self.call("GET", path))["items"]
-            if any(
-                owner["uid"] == one["metadata"]["uid"] for owner in pod["metadata"].get("ownerReferences", ())
-            )
+            for owner in pod["metadata"].get("ownerReferences", ())
+            if owner["uid"] in names
         }
         if self._row.is_suspended(one):
-            await self._delete(path, own)
+            await self._delete(path, {name: pod for name, pod in own.items() if name not in jobs.values()})
             await self._say(one, "Suspended")
             return
         await self._delete(path, {name: pod for name, pod in own.items() if name not in wanted})
         for name, made in wanted.items():
-            if name not in own:
+            if name not in own and not made.by_job:
                 await self.call("POST", path, self._pod(one, made))
         seen = Seen(pods=own, roles={name: made.role for name, made in wanted.items()})
         if end := self._row.end(one, seen):
             await self._say(one, end)
-            await self._delete(path, {name: pod for name, pod in own.items() if _is_running(pod)})
+            ended = {name: pod for name, pod in own.items() if _is_running(pod)}
+            await self._delete(path, {pod["metadata"]["name"]: pod for pod in ended.values()})
         else:
             runs = own and all(phase in ("Running", "Succeeded") for phase in seen.phases())
             await self._say(one, "Running" if runs else "Created")
+
+    async def _jobs(self, one: Any, wanted: Sequence[MadePod]) -> dict[str, str]:
+        """Create the Jobs that are wanted, suspended as the object is, and return their names by their uids."""
+        meta = one["metadata"]
+        path = f"/apis/batch/v1/namespaces/{meta['namespace']}/jobs"
+        found = {
+            job["metadata"]["name"]: job
+            for job in ((await self.call("GET", path))["items"] if wanted else ())
+            if job["metadata"].get("ownerReferences", [{}])[0].get("uid") == meta["uid"]
+        }
+        is_suspended = self._row.is_suspended(one)
+        for made in wanted:
+            if made.name not in found:
+                pod = self._pod(one, made)
+                template = {"metadata": {key: pod["metadata"][key] for key in ("labels", "annotations")}}
+                spec = {"backoffLimit": 0, "suspend": is_suspended}
+                job = {
+                    "metadata": {"name": made.name, "ownerReferences": pod["metadata"]["ownerReferences"]},
+                    "spec": {**spec, "template": {**template, "spec": pod["spec"]}},
+                }
+                found[made.name] = await self.call("POST", path, job)
+            elif bool(found[made.name]["spec"].get("suspend")) != is_suspended:
+                await self.call("PATCH", f"{path}/{made.name}", {"spec": {"suspend": is_suspended}})
+        return {job["metadata"]["uid"]: name for name, job in found.items()}
 
     async def _obeyed(self, one: Any) -> bool:
         """Take the orders about an object, as its controller does, and return whether there was one."""
@@ -189,19 +216,27 @@ def has_condition(one: Any, *types: str) -> bool:
     return any(item["type"] in types and item["status"] == "True" for item in conditions)
 
 
-def _operator_job(objects: ResourceKind[Any], specs: str, deciding: Sequence[str]) -> KindController:
-    """A job of the Training Operator: `deciding` are the roles of which all tasks of the first that it has decide."""
+def _operator_job(
+    objects: ResourceKind[Any],
+    specs: str,
+    deciding: Sequence[str],
+    *,
+    by_job: Sequence[str] = (),
+    role_label: str = "replica-type",
+) -> KindController:
+    """A job of Kubeflow's operators: `deciding` are the roles of which all tasks of the first that it has decide."""
 
     def pods(one: Any) -> list[MadePod]:
         name = one["metadata"]["name"]
         return [
             MadePod(
-                name=f"{name}-{role.lower()}-{index}",
+                name=f"{name}-{role.lower()}" if role in by_job else f"{name}-{role.lower()}-{index}",
                 role=role,
+                by_job=role in by_job,
                 template=spec["template"],
                 labels={
                     f"{OPERATOR}job-name": name,
-                    f"{OPERATOR}replica-type": role.lower(),
+                    f"{OPERATOR}{role_label}": role.lower(),
                     f"{OPERATOR}replica-index": str(index),
                 },
                 annotations={},
@@ -371,6 +406,13 @@ CONTROLLERS: dict[str, KindController] = {
         _operator_job(kinds.PYTORCHJOBS, "pytorchReplicaSpecs", ("Master",)),
         _operator_job(kinds.TFJOBS, "tfReplicaSpecs", ("Chief", "Worker")),
         _operator_job(kinds.MPIJOBS, "mpiReplicaSpecs", ("Launcher",)),
+        _operator_job(
+            kinds.MPIJOBS_V2BETA1,
+            "mpiReplicaSpecs",
+            ("Launcher",),
+            by_job=("Launcher",),
+            role_label="job-role",
+        ),
         _volcano_job(),
         _ray_job(),
     )

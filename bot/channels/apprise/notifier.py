@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 
 from alerts.cards.message import Message
-from alerts.cards.text import Text
 from bot.channels.apprise.apprise_service import AppriseMessage, AppriseService
 from bot.channels.plain_text import plain_text
 from bot.channels.post_only import PostOnly, misconfigured
 from bot.delivery.card_entries import state_digest_of
 from bot.delivery.notifier_protocol import (
     Capabilities,
+    NewMessage,
     Permanent,
     UnknownOutcome,
     unknown_channel,
@@ -48,17 +48,10 @@ class AppriseNotifier(PostOnly):
         self._sending: dict[tuple[str, str], asyncio.Future[bool]] = {}  # by channel and what the card says
         self._open: dict[str, tuple[str, AppriseService]] = {}  # by channel, with its address
 
-    async def post(
-        self,
-        channel: str,
-        content: Message | Text,
-        *,
-        thread: str | None = None,
-        nonce: str,
-        broadcast: bool = False,
-    ) -> str:
+    async def post(self, channel: str, new: NewMessage) -> str:
         if channel not in self._addresses:
             raise unknown_channel(f"apprise:{channel}")
+        content = new.content
         if not isinstance(content, Message):
             raise Permanent(sentence("apprise takes cards only"))
         shown = translated(content.without_buttons, self._catalogue)
@@ -68,7 +61,7 @@ class AppriseNotifier(PostOnly):
         service = await self._service(channel)
         if not await self._sent(service, message, (channel, state_digest_of(content))):
             raise UnknownOutcome(sentence("apprise {channel}: it was not accepted", channel=channel))
-        return nonce
+        return new.nonce
 
     async def _sent(self, service: AppriseService, message: AppriseMessage, key: tuple[str, str]) -> bool:
         """Return whether the service took it. A call that was given up goes on, and the next one waits for its end."""

@@ -7,7 +7,7 @@ import structlog
 from alerts.cards.message import Message
 from alerts.cards.text import Text, plain
 from bot.channels.plain_text import plain_text
-from bot.delivery.notifier_protocol import Capabilities, Permanent, Picture, SearchWindow
+from bot.delivery.notifier_protocol import Capabilities, NewMessage, Permanent, Picture, SearchWindow
 from bot.delivery.rate_limiter import UNLIMITED
 from bot.language.message_catalogue import ENGLISH, Catalogue
 from bot.language.translation import translated_text
@@ -26,16 +26,8 @@ class ConsoleNotifier:
     def __init__(self, catalogue: Catalogue = ENGLISH) -> None:
         self._catalogue = catalogue
 
-    async def post(
-        self,
-        channel: str,
-        content: Message | Text,
-        *,
-        thread: str | None = None,
-        nonce: str,
-        broadcast: bool = False,
-    ) -> str:
-        _log.info("message posted", channel=channel, thread=thread or "", text=self._text(content))
+    async def post(self, channel: str, new: NewMessage) -> str:
+        _log.info("message posted", channel=channel, thread=new.thread or "", text=self._text(new.content))
         return uuid4().hex
 
     async def edit(self, channel: str, message_id: str, message: Message) -> None:

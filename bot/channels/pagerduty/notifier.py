@@ -11,12 +11,12 @@ from datetime import timedelta
 import aiohttp
 
 from alerts.cards.message import Message
-from alerts.cards.text import Text
 from bot.channels.http_posting import HttpPost, send_post
 from bot.channels.pagerduty.pagerduty_events import actions_of, event_body
 from bot.channels.post_only import PostOnly, misconfigured
 from bot.delivery.notifier_protocol import (
     Capabilities,
+    NewMessage,
     Permanent,
     unknown_channel,
 )
@@ -54,18 +54,11 @@ class PagerDutyNotifier(PostOnly):
         self._services = services
         self._clock = clock
 
-    async def post(
-        self,
-        channel: str,
-        content: Message | Text,
-        *,
-        thread: str | None = None,
-        nonce: str,
-        broadcast: bool = False,
-    ) -> str:
+    async def post(self, channel: str, new: NewMessage) -> str:
         service = self._services.get(channel)
         if service is None:
             raise unknown_channel(f"pagerduty:{channel}")
+        content = new.content
         if not isinstance(content, Message) or content.facts is None:
             raise Permanent(sentence("PagerDuty takes incidents only"))
         name = f"pagerduty {channel}"
@@ -77,4 +70,4 @@ class PagerDutyNotifier(PostOnly):
             body = event_body(content.facts, action, routing_key=key)
             post = HttpPost(name=name, url=service.url, body=body, refuses_all=_WRONG_KEY)
             await send_post(self._session, post, self._clock)
-        return nonce
+        return new.nonce

@@ -18,6 +18,7 @@ from bot.delivery.notifier_protocol import (
     Capabilities,
     Duplicates,
     Incomplete,
+    NewMessage,
     Permanent,
     Picture,
     Recoverable,
@@ -60,16 +61,8 @@ class SlackNotifier:
         ] = {}  # digests of messages that are refused for their content, oldest first
         self._conversations: dict[str, str] = {}  # person -> the channel of their direct messages
 
-    async def post(
-        self,
-        channel: str,
-        content: Message | Text,
-        *,
-        thread: str | None = None,
-        nonce: str,
-        broadcast: bool = False,
-    ) -> str:
-        rendered = self._rendered(content)
+    async def post(self, channel: str, new: NewMessage) -> str:
+        rendered = self._rendered(new.content)
         channel = await self._conversation(channel)
         answer, rendered = await self._in_a_form_that_is_taken(
             rendered,
@@ -78,18 +71,18 @@ class SlackNotifier:
                 self._client.web.chat_postMessage(
                     channel=channel,
                     **shown.arguments(),
-                    thread_ts=thread,
-                    reply_broadcast=True if broadcast and thread else None,
+                    thread_ts=new.thread,
+                    reply_broadcast=True if new.broadcast and new.thread else None,
                     unfurl_links=False,
                     unfurl_media=False,
-                    metadata={"event_type": EVENT, "event_payload": {"nonce": nonce}},
+                    metadata={"event_type": EVENT, "event_payload": {"nonce": new.nonce}},
                 ),
             ),
         )
         ts = str(answer["ts"])
         self._remember(channel, ts)
         try:
-            await self._attach(rendered, channel, ts, thread or ts)
+            await self._attach(rendered, channel, ts, new.thread or ts)
         except Recoverable as error:
             raise Incomplete(said_by(error), message_id=ts) from error
         return ts

@@ -12,13 +12,13 @@ from datetime import timedelta
 import aiohttp
 
 from alerts.cards.message import Message
-from alerts.cards.text import Text
 from bot.channels.http_posting import TIMEOUT, HttpPost, send_post
 from bot.channels.post_only import PostOnly, misconfigured
 from bot.channels.webhook.payload import heartbeat_body, payload_of
 from bot.channels.webhook.signing import signed
 from bot.delivery.notifier_protocol import (
     Capabilities,
+    NewMessage,
     Permanent,
     Refuses,
     unknown_channel,
@@ -57,22 +57,15 @@ class WebhookNotifier(PostOnly):
         self._clock = clock
         self._since = clock.now()
 
-    async def post(
-        self,
-        channel: str,
-        content: Message | Text,
-        *,
-        thread: str | None = None,
-        nonce: str,
-        broadcast: bool = False,
-    ) -> str:
+    async def post(self, channel: str, new: NewMessage) -> str:
         endpoint = self._endpoints.get(channel)
         if endpoint is None:
             raise unknown_channel(f"webhook:{channel}")
+        content = new.content
         if not isinstance(content, Message) or content.facts is None:
             raise Permanent(sentence("a webhook takes incidents only"))
         await self._send(channel, endpoint, payload_of(content.facts, receiver=channel))
-        return nonce
+        return new.nonce
 
     async def send_heartbeat(self, channel: str) -> None:
         """Post the alert that always fires. Raises SendError."""

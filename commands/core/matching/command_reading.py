@@ -15,6 +15,7 @@ from commands.core.parameter_types import (
     MatchersType,
     NameKind,
     WholeNumberType,
+    is_missing,
     kinds_of,
     with_prefix,
 )
@@ -179,12 +180,7 @@ class _Reading:
         missing = [
             parameter.human_readable_name
             for parameter in self.command.parameters
-            if parameter.required
-            and not (
-                given & set(parameter.opts)
-                if isinstance(parameter, click.Option)
-                else self.arguments.get(parameter.name or "")
-            )
+            if is_missing(parameter, given, has_value=bool(self.arguments.get(parameter.name or "")))
         ]
         return Candidate(
             command=self.command,

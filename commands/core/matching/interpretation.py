@@ -19,6 +19,7 @@ from commands.core.parameter_types import (
     NameKind,
     NameType,
     in_lower_case,
+    is_missing,
     kinds_of,
     with_prefix,
 )
@@ -135,8 +136,7 @@ def missing_arguments(command: AnyCommand, words: Sequence[str]) -> tuple[click.
     return tuple(
         parameter
         for parameter in command.parameters
-        if parameter.required
-        and (not given & set(parameter.opts) if isinstance(parameter, click.Option) else not has_positional)
+        if is_missing(parameter, given, has_value=has_positional)
     )
 
 

@@ -82,7 +82,7 @@ class Exec(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="exec"
         return Done(text="\n".join((_bounded(result.where), *lines)), is_ours=False)
 
     async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
-        return Refused(reason=sentence("nothing was changed, and what it said was lost"))
+        return Refused(reason=sentence("nothing was changed, and its output was lost"))
 
 
 def _bounded(text: str, most: int = WHERE) -> str:

@@ -31,4 +31,4 @@ def read_java_threads(output: str, exit_code: int) -> ToolResult:
 def _error(output: str, exit_code: int) -> str:
     if exit_code == _NOBODY:
         return sentence("no Java process runs in it")
-    return final_line(output) or sentence("jstack ended with {code} and said nothing", code=exit_code)
+    return final_line(output) or sentence("jstack ended with {code} and printed nothing", code=exit_code)

@@ -38,8 +38,8 @@ def read_ras_status(output: str, exit_code: int) -> ToolResult:
             sentence("communicators say {errors}", errors=listed(sorted(errors)))
             if errors
             else counted(
-                "{count} communicator is well",
-                "{count} communicators are well",
+                "{count} communicator is healthy",
+                "{count} communicators are healthy",
                 count=sum(int(one["comms"]) for one in groups),
             )
         ]
@@ -90,4 +90,4 @@ def _behind(output: str) -> str:
 def _error(output: str, exit_code: int) -> str:
     if _REFUSED.search(output):
         return sentence("no NCCL 2.24 or newer answers there: its RAS is off, or NCCL has not begun")
-    return final_line(output) or sentence("ncclras ended with {code} and said nothing", code=exit_code)
+    return final_line(output) or sentence("ncclras ended with {code} and printed nothing", code=exit_code)

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from collectors.facts.sentences import counted, listed, sentence
+from collectors.facts.sentences import listed, sentence
 from commands.execution.tools.reading import ToolResult, final_line, kept
 from commands.execution.tools.stack_places import waiting_place
 
@@ -97,11 +97,7 @@ def _error(output: str, exit_code: int) -> str:
         return sentence("no Python process runs in it")
     if _DENIED.search(output):
         return sentence(
-            "it may not look at other processes: its container needs the capability SYS_PTRACE, and the node "
+            "it is not allowed to read other processes: its container needs the capability SYS_PTRACE, and the node "
             "kernel.yama.ptrace_scope=0"
         )
-    return final_line(output) or counted(
-        "py-spy ended with {count} and said nothing",
-        "py-spy ended with {count} and said nothing",
-        count=exit_code,
-    )
+    return final_line(output) or sentence("py-spy ended with {code} and printed nothing", code=exit_code)

@@ -37,8 +37,8 @@ def read_smi_gpus(output: str, exit_code: int) -> ToolResult:
     unknown = sum(not _NUMBER.fullmatch(row[2]) for row in rows) + lost
     said = [
         counted(
-            "{busy} of {count} GPU computes",
-            "{busy} of {count} GPUs compute",
+            "{busy} of {count} GPU busy",
+            "{busy} of {count} GPUs busy",
             count=len(rows),
             busy=len(busy),
         )
@@ -57,4 +57,4 @@ def _error(output: str, exit_code: int) -> str:
             return said
     if _LOST.search(output):
         return sentence("a GPU has fallen off the bus: {words}", words=final_line(output))
-    return final_line(output) or sentence("nvidia-smi ended with {code} and said nothing", code=exit_code)
+    return final_line(output) or sentence("nvidia-smi ended with {code} and printed nothing", code=exit_code)

@@ -69,7 +69,7 @@ def refuse_control_plane(node: Node) -> None:
     if any(label in (node.metadata.labels or {}) for label in CONTROL_PLANE):
         raise UnusableError(
             sentence(
-                "{node} is a node of the control plane: nothing there is done from here.",
+                "{node} is a node of the control plane: Yardmaster changes nothing there.",
                 node=node.metadata.name,
             )
         )

@@ -204,7 +204,7 @@ REPAIR = Command(
             ["--gpu"],
             type=WholeNumberType(most=63),
             metavar="INDEX",
-            help="the GPU, of a repair that is about one",
+            help="the GPU, for a repair of one GPU",
         ),
     ),
     plan=repair_node,

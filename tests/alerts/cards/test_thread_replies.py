@@ -66,7 +66,7 @@ def test_only_notifying_events_are_replies_in_each_thread(event_type: IncidentEv
     ("event_type", "expected"),
     [
         (IncidentEventType.SEVERITY_RAISED, "Severity raised to words"),
-        (IncidentEventType.WORSENED, "It became worse: words"),
+        (IncidentEventType.WORSENED, "It got worse: words"),
         (IncidentEventType.ACKNOWLEDGED, "Acknowledged by U1."),
         (IncidentEventType.REOPENED, "Reopened by U1: words."),
         (IncidentEventType.OPENED, "Opened: words"),

@@ -166,7 +166,7 @@ def test_data_loss_is_broadcast_in_an_incident_that_is_critical_already() -> Non
     replies = replies_to(incident, [card], IncidentContext(rules=rules))
 
     assert [reply.broadcast for reply in replies] == [True, True]
-    assert plain(replies[-1].text).startswith("It became worse: DATA LOSS on gpu-a01")
+    assert plain(replies[-1].text).startswith("It got worse: DATA LOSS on gpu-a01")
     assert replies[-1].buttons
 
 

@@ -6,17 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
 from alerts.cards.message import Message
-from alerts.cards.text import Text
 from alerts.incidents.proofs import NO_FACTS
 from alerts.routing import CardRouting
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.delivery.card_entries import REFRESH_EVERY, state_digest_of
+from bot.delivery.notifier_protocol import NewMessage
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
@@ -46,10 +45,10 @@ class EditedChat(FakeChat):
 
     shown: defaultdict[str, list[tuple[float, str]]] = field(default_factory=lambda: defaultdict(list))
 
-    async def post(self, channel: str, content: Message | Text, **more: Any) -> str:
-        ts = await FakeChat.post(self, channel, content, **more)
-        if isinstance(content, Message):
-            self.shown[ts].append((asyncio.get_running_loop().time(), state_digest_of(content)))
+    async def post(self, channel: str, new: NewMessage) -> str:
+        ts = await FakeChat.post(self, channel, new)
+        if isinstance(new.content, Message):
+            self.shown[ts].append((asyncio.get_running_loop().time(), state_digest_of(new.content)))
         return ts
 
     async def edit(self, channel: str, ts: str, message: Message) -> None:

@@ -231,7 +231,7 @@ class Fleet:
                     state=JobRunState.FAILED if hung else JobRunState.DONE,
                     exit_code=None if hung else 0,
                     is_late=hung,
-                    reason="it was not done within its time, and was ended" if hung else "",
+                    reason="it did not finish in time, and was ended" if hung else "",
                     log=printed or "# Using devices",
                     ended_at=now,
                 )
@@ -298,7 +298,7 @@ async def test_exactly_the_nodes_that_are_well_are_accepted_each_other_with_its_
                 f"memory of GPU {node.broken}: Detected 12 double-bit ECC errors"
             )
         elif node.hangs:
-            assert one.reasons == ("nccl: it was not done within its time, and was ended",)
+            assert one.reasons == ("nccl: it did not finish in time, and was ended",)
         elif node.lies and has_metrics:
             assert one.reasons == ("it passed, and GPUThermalThrottling fired 5 min later",)
     firsts = {node.model: node.name for node in reversed(nodes)}

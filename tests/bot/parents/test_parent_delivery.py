@@ -13,7 +13,7 @@ from alerts.parents.parent_incident import ParentIncident
 from bot.cards.card_catalogue import CardCatalogue
 from bot.cards.card_kind import CardContext
 from bot.cards.plan_cards import wanted_plan_card
-from bot.delivery.notifier_protocol import Capabilities
+from bot.delivery.notifier_protocol import Capabilities, NewMessage
 from bot.delivery.rate_limiter import UNLIMITED
 from bot.delivery.reconciler import Reconciler
 from bot.language.message_catalogue import catalogue
@@ -109,10 +109,10 @@ class Hook(FakeChat):
         super().__init__(seconds_a_post=0.0, capabilities=Capabilities(facts=True, limits=UNLIMITED))
         self.bodies: list[Any] = []
 
-    async def post(self, channel: str, content: Any, **more: Any) -> str:
-        assert isinstance(content, Message)
-        self.bodies.append(content.facts)
-        return await super().post(channel, content, **more)
+    async def post(self, channel: str, new: NewMessage) -> str:
+        assert isinstance(new.content, Message)
+        self.bodies.append(new.content.facts)
+        return await super().post(channel, new)
 
 
 async def test_programs_get_the_parent_once_and_the_end_of_what_they_know() -> None:

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from collectors.check_catalogue import CHECKS
-from collectors.cluster.indexes import by_owner
+from collectors.cluster.indexes import by_owner, kind_in_api
 from collectors.cluster.kinds import DEFAULT_KINDS, ResourceKind
-from collectors.facts.workload_keys import kind_with_group
 from collectors.trainings.catalogue import KINDS
 from demo.lookalikes.kubernetes.custom_kinds import kind_of
 from demo.lookalikes.kubernetes.kinds import Kinds
@@ -25,7 +24,9 @@ def test_no_two_kinds_share_a_name() -> None:
 @each_kind
 def test_the_name_is_the_plural_of_the_path(kind: ResourceKind[Any]) -> None:
     plural = kind.path.rpartition("/")[2]
-    names = (plural, f"{plural}.{kind.group}")  # with its group, where another has the plural already
+    version = kind.api.partition("/")[2]
+    # With its group, where another has the plural already, and with its version, where another has both.
+    names = (plural, f"{plural}.{kind.group}", f"{plural}.{version}.{kind.group}")
     assert kind.name.partition("/")[0] in names, f"name {kind.name} as in {kind.path}"
 
 
@@ -35,7 +36,7 @@ def test_the_type_has_the_kind_of_the_api_with_its_group(kind: ResourceKind[Any]
     plural = kind.path.rpartition("/")[2]
     assert plural.startswith(kind.kind.lower()), f"rename {kind.type.__name__}, or give it an `api_kind`"
     if any(one.kind_in_keys == kind.kind_in_keys for one in OWNERS):
-        expected = kind_with_group(kind.kind, kind.group)
+        expected = kind_in_api(kind.kind, kind.api)
         assert kind.kind_in_keys == expected, f"give {kind.type.__name__} the `api_kind` {expected}"
 
 

@@ -1,11 +1,19 @@
-"""Trainings as jobs of the Training Operator, pytorchjob, tfjob and mpijob: roles, ranks and states."""
+"""Trainings as jobs of Kubeflow's operators, pytorchjob, tfjob, mpijob and mpijobv2: roles, ranks and states."""
 
 from typing import Any
 
 import pytest
 
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.objects import KubernetesObject, MPIJob, Pod, PyTorchJob, TFJob
+from collectors.cluster.objects import (
+    Job,
+    KubernetesObject,
+    MPIJob,
+    MPIJobOfMPIOperator,
+    Pod,
+    PyTorchJob,
+    TFJob,
+)
 from collectors.trainings.catalogue import read_trainings
 from collectors.trainings.training import Training, TrainingState
 from tests.support.objects import container, gpus, inventory, owned, pod, read
@@ -15,6 +23,7 @@ FORMS: dict[str, tuple[type[KubernetesObject], str, dict[str, tuple[int | None, 
     "pytorchjob": (PyTorchJob, "pytorchReplicaSpecs", {"Master": (1, 8), "Worker": (3, 8)}),
     "tfjob": (TFJob, "tfReplicaSpecs", {"Chief": (None, 8), "Worker": (2, 8), "PS": (2, 0)}),
     "mpijob": (MPIJob, "mpiReplicaSpecs", {"Launcher": (1, 0), "Worker": (2, 8)}),
+    "mpijobv2": (MPIJobOfMPIOperator, "mpiReplicaSpecs", {"Launcher": (1, 0), "Worker": (2, 8)}),
 }
 each_kind = pytest.mark.parametrize("kind", FORMS)
 
@@ -51,14 +60,17 @@ def a_job(
 
 def a_rank(kind: str, role: str, index: int | None, **parts: Any) -> Pod:
     count = FORMS[kind][2][role][1]
-    labels = {f"{LABEL}replica-type": role.lower()} | (
+    is_second = kind == "mpijobv2"
+    labels = {f"{LABEL}{'job-role' if is_second else 'replica-type'}": role.lower()} | (
         {} if index is None else {f"{LABEL}replica-index": str(index)}
     )
     return pod(
         f"bert-{role.lower()}-{index}",
         "vision",
         labels=labels,
-        ownerReferences=owned(FORMS[kind][0].__name__, "bert"),
+        ownerReferences=[{**one, "apiVersion": "kubeflow.org/v2beta1"} for one in owned("MPIJob", "bert")]
+        if is_second
+        else owned(FORMS[kind][0].__name__, "bert"),
         spec={"nodeName": "n1", "containers": [gpus(count) if count else container()]},
         **parts,
     )
@@ -157,3 +169,43 @@ def test_its_first_failure_is_found_among_its_ranks() -> None:
         2,
         139,
     )
+
+
+OF_MPI_OPERATOR = [{**one, "apiVersion": "kubeflow.org/v2beta1"} for one in owned("MPIJob", "bert")]
+
+
+def test_the_launcher_of_an_mpijobv2_is_a_job_of_its_own_whose_pod_is_a_rank() -> None:
+    launcher = read(
+        Job,
+        {"metadata": {"name": "bert-launcher", "namespace": "vision", "ownerReferences": OF_MPI_OPERATOR}},
+    )
+    made = pod(
+        "bert-launcher-x7k2p",
+        "vision",
+        labels={f"{LABEL}job-role": "launcher"},
+        ownerReferences=owned("Job", "bert-launcher"),
+        spec={"nodeName": "n1", "containers": [container()]},
+    )
+    view = only(
+        inventory(
+            a_job("mpijobv2"),
+            launcher,
+            made,
+            a_rank("mpijobv2", "Worker", 0),
+            a_rank("mpijobv2", "Worker", 1),
+        )
+    )
+    assert [(rank.role, rank.index) for rank in view.ranks] == [("launcher", 0), ("worker", 0), ("worker", 1)]
+    assert view.state is TrainingState.RUNNING
+
+
+def test_the_two_mpijobs_of_one_name_differ_by_their_version() -> None:
+    first, second = read_trainings(
+        inventory(
+            a_job("mpijob"), a_job("mpijobv2"), a_rank("mpijob", "Worker", 0), a_rank("mpijobv2", "Worker", 1)
+        )
+    )
+    assert {one.id: [rank.index for rank in one.ranks] for one in (first, second)} == {
+        "vision/MPIJob.kubeflow.org/bert": [0],
+        "vision/MPIJob.v2beta1.kubeflow.org/bert": [1],
+    }

@@ -191,7 +191,7 @@ async def test_a_test_that_ends_with_an_error_stops_the_suite(light_stage: JobSt
     await watcher(light_stage).check()
     one = await the_acceptance(light_stage)
     assert one.state is AcceptanceState.UNTESTED
-    assert one.reasons == ("devices: it ended with code 3", "disk: it was not begun")
+    assert one.reasons == ("devices: it ended with code 3", "disk: it was not started")
 
 
 async def test_a_pass_ends_the_lease_by_itself_where_the_settings_say_so(light_stage: JobStage) -> None:

@@ -90,7 +90,7 @@ async def test_a_static_pod_and_one_that_ends_already_are_answered_in_words(
     await yard.seen(
         lambda: yard.cluster.inventory().pods["work/stuck"].metadata.deletion_timestamp is not None
     )
-    assert "work/stuck is to end since" in await yard.say("pod delete stuck")
+    assert "work/stuck has been terminating since" in await yard.say("pod delete stuck")
 
 
 async def test_on_a_lost_node_nothing_is_forced_and_the_answer_says_what_a_person_does(
@@ -172,7 +172,7 @@ async def test_clean_is_bounded_and_says_what_is_left(yard: Yard, add_pod: Calla
         await add_pod(f"old-{number:03}", status=ended(reason="Evicted"))
     plan = await yard.plan("pod clean --evicted")
     assert len(plan.steps) == MOST
-    assert any("3 more pods are left for the next time" in note for note in plan.notes)
+    assert any("3 more pods are left for next time" in note for note in plan.notes)
 
 
 async def test_clean_takes_the_filters_and_has_nothing_to_do_without_such_pods(

@@ -42,7 +42,7 @@ async def test_the_list_has_what_does_not_run_and_why_and_counts_the_rest(
 
     reply = await yard.say("pod list")
 
-    assert "2 of 4 pods do not run" in reply
+    assert "2 of 4 pods not running" in reply
     assert "work/waits |  | Unschedulable: of 2 nodes, 1 lacks nvidia.com/gpu, 1 is cordoned" in reply
     assert "work/crashes | gpu-a01 | CrashLoopBackOff: back-off 5m0s restarting; OOMKilled with 137" in reply
     assert "| ana" in reply
@@ -100,7 +100,7 @@ async def test_events_are_shown_newest_first_and_redacted(
     yard: Yard, kube: KubernetesLookalike, add_pod: Callable[..., Any]
 ) -> None:
     await add_pod("web")
-    assert "The cluster has no events of it" in await yard.say("pod events web")
+    assert "The cluster has no events for it" in await yard.say("pod events web")
     for number, (reason, message) in enumerate(
         (("Pulled", "image there"), ("Failed", "password=hunter2hunter2"))
     ):
@@ -172,4 +172,4 @@ async def test_people_say_it_in_their_own_words(yard: Yard, add_pod: Callable[..
         "why is pod work/waits-0 pending?",
     ):
         assert "Pod work/waits-0" in await yard.say(line), line
-    assert "1 of 1 pod does not run" in await yard.say("which pods are pending")
+    assert "1 of 1 pod not running" in await yard.say("which pods are pending")

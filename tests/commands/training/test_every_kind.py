@@ -321,7 +321,7 @@ def test_what_kueue_holds_back_waits_and_is_not_called_suspended(kind: WritingKi
     (training,) = read_trainings(seen)
     assert (training.state, training.reason) == (
         TrainingState.QUEUED,
-        "Kueue has not taken it up yet in queue gpus",
+        "Kueue has not picked it up yet in queue gpus",
     )
     (training,) = read_trainings(admitted(seen))
     assert (training.state, training.reason) == (TrainingState.QUEUED, "it waits in queue gpus of Kueue")

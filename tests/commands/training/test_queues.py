@@ -145,7 +145,7 @@ async def test_a_queue_that_cannot_take_it_is_refused_before_anything_is_created
         ("--queue gpus-closed", "is stopped (Hold)"),
         ("--queue gpus-of-others", "its namespaceSelector does not select it"),
         ("--queue gpus-for-none", "its namespaceSelector does not select it"),
-        ("--queue speech-a", "is for speech alone"),
+        ("--queue speech-a", "is only for speech"),
         ("--queue other", "is not among the allowed ones"),
         ("--queue gpus --ps 1", "--ps with --queue is not for Jobs"),
         ("--queue gpus --queue-priority none", "There is no WorkloadPriorityClass none"),
@@ -169,7 +169,7 @@ async def test_a_queue_of_volcano_is_checked_and_written_into_the_gang(stage: St
         tree = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": name}}
         await stage.kube.call("POST", path, {**tree, "spec": spec})
         await stage.kube.call("PATCH", f"{path}/{name}/status", {"status": {"state": state}})
-    assert "is Closed: it takes nothing" in await stage.yard.say(f"{stage.line} --queue gpus-shut", ANA)
+    assert "is Closed: it accepts nothing" in await stage.yard.say(f"{stage.line} --queue gpus-shut", ANA)
     assert "choose one below it, such as gpus-child" in await stage.yard.say(
         f"{stage.line} --queue gpus-parent", ANA
     )

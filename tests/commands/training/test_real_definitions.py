@@ -28,6 +28,7 @@ OWN = {
     "tfjob": "--ps 2 --max-duration 4h",
     "vcjob": "--ps 2",
     "jobset": "--ps 2 --max-duration 4h",
+    "trainjob": "--backoff 0 --max-duration 4h",
 }  # what not every kind can do
 
 
@@ -71,6 +72,8 @@ async def kind(
     found = LAUNCHED[request.param]
     definition = definition_of(found)
     path = f"{DEFINITIONS}/{definition['metadata']['name']}"
+    if found.option == "trainjob":
+        request.getfixturevalue("real_trainer")  # with the runtime that a TrainJob names, and its webhooks
     try:
         real_kubernetes.call("POST", DEFINITIONS, definition)
     except HTTPError as refusal:

@@ -28,7 +28,7 @@ async def test_the_writers_run_again_the_cordon_is_lifted_and_the_commands_of_th
     assert over.state is PlanState.DONE, over.error
     assert volumes.spec("deployments", "samples")["replicas"] == 1
     assert not volumes.spec("nodes", "gpu-a01").get("unschedulable")
-    assert "No freeze of vision/ckpt by Yardmaster stands." in await yard.say("volume thaw vision/ckpt")
+    assert "Yardmaster does not hold vision/ckpt frozen." in await yard.say("volume thaw vision/ckpt")
 
 
 async def test_an_image_that_a_node_still_holds_needs_a_second_person(yard: Yard, volumes: Volumes) -> None:
@@ -43,4 +43,4 @@ async def test_an_image_that_a_node_still_holds_needs_a_second_person(yard: Yard
 
 
 async def test_a_volume_that_was_never_frozen_is_said_to_be_so(yard: Yard, volumes: Volumes) -> None:
-    assert "No freeze of vision/ckpt by Yardmaster stands." in await yard.say("volume thaw vision/ckpt")
+    assert "Yardmaster does not hold vision/ckpt frozen." in await yard.say("volume thaw vision/ckpt")

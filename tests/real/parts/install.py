@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +26,7 @@ _OPENSEARCH_ARTIFACT = "org.opensearch.distribution.integ-test-zip:opensearch:{v
 _ES_VERSIONS = (layout.ELASTICSEARCH, layout.ELASTICSEARCH_7)
 _COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 _APT = ("apt-get", "-o", "DPkg::Lock::Timeout=300")
-_GO_BUILDS = frozenset({"helm", "jobset", "kube"})
+_GO_BUILDS = frozenset({"helm", "jobset", "kube", "trainer", "training-operator"})
 _MAVEN_PARTS = frozenset({"elasticsearch", "opensearch"})
 _TRIES = 3  # of commands that use a registry
 
@@ -90,20 +90,58 @@ def install_helm() -> None:
 
 def install_jobset() -> None:
     """Build JobSet's controller, unchanged, and copy its definition and webhooks from its Go module."""
-    if all(file.is_file() for file in layout.jobset_files()):
+    package = layout.JOBSET_PACKAGE
+    _build_controller(
+        "jobset", layout.jobset_files(), layout.JOBSET_MODULE, package, package, layout.JOBSET_FILES
+    )
+
+
+def install_training_operator() -> None:
+    """Build Training Operator's controllers, unchanged, with a main of our own, and copy their definitions."""
+    copied = {
+        f"manifests/base/crds/kubeflow.org_{name}.yaml": f"{name}.yaml"
+        for name in layout.TRAINING_OPERATOR_KINDS
+    }
+    _build_controller(
+        "training-operator",
+        layout.training_operator_files(),
+        layout.TRAINING_OPERATOR_MODULE,
+        "./cmd/training-operator",
+        layout.TRAINING_OPERATOR_PACKAGE,
+        copied,
+    )
+
+
+def install_trainer() -> None:
+    """Build Trainer's controller, unchanged, and copy its definitions, webhooks and a runtime from its Go module."""
+    package = layout.TRAINER_PACKAGE
+    _build_controller(
+        "trainer",
+        layout.trainer_files(),
+        layout.TRAINER_MODULE,
+        f"{package}/cmd/trainer-controller-manager",
+        package,
+        layout.TRAINER_FILES,
+    )
+
+
+def _build_controller(
+    part: str, files: tuple[Path, ...], module: Path, package: str, source: str, copied: Mapping[str, str]
+) -> None:
+    """Build the first of the files from one of our Go modules, and copy the others from the module that it is of."""
+    if all(file.is_file() for file in files):
         return
 
     def build(folder: Path) -> None:
-        argv = ["go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w", "-o", f"{folder}/jobset"]
-        place = {"CGO_ENABLED": "0"}
-        module, package = layout.JOBSET_MODULE, layout.JOBSET_PACKAGE
-        _run("jobset", [*argv, package], place, cwd=module, tries=_TRIES)
-        find = ["go", "list", "-m", "-f", "{{.Dir}}", package]
-        sources = Path(_run("jobset", find, {}, cwd=module, tries=_TRIES).strip())
-        for source, name in layout.JOBSET_FILES.items():
-            (folder / name).write_bytes((sources / source).read_bytes())  # Go's cache is read-only
+        argv = ["go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w"]
+        argv += ["-o", f"{folder}/{files[0].name}", package]
+        _run(part, argv, {"CGO_ENABLED": "0"}, cwd=module, tries=_TRIES)
+        find = ["go", "list", "-m", "-f", "{{.Dir}}", source]
+        sources = Path(_run(part, find, {}, cwd=module, tries=_TRIES).strip())
+        for place, name in copied.items():
+            (folder / name).write_bytes((sources / place).read_bytes())  # Go's cache is read-only
 
-    _fill_new(layout.jobset_folder(), build)
+    _fill_new(files[0].parent, build)
 
 
 def install_elasticsearch() -> None:
@@ -135,6 +173,8 @@ def missing_parts() -> dict[str, str]:
         "helm": [layout.helm_program(), layout.kubeconform_program()],
         "elasticsearch": [layout.elasticsearch_zip(version) for version in _ES_VERSIONS],
         "jobset": list(layout.jobset_files()),
+        "trainer": list(layout.trainer_files()),
+        "training-operator": list(layout.training_operator_files()),
         "opensearch": [layout.opensearch_zip()],
     }
     missing = {part: [str(file) for file in files if not file.is_file()] for part, files in programs.items()}
@@ -151,6 +191,8 @@ def main() -> None:
         "jobset": install_jobset,
         "kube": install_kube,
         "opensearch": install_opensearch,
+        "trainer": install_trainer,
+        "training-operator": install_training_operator,
     }
     parser = argparse.ArgumentParser(
         description="Install the real servers and programs that the tests run against."

@@ -16,6 +16,8 @@ ELASTICSEARCH = "8.19.21"
 ELASTICSEARCH_7 = "7.17.29"  # the oldest that the log source supports
 OPENSEARCH = "2.19.1"
 JOBSET = "0.12.0"  # the version that tests/real/jobset/go.mod requires
+TRAINING_OPERATOR = "1.9.3"  # and so for these
+TRAINER = "2.3.0"
 
 KUBE_MODULE = Path(__file__).resolve().parents[1] / "kube"
 JOBSET_MODULE = KUBE_MODULE.with_name("jobset")
@@ -23,6 +25,19 @@ JOBSET_PACKAGE = "sigs.k8s.io/jobset"
 JOBSET_FILES = {  # of the module, with their names in the part
     "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml": "definition.yaml",
     "config/components/webhook/manifests.yaml": "webhooks.yaml",
+}
+TRAINING_OPERATOR_MODULE = KUBE_MODULE.with_name("training_operator")
+TRAINING_OPERATOR_PACKAGE = "github.com/kubeflow/training-operator"
+TRAINING_OPERATOR_KINDS = ("tfjobs", "pytorchjobs", "mpijobs")
+TRAINER_MODULE = KUBE_MODULE.with_name("trainer")
+TRAINER_PACKAGE = "github.com/kubeflow/trainer/v2"
+TRAINER_FILES = {
+    **{
+        f"manifests/base/crds/trainer.kubeflow.org_{name}.yaml": f"{name}.yaml"
+        for name in ("trainjobs", "trainingruntimes", "clustertrainingruntimes")
+    },
+    "manifests/base/webhook/manifests.yaml": "webhooks.yaml",
+    "manifests/base/runtimes/torch_distributed.yaml": "torch.yaml",
 }
 KUBE_COMMANDS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 ASSETS = "KUBEBUILDER_ASSETS"  # the folder where envtest stores etcd and kube-apiserver
@@ -109,6 +124,20 @@ def jobset_folder() -> Path:
 def jobset_files() -> tuple[Path, ...]:
     """Return the files of the part: the program first, then JOBSET_FILES."""
     return tuple(jobset_folder() / name for name in ("jobset", *JOBSET_FILES.values()))
+
+
+def training_operator_files() -> tuple[Path, ...]:
+    """Return the files of the part: the program first, then the definition of each kind."""
+    folder = cache() / f"training-operator-{TRAINING_OPERATOR}-{_digest(TRAINING_OPERATOR_MODULE)}"
+    return tuple(
+        folder / name for name in ("training-operator", *map("{}.yaml".format, TRAINING_OPERATOR_KINDS))
+    )
+
+
+def trainer_files() -> tuple[Path, ...]:
+    """Return the files of the part: the program first, then TRAINER_FILES."""
+    folder = cache() / f"trainer-{TRAINER}-{_digest(TRAINER_MODULE)}"
+    return tuple(folder / name for name in ("trainer", *TRAINER_FILES.values()))
 
 
 def helm_program() -> Path:

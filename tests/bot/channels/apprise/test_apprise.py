@@ -17,7 +17,7 @@ from alerts.cards.text import text
 from bot.channels.apprise.apprise_service import NOT_INSTALLED, AppriseMessage, AppriseService
 from bot.channels.apprise.notifier import AppriseNotifier
 from bot.channels.apprise.opening import diagnose_apprise
-from bot.delivery.notifier_protocol import Permanent, Refuses, UnknownOutcome
+from bot.delivery.notifier_protocol import NewMessage, Permanent, Refuses, UnknownOutcome
 from bot.settings.schema import Settings
 from collectors.facts.findings import FindingLevel
 from tests.support.incidents import an_incident_message
@@ -39,7 +39,7 @@ def mail_to(server: MailServer) -> str:
 
 async def test_a_card_is_a_mail() -> None:
     async with MailServer.running() as server:
-        await a_notifier(mail_to(server)).post("mail", HOT, nonce="n1")
+        await a_notifier(mail_to(server)).post("mail", NewMessage(HOT, nonce="n1"))
         (mail,) = server.mails
     assert mail["Subject"] == "gpu-a04 is hot"
     assert "oncall@example.com" in mail["To"]
@@ -51,8 +51,8 @@ async def test_a_mail_that_is_refused_is_sent_again_and_no_error_has_the_passwor
         server.refusals.append("451 try again later")
         notifier = a_notifier(mail_to(server))
         with pytest.raises(UnknownOutcome) as caught:
-            await notifier.post("mail", HOT, nonce="n1")
-        await notifier.post("mail", HOT, nonce="n1")
+            await notifier.post("mail", NewMessage(HOT, nonce="n1"))
+        await notifier.post("mail", NewMessage(HOT, nonce="n1"))
         assert len(server.mails) == 1
     assert str(server.port) not in f"{caught.value!r} {caught.value.__cause__!r}"
 
@@ -68,11 +68,11 @@ async def test_a_service_that_is_slow_gets_a_card_once() -> None:
     notifier = a_notifier("mailto://u:p@example.com")
     with patch.object(AppriseService, "send", send):
         async with asyncio.TaskGroup() as tasks:
-            first = tasks.create_task(notifier.post("mail", HOT, nonce="n1"))
+            first = tasks.create_task(notifier.post("mail", NewMessage(HOT, nonce="n1")))
             await asyncio.to_thread(began.wait, 60)
             first.cancel()  # as delivery does after some seconds
         async with asyncio.TaskGroup() as tasks:
-            again = tasks.create_task(notifier.post("mail", HOT, nonce="n2"))
+            again = tasks.create_task(notifier.post("mail", NewMessage(HOT, nonce="n2")))
             await asyncio.sleep(0)
             goes_on.set()
     assert first.cancelled()
@@ -83,7 +83,7 @@ async def test_a_service_that_is_slow_gets_a_card_once() -> None:
 async def test_markup_of_outside_is_text_in_a_mail() -> None:
     hostile = replace(HOT, blocks=(Paragraph(text=text("<script>alert(1)</script> & <b>bold</b>")),))
     async with MailServer.running() as server:
-        await a_notifier(mail_to(server)).post("mail", hostile, nonce="n1")
+        await a_notifier(mail_to(server)).post("mail", NewMessage(hostile, nonce="n1"))
         (mail,) = server.mails
     assert "<script>" not in _html(mail)
 
@@ -92,7 +92,7 @@ async def test_each_color_is_a_type_of_apprise() -> None:
     async with WebhookReceiver.running() as receiver:
         notifier = a_notifier(receiver.url.replace("http://", "json://"))
         for color in (Color.CRITICAL, Color.WARNING, Color.GOOD, Color.BUSY):
-            await notifier.post("mail", replace(HOT, color=color), nonce=color.value)
+            await notifier.post("mail", NewMessage(replace(HOT, color=color), nonce=color.value))
     assert [one["type"] for one in receiver.bodies] == ["failure", "warning", "success", "info"]
 
 
@@ -118,7 +118,7 @@ async def test_the_request_that_a_service_gets(address: str, where: str) -> None
         patch("requests.post", post),
         patch("requests.request", lambda _method, url, **more: post(url, **more)),
     ):
-        await a_notifier(address).post("mail", HOT, nonce="n1")
+        await a_notifier(address).post("mail", NewMessage(HOT, nonce="n1"))
     assert sent
     assert where in sent[-1][0]
     assert "gpu-a04 is hot" in sent[-1][1]
@@ -141,7 +141,7 @@ async def test_an_address_that_apprise_does_not_know_refuses_the_channel_without
     address: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG), pytest.raises(Permanent) as caught:
-        await a_notifier(address).post("mail", HOT, nonce="n1")
+        await a_notifier(address).post("mail", NewMessage(HOT, nonce="n1"))
     assert caught.value.refuses is Refuses.CHANNEL
     assert "p4ssw0rd" not in f"{caught.value!r} {caplog.text}"
 

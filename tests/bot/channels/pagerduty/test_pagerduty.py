@@ -14,7 +14,7 @@ from alerts.cards.message import Message
 from bot.channels.pagerduty.notifier import PagerDutyNotifier, PagerDutyService
 from bot.channels.pagerduty.opening import diagnose_pagerduty
 from bot.channels.pagerduty.pagerduty_events import MAX_BODY, dedup_key, event_body
-from bot.delivery.notifier_protocol import Permanent, Recoverable, Refuses, UnknownOutcome
+from bot.delivery.notifier_protocol import NewMessage, Permanent, Recoverable, Refuses, UnknownOutcome
 from bot.settings.schema import Settings
 from bot.settings.secrets import Secret
 from collectors.facts.findings import FindingLevel
@@ -54,7 +54,7 @@ async def test_an_incident_is_triggered_acknowledged_and_resolved_as_one_alert(
 ) -> None:
     states = []
     for number, message in enumerate((HOT, acknowledged(HOT), OVER)):
-        await notifier.post("gpus", message, nonce=f"n{number}")
+        await notifier.post("gpus", NewMessage(message, nonce=f"n{number}"))
         states += [one.state for one in pagerduty.alerts.values()]
     assert states == ["triggered", "acknowledged", "resolved"]
     (alert,) = pagerduty.alerts.values()
@@ -66,7 +66,7 @@ async def test_what_is_sent_again_pages_nobody_again(
     pagerduty: PagerDutyLookalike, notifier: PagerDutyNotifier
 ) -> None:
     for number, message in enumerate((HOT, HOT, acknowledged(HOT), acknowledged(HOT), OVER, OVER)):
-        await notifier.post("gpus", message, nonce=f"n{number}")
+        await notifier.post("gpus", NewMessage(message, nonce=f"n{number}"))
     (alert,) = pagerduty.alerts.values()
     assert (alert.state, alert.notified) == ("resolved", 1)
 
@@ -76,7 +76,7 @@ async def test_the_event_has_what_pagerduty_shows(
 ) -> None:
     links = {"grafana": "https://grafana.example/d/1"}
     message = replace(HOT, facts=replace(facts_of(HOT), links=links))
-    await notifier.post("gpus", message, nonce="n1")
+    await notifier.post("gpus", NewMessage(message, nonce="n1"))
     (event,) = pagerduty.events
     payload = event["payload"]
     assert event["dedup_key"].endswith("node/gpu-a04")
@@ -107,7 +107,7 @@ async def test_each_answer_has_its_meaning(
 ) -> None:
     pagerduty.answer(status, **headers)
     with pytest.raises(error) as caught:
-        await notifier.post("gpus", HOT, nonce="n1")
+        await notifier.post("gpus", NewMessage(HOT, nonce="n1"))
     assert getattr(caught.value, "retry_after", None) == pause
     assert ROUTING_KEY not in f"{caught.value!r} {caught.value.__cause__!r}"
 
@@ -115,11 +115,11 @@ async def test_each_answer_has_its_meaning(
 async def test_an_answer_that_got_lost_after_the_trigger_still_ends_acknowledged(
     pagerduty: PagerDutyLookalike, notifier: PagerDutyNotifier
 ) -> None:
-    await notifier.post("gpus", HOT, nonce="n1")
+    await notifier.post("gpus", NewMessage(HOT, nonce="n1"))
     pagerduty.answer(500)
     with pytest.raises(UnknownOutcome):
-        await notifier.post("gpus", acknowledged(HOT), nonce="n2")
-    await notifier.post("gpus", acknowledged(HOT), nonce="n3")
+        await notifier.post("gpus", NewMessage(acknowledged(HOT), nonce="n2"))
+    await notifier.post("gpus", NewMessage(acknowledged(HOT), nonce="n3"))
     assert [one.state for one in pagerduty.alerts.values()] == ["acknowledged"]
 
 
@@ -139,7 +139,7 @@ async def test_a_wrong_key_refuses_the_channel_and_a_bad_event_only_itself(
             service = PagerDutyService(url=pagerduty.url, routing_key=Secret(value=key))
             notifier = PagerDutyNotifier(session, {"gpus": service}, clock=Hands())
             with pytest.raises(Permanent, match="400") as caught:
-                await notifier.post("gpus", message, nonce="n1")
+                await notifier.post("gpus", NewMessage(message, nonce="n1"))
             assert caught.value.refuses is refuses
             assert wrong not in f"{caught.value!r}"
 
@@ -150,7 +150,9 @@ async def test_a_missing_key_file_refuses_the_channel_and_names_the_file(
     async with aiohttp.ClientSession() as session:
         service = PagerDutyService(url=pagerduty.url, routing_key=Secret(file=tmp_path / "key"))
         with pytest.raises(Permanent, match="key") as caught:
-            await PagerDutyNotifier(session, {"gpus": service}, clock=Hands()).post("gpus", HOT, nonce="n1")
+            await PagerDutyNotifier(session, {"gpus": service}, clock=Hands()).post(
+                "gpus", NewMessage(HOT, nonce="n1")
+            )
     assert caught.value.refuses is Refuses.CHANNEL
 
 

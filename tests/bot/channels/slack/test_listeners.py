@@ -11,6 +11,7 @@ from alerts.cards.message import Button, Buttons, Message
 from alerts.cards.text import text
 from bot.channels.slack.integration import bolt_app
 from bot.channels.slack.listeners import BUSY
+from bot.delivery.notifier_protocol import NewMessage
 
 CARD = Message(
     title=text("hot"), blocks=(Buttons(buttons=(Button(label="Cordon", line="node cordon gpu-a04"),)),)
@@ -28,7 +29,7 @@ async def test_a_slash_command(online: Any) -> None:
 
 
 async def test_a_mention_in_a_thread(online: Any) -> None:
-    card = await online.notifier.post(online.channel, CARD, nonce="n1")
+    card = await online.notifier.post(online.channel, NewMessage(CARD, nonce="n1"))
     sent = await online.slack.types("ana", "#gpu-alerts", "@yardmaster node list", thread_ts=card)
     received = await online.received()
     assert (received.text, received.thread, received.message_id) == ("node list", card, sent.message.ts)
@@ -44,7 +45,7 @@ async def test_a_direct_message_with_and_without_a_mention(online: Any) -> None:
 
 
 async def test_a_pressed_button_is_received_as_its_line(online: Any) -> None:
-    ts = await online.notifier.post(online.channel, CARD, nonce="n1")
+    ts = await online.notifier.post(online.channel, NewMessage(CARD, nonce="n1"))
     (message,) = online.slack.messages("#gpu-alerts")
     await online.slack.presses("bo", message, "Cordon")
     received = await online.received()
@@ -69,7 +70,7 @@ async def test_a_redelivery_has_the_same_id(online: Any) -> None:
 
 
 async def test_two_presses_of_one_button_are_two_interactions(online: Any) -> None:
-    await online.notifier.post(online.channel, CARD, nonce="n1")
+    await online.notifier.post(online.channel, NewMessage(CARD, nonce="n1"))
     (message,) = online.slack.messages("#gpu-alerts")
     ids = set()
     for _ in range(2):
@@ -80,7 +81,7 @@ async def test_two_presses_of_one_button_are_two_interactions(online: Any) -> No
 
 async def test_messages_without_a_mention_are_ignored(online: Any) -> None:
     await online.slack.types("ana", "#gpu-alerts", "node cordon gpu-a04")
-    await online.notifier.post(online.channel, text("node list"), nonce="n1")
+    await online.notifier.post(online.channel, NewMessage(text("node list"), nonce="n1"))
     await online.slack.types("ana", "#gpu-alerts", "@yardmaster help")
     assert (await online.received()).text == "help"
     assert await online.waiting() == []

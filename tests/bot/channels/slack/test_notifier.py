@@ -15,6 +15,7 @@ from bot.delivery.notifier_protocol import (
     Duplicates,
     Gone,
     Incomplete,
+    NewMessage,
     Permanent,
     Recoverable,
     Refuses,
@@ -31,7 +32,7 @@ def a_message(title: str = "GPU 3 fell off the bus", **more: Any) -> Message:
 
 
 async def test_a_card_is_posted_edited_and_deleted(harness: Any) -> None:
-    ts = await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    ts = await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="n1"))
     (message,) = harness.slack.messages("#gpu-alerts")
     assert message.ts == ts
     assert "on gpu-a04" in message.said
@@ -46,9 +47,9 @@ async def test_a_card_is_posted_edited_and_deleted(harness: Any) -> None:
 
 async def test_a_person_is_a_channel_of_their_own(harness: Any) -> None:
     ana = harness.slack.id("ana")
-    ts = await harness.notifier.post(ana, a_message(), nonce="n1")
+    ts = await harness.notifier.post(ana, NewMessage(a_message(), nonce="n1"))
     await harness.notifier.edit(ana, ts, a_message("resolved"))
-    await harness.notifier.post(ana, text("worse"), thread=ts, nonce="n2")
+    await harness.notifier.post(ana, NewMessage(text("worse"), thread=ts, nonce="n2"))
     (message,) = harness.slack.messages("@ana")
     assert "resolved" in message.said
     assert len(harness.slack.thread(message)) == 1
@@ -58,17 +59,17 @@ async def test_a_person_is_a_channel_of_their_own(harness: Any) -> None:
 
 
 async def test_an_edit_without_a_body_removes_the_body(harness: Any) -> None:
-    ts = await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    ts = await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="n1"))
     await harness.notifier.edit(harness.channel, ts, a_message("over", blocks=()))
     (message,) = harness.slack.messages("#gpu-alerts")
     assert "on gpu-a04" not in message.said
 
 
 async def test_a_reply_is_posted_in_the_thread_and_may_be_broadcast(harness: Any) -> None:
-    card = await harness.notifier.post(harness.channel, a_message(), nonce="n1")
-    quiet = await harness.notifier.post(harness.channel, text("acked"), thread=card, nonce="n2")
+    card = await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="n1"))
+    quiet = await harness.notifier.post(harness.channel, NewMessage(text("acked"), thread=card, nonce="n2"))
     loud = await harness.notifier.post(
-        harness.channel, text("worse"), thread=card, nonce="n3", broadcast=True
+        harness.channel, NewMessage(text("worse"), thread=card, nonce="n3", broadcast=True)
     )
     (message, _) = harness.slack.messages("#gpu-alerts")
     assert [reply.ts for reply in harness.slack.thread(message)] == [quiet, loud]
@@ -77,8 +78,8 @@ async def test_a_reply_is_posted_in_the_thread_and_may_be_broadcast(harness: Any
 
 
 async def test_only_our_own_message_with_this_nonce_is_found(harness: Any) -> None:
-    ts = await harness.notifier.post(harness.channel, a_message(), nonce="ours")
-    await harness.notifier.post(harness.channel, a_message(), nonce="another")
+    ts = await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="ours"))
+    await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="another"))
     assert await harness.notifier.find(harness.channel, "ours", ALWAYS) == ts
     assert await harness.notifier.find(harness.channel, "unknown", ALWAYS) is None
     later = SearchWindow(since=ALWAYS.until, until=ALWAYS.until + timedelta(days=1))
@@ -90,9 +91,9 @@ async def test_a_message_is_found_however_many_followed_it(
 ) -> None:
     monkeypatch.setattr("bot.channels.slack.notifier.PAGE", 2)
     monkeypatch.setattr("bot.channels.slack.notifier.MAX_PAGES", 2)
-    ts = await harness.notifier.post(harness.channel, a_message(), nonce="ours")
+    ts = await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="ours"))
     for number in range(6):
-        await harness.notifier.post(harness.channel, a_message(), nonce=f"{number}")
+        await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce=f"{number}"))
     posted = datetime.fromtimestamp(float(ts), UTC)
     around = SearchWindow(since=posted - timedelta(minutes=1), until=posted + timedelta(microseconds=1))
     assert await harness.notifier.find(harness.channel, "ours", around) == ts
@@ -101,10 +102,10 @@ async def test_a_message_is_found_however_many_followed_it(
 
 
 async def test_duplicates_are_ordered_by_age_across_pages(harness: Any) -> None:
-    first = await harness.notifier.post(harness.channel, text("a"), nonce="same")
+    first = await harness.notifier.post(harness.channel, NewMessage(text("a"), nonce="same"))
     for number in range(210):
-        await harness.notifier.post(harness.channel, text(f"between {number}"), nonce=f"{number}")
-    second = await harness.notifier.post(harness.channel, text("a"), nonce="same")
+        await harness.notifier.post(harness.channel, NewMessage(text(f"between {number}"), nonce=f"{number}"))
+    second = await harness.notifier.post(harness.channel, NewMessage(text("a"), nonce="same"))
     found = await harness.notifier.find(harness.channel, "same", ALWAYS)
     assert found == Duplicates(oldest=first, younger=(second,))
 
@@ -114,7 +115,7 @@ async def test_content_that_does_not_fit_is_attached_once_in_the_thread(harness:
         blocks=(Preformatted(lines=tuple(f"line {number}" for number in range(2000))),),
         attachments=(Attachment(name="log.txt", content="a log"),),
     )
-    ts = await harness.notifier.post(harness.channel, content, nonce="n1")
+    ts = await harness.notifier.post(harness.channel, NewMessage(content, nonce="n1"))
     for notifier in (harness.notifier, SlackNotifier(harness.calls)):  # the second as after a restart
         await notifier.edit(harness.channel, ts, content)
     (message,) = harness.slack.messages("#gpu-alerts")
@@ -126,7 +127,7 @@ async def test_a_failed_upload_does_not_prevent_the_card(harness: Any) -> None:
     harness.slack.fail("files.getUploadURLExternal", "internal_error")
     content = a_message(attachments=(Attachment(name="log.txt", content="a log"),))
     with pytest.raises(Incomplete) as caught:
-        await harness.notifier.post(harness.channel, content, nonce="n1")
+        await harness.notifier.post(harness.channel, NewMessage(content, nonce="n1"))
     ts = caught.value.message_id
     (message,) = harness.slack.messages("#gpu-alerts")
     assert message.ts == ts
@@ -139,7 +140,7 @@ async def test_a_failed_upload_does_not_prevent_the_card(harness: Any) -> None:
 async def test_a_file_whose_upload_is_refused_is_done_without(harness: Any) -> None:
     harness.slack.fail("files.getUploadURLExternal", "missing_scope")
     content = a_message(attachments=(Attachment(name="log.txt", content="a log"),))
-    ts = await harness.notifier.post(harness.channel, content, nonce="n1")
+    ts = await harness.notifier.post(harness.channel, NewMessage(content, nonce="n1"))
     assert [message.ts for message in harness.slack.messages("#gpu-alerts")] == [ts]
 
 
@@ -147,7 +148,7 @@ async def test_an_upload_of_which_no_answer_came_is_not_repeated(harness: Any) -
     harness.slack.lose_reply("files.completeUploadExternal")
     content = a_message(attachments=(Attachment(name="log.txt", content="a log"),))
     with pytest.raises(Incomplete) as caught:
-        await harness.notifier.post(harness.channel, content, nonce="n1")
+        await harness.notifier.post(harness.channel, NewMessage(content, nonce="n1"))
     await harness.notifier.edit(harness.channel, caught.value.message_id, content)
     (message,) = harness.slack.messages("#gpu-alerts")
     assert len(harness.slack.thread(message)) == 1
@@ -161,7 +162,7 @@ async def test_a_card_that_is_refused_for_its_content_is_posted_plainer_at_once(
     harness: Any, error: str
 ) -> None:
     harness.slack.fail("chat.postMessage", error)
-    ts = await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    ts = await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="n1"))
     (message,) = harness.slack.messages("#gpu-alerts")
     assert message.ts == ts
     assert message.attachments == []
@@ -173,7 +174,7 @@ async def test_a_card_that_is_refused_for_its_content_is_posted_plainer_at_once(
 async def test_what_is_refused_in_every_other_form_is_a_line_with_the_whole_as_a_file(harness: Any) -> None:
     harness.slack.fail("chat.postMessage", "msg_too_long", times=2)
     long = tuple(Paragraph(text=text(f"{number} " + "x" * 500)) for number in range(20))
-    await harness.notifier.post(harness.channel, a_message(blocks=long), nonce="n1")
+    await harness.notifier.post(harness.channel, NewMessage(a_message(blocks=long), nonce="n1"))
     (message,) = harness.slack.messages("#gpu-alerts")
     assert len(message.text) <= 300
     files = [file["id"] for reply in harness.slack.thread(message) for file in reply.body["files"]]
@@ -185,15 +186,15 @@ async def test_a_form_that_was_refused_is_not_tried_again(harness: Any) -> None:
     harness.slack.fail("chat.postMessage", "invalid_blocks")
     harness.slack.fail("chat.postMessage", "ratelimited", retry_after=3)  # the refusal counts as well
     with pytest.raises(Recoverable):
-        await harness.notifier.post(harness.channel, a_message(), nonce="n1")
-    await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+        await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="n1"))
+    await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="n1"))
     assert harness.slack.calls.count("chat.postMessage") == 3
     (message,) = harness.slack.messages("#gpu-alerts")
     assert "on gpu-a04" in message.said
 
 
 async def test_an_edit_that_is_refused_for_its_content_is_plainer(harness: Any) -> None:
-    ts = await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    ts = await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="n1"))
     harness.slack.fail("chat.update", "invalid_blocks")
     await harness.notifier.edit(harness.channel, ts, a_message("GPU 3 is back"))
     (message,) = harness.slack.messages("#gpu-alerts")
@@ -211,7 +212,7 @@ async def test_an_edit_that_is_refused_for_its_content_is_plainer(harness: Any) 
     ],
 )
 async def test_what_is_cut_is_attached_in_full(harness: Any, content: Any) -> None:
-    await harness.notifier.post(harness.channel, content, nonce="n1")
+    await harness.notifier.post(harness.channel, NewMessage(content, nonce="n1"))
     (message,) = harness.slack.messages("#gpu-alerts")
     files = [file["id"] for reply in harness.slack.thread(message) for file in reply.body["files"]]
     (whole,) = [harness.slack.content(file).decode() for file in files]
@@ -252,27 +253,27 @@ async def test_each_failure_of_a_post_is_classified(
 ) -> None:
     fail(harness.slack)
     with pytest.raises(error):
-        await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+        await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="n1"))
 
 
 async def test_retry_after_is_passed_on(harness: Any) -> None:
     harness.slack.fail("chat.postMessage", "ratelimited", retry_after=7)
     with pytest.raises(Recoverable) as caught:
-        await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+        await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="n1"))
     assert caught.value.retry_after == timedelta(seconds=7)
 
 
 async def test_a_channel_error_is_distinguished_from_a_refused_message(harness: Any) -> None:
     with pytest.raises(Permanent) as channel:
-        await harness.notifier.post(harness.slack.id("#elsewhere"), a_message(), nonce="n1")
+        await harness.notifier.post(harness.slack.id("#elsewhere"), NewMessage(a_message(), nonce="n1"))
     harness.slack.fail("chat.postMessage", "invalid_blocks", times=9)
     with pytest.raises(Permanent) as message:
-        await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+        await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="n1"))
     assert (channel.value.refuses, message.value.refuses) == (Refuses.CHANNEL, Refuses.MESSAGE)
 
 
 async def test_a_deleted_message_is_gone(harness: Any) -> None:
-    ts = await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+    ts = await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="n1"))
     await harness.notifier.delete(harness.channel, ts)
     gone: list[Callable[[], Awaitable[object]]] = [
         lambda: harness.notifier.edit(harness.channel, ts, a_message()),
@@ -286,13 +287,13 @@ async def test_a_deleted_message_is_gone(harness: Any) -> None:
 async def test_a_slack_that_cannot_be_reached_is_recoverable() -> None:
     async with SlackClient("xoxb-x", api_url="http://127.0.0.1:9/api/") as calls:
         with pytest.raises(Recoverable, match="cannot be reached"):
-            await SlackNotifier(calls).post("C1", a_message(), nonce="n1")
+            await SlackNotifier(calls).post("C1", NewMessage(a_message(), nonce="n1"))
 
 
 async def test_no_error_contains_the_token(harness: Any) -> None:
     harness.slack.fail("chat.postMessage", "invalid_blocks", times=9)
     with pytest.raises(Permanent) as caught:
-        await harness.notifier.post(harness.channel, a_message(), nonce="n1")
+        await harness.notifier.post(harness.channel, NewMessage(a_message(), nonce="n1"))
     assert harness.slack.bot_token not in str(caught.value)
 
 

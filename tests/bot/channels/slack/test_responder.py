@@ -12,6 +12,7 @@ from alerts.cards.text import text
 from bot.channels.interaction import InteractionFile
 from bot.channels.slack.files import is_on_slack
 from bot.channels.slack.responder import SlackResponder
+from bot.delivery.notifier_protocol import NewMessage
 from collectors.facts.results import SourceError
 from commands.core.command import Answer
 
@@ -39,7 +40,7 @@ async def test_a_public_answer_is_posted_in_the_channel(online: Any) -> None:
 
 
 async def test_a_mention_in_a_thread_is_answered_in_the_thread(online: Any) -> None:
-    card = await online.notifier.post(online.channel, text("a card"), nonce="n1")
+    card = await online.notifier.post(online.channel, NewMessage(text("a card"), nonce="n1"))
     await online.slack.types("ana", "#gpu-alerts", "@yardmaster node list", thread_ts=card)
     await SlackResponder(online.calls).respond(await online.received(), an_answer())
     (message,) = online.slack.ephemerals("ana")
@@ -78,7 +79,7 @@ async def test_a_typed_confirmation_is_answered_with_a_note_that_it_is_confirmed
 
 async def test_a_click_on_a_card_leaves_the_card_unchanged(online: Any) -> None:
     card = Message(title=text("hot"), blocks=(PREVIEW,))
-    await online.notifier.post(online.channel, card, nonce="n1")
+    await online.notifier.post(online.channel, NewMessage(card, nonce="n1"))
     (message,) = online.slack.messages("#gpu-alerts")
     await online.slack.presses("ana", message, "Do it")
     await SlackResponder(online.calls).respond(await online.received(), an_answer("it runs"))

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from bot.channels.open_channel import ChannelDependencies
 from bot.channels.webhook.notifier import AT_ONCE
 from bot.channels.webhook.opening import open_webhooks
+from bot.delivery.notifier_protocol import NewMessage
 from bot.settings.schema import Settings
 from tests.support.incidents import an_incident_message
 from tests.support.memory_store import MemoryStore
@@ -34,12 +35,12 @@ async def test_receivers_that_hang_hold_up_no_other_webhook() -> None:
         assert opened is not None
         async with asyncio.TaskGroup() as tasks:
             waiting = [
-                tasks.create_task(opened.notifier.post(name, message, nonce=f"{name}/{number}"))
+                tasks.create_task(opened.notifier.post(name, NewMessage(message, nonce=f"{name}/{number}")))
                 for name in SLOW
                 for number in range(AT_ONCE)
             ]
             await asyncio.sleep(0)  # they ask for a connection first
-            await opened.notifier.post("quick", message, nonce="n1")
+            await opened.notifier.post("quick", NewMessage(message, nonce="n1"))
             for task in waiting:
                 task.cancel()
     assert len(quick.bodies) == 1

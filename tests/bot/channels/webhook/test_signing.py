@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.channels.webhook.signing import SIGNATURE, TIMESTAMP, signed
-from bot.delivery.notifier_protocol import Permanent, Refuses
+from bot.delivery.notifier_protocol import NewMessage, Permanent, Refuses
 from tests.bot.channels.webhook.conftest import NotifierOf
 from tests.support.incidents import an_incident_message
 from tests.support.webhook_receiver import WebhookReceiver
@@ -22,7 +22,7 @@ async def test_the_receiver_of_a_body_can_check_who_sent_it_and_when(
 ) -> None:
     file = tmp_path / "key"
     file.write_text("a-signing-key\n")
-    await notifier_of(signing_secret_file=str(file)).post("night", MESSAGE, nonce="n1")
+    await notifier_of(signing_secret_file=str(file)).post("night", NewMessage(MESSAGE, nonce="n1"))
     (headers,), (raw,) = receiver.headers, receiver.raw
     assert headers[TIMESTAMP] == str(int(NOON.timestamp()))
     expected = hmac.new(b"a-signing-key", headers[TIMESTAMP].encode() + b"." + raw, sha256).hexdigest()
@@ -30,7 +30,7 @@ async def test_the_receiver_of_a_body_can_check_who_sent_it_and_when(
 
 
 async def test_nothing_is_signed_without_a_key(notifier_of: NotifierOf, receiver: WebhookReceiver) -> None:
-    await notifier_of().post("night", MESSAGE, nonce="n1")
+    await notifier_of().post("night", NewMessage(MESSAGE, nonce="n1"))
     assert SIGNATURE not in receiver.headers[0]
 
 
@@ -38,7 +38,9 @@ async def test_a_body_is_not_sent_unsigned_when_the_key_cannot_be_read(
     notifier_of: NotifierOf, receiver: WebhookReceiver, tmp_path: Path
 ) -> None:
     with pytest.raises(Permanent, match="cannot read the secret") as caught:
-        await notifier_of(signing_secret_file=str(tmp_path / "none")).post("night", MESSAGE, nonce="n1")
+        await notifier_of(signing_secret_file=str(tmp_path / "none")).post(
+            "night", NewMessage(MESSAGE, nonce="n1")
+        )
     assert caught.value.refuses is Refuses.CHANNEL
     assert receiver.bodies == []
 

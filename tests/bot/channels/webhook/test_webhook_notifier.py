@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from bot.delivery.notifier_protocol import Permanent, Recoverable, Refuses, SendError, UnknownOutcome
+from bot.delivery.notifier_protocol import (
+    NewMessage,
+    Permanent,
+    Recoverable,
+    Refuses,
+    SendError,
+    UnknownOutcome,
+)
 from tests.bot.channels.webhook.conftest import NotifierOf
 from tests.support.incidents import an_incident_message
 from tests.support.webhook_receiver import WebhookReceiver
@@ -20,7 +27,7 @@ MESSAGE = an_incident_message("gpu-a04 is hot")
 
 async def refusal(notifier: Any) -> SendError:
     with pytest.raises(SendError) as caught:
-        await notifier.post("night", MESSAGE, nonce="n1")
+        await notifier.post("night", NewMessage(MESSAGE, nonce="n1"))
     return caught.value
 
 
@@ -40,7 +47,7 @@ async def refusal(notifier: Any) -> SendError:
 async def test_it_logs_in_as_the_settings_say(
     notifier_of: NotifierOf, receiver: WebhookReceiver, credentials: dict[str, Any], expected: str | None
 ) -> None:
-    await notifier_of(**credentials).post("night", MESSAGE, nonce="n1")
+    await notifier_of(**credentials).post("night", NewMessage(MESSAGE, nonce="n1"))
     assert receiver.headers[0].get("Authorization") == expected
     assert receiver.headers[0]["Content-Type"] == "application/json"
 
@@ -51,9 +58,9 @@ async def test_a_token_is_read_again_when_its_file_changes(
     file = tmp_path / "token"
     file.write_text("first\n")
     notifier = notifier_of(authorization={"credentials_file": str(file)})
-    await notifier.post("night", MESSAGE, nonce="n1")
+    await notifier.post("night", NewMessage(MESSAGE, nonce="n1"))
     file.write_text("the second\n")
-    await notifier.post("night", MESSAGE, nonce="n2")
+    await notifier.post("night", NewMessage(MESSAGE, nonce="n2"))
     assert [one["Authorization"] for one in receiver.headers] == ["Bearer first", "Bearer the second"]
 
 
@@ -68,7 +75,7 @@ async def test_a_missing_token_file_refuses_the_channel_and_names_the_file(
 
 
 async def test_headers_of_the_settings_are_sent(notifier_of: NotifierOf, receiver: WebhookReceiver) -> None:
-    await notifier_of(http_headers={"X-Tenant": "gpus"}).post("night", MESSAGE, nonce="n1")
+    await notifier_of(http_headers={"X-Tenant": "gpus"}).post("night", NewMessage(MESSAGE, nonce="n1"))
     assert receiver.headers[0]["X-Tenant"] == "gpus"
 
 
@@ -172,5 +179,5 @@ async def test_several_posts_are_open_at_a_time(notifier_of: NotifierOf, receive
     notifier = notifier_of()
     async with asyncio.TaskGroup() as tasks:
         for number in range(8):
-            tasks.create_task(notifier.post("night", MESSAGE, nonce=f"n{number}"))
+            tasks.create_task(notifier.post("night", NewMessage(MESSAGE, nonce=f"n{number}")))
     assert receiver.at_once == 8

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.channels.webhook.opening import endpoint_of
-from bot.delivery.notifier_protocol import Permanent, Refuses
+from bot.delivery.notifier_protocol import NewMessage, Permanent, Refuses
 from bot.settings.channels import WebhookSettings
 from demo.parts.processes import find_program
 from tests.bot.channels.webhook.conftest import NotifierOf
@@ -45,7 +45,7 @@ async def test_a_trusted_receiver_gets_the_incident(
     over_tls: WebhookReceiver, notifier_of: NotifierOf, certificate: tuple[Path, Path], is_trusted: bool
 ) -> None:
     tls: dict[str, Any] = {"ca_file": str(certificate[0])} if is_trusted else {"insecure_skip_verify": True}
-    await notifier_of(url=over_tls.url, tls_config=tls).post("night", MESSAGE, nonce="n1")
+    await notifier_of(url=over_tls.url, tls_config=tls).post("night", NewMessage(MESSAGE, nonce="n1"))
     assert len(over_tls.bodies) == 1
 
 
@@ -53,7 +53,7 @@ async def test_a_receiver_that_is_not_trusted_gets_nothing(
     over_tls: WebhookReceiver, notifier_of: NotifierOf
 ) -> None:
     with pytest.raises(Permanent, match="webhook night: its certificate cannot be verified") as caught:
-        await notifier_of(url=over_tls.url).post("night", MESSAGE, nonce="n1")
+        await notifier_of(url=over_tls.url).post("night", NewMessage(MESSAGE, nonce="n1"))
     assert caught.value.refuses is Refuses.CHANNEL
     assert over_tls.headers == []
 

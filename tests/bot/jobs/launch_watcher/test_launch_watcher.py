@@ -176,7 +176,7 @@ async def test_a_training_that_no_controller_has_taken_up_is_said_so_on_its_card
         async with store.unit() as unit:
             stored = await unit.rows(Launch).get("l1")
         assert stored is not None
-        said = "no controller of Jobs has taken it up within 30s"
+        said = "no controller of Jobs has picked it up within 30s"
         shown = text_of(launch_card(stored, training))
         if is_said and not has_sign:
             assert said in shown.replace("30 s", "30s")

@@ -76,7 +76,7 @@ async def test_a_list_says_how_many_alerts_are_accepted_and_not_shown(line: str,
     behind = await answered(line, {}, waiting=3)
 
     assert (plain(behind.title), behind.color) == (f"{nothing} that Yardmaster can see.", Color.QUIET)
-    assert said(behind) == ["3 alerts are accepted and not yet shown: ask again in a moment."]
+    assert said(behind) == ["3 alerts are accepted but not shown yet: ask again in a moment."]
 
 
 async def test_an_answer_about_other_things_waits_for_no_alerts() -> None:

@@ -1,0 +1,97 @@
+"""Kubeflow Trainer's own controller beside a control plane that has JobSet's, with its webhooks and one runtime."""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from demo.parts.processes import free_port
+from tests.real.parts.layout import trainer_files
+from tests.real.servers.controller import (
+    check_present,
+    created,
+    definition,
+    running,
+    webhooks,
+    write_certificate,
+)
+from tests.real.servers.kubernetes import KubernetesCluster
+from tests.support.quick_yaml import all_from_yaml, from_yaml
+
+_RUNTIMES = "/apis/trainer.kubeflow.org/v1alpha1/clustertrainingruntimes"
+_CERTIFICATES = Path("k8s-webhook-server", "serving-certs")  # in its folder for what is temporary
+
+
+@dataclass(kw_only=True)
+class Trainer:
+    """It runs within a `with` block, and leaves nothing. `definitions` are by the plural of the kind."""
+
+    cluster: KubernetesCluster
+    folder: Path
+    definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        files = trainer_files()
+        check_present(files, "trainer")
+        self._program, *defined, self._webhooks, self._runtime = files
+        for file in defined:
+            self.definitions[file.stem] = from_yaml(file.read_text("utf-8"))
+        self._port, self._health = free_port(), free_port()
+
+    def __enter__(self) -> Self:
+        certificates = self.folder / "tmp" / _CERTIFICATES
+        certificates.mkdir(parents=True)
+        with ExitStack() as undo:
+            certificate = write_certificate(certificates)
+            for tree in self.definitions.values():
+                undo.enter_context(definition(self.cluster, tree))
+            config = self.folder / "config.json"
+            config.write_text(json.dumps(self._config()), encoding="utf-8")  # JSON is YAML too
+            self._process = undo.enter_context(ExitStack())
+            self._process.enter_context(self._run())
+            documents = list(all_from_yaml(self._webhooks.read_text("utf-8")))
+            hooks = webhooks(
+                self.cluster, documents, name="trainer", port=self._port, certificate=certificate
+            )
+            self._process.enter_context(hooks)
+            self._hooks = (documents, certificate)
+            runtime = from_yaml(self._runtime.read_text("utf-8"))
+            for job in runtime["spec"]["template"]["spec"]["replicatedJobs"]:
+                job["template"]["spec"]["backoffLimit"] = 0  # else a Job tries six times, ever more slowly
+            undo.enter_context(created(self.cluster, _RUNTIMES, runtime))
+            self._undo = undo.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._undo.close()
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Stop it for a while, with its webhooks: without them it would be refused to create what they judge."""
+        self._process.close()
+        yield
+        self._process.enter_context(self._run())
+        documents, certificate = self._hooks
+        self._process.enter_context(
+            webhooks(self.cluster, documents, name="trainer", port=self._port, certificate=certificate)
+        )
+
+    def _run(self) -> Any:
+        argv = (str(self._program), f"--config={self.folder / 'config.json'}")
+        ready = f"http://127.0.0.1:{self._health}/readyz"
+        place = {"TMPDIR": str(self.folder / "tmp"), "KUBECONFIG": str(self.cluster.kubeconfig)}
+        return running("trainer", argv, self.folder / "trainer.log", ready, **place)
+
+    def _config(self) -> dict[str, Any]:
+        return {
+            "apiVersion": "config.trainer.kubeflow.org/v1alpha1",
+            "kind": "Configuration",
+            "health": {"healthProbeBindAddress": f"127.0.0.1:{self._health}"},
+            "metrics": {"bindAddress": "0"},
+            "webhook": {"host": "127.0.0.1", "port": self._port},
+            "leaderElection": {"leaderElect": False},
+            "certManagement": {"enable": False},
+            "clientConnection": {"qps": 500, "burst": 1000},
+        }
