@@ -11,8 +11,6 @@ from collectors.facts.redaction import Redactor
 from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
 from collectors.sources.cluster_sources import ClusterSources
-from collectors.sources.elasticsearch.source import ElasticsearchSource
-from collectors.sources.prometheus.source import PrometheusSource
 from collectors.sources.source_port import Source
 from collectors.unreadable_items import UnreadableItems
 from commands.core.context import NOT_CONNECTED
@@ -27,11 +25,16 @@ class SourceParts:
     unreadable: UnreadableItems = field(default_factory=UnreadableItems)
 
 
+# Each loads its module with the libraries that only it needs: what the settings do not have takes no memory.
 def _prometheus(settings: PrometheusSettings, parts: SourceParts) -> Source:
+    from collectors.sources.prometheus.source import PrometheusSource
+
     return PrometheusSource(prometheus_options(settings), unreadable=parts.unreadable)
 
 
 def _elasticsearch(settings: ElasticsearchSettings, parts: SourceParts) -> Source:
+    from collectors.sources.elasticsearch.source import ElasticsearchSource
+
     return ElasticsearchSource(elasticsearch_options(settings, parts.redact), unreadable=parts.unreadable)
 
 

@@ -18,6 +18,7 @@ from bot.jobs.lease_watcher import LeaseWatcher
 from bot.jobs.plan_runner import PlanRunner
 from bot.jobs.remediator import Remediator
 from bot.jobs.retention import Retention
+from bot.jobs.training_follower import TrainingFollower
 from bot.jobs.training_notifier import NoticeRouting, TrainingNotifier
 from bot.jobs.unknown_steps import UnknownSteps
 from bot.jobs.window_announcer import WindowAnnouncer
@@ -77,6 +78,7 @@ def wire_jobs(
         remind_after=shared.settings.incidents.remind_after,
         routing=routing,
         daily=daily,
+        redact=shared.redact,
     )
     agenda = Agenda(store, clock, works, errors=shared.errors)
     launches = LaunchWatcher(
@@ -87,20 +89,30 @@ def wire_jobs(
         channel=channel,
         errors=shared.errors,
         reaches_people=reaches_people,
+        rules=rules,
     )
     leases = LeaseWatcher(store, clusters, clock, follow=daily.follow, errors=shared.errors)
+    notice_routing = NoticeRouting(
+        teams={name: team.channel for name, team in shared.settings.teams.items()},
+        routes=routing.routes,
+        default=routing.default,
+        owners=owners_of(shared.settings, shared.persons),
+        reaches_people=reaches_people,
+    )
+    follower = TrainingFollower(
+        store,
+        clusters,
+        clock,
+        notice_routing,
+        follows_all=shared.settings.commands.training_cards == "all",
+        errors=shared.errors,
+    )
     notices = TrainingNotifier(
         store,
         clusters,
         rules,
         clock,
-        NoticeRouting(
-            teams={name: team.channel for name, team in shared.settings.teams.items()},
-            routes=routing.routes,
-            default=routing.default,
-            owners=owners_of(shared.settings, shared.persons),
-            reaches_people=reaches_people,
-        ),
+        notice_routing,
         redact=shared.redact,
         errors=shared.errors,
     )
@@ -128,6 +140,7 @@ def wire_jobs(
         "unknown steps": unknown.run,
         "agenda": agenda.run,
         "launches": launches.run,
+        "trainings of others": follower.run,
         "leases": leases.run,
         "training notices": notices.run,
         "event loop lag": EventLoopLag(shared.metrics.event_loop_lag.observe).run,

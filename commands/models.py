@@ -1,7 +1,7 @@
 """Stored rows of commands: persons, audit entries, due commands, leases, reclaim requests, launches, requests."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from alerts.store import stored
@@ -242,11 +242,19 @@ class ReclaimRequest:
     "cluster",
     "state",
     over=lambda launch: (launch.reported_at or launch.at) if launch.is_over else None,
+    floats=lambda launch: (
+        launch.gpus,
+        launch.peak_memory or 0,
+        launch.first.gpus if launch.first is not None else 0,
+    ),
     in_plans=True,
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """A training launched from chat, and what was last reported. `id` is the cluster and the key."""
+    """A training that is followed, and what was last reported. `id` is the cluster and the key.
+
+    One that was not launched from chat is its owner's: `by` is the person, if one is known, and `at` when it was made.
+    """
 
     id: str
     cluster: str
@@ -265,6 +273,16 @@ class Launch:
     failed_at: datetime | None = None  # when that task failed
     failed_on: str = ""  # its node, if what happened there may be the reason
     is_over: bool = False
+    is_launched: bool = True  # from chat
+    place: str = ""  # in its queue, while it waits
+    cause: str = ""  # of its failure, as a FailureKind
+    first: Rank | None = None  # the task that failed first, and not one that failed of it
+    first_line: str = ""  # about the error
+    by_whom: str = ""  # who suspended or stopped it, if that is known
+    started: datetime | None = None
+    finished: datetime | None = None
+    gpus: float = 0  # that it asks for
+    peak_memory: float | None = None  # of its GPUs together, in MiB
 
     @property
     def shown(self) -> str:
@@ -317,6 +335,40 @@ class TrainingNotice:
     @property
     def has_failed(self) -> bool:
         return self.failed_at is not None
+
+
+FOLLOWED_EVERY = timedelta(seconds=5)
+
+
+@stored("log_follows", "cluster", "state", "next_at", over=lambda one: one.until if one.is_over else None)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFollow:
+    """The log of a task that somebody follows for a few minutes, and its last lines, which a card shows."""
+
+    id: str
+    cluster: str
+    training: str  # its key
+    name: str  # what people read: the training and the task
+    namespace: str
+    pod: str
+    by: str
+    by_name: str
+    at: datetime
+    until: datetime
+    looked_at: datetime | None = None
+    lines: tuple[str, ...] = ()  # the last ones, already redacted
+    problem: str = ""  # why it could not be read, if so
+    is_over: bool = False
+
+    @property
+    def state(self) -> str:
+        """Indexed in the store: live or over."""
+        return "over" if self.is_over else "live"
+
+    @property
+    def next_at(self) -> datetime | None:
+        """Indexed in the store: when it is read again."""
+        return None if self.is_over else (self.looked_at or self.at) + FOLLOWED_EVERY
 
 
 @stored("handled_requests", "at", over=lambda request: request.at)  # its cluster is not known yet

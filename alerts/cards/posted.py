@@ -26,6 +26,7 @@ class CardKind(StrEnum):
     REMEDIATION = "remediation"
     BREAKER = "breaker"
     DAILY_LEASES = "daily_leases"
+    LOG_FOLLOW = "log_follow"
 
 
 def card_id(kind: CardKind, of: str, channel: str) -> CardId:

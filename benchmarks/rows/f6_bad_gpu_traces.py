@@ -34,7 +34,8 @@ from collectors.facts.queries import LogQuery, PromQLQuery
 from collectors.facts.redaction import Redactor
 from collectors.facts.topology import NodeFacts, PodFacts, Topology, TrainingFacts
 from collectors.query_router import QueryRouter
-from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
+from collectors.sources.elasticsearch.options import ElasticsearchOptions
+from collectors.sources.elasticsearch.source import ElasticsearchSource
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.source import PrometheusSource
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike

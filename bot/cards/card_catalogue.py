@@ -13,6 +13,7 @@ from bot.cards.card_kind import Affected, CardContext, CardDefinition, Composed
 from bot.cards.daily_lease_cards import DAILY_LEASES_CARD
 from bot.cards.incident_cards import INCIDENT_CARD, worded_of_incident
 from bot.cards.launch_cards import LAUNCH_CARD
+from bot.cards.log_follow_cards import LOG_FOLLOW_CARD
 from bot.cards.notice_cards import NOTICE_CARD
 from bot.cards.parent_cards import PARENT_CARD, worded_of_parent
 from bot.cards.plan_cards import PLAN_CARD
@@ -33,6 +34,7 @@ CARD_DEFINITIONS: tuple[CardDefinition, ...] = (
     REMEDIATION_CARD,
     BREAKER_CARD,
     DAILY_LEASES_CARD,
+    LOG_FOLLOW_CARD,
 )
 
 

@@ -7,17 +7,33 @@ from bot.channels.apprise.opening import diagnose_apprise, open_apprise
 from bot.channels.console.opening import diagnose_console, open_console
 from bot.channels.open_channel import ChannelDependencies, OpenChannel
 from bot.channels.pagerduty.opening import diagnose_pagerduty, open_pagerduty
-from bot.channels.slack.opening import open_slack_channel
-from bot.channels.slack.slack_diagnosis import diagnose_slack
 from bot.channels.webhook.opening import diagnose_webhooks, open_webhooks
 from bot.settings.schema import Settings
 from collectors.facts.findings import Finding
 
 Opener = Callable[[Settings, ChannelDependencies], Awaitable[OpenChannel | None]]
 
+
+# What only Slack needs is loaded where the settings have it: its libraries take more memory than all other channels.
+async def _open_slack(settings: Settings, dependencies: ChannelDependencies) -> OpenChannel | None:
+    if settings.slack is None:
+        return None
+    from bot.channels.slack.opening import open_slack_channel
+
+    return await open_slack_channel(settings.slack, dependencies)
+
+
+async def _diagnose_slack(settings: Settings) -> Sequence[Finding]:
+    if settings.slack is None:
+        return ()
+    from bot.channels.slack.slack_diagnosis import diagnose_slack
+
+    return await diagnose_slack(settings)
+
+
 # The first that has a default channel gets what no route claims.
 CHANNEL_KINDS: Mapping[str, Opener] = {
-    "slack": open_slack_channel,
+    "slack": _open_slack,
     "webhook": open_webhooks,
     "pagerduty": open_pagerduty,
     "apprise": open_apprise,
@@ -28,7 +44,7 @@ CHANNEL_KINDS: Mapping[str, Opener] = {
 Diagnose = Callable[[Settings], Awaitable[Sequence[Finding]]]
 
 DIAGNOSES: Mapping[str, Diagnose] = {
-    "slack": diagnose_slack,
+    "slack": _diagnose_slack,
     "webhook": diagnose_webhooks,
     "pagerduty": diagnose_pagerduty,
     "apprise": diagnose_apprise,

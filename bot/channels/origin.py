@@ -7,7 +7,7 @@ from alerts.store import Store, StoreSnapshot
 from bot.channels.interaction import Interaction
 from commands.execution.plan import Origin, Plan
 from commands.gates.remediation import Remediation
-from commands.models import ReclaimRequest, TrainingNotice
+from commands.models import LogFollow, ReclaimRequest, TrainingNotice
 
 RECENT_CARDS = 500  # newest cards of a channel that are searched for the one with the button
 
@@ -68,5 +68,8 @@ async def _line_about(card: PostedCard, snapshot: StoreSnapshot) -> str:
             return f"breaker list --cluster {card.cluster}"
         case CardKind.DAILY_LEASES:
             return "node list --out"
+        case CardKind.LOG_FOLLOW:
+            follow = await snapshot.rows(LogFollow).get(card.row_id)
+            return f"training logs {follow.training} --cluster {card.cluster}" if follow else ""
         case CardKind.WINDOW:
             return ""

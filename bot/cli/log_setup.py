@@ -64,7 +64,7 @@ def configure_logs(stream: Stream | None = None) -> logging.Formatter:
         processors=processors,
         logger_factory=structlog.WriteLoggerFactory(cast(Any, stream)),
     )
-    formatter = EntryFormatter(processors)
+    formatter = EntryFormatter([*processors])  # its own, as tests that capture entries change the other list
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(formatter)
     return formatter

@@ -53,8 +53,8 @@ class ChannelWorker:
         self.kind = registered.kind
         self._can = registered.notifier.capabilities
         self._limiters = registered.limiters
-        self._rate_limiter = RateLimiter(self._can.limits.channel)
-        self._sender = MessageSender(channel, entries, dependencies)
+        self._pacer = RateLimiter(self._can.limits.channel)  # of posts; each is counted when it leaves
+        self._sender = MessageSender(channel, entries, dependencies, self._pacer)
         self._queue = JobQueue(self._jobs_of)
 
     def retry_now(self) -> None:
@@ -88,9 +88,7 @@ class ChannelWorker:
             else:
                 self._queue.take(job)
                 if job.method:
-                    self._limiters[job.method].take()
-                if job.method == "post":
-                    self._rate_limiter.take()
+                    self._limiters[job.method].take()  # of all channels, whose jobs begin beside each other
                 start(self._do(job))
 
     async def _cover(self) -> None:
@@ -153,7 +151,7 @@ class ChannelWorker:
         ready = self._limiters[lane.method].ready_at(spares_burst=lane.is_refresh)
         if self.refused_by is not Refuses.MESSAGE:
             ready = max(ready, self._refused_at + self._deps.retry.refused_pause(lane.is_critical))
-        return max(ready, self._rate_limiter.ready_at()) if lane.method == "post" else ready
+        return max(ready, self._pacer.ready_at()) if lane.method == "post" else ready
 
     async def _do(self, job: DeliveryJob) -> None:
         try:
@@ -198,7 +196,7 @@ class ChannelWorker:
                     await self._sender.save(job, error=said_by(error))
             case Recoverable(retry_after=timedelta() as pause_asked):
                 job.attempts.is_surely_unsent = is_post
-                pacer = self._rate_limiter if is_post else self._limiters[job.method]
+                pacer = self._pacer if is_post else self._limiters[job.method]
                 pacer.hold(max(pause_asked, self._deps.retry.retry))  # it may ask for none, again and again
             case UnknownOutcome() if is_post and self._can.repeats_reach_people:
                 job.attempts.is_surely_unsent = False

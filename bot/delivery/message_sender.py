@@ -56,16 +56,20 @@ class MessageSender:
     """Does the jobs of one channel. Raises SendError, and the store's errors."""
 
     def __init__(
-        self, channel: str, entries: Mapping[str, CardEntry], dependencies: DeliveryDependencies
+        self,
+        channel: str,
+        entries: Mapping[str, CardEntry],
+        dependencies: DeliveryDependencies,
+        pacer: RateLimiter,
     ) -> None:
+        """`pacer`: of the channel's posts. A job begins when it lets one go."""
         _, self._name = kind_and_name(channel)
         self._channel = channel
         self._entries = entries  # the live entries of all channels, owned by the reconciler
         self._deps = dependencies
         self._notifier = dependencies.notifiers.of(channel).notifier
         self._can = self._notifier.capabilities
-        self._departures = RateLimiter(self._can.limits.channel)
-        self._departing = asyncio.Lock()
+        self._pacer = pacer
 
     async def do(self, job: DeliveryJob) -> None:
         match job.step:
@@ -248,17 +252,11 @@ class MessageSender:
         except Gone:
             return
 
-    async def _depart(self) -> None:
-        """Wait until the last post has left for long enough: to store the intent of one takes a time of its own."""
-        async with self._departing:
-            await asyncio.sleep(self._departures.ready_at() - asyncio.get_running_loop().time())
-            self._departures.take()
-
     async def _send(self, method: str, call: Callable[[Notifier], Awaitable[T]]) -> T:
-        if method == "post":
-            await self._depart()
         if not self._deps.may_send():
             raise Recoverable(sentence("this process is no longer the leader"))
+        if method == "post":
+            self._pacer.take()  # now: the chat counts what arrives, and its intent took a while to store
         self._deps.counts[method] += 1
         try:
             async with asyncio.timeout(self._deps.retry.answer.total_seconds()):

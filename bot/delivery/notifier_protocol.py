@@ -95,7 +95,8 @@ class Capabilities:
     `images`: it takes pictures, which messages then show.
     `direct`: a person's id is a channel of its own: their direct messages.
     `facts`: it reads `Message.facts`, and posts cards of incidents only.
-    `at_once`: calls at a time to one channel; a card has one at a time anyway.
+    `at_once`: calls at a time to one channel; a card has one at a time anyway. One where the posts to a channel are
+    limited: each is counted when it leaves, before the next begins.
     """
 
     edit: bool = False
@@ -109,6 +110,10 @@ class Capabilities:
     facts: bool = False
     at_once: int = 1
     limits: RateLimits
+
+    def __post_init__(self) -> None:
+        if self.at_once > 1 and self.limits.channel.every:
+            raise ValueError("posts to a channel that are limited leave one at a time")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

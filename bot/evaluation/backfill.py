@@ -1,7 +1,6 @@
 """The backfill: what a rule missed while its source was blind or we were down, evaluated as of its own time."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 
@@ -13,11 +12,13 @@ from collectors.facts.sentences import sentence
 from collectors.query_router import CONCURRENCY, QueryRouter
 
 BACKFILL_FOR = 10.0  # seconds per cycle; the rest is backfilled in the next one
+FIRST_FOR = 1.0  # seconds, in the first cycle: what a process made up for is stored, however short it lives
 TRIES = 3  # cycles
+OUT_OF_TIME = sentence("still backfilling missed evaluations")
 
 
 class Backfill:
-    """The backfill of one cycle. It is limited, for it must not delay the next cycle.
+    """The backfill of one cycle. It is limited to so many seconds, for it must not delay the next cycle.
 
     `evaluate` evaluates a rule with an answer as of a time, and keeps its state.
     """
@@ -26,10 +27,12 @@ class Backfill:
         self,
         router: QueryRouter,
         evaluate: Callable[[Rule, QueryResult, datetime], Awaitable[RuleEvaluation]],
+        *,
+        seconds: float = BACKFILL_FOR,
     ) -> None:
         self._router = router
         self._evaluate = evaluate
-        self._until = time.monotonic() + BACKFILL_FOR
+        self._until = asyncio.get_running_loop().time() + seconds
         self._failing: dict[str, str] = {}  # source -> the error of its last query
 
     async def run(self, rule: Rule, state: RuleState) -> tuple[list[AlertChange], str]:
@@ -66,4 +69,4 @@ class Backfill:
         """Return why the source is not queried again in this cycle; empty if it may be."""
         if reason := self._failing.get(source):
             return reason
-        return sentence("still backfilling missed evaluations") if time.monotonic() > self._until else ""
+        return OUT_OF_TIME if asyncio.get_running_loop().time() > self._until else ""

@@ -48,6 +48,10 @@ class RuleState:
         """Remember an evaluation time at which the query was not answered."""
         self.missed = [*self.missed, at][-MAX_MISSED:]
 
+    def again(self, interval: timedelta) -> None:
+        """Be due at once, at the evaluation time that was taken last."""
+        self.due = self.due and self.due - interval
+
     def catch_up(self, interval: timedelta, now: datetime) -> None:
         """Remember the evaluation times that have passed unused, but for the last, at which the rule is due."""
         while self.due is not None and self.due + interval <= now:

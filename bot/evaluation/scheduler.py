@@ -13,7 +13,7 @@ from alerts.incidents.proofs import ProofFacts
 from alerts.lifecycle import AlertState
 from alerts.rules import Rule, RuleIndex
 from bot.cooperative import run_steps
-from bot.evaluation.backfill import Backfill
+from bot.evaluation.backfill import BACKFILL_FOR, FIRST_FOR, OUT_OF_TIME, Backfill
 from bot.evaluation.rule_state import RuleState, missed_since, next_moment
 from collectors.facts.labels import Labels
 from collectors.facts.queries import CheckQuery, Query
@@ -69,6 +69,7 @@ class RuleScheduler:
         self._errors = errors or InternalErrors()
         self._states: dict[str, RuleState] = {}
         self._failed: frozenset[str] = frozenset()  # kinds with an object that failed
+        self._backfill_for = FIRST_FOR  # seconds, in the next cycle
         self.rules = RuleIndex()
         self._proven: frozenset[str] = frozenset()  # ids of alerts whose fault was proven over
         self.swap(rules)
@@ -159,13 +160,15 @@ class RuleScheduler:
         )
         changes: list[AlertChange] = []
         blind: dict[str, str] = {}
-        backfill = Backfill(self._router, self._evaluate)
+        backfill = Backfill(self._router, self._evaluate, seconds=self._backfill_for)
         for id, rule in due.items():
             await asyncio.sleep(0)  # others may run between the rules of a large cluster
             evaluation = await self._conclude(rule, answers[id], now, backfill)
             changes += evaluation.changes
             if evaluation.blind:
                 blind[id] = evaluation.blind
+        if OUT_OF_TIME in blind.values():
+            self._backfill_for = min(2 * self._backfill_for, BACKFILL_FOR)
         standing = tuple(alert for id in due for alert in self._states[id].alerts.values())
         evaluated_now = frozenset(due) - frozenset(blind)
         return EvaluationCycle(
@@ -186,6 +189,8 @@ class RuleScheduler:
         due: dict[str, Rule] = {}
         passed: list[datetime] = []
         for id, rule in self.rules.items():
+            if self._states[id].missed:  # times that pass while it is behind are missed as well
+                self._states[id].catch_up(rule.interval, now)
             moment = self._states[id].due
             if moment is not None and moment <= now:
                 passed.append(moment)
@@ -211,8 +216,11 @@ class RuleScheduler:
                 state.miss(now)
             return RuleEvaluation(alerts=state.alerts, blind=answer.reason)
         changes, reason = await backfill.run(rule, state)
-        if reason:
+        if reason == OUT_OF_TIME and self._backfill_for < BACKFILL_FOR:
+            state.again(rule.interval)
+        elif reason:
             state.miss(now)
+        if reason:
             return RuleEvaluation(alerts=state.alerts, changes=tuple(changes), blind=reason)
         state.is_proven = True
         evaluation = await self._evaluate(rule, answer, now)

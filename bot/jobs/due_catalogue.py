@@ -13,11 +13,13 @@ from bot.jobs.due_work import DueWork
 from bot.jobs.incident_reminder import IncidentReminder
 from bot.jobs.job_removal import JobRemoval
 from bot.jobs.lease_reminder import LeaseReminder
+from bot.jobs.log_follower import LogFollower
 from bot.jobs.owner_reminder import OwnerReminder
 from bot.jobs.parent_reminder import ParentReminder
 from bot.jobs.settlement_check import SettlementCheck
 from bot.live_cluster import LiveCluster
 from collectors.facts.clock import Clock
+from collectors.facts.redaction import Redactor
 from commands.core.command import Handler
 
 
@@ -30,6 +32,7 @@ def due_works(
     remind_after: timedelta,
     routing: CardRouting,
     daily: DailyLeases | None = None,
+    redact: Redactor | None = None,
 ) -> tuple[DueWork[Any], ...]:
     """Return all due work. `take` runs a command line; `remind_after`: see the setting `incidents.remind_after`. What
     `routing` keeps from notifying is not repeated. `daily` reminds owners of their cordons.
@@ -43,6 +46,7 @@ def due_works(
         OwnerReminder(store, clock).work,
         ConsentWatch(store, clusters).work,
         JobRemoval(store, clusters).work,
+        LogFollower(store, clusters, redact=redact or Redactor()).work,
         *IncidentReminder(store, every=remind_after, routing=routing).works,
         *ParentReminder(store, every=remind_after, routing=routing).works,
     )

@@ -10,11 +10,12 @@ import structlog
 from alerts.cards.posted import PostedCard, ThreadReply, reply_id
 from alerts.cards.text import Text, person, text
 from alerts.incidents.incident import Incident
+from alerts.rules import Rule
 from alerts.store import Changed, Store, Unit
 from bot.cards.launch_cards import wanted_launch_card
 from bot.cards.reclaim_cards import wanted_reclaim_cards
 from bot.jobs.cluster_changes import check_after_changes
-from bot.jobs.last_lines import last_lines
+from bot.jobs.training_report import held_by, queue_place, with_failure, with_use
 from bot.live_cluster import LiveCluster
 from collectors.cluster.cache import ObjectChange
 from collectors.facts.clock import Clock
@@ -25,10 +26,13 @@ from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Training, TrainingState, training_of_row
 from commands.execution.plan_outcome import reopen
 from commands.models import Launch, ReclaimRequest, ReclaimState
+from commands.training.cause_words import cause_words
 from commands.training.failure_cause import blamed, cause_of, cause_text, death_of_launch, suspected_node
 from commands.training.no_sign import no_sign
 
 STARTS_WITHIN = timedelta(minutes=2)  # a launch without its training counts as over after this
+PLACE_EVERY = timedelta(minutes=1)  # its place in the queue is looked up again
+LONG_WAIT = timedelta(minutes=10)  # whoever waited so long gets a reply that it runs
 
 _log = structlog.get_logger()
 
@@ -46,7 +50,10 @@ class LaunchWatcher:
         channel: str,
         errors: InternalErrors | None = None,
         reaches_people: Callable[[str], bool] = lambda _kind: False,
+        rules: Callable[[], Mapping[str, Rule]] = dict,
     ) -> None:
+        self._rules = rules
+        self._looked_at: dict[str, timedelta] = {}  # when the place of a launch was looked up
         self._store = store
         self._clusters = clusters
         self._clock = clock
@@ -103,46 +110,63 @@ class LaunchWatcher:
         now = self._clock.now()
         if training is None and self._clock.elapsed() < self._given_up_at[launch.id, launch.at]:
             return
-        state = training.state.value if training else TrainingState.STOPPED.value
+        state = training.state if training else TrainingState.STOPPED
         reason = training.reason if training else sentence("it is no longer in the cluster")
         if training is not None:
             reason = no_sign(training, launch.at, now) or reason
-        if state == launch.reported_state and reason == launch.reported_reason:
+        place = await self._place(launch, training, cluster)
+        reported = launch.reported_state, launch.reported_reason, launch.place
+        if (state.value, reason, place) == reported:
             return
-        lines: tuple[str, ...] = launch.last_lines
-        if (
-            training is not None
-            and training.state is TrainingState.FAILED
-            and training.first_failure is not None
-            and not lines
-        ):
-            lines = await last_lines(
-                training.namespace, training.first_failure, cluster, redact=self._redact, now=now
-            )
-        first = training.first_failure if training is not None and state == TrainingState.FAILED else None
+        first = training.first_failure if training is not None and state is TrainingState.FAILED else None
         updated = replace(
             launch,
-            failed_at=first.finished or now if first is not None else launch.failed_at,
-            failed_on=suspected_node(first) if first is not None else launch.failed_on,
-            reported_state=state,
+            reported_state=state.value,
             reported_reason=reason,
             reported_at=now,
-            last_lines=lines,
-            is_over=TrainingState(state).is_over,
+            place=place,
+            by_whom=launch.by_whom if state.value == launch.reported_state else "",
+            is_over=state.is_over,
         )
+        if training is not None and state is TrainingState.FAILED and not launch.cause:
+            updated = await with_failure(
+                updated, training, cluster, self._rules(), redact=self._redact, now=now
+            )
+        if training is not None:
+            updated = await with_use(updated, training, cluster, now)
+        if first is not None:
+            blame = updated.first or first
+            updated = replace(
+                updated,
+                failed_at=first.finished or now,
+                failed_on=suspected_node(blame) or suspected_node(first),
+            )
         async with self._store.unit() as unit:
             if await unit.rows(Launch).get(launch.id) != launch:
                 return  # launched again or undone, while the logs were read
+            if state in (TrainingState.SUSPENDED, TrainingState.STOPPED) and not updated.by_whom:
+                updated = replace(updated, by_whom=await held_by(launch, unit, now))
             await unit.rows(Launch).put(updated)
             card = wanted_launch_card(launch, self._channel)
             if launch.reported_state:
                 await unit.rows(PostedCard).add(card)
             else:  # an earlier launch of that name has a final card in another thread
                 await unit.rows(PostedCard).put(card)
-            if state != launch.reported_state:
+            if state.value != launch.reported_state and must_reach_somebody(launch, updated, now):
                 death = death_of_launch(updated, training) if first is not None else None
                 cause = await cause_of(death, unit)
                 await unit.rows(ThreadReply).add(_line(updated, training, card, now, cause))
+
+    async def _place(self, launch: Launch, training: Training | None, cluster: LiveCluster) -> str:
+        """Return its place in its queue while it waits. Looking it up asks the cluster, so it is not done each time."""
+        if training is None or training.state is not TrainingState.QUEUED or not training.queue:
+            self._looked_at.pop(launch.id, None)
+            return ""
+        last = self._looked_at.get(launch.id)
+        if last is not None and self._clock.elapsed() - last < PLACE_EVERY:
+            return launch.place
+        self._looked_at[launch.id] = self._clock.elapsed()
+        return await queue_place(training, cluster)
 
     async def _add_card(self, unit: Unit, reclaim: ReclaimRequest) -> None:
         """Add the reclaim request's cards, which mention the owner: in its channel, and directly."""
@@ -153,13 +177,26 @@ class LaunchWatcher:
                 await reopen(card, unit)  # its outcome was undone, so it asks the owner again
 
 
+def must_reach_somebody(before: Launch, launch: Launch, now: datetime) -> bool:
+    """Whether the change has to reach somebody: the card shows the others, which its owner awaits or did."""
+    match TrainingState(launch.reported_state):
+        case TrainingState.FAILED | TrainingState.SUCCEEDED:
+            return True
+        case TrainingState.SUSPENDED | TrainingState.STOPPED:
+            return launch.by_whom != launch.by_name
+        case TrainingState.RUNNING:
+            return now - before.at >= LONG_WAIT and before.reported_state != TrainingState.STARTING.value
+        case _:
+            return False
+
+
 def state_text(launch: Launch, training: Training | None, cause: Incident | None = None) -> Text:
     """Return the reply for a state change; it mentions the owner on failure and at the end."""
     reason, name = launch.reported_reason, launch.shown
     who = person(launch.by, launch.by_name)
     match TrainingState(launch.reported_state):
         case TrainingState.FAILED:
-            first = blamed(training.first_failures, cause) if training else None
+            first = launch.first or (blamed(training.first_failures, cause) if training else None)
             said = [
                 sentence("{who}: `{training}` has failed: {reason}.", who=who, training=name, reason=reason)
                 if reason
@@ -172,13 +209,25 @@ def state_text(launch: Launch, training: Training | None, cause: Incident | None
                         role=first.role,
                         index=first.index,
                         node=first.node or sentence("no node"),
-                        explanation=first.explanation,
+                        explanation=first.explanation or first.reason,
                     )
                 )
+            if words := cause_words(launch.cause):
+                said.append(sentence("Cause: {cause}.", cause=words))
             probably = text(" ", cause_text(cause), ".") if cause is not None else ()
             return text(listed(said, "."), probably)
         case TrainingState.SUCCEEDED:
             return text(sentence("{who}: `{training}` has finished.", who=who, training=name))
+        case state if launch.by_whom:
+            return text(
+                sentence(
+                    "{who}: `{training}` is {state}, by {whom}.",
+                    who=who,
+                    training=name,
+                    state=word(state.value),
+                    whom=launch.by_whom,
+                )
+            )
         case state if reason:
             now = word(state.value)
             return text(

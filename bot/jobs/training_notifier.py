@@ -125,11 +125,11 @@ class TrainingNotifier:
                 notice,
                 owner_id=owner,
                 plan=launch.plan if launch is not None else "",
-                is_direct=bool(direct),
+                is_direct=bool(direct) and direct not in known,
             )
             await unit.rows(TrainingNotice).put(notice)
-            for channel in dict.fromkeys((*(one for one in channels if one not in known), direct)):
-                if channel:
+            for channel in dict.fromkeys((*channels, direct)):
+                if channel and channel not in known:
                     await unit.rows(PostedCard).put(wanted_notice_card(notice, channel))
         _log.info("owner notified", training=notice.name, owner=notice.owner, about=alert.name)
 

@@ -45,26 +45,21 @@ class _Body(msgspec.Struct):
     alerts: list[ReceivedAlert]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Entry:
     number: int
     alerts: int  # how many
     body: bytes  # not decoded: an alert takes a quarter of the memory
+    accepted: "asyncio.Future[None] | None" = None  # what its sender waits for
+    is_lost: bool = False  # it could not be kept: it is accepted once its effects are stored
 
+    def accept(self) -> None:
+        if self.accepted is not None and not self.accepted.done():
+            self.accepted.set_result(None)
 
-@dataclass(frozen=True, slots=True)
-class _Arrival:
-    alerts: int
-    body: bytes
-    kept: "asyncio.Future[None]"
-
-    def settle(self, error: Exception | None = None) -> None:
-        if self.kept.done():
-            return
-        if error is None:
-            self.kept.set_result(None)
-        else:
-            self.kept.set_exception(error)
+    def refuse(self) -> None:
+        if self.accepted is not None and not self.accepted.done():
+            self.accepted.set_exception(BusyError("they could not be stored"))
 
 
 class AlertInbox:
@@ -88,14 +83,14 @@ class AlertInbox:
         self._store = store
         self._clock = clock
         self._note_waiting = note_waiting
-        self._arrived: list[_Arrival] = []
+        self._arrived: list[_Entry] = []
         self._has_arrived = asyncio.Event()
-        self._entries: deque[_Entry] = deque()  # kept, and their effects are not stored
+        self._entries: deque[_Entry] = deque()  # whose effects are not stored, by their numbers
         self._has_entries = asyncio.Event()
         self._waiting = 0  # alerts, and
         self._bytes = 0  # of those that arrived and of the entries
         self._number = 0  # of the last body that arrived, and
-        self._kept = 0  # of the last one that was kept
+        self._kept = 0  # of the last one that was accepted
         self._stored = 0  # the number up to which effects are stored, and
         self._dropped = 0  # bodies are deleted
         self._progress = asyncio.Event()
@@ -112,6 +107,7 @@ class AlertInbox:
         try:
             async with asyncio.timeout(ACCEPTED_WITHIN):
                 await self._receiver.begun()
+                await self._is_restored.wait()
                 if self._receiver.trouble:
                     raise BusyError(self._receiver.trouble)
                 await self._arrive(alerts)
@@ -125,11 +121,24 @@ class AlertInbox:
             raise BusyError(f"{self._waiting} alerts wait to be stored")
         now = asyncio.get_running_loop().time()
         self._is_pressed, self._last_at = now - self._last_at < PRESSING, now
-        arrival = _Arrival(len(alerts), body, asyncio.get_running_loop().create_future())
-        self._arrived.append(arrival)
+        is_alone = not self._is_pressed and self._stored == self._number
+        self._number += 1  # it is not used again, whatever becomes of this one
+        entry = _Entry(self._number, len(alerts), body, accepted=asyncio.get_running_loop().create_future())
+        self._arrived.append(entry)
         self._count(len(alerts), len(body))
         self._has_arrived.set()
-        await arrival.kept
+        if is_alone:  # its effects are stored while it is kept: whichever is first, no crash can lose it then
+            self._enter(entry)
+        assert entry.accepted is not None
+        await entry.accepted
+
+    def _is_entered(self, entry: _Entry) -> bool:
+        return entry.number <= (self._entries[-1].number if self._entries else self._stored)
+
+    def _enter(self, entry: _Entry) -> None:
+        if not self._is_entered(entry):
+            self._entries.append(entry)
+            self._has_entries.set()
 
     async def settled(self) -> None:
         """Return when the effects of all that was accepted before are stored. Raises BusyError if that takes long."""
@@ -175,12 +184,13 @@ class AlertInbox:
         self._entries = deque(
             _Entry(number, len(_decode(body).alerts), body) for number, body in await bodies.read()
         )
-        both: list[_Entry | _Arrival] = [*self._entries, *self._arrived]
+        both = [*self._entries, *self._arrived]
         self._waiting = sum(one.alerts for one in both)
         self._bytes = sum(len(one.body) for one in both)
         first = self._entries[0].number if self._entries else None
-        self._number = self._kept = max(self._number, *marks, *(one.number for one in self._entries), 0)
-        self._stored = self._dropped = self._number if first is None else first - 1
+        self._kept = max([self._kept, *marks, *(one.number for one in self._entries)])
+        self._number = max(self._number, self._kept)
+        self._stored = self._dropped = self._kept if first is None else first - 1
         self._note_waiting(self._waiting)
         self._is_restored.set()
         if self._entries:
@@ -191,23 +201,23 @@ class AlertInbox:
             await self._has_arrived.wait()
             self._has_arrived.clear()
             arrived, self._arrived = self._arrived, []
-            numbers = range(self._number + 1, self._number + 1 + len(arrived))
-            self._number += len(arrived)  # they are not used again, whatever becomes of these
             try:
-                await bodies.append(list(zip(numbers, (one.body for one in arrived), strict=True)))
+                await bodies.append([(one.number, one.body) for one in arrived])
             except BaseException as error:
                 for one in arrived:
-                    self._count(-one.alerts, -len(one.body))
-                    one.settle(BusyError("they could not be stored"))
+                    one.is_lost = True
+                    if not self._is_entered(one):
+                        self._count(-one.alerts, -len(one.body))
+                        one.refuse()
                 if not isinstance(error, StoreError):
+                    for one in arrived:
+                        one.refuse()  # this part is restarted, and reads again what is kept
                     raise
-                _log.warning("alerts are not accepted", bodies=len(arrived), reason=str(error))
+                _log.warning("alerts are not kept", bodies=len(arrived), reason=str(error))
                 continue
-            self._kept = numbers[-1]
-            for number, one in zip(numbers, arrived, strict=True):
-                self._entries.append(_Entry(number, one.alerts, one.body))
-                one.settle()
-            self._has_entries.set()
+            for one in arrived:
+                self._enter(one)
+                self._accept(one)
 
     async def _bring(self, bodies: BodyStore) -> None:
         while True:
@@ -218,16 +228,24 @@ class AlertInbox:
             try:
                 await self._receiver.take_kept([_delivery(one) async for one in _one_by_one(some)])
             except BusyError:
+                for one in some:
+                    if one.is_lost:
+                        one.refuse()
                 await asyncio.sleep(AGAIN)
                 continue
             for one in some:
                 self._entries.popleft()
                 self._count(-one.alerts, -len(one.body))
+                self._accept(one)
             self._stored = some[-1].number
             self._progress.set()
             self._progress.clear()  # those that wait now look once
             if self._stored - self._dropped >= MOST_KEPT:
                 await self._drop(bodies)
+
+    def _accept(self, entry: _Entry) -> None:
+        self._kept = max(self._kept, entry.number)
+        entry.accept()
 
     async def _wait_for_entries(self, bodies: BodyStore) -> None:
         if self._dropped == self._stored:

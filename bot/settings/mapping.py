@@ -131,6 +131,7 @@ def defaults_of(settings: Settings, persons: PersonBook) -> Defaults:
         training_images=commands.training_images,
         stacks_image=commands.stacks_image,
         training_queues=commands.training_queues,
+        links={one.name: one.links for one in settings.clusters},
         training_kinds=commands.training_kinds,
         owners=owners_of(settings, persons),
         redact=settings.redact,

@@ -314,6 +314,7 @@ class CommandsSettings(Section):
     training_queues: dict[str, tuple[str, ...]] = Field(
         default={}, description="a pattern of queues -> the teams that may use them"
     )
+    training_cards: Literal["launched", "all"] = "launched"
     training_kinds: tuple[str, ...] = Field(
         default=(), description="as `training launch --kind` has them; all, if none is given"
     )

@@ -1,8 +1,9 @@
 """Kueue's Workloads, one for each object that it manages. Source: `kueue.x-k8s.io/v1beta2`, Kueue 0.19."""
 
+from datetime import datetime
 from typing import ClassVar
 
-from collectors.cluster.base import ApiStruct, Condition, KubernetesObject
+from collectors.cluster.base import ApiStruct, Condition, Explained, KubernetesObject
 
 
 class PriorityClassRef(ApiStruct, frozen=True):
@@ -16,10 +17,27 @@ class KueueWorkloadSpec(ApiStruct, frozen=True):
     queue_name: str = ""
     priority: int | None = None
     priority_class_ref: PriorityClassRef | None = None
+    maximum_execution_time_seconds: int | None = None
+
+
+class AdmissionCheckState(Explained, frozen=True):
+    """What a check has decided: `state` is Pending, Ready, Retry or Rejected."""
+
+    name: str = ""
+    state: str = ""
+
+
+class RequeueState(ApiStruct, frozen=True):
+    """How often it was taken back, and when it is tried again."""
+
+    count: int = 0
+    requeue_at: datetime | None = None
 
 
 class KueueWorkloadStatus(ApiStruct, frozen=True):
     conditions: tuple[Condition, ...] | None = None
+    admission_checks: tuple[AdmissionCheckState, ...] | None = None
+    requeue_state: RequeueState | None = None
 
 
 class KueueWorkload(KubernetesObject, frozen=True):

@@ -39,6 +39,7 @@ class RunPolicy(ApiStruct, frozen=True):
     suspend: bool = False
     clean_pod_policy: str = ""
     managed_by: str = ""
+    active_deadline_seconds: int | None = None
     scheduling_policy: SchedulingPolicy | None = None
 
 

@@ -114,6 +114,12 @@ class ExtendedResourceClaimStatus(ApiStruct, frozen=True):
     request_mappings: tuple[ExtendedRequestMapping, ...] | None = None
 
 
+class SchedulingGroup(ApiStruct, frozen=True):
+    """The gang of Kubernetes' own scheduler that the pod belongs to."""
+
+    pod_group_name: str = ""
+
+
 class PodSpec(ApiStruct, frozen=True):
     node_name: str = ""
     containers: tuple[Container, ...] | None = None
@@ -128,6 +134,7 @@ class PodSpec(ApiStruct, frozen=True):
     resource_claims: tuple[PodResourceClaim, ...] | None = None
     hostname: str = ""
     subdomain: str = ""
+    scheduling_group: SchedulingGroup | None = None
 
     def __post_init__(self) -> None:
         share_texts(self, ("node_name", "priority_class_name", "restart_policy", "subdomain"))

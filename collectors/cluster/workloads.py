@@ -70,6 +70,7 @@ class JobSpec(ApiStruct, frozen=True):
     completions: int | None = None
     suspend: bool = False
     managed_by: str = ""
+    active_deadline_seconds: int | None = None
     template: PodTemplateSpec = PodTemplateSpec()
 
 

@@ -83,3 +83,23 @@ def phrases_in(match: LogMatch) -> tuple[FieldPhrase, ...]:
 
 def _inner(match: LogMatch) -> str:
     return render_match(match) if isinstance(match, FieldPhrase | Not) else f"({render_match(match)})"
+
+
+def matches_message(match: LogMatch, message: str) -> bool:
+    """Return whether a line with this message, of which nothing else is known, matches: as the stores do, by words."""
+    return _holds(match, [word.lower() for word in _WORD.findall(message)])
+
+
+def _holds(match: LogMatch, words: list[str]) -> bool:
+    match match:
+        case FieldPhrase(field="message"):
+            wanted = [word.lower() for word in _WORD.findall(match.text)]
+            return any(words[at : at + len(wanted)] == wanted for at in range(len(words) - len(wanted) + 1))
+        case FieldPhrase():
+            return False
+        case AllOf():
+            return all(_holds(part, words) for part in match.parts)
+        case AnyOf():
+            return any(_holds(part, words) for part in match.parts)
+        case Not():
+            return not _holds(match.part, words)

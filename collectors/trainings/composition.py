@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -185,6 +185,8 @@ def _training(
         finished=max((part.finished for part in parts if part.finished), default=None)
         if state.is_over
         else None,
+        is_in_kueue=any(part.is_in_kueue for part in parts),
+        limit=min((timedelta(seconds=part.limit) for part in parts if part.limit), default=None),
     )
 
 

@@ -50,6 +50,7 @@ def _part(job: Job, pods: Owned, claims: GpuClaims) -> TrainingPart:
         priority=job.spec.template.spec.priority_class_name,
         started=job.status.start_time,
         finished=_finished(job),
+        limit=job.spec.active_deadline_seconds,
     )
 
 

@@ -89,6 +89,7 @@ def _part(role_label: str, one: OperatorJob, owned: Owned, claims: GpuClaims) ->
         priority=(policy.priority_class if policy else "") or next(filter(None, classes), ""),
         started=one.status.start_time,
         finished=one.status.completion_time or (finished.last_transition_time if finished else None),
+        limit=one.spec.run_policy.active_deadline_seconds,
     )
 
 

@@ -27,8 +27,10 @@ def in_its_queue(part: TrainingPart, workloads: Iterable[KueueWorkload]) -> Trai
     queue = queue_of(part.meta)
     if not queue:
         return part
-    part = replace(part, queue=queue)
     found = tuple(workloads)
+    limits = [part.limit, *(one.spec.maximum_execution_time_seconds for one in found)]
+    limit = min(filter(None, limits), default=None)
+    part = replace(part, queue=queue, limit=limit, is_in_kueue=True)
     if part.ended is not None:
         return part
     if any(not one.spec.active for one in found):

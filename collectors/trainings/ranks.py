@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
-from collectors.cluster.base import KubernetesObject
+from collectors.cluster.base import Condition, KubernetesObject
 from collectors.cluster.conditions import is_pod_ready
 from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.objects import ContainerStateTerminated, Pod
@@ -22,6 +22,7 @@ def rank_of(pod: Pod, role: str, index: int, claims: GpuClaims) -> Rank:
     """Return the rank of a pod, as it is now. `claims` are those of its namespace."""
     reason, explanation = problem_of(pod)
     ended = _worst_end(pod)
+    disruption = _disrupted(pod)
     return Rank(
         role=role,
         index=index,
@@ -34,6 +35,9 @@ def rank_of(pod: Pod, role: str, index: int, claims: GpuClaims) -> Rank:
         exit_code=ended.exit_code if ended else None,
         reason=reason,
         explanation=explanation,
+        words=_words(pod),
+        disruption=disruption.reason if disruption else "",
+        disrupted=disruption.last_transition_time if disruption else None,
         started=pod.status.start_time,
         finished=ended.finished_at if ended else None,
     )
@@ -60,6 +64,9 @@ def failures_of(pod: Pod, rank: Rank) -> Iterator[Rank]:
             phase="Failed",
             reason=reason,
             explanation=explanation,
+            words=rank.words,
+            disruption=rank.disruption,
+            disrupted=rank.disrupted,
             started=rank.started,
             finished=_disrupted_at(pod),
         )
@@ -97,6 +104,9 @@ def _failed(rank: Rank, end: ContainerStateTerminated) -> Rank:
         exit_code=end.exit_code,
         reason=end.reason,
         explanation=explain_exit(end.exit_code, end.reason),
+        words=rank.words,
+        disruption=rank.disruption,
+        disrupted=rank.disrupted,
         started=end.started_at,
         finished=end.finished_at,
     )
@@ -134,6 +144,24 @@ def _disruption(pod: Pod) -> tuple[str, str]:
         if condition.type == "DisruptionTarget" and condition.status == "True":
             return condition.reason, explain_exit(None, condition.reason) or condition.message
     return pod.status.reason, explain_exit(None, pod.status.reason) or pod.status.message
+
+
+def _words(pod: Pod) -> str:
+    """Return Kubernetes' own words on why it was ended."""
+    if (disruption := _disrupted(pod)) is not None:
+        return disruption.message
+    return pod.status.message if pod.status.phase == "Failed" else ""
+
+
+def _disrupted(pod: Pod) -> Condition | None:
+    return next(
+        (
+            one
+            for one in pod.status.conditions or ()
+            if one.type == "DisruptionTarget" and one.status == "True"
+        ),
+        None,
+    )
 
 
 def _disrupted_at(pod: Pod) -> datetime | None:

@@ -72,6 +72,7 @@ def _part(one: RayJob, owned: Owned, claims: GpuClaims) -> TrainingPart:
         owned=(cluster,) if cluster else (),
         started=one.status.start_time,
         finished=one.status.end_time,
+        limit=one.spec.active_deadline_seconds,
     )
 
 

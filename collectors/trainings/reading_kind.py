@@ -48,6 +48,8 @@ class TrainingPart:
     owned: tuple[str, ...] = ()  # the keys of the workloads that it owns
     started: datetime | None = None
     finished: datetime | None = None
+    limit: int | None = None  # seconds after its start within which it has to end
+    is_in_kueue: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

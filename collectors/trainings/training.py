@@ -40,7 +40,10 @@ class TrainingState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rank:
-    """One task of a training and its current or last pod. `explanation` explains `reason` and `exit_code`."""
+    """One task of a training and its current or last pod. `explanation` explains `reason` and `exit_code`.
+
+    `words` are Kubernetes' own about it, and `disruption` is its reason to have ended it.
+    """
 
     role: str  # worker, ps, chief, ...
     index: int
@@ -53,6 +56,9 @@ class Rank:
     exit_code: int | None = None
     reason: str = ""
     explanation: str = ""
+    words: str = ""
+    disruption: str = ""
+    disrupted: datetime | None = None
     started: datetime | None = None
     finished: datetime | None = None
 
@@ -90,6 +96,8 @@ class Training:
     created: datetime | None = None
     started: datetime | None = None
     finished: datetime | None = None
+    limit: timedelta | None = None  # it is ended so long after its start
+    is_in_kueue: bool = False  # Kueue starts and suspends it
 
     @property
     def shown(self) -> str:

@@ -33,7 +33,16 @@ from commands.execution.steps import Record, Step
 
 class PodLogReader(Protocol):
     async def logs(
-        self, namespace: str, pod: str, *, container: str = "", tail: int = 100, previous: bool = False
+        self,
+        namespace: str,
+        pod: str,
+        *,
+        container: str = "",
+        tail: int = 100,
+        previous: bool = False,
+        byte_limit: int = 1 << 20,
+        timestamps: bool = False,
+        since: timedelta | None = None,
     ) -> str: ...
 
 
@@ -87,6 +96,7 @@ class Defaults:
     training_queues: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # pattern of queues -> the teams
+    links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by cluster, with {placeholders}
     training_kinds: tuple[str, ...] = ()  # as they are typed, those that are used; all, if none is given
     owners: Mapping[str, str] = field(default_factory=dict)  # owner as named in the cluster -> the person
     redact: tuple[str, ...] = ()  # patterns for shown log lines, in addition to the shipped ones

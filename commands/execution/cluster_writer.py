@@ -25,6 +25,10 @@ _NOT_CACHED: dict[tuple[str, str], tuple[str, bool]] = {
     ("kueue.x-k8s.io/v1beta2", "LocalQueue"): ("localqueues", True),
     ("kueue.x-k8s.io/v1beta2", "WorkloadPriorityClass"): ("workloadpriorityclasses", False),
     ("scheduling.volcano.sh/v1beta1", "Queue"): ("queues", False),
+    ("scheduling.volcano.sh/v1beta1", "PodGroup"): ("podgroups", True),
+    ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): ("podgroups", True),
+    ("scheduling.k8s.io/v1beta1", "PodGroup"): ("podgroups", True),
+    ("scheduling.k8s.io/v1alpha2", "PodGroup"): ("podgroups", True),
 }
 
 
@@ -268,7 +272,7 @@ class ClusterWriter:
 
     def _may_not(self, what: str, why: str) -> Sentence:
         """Return that the user has no right to it, as Kubernetes says."""
-        user = self.user.user if self.user else ""
+        user = self.user.user if self.user else sentence("Yardmaster")
         if not why:
             return sentence("Kubernetes does not allow `{what}` to {user}.", what=what, user=user)
         return sentence("Kubernetes does not allow `{what}` to {user}: {why}", what=what, user=user, why=why)

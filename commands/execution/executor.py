@@ -21,7 +21,7 @@ from commands.execution.hooks import Hooks
 from commands.execution.impersonation import Impersonation, NotListedError
 from commands.execution.job_runs import JobRuns
 from commands.execution.plan import Plan, Stage, StepState
-from commands.execution.plan_commits import PlanCommits
+from commands.execution.plan_commits import PlanCommits, Stored
 from commands.execution.plan_gate import Gate, open_gate
 from commands.execution.plan_journal import Journal, belongs, recorded_of
 from commands.execution.record_steps import put_record
@@ -190,11 +190,11 @@ class PlanExecutor:
             raise error.why from None
 
     async def _put(self, plan: str, step: Record) -> None:
-        async def put(unit: Unit) -> None:
+        async def put(unit: Unit, _stored: Stored) -> None:
             await put_record(unit, step, plan)
 
         try:
-            await self._commits.run(put)
+            await self._commits.run(plan, put)
         except Exception as error:
             raise NotRecordedError(error) from error
 

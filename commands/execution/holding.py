@@ -24,13 +24,20 @@ class Beginnings:
         self._plans: dict[str, Plan] = {}  # that are to begin
         self._unit: Unit | None = None  # the transaction in which they were judged last
         self._begun: dict[str, Plan] = {}
+        self._new: frozenset[str] = frozenset()  # of those, the ones that began in it
 
-    async def begin(self, plan: Plan, unit: Unit) -> Plan:
-        """Return the plan as it is stored: running, held back, or over. Within `expected`."""
+    async def begin(self, plan: Plan, unit: Unit) -> tuple[Plan, bool]:
+        """Return the plan as it is stored: running, held back, or over; and whether no step of it was begun before.
+
+        Within `expected`.
+        """
         if unit is not self._unit or plan.id not in self._begun:
             self._unit = unit
-            self._begun = await let_begin([*self._plans.values(), plan], unit, self._clock.now(), self._gate)
-        return self._begun[plan.id]
+            self._begun, self._new = await let_begin(
+                [*self._plans.values(), plan], unit, self._clock.now(), self._gate
+            )
+        found = self._begun[plan.id]
+        return found, found.state is PlanState.RUNNING and plan.id in self._new
 
     @contextmanager
     def expected(self, plan: Plan) -> Iterator[None]:
@@ -42,8 +49,13 @@ class Beginnings:
             self._plans.pop(plan.id, None)
 
 
-async def let_begin(plans: Sequence[Plan], unit: Unit, now: datetime, gate: Gate) -> dict[str, Plan]:
-    """Return the plans as they are once they are to begin, and store them: running, held back, or given up."""
+async def let_begin(
+    plans: Sequence[Plan], unit: Unit, now: datetime, gate: Gate
+) -> tuple[dict[str, Plan], frozenset[str]]:
+    """Return the plans as they are once they are to begin, and store them: running, held back, or given up.
+
+    Beside them, the ids of those that had not begun before.
+    """
     stored = await unit.rows(Plan).get_all([plan.id for plan in plans])
     found = {plan.id: stored.get(plan.id, plan) for plan in plans}
     waits = in_order_of_age(
@@ -58,7 +70,7 @@ async def let_begin(plans: Sequence[Plan], unit: Unit, now: datetime, gate: Gate
         held_by = plan.held_by if plan.over_budget else ()
         found[plan.id] = replace(plan, state=PlanState.RUNNING, held="", held_by=held_by, gates=())
         await unit.rows(Plan).put(found[plan.id])
-    return found
+    return found, frozenset(plan.id for plan in waits if plan.id in stored)
 
 
 async def let_go(ids: Sequence[str], store: Store, clock: Clock, gate: Gate) -> list[Plan]:

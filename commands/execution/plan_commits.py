@@ -4,20 +4,23 @@ A plan waits until its part is committed, as if it had a transaction of its own,
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from alerts.store import Store, StoreError, Unit
+from commands.execution.plan import Plan
 
 T = TypeVar("T")
-Change = Callable[[Unit], Awaitable[T]]  # a part of a transaction; it may be run again in another one
+Stored = Mapping[str, Plan]  # by id: those about which a transaction is, as they were stored before it
+Change = Callable[[Unit, Stored], Awaitable[T]]  # a part of a transaction; it may be run again in another one
 
 MOST = 200  # parts of one transaction
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
+    plan: str
     change: Change[Any]
     done: "asyncio.Future[Any]"
 
@@ -41,9 +44,12 @@ class PlanCommits:
         self._parts: list[_Part] = []
         self._alone = asyncio.Lock()
 
-    async def run(self, change: Change[T]) -> T:
-        """Return what the change returns, once it is committed. Raises what it, or the commit, raises."""
-        part = _Part(change, asyncio.get_running_loop().create_future())
+    async def run(self, plan: str, change: Change[T]) -> T:
+        """Return what the change returns, once it is committed. Raises what it, or the commit, raises.
+
+        `plan`: the id of the plan that it is about, which is read for it.
+        """
+        part = _Part(plan, change, asyncio.get_running_loop().create_future())
         self._parts.append(part)
         try:
             async with self._alone:
@@ -62,7 +68,8 @@ class PlanCommits:
             return
         try:
             async with self._store.unit() as unit:
-                results = [await part.change(unit) for part in parts]
+                stored = await unit.rows(Plan).get_all([part.plan for part in parts])
+                results = [await part.change(unit, stored) for part in parts]
         except Exception as error:
             if len(parts) > 1 and not isinstance(error, StoreError):
                 for part in parts:

@@ -10,7 +10,7 @@ from commands.execution.holding import Beginnings
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import name_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
-from commands.execution.plan_commits import PlanCommits
+from commands.execution.plan_commits import PlanCommits, Stored
 from commands.execution.plan_gate import Gate, verdict_on
 from commands.execution.plan_outcome import record_outcome
 from commands.execution.steps import Record, Step
@@ -26,6 +26,13 @@ async def records_of(plan: Plan, snapshot: StoreSnapshot) -> tuple[StepRecord, .
             record = replace(record, state=StepState.SKIPPED)
         records.append(record)
     return tuple(records)
+
+
+def new_records(plan: Plan) -> tuple[StepRecord, ...]:
+    """Return the records of a plan of which no step has begun."""
+    return tuple(
+        StepRecord(plan=plan.id, number=number, cluster=plan.cluster) for number in range(len(plan.steps))
+    )
 
 
 def _may_be_recorded(plan: Plan, number: int, records: Sequence[StepRecord]) -> bool:
@@ -74,12 +81,12 @@ class Journal:
     async def begin(cls, commits: PlanCommits, clock: Clock, plan: Plan, beginnings: Beginnings) -> "Journal":
         """Store the plan as running, unless it was cancelled or a gate holds it back, and read its journal."""
 
-        async def begin(unit: Unit) -> tuple[Plan, Sequence[StepRecord]]:
-            found = await beginnings.begin(plan, unit)
-            return found, await records_of(found, unit)
+        async def begin(unit: Unit, _stored: Stored) -> tuple[Plan, Sequence[StepRecord]]:
+            found, is_new = await beginnings.begin(plan, unit)
+            return found, new_records(found) if is_new else await records_of(found, unit)
 
         with beginnings.expected(plan):
-            found, records = await commits.run(begin)
+            found, records = await commits.run(plan.id, begin)
         return cls(commits, clock, found, records)
 
     @property
@@ -95,8 +102,8 @@ class Journal:
         if self.is_cancelled or all(self.records[one].state is not StepState.WAITING for one in numbers):
             return
 
-        async def judge(unit: Unit) -> Plan:
-            stored = await unit.rows(Plan).get(self.plan.id) or self.plan
+        async def judge(unit: Unit, plans: Stored) -> Plan:
+            stored = plans.get(self.plan.id, self.plan)
             if stored.state is PlanState.RUNNING and (verdict := await verdict_on(stored, gate, unit)).holds:
                 reason = sentence("it was stopped before its next stage: {why}", why=verdict.reason)
                 stopped = replace(stored, state=PlanState.CANCELLED, error=reason)
@@ -104,7 +111,7 @@ class Journal:
                 return stopped
             return self.plan
 
-        self.plan = await self._commits.run(judge)
+        self.plan = await self._commits.run(self.plan.id, judge)
 
     async def write_begin(self, number: int) -> None:
         """Journal that a step begins. One that was begun before keeps its record."""
@@ -144,23 +151,23 @@ class Journal:
             state, error = PlanState.CANCELLED, self.plan.error or sentence("cancelled while it ran")
         ended = replace(self.plan, state=state, error=error, ended_at=self._clock.now())
 
-        async def end(unit: Unit) -> None:
+        async def end(unit: Unit, _stored: Stored) -> None:
             await unit.rows(Plan).put(ended)
             await record_outcome(unit, ended)
 
         self.plan = ended
-        await self._commits.run(end)
+        await self._commits.run(ended.id, end)
         return ended
 
     async def _write(self, record: StepRecord | None) -> None:
         """Store a record, and learn whether the plan was cancelled meanwhile."""
 
-        async def write(unit: Unit) -> Plan | None:
+        async def write(unit: Unit, plans: Stored) -> Plan | None:
             if record is not None:
                 await unit.rows(StepRecord).put(record)
-            return await unit.rows(Plan).get(self.plan.id)
+            return plans.get(self.plan.id)
 
-        stored = await self._commits.run(write)
+        stored = await self._commits.run(self.plan.id, write)
         if stored is not None and stored.state is PlanState.CANCELLED:
             self.plan = stored
         if record is not None:

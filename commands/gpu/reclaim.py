@@ -10,11 +10,11 @@ from collectors.gpu_activity import SHORTEST, IdleSearch
 from collectors.trainings.training import Training
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.core.idle_detection import find_idle
 from commands.execution.disruption import Disruption
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
 from commands.execution.steps import Record, Step
-from commands.gpu.idle_detection import find_idle
 from commands.gpu.idle_trainings import TrainingGpus, by_training, evidence, ways_to_free
 from commands.gpu.reclaim_requests import (
     AUTOMATION,

@@ -16,7 +16,7 @@ from commands.core.command import Answer, Command, UnknownNameError, UnusableErr
 from commands.core.context import CommandContext
 from commands.core.named_incident import open_incidents
 from commands.core.ownership import owner_names
-from commands.core.parameter_types import TEAM, ask_owners_option
+from commands.core.parameter_types import DURATION, TEAM, ask_owners_option
 from commands.core.parameter_types import TRAINING as TRAINING_NAME
 from commands.core.pod_lines import READ_LOGS, log_options
 from commands.execution.rights import Right, RightsOfKinds
@@ -29,8 +29,11 @@ from commands.training.logs import ShowLogs, show_logs
 from commands.training.lookup import training_named
 from commands.training.manifests import SCRIPT_OBJECT
 from commands.training.past_failures import failure_named, gone_details, recent_failures, with_causes
+from commands.training.queue_objects import WHY_RIGHTS
+from commands.training.show_rows import as_json, link_buttons, look_up, more_rows
 from commands.training.stop import StopTraining, stop
 from commands.training.undo_rules import UNDOING
+from commands.training.why import WHY
 from commands.training.workload_steps import delete_rights
 
 
@@ -44,6 +47,7 @@ class ListTrainings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowTraining:
     training: str
+    json: bool = False
 
 
 async def listing(action: ListTrainings, context: CommandContext) -> Answer:
@@ -108,6 +112,9 @@ async def show(action: ShowTraining, context: CommandContext) -> Answer:
     ]
     affecting += [(cause.id, headline(cause))] if cause is not None else []
     redactor = Redactor(context.defaults.redact)
+    more = await look_up(training, context)
+    if action.json:
+        return Answer(message=as_json(training, more, context.now, redactor))
     return Answer(
         message=training_details(
             training,
@@ -117,6 +124,8 @@ async def show(action: ShowTraining, context: CommandContext) -> Answer:
             incidents=affecting,
             cause=cause,
             redactor=redactor,
+            more=more_rows(training, more, context.now),
+            links=link_buttons(more),
         )
     )
 
@@ -176,14 +185,16 @@ COMMANDS = (
         verb="show",
         summary="Show a training: its state and why, ranks, first failure, events.",
         action=ShowTraining,
-        parameters=(_TRAINING,),
+        parameters=(_TRAINING, click.Option(["--json"], is_flag=True, help="as JSON, for programs")),
         read=show,
+        rights=WHY_RIGHTS,
         example="training show detr",
     ),
+    WHY,
     Command(
         noun="training",
         verb="logs",
-        summary="Show the last log lines of a rank, even if its pod is gone.",
+        summary="Show the last log lines of a rank or of all, even if its pod is gone.",
         action=ShowLogs,
         parameters=(
             _TRAINING,
@@ -192,6 +203,20 @@ COMMANDS = (
                 default="",
                 metavar="RANK",
                 help="the rank, such as 3 or ps-0; default: the one that failed first",
+            ),
+            click.Option(["--all"], is_flag=True, help="of all ranks, folded by what they say first"),
+            click.Option(["--errors"], is_flag=True, help="only lines about an error"),
+            click.Option(
+                ["--since"],
+                type=DURATION,
+                default=None,
+                metavar="DURATION",
+                help="only lines that are not older",
+            ),
+            click.Option(
+                ["--follow"],
+                is_flag=True,
+                help="show new lines for five minutes, in a message that is edited",
             ),
             *log_options(),
         ),

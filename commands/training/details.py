@@ -18,10 +18,8 @@ from alerts.cards.message import (
 )
 from alerts.cards.text import Text, bold, code, text
 from alerts.incidents.incident import Incident
-from collectors.cluster.indexes import by_involved_object, by_namespace
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS
-from collectors.cluster.objects import Event
 from collectors.facts.redaction import Redactor
 from collectors.facts.sentences import counted, listed, sentence, word
 from collectors.facts.workload_keys import shown_kind
@@ -31,6 +29,7 @@ from commands.core.event_lines import event_lines
 from commands.core.lookups import age
 from commands.training.failure_cause import blamed, cause_text
 from commands.training.no_sign import no_sign
+from commands.training.training_events import events_about
 
 MAX_ROWS, MAX_RANKS, MAX_EVENTS = 60, 40, 8
 TONES = {
@@ -90,6 +89,8 @@ def training_details(
     incidents: Sequence[tuple[str, str]] = (),
     cause: Incident | None = None,
     redactor: Redactor,
+    more: Sequence[tuple[str, Text]] = (),
+    links: Sequence[Button] = (),
 ) -> Message:
     """Return the details of a training.
 
@@ -123,13 +124,15 @@ def training_details(
             ),
         ),
     ]
+    rows += more
     rows += (
         [("restarts", text(sentence("{restarts} of all ranks", restarts=training.restarts)))]
         if training.restarts
         else []
     )
     rows += [("progress", text(training.progress))] if training.progress else []
-    rows += [("queue", text(training.queue))] if training.queue else []
+    if training.queue and not any(name == "queue" for name, _ in rows):
+        rows.append(("queue", text(training.queue)))
     rows += [("priority", text(training.priority))] if training.priority else []
     rows += [("managed by", text(training.tool))] if training.tool else []
     times = (("created", training.created), ("started", training.started), ("ended", training.finished))
@@ -144,7 +147,7 @@ def training_details(
     if training.ranks:
         blocks.append(_ranks(training))
     blocks += _events(training, inventory, now, redactor)
-    if buttons := _buttons(training, may):
+    if buttons := (*_buttons(training, may), *links):
         blocks.append(Buttons(buttons=buttons))
     return Message(
         title=text(bold(sentence("Training {training}", training=training.shown))),
@@ -210,24 +213,14 @@ def _events(training: Training, inventory: Inventory, now: datetime, redactor: R
     if reason := inventory.missing_reason(EVENTS):
         return [Context(text=text(sentence("Events cannot be seen: {reason}", reason=reason)))]
     # Every rank tends to have the same event: it is shown once, with a count.
-    lines = event_lines(_events_of(training, inventory), now, redactor, most=MAX_EVENTS)
+    lines = event_lines(events_about(training, inventory), now, redactor, most=MAX_EVENTS)
     return [Preformatted(lines=lines)] if lines else []
-
-
-def _events_of(training: Training, inventory: Inventory) -> list[Event]:
-    pods = {rank.pod for rank in (*training.ranks, *training.failures)}
-    tops = {*training.workloads, *training.owned}
-    return [
-        event
-        for event in inventory.select(EVENTS, by_namespace, training.namespace)
-        if training.has_namespace
-        or event.involved_object.name in pods
-        or not tops.isdisjoint(by_involved_object(event))
-    ]
 
 
 def _buttons(training: Training, may: Mapping[str, bool]) -> tuple[Button, ...]:
     buttons = []
+    if may.get("training why", False) and training.state in (TrainingState.QUEUED, TrainingState.STARTING):
+        buttons.append(Button(label="Why?", line=f"training why {training.typed}"))
     if may.get("training logs", False) and (training.ranks or training.failures):
         buttons.append(Button(label="Logs", line=f"training logs {training.typed}"))
     if may.get("training stop", False) and training.workloads:

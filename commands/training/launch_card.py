@@ -1,6 +1,7 @@
 """The card of a launched training, shown in the thread of its owner. Pure."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from alerts.cards.message import (
     Block,
@@ -19,6 +20,7 @@ from collectors.facts.one_line import some_of
 from collectors.facts.sentences import sentence, word
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import Launch
+from commands.training.cause_words import cause_words
 from commands.training.details import TONES, failure_summary, nodes_of, running
 
 LINES_SHOWN = 12
@@ -71,23 +73,32 @@ def launch_card(
                 ),
             )
         )
+    if launch.place and training.state is TrainingState.QUEUED:
+        rows.append(("queue", text(launch.place)))
     if training.progress:
         rows.append(("progress", text(training.progress)))
-    if training.started:
-        since = text(moment(training.started))
-        if training.finished:
-            lasting = training.finished - training.started
-            since = text(sentence("{at}, {lasting}", at=training.started, lasting=lasting))
+    started, finished = training.started or launch.started, training.finished or launch.finished
+    if started:
+        since = text(moment(started))
+        if finished and training.state.is_over:
+            since = text(sentence("{at}, {lasting}", at=started, lasting=finished - started))
         rows.append(("since", since))
+    rows += _used(launch, training, started, finished)
+    if launch.by_whom and training.state in (TrainingState.SUSPENDED, TrainingState.STOPPED):
+        rows.append(("by", text(launch.by_whom)))
     blocks: list[Block] = []
     # What the watcher says of a training that nobody has taken up is not the training's own reason.
     reason = training.reason if training.has_sign else launch.reported_reason or training.reason
     if reason and training.state is not TrainingState.RUNNING:
         blocks.append(Paragraph(text=text(bold("Reason: "), reason)))
     blocks.append(Fields(rows=tuple(rows)))
-    first = first or training.first_failure
+    first = launch.first or first or training.first_failure
     if training.state is TrainingState.FAILED and first is not None:
         blocks.append(Paragraph(text=text(bold("First failure: "), failure_summary(first))))
+        if words := cause_words(launch.cause):
+            blocks.append(Paragraph(text=text(bold("Cause: "), words)))
+        if launch.first_line:
+            blocks.append(Preformatted(lines=(launch.first_line,)))
         if cause:
             blocks.append(Paragraph(text=cause))
         if last_lines:
@@ -97,6 +108,22 @@ def launch_card(
     blocks.append(_foot(launch))
     title = text(f"{_MARKS[training.state]} ", bold(training.shown), ": ", word(training.state.value))
     return Message(title=title, color=TONES[training.state], blocks=tuple(blocks))
+
+
+def _used(
+    launch: Launch, training: Training, started: datetime | None, finished: datetime | None
+) -> list[tuple[str, Text]]:
+    """Return what a training used that is over: the GPU-hours, and the most memory of its GPUs."""
+    rows: list[tuple[str, Text]] = []
+    if not training.state.is_over or started is None or finished is None or not training.gpus_wanted:
+        return rows
+    hours = training.gpus_wanted * (finished - started).total_seconds() / 3600
+    rows.append(("GPU-hours", text(f"{hours:.1f}")))
+    if launch.peak_memory is not None:
+        rows.append(
+            ("GPU memory", text(sentence("{memory:.0f} GiB at most", memory=launch.peak_memory / 1024)))
+        )
+    return rows
 
 
 def _unseen(launch: Launch) -> Message:
@@ -115,7 +142,10 @@ def _unseen(launch: Launch) -> Message:
 
 def _buttons(training: Training) -> tuple[Button, ...]:
     label = "Delete" if training.state.is_over else "Stop"
+    waits = training.state in (TrainingState.QUEUED, TrainingState.STARTING)
+    why = (Button(label="Why?", line=f"training why {training.typed}"),) if waits else ()
     return (
+        *why,
         Button(label="Logs", line=f"training logs {training.typed}"),
         Button(label="Details", line=f"training show {training.typed}"),
         Button(label=label, line=f"training stop {training.typed}", style=ButtonStyle.DANGER),
@@ -123,7 +153,9 @@ def _buttons(training: Training) -> tuple[Button, ...]:
 
 
 def _foot(launch: Launch) -> Context:
-    by = person(launch.by, launch.by_name)
+    by = person(launch.by, launch.by_name) if launch.by or launch.by_name else text(sentence("unknown"))
+    if not launch.is_launched:
+        return Context(text=text(sentence("of {who}, created {at}", who=by, at=launch.at)))
     said = text(sentence("launched by {who} {at}", who=by, at=launch.at))
     if launch.plan:
         said = text(said, " · ", sentence("plan `{plan}`", plan=launch.plan))

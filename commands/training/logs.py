@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 
 from alerts.cards.message import Message
 from alerts.cards.text import bold
@@ -10,6 +11,9 @@ from collectors.trainings.training import Rank, Training
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.core.pod_lines import PodLog, lines_of, log_message
+from commands.training.all_logs import all_logs, errors_in, lines_of_rank
+from commands.training.failure_finding import rank_name
+from commands.training.followed_log import follow_log
 
 _RANK = re.compile(r"(?:(?P<role>[a-z][a-z0-9-]*?)[- ]?)?(?P<index>\d{1,5})")
 
@@ -20,11 +24,23 @@ class ShowLogs:
     rank: str
     previous: bool
     tail: int
+    all: bool = False
+    errors: bool = False
+    since: timedelta | None = None
+    follow: bool = False
 
 
 async def show_logs(training: Training, action: ShowLogs, context: CommandContext) -> Message:
-    """Return the last lines of a rank and their source. Raises UnusableError if no source has any."""
+    """Return the last lines of a rank, or of all, and their source. Raises UnusableError if no source has any."""
+    if action.all:
+        if action.rank or action.previous or action.follow:
+            raise UnusableError(sentence("`--all` is without `--rank`, `--previous` and `--follow`."))
+        return await all_logs(training, context, tail=action.tail, since=action.since, errors=action.errors)
     rank = find_rank(training, action.rank)
+    if action.follow:
+        if action.previous or action.errors or action.since is not None:
+            raise UnusableError(sentence("`--follow` is without `--previous`, `--errors` and `--since`."))
+        await follow_log(training, rank, context)
     if action.previous and not rank.restarts:
         raise UnusableError(
             sentence(
@@ -43,10 +59,30 @@ async def show_logs(training: Training, action: ShowLogs, context: CommandContex
         previous=action.previous,
         waits=_waits(rank),
     )
-    lines, source = await lines_of(log, context)
+    if action.since is not None or action.errors:
+        lines, source = await chosen_lines(training, rank, action, context)
+    else:
+        lines, source = await lines_of(log, context)
     named = bold(f"{training.shown}, {rank.role} {rank.index}")
     title = sentence("{rank}: the log of {pod}", rank=named, pod=rank.pod)
     return log_message(title, lines, source, f"{training.name}-{rank.role}-{rank.index}.log", context)
+
+
+async def chosen_lines(
+    training: Training, rank: Rank, action: ShowLogs, context: CommandContext
+) -> tuple[list[str], str]:
+    """Return the lines of a rank that are new enough, or about an error. Raises UnusableError if there are none."""
+    if action.previous:
+        raise UnusableError(sentence("`--since` and `--errors` are without `--previous`."))
+    found = await lines_of_rank(training, rank, context, tail=action.tail, since=action.since)
+    if action.errors:
+        found = errors_in(rank_name(rank), found, context.rules)
+    if not found:
+        raise UnusableError(
+            sentence("{pod} has printed no such lines, or they cannot be read any more.", pod=rank.pod)
+        )
+    chosen = sentence("its errors only") if action.errors else sentence("the time asked for")
+    return [f"{line.at:%H:%M:%S} {line.text}" for line in found], chosen
 
 
 def find_rank(training: Training, given: str) -> Rank:

@@ -4,7 +4,7 @@ It is an estimate: pods bound but not yet in the cache, quotas and queues are no
 scheduler's `noderesources/fit.go`, `tainttoleration` and `nodeaffinity` plugins.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from collectors.cluster.conditions import is_node_ready
@@ -100,11 +100,24 @@ class Placement:
         return self.short is None
 
 
-def node_capacities(inventory: Inventory, resources: Iterable[str]) -> tuple[NodeCapacity, ...]:
-    """Return each node's free resources: allocatable minus requested, including nominated pods."""
+def node_capacities(
+    inventory: Inventory, resources: Iterable[str], *, without: Container[str] = ()
+) -> tuple[NodeCapacity, ...]:
+    """Return each node's free resources: allocatable minus requested, including nominated pods.
+
+    `without`: keys of pods that are taken to have ended.
+    """
     names = tuple(dict.fromkeys([*resources, POD_SLOTS]))
     return tuple(
-        _capacity(node, (*inventory.pods_on(name), *inventory.pods_nominated_for(name)), names)
+        _capacity(
+            node,
+            [
+                pod
+                for pod in (*inventory.pods_on(name), *inventory.pods_nominated_for(name))
+                if pod.key not in without
+            ],
+            names,
+        )
         for name, node in sorted(inventory.nodes.items())
     )
 

@@ -107,6 +107,13 @@ async def _followed(training: Training, context: CommandContext) -> list[Step]:
         at=context.now,
         last_lines=(),
         failed_on="",
+        cause="",
+        first=None,
+        first_line="",
+        by_whom="",
+        started=None,
+        finished=None,
+        peak_memory=None,
     )
     return [
         record(

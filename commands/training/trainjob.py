@@ -137,5 +137,5 @@ KIND = WritingKind(
         managed_by=_managed_by,
         rights=(*Patch.rights(_GROUP, _PLURAL), *Running.rights(_GROUP, _PLURAL)),
     ),
-    notes={"resume": sentence("Its maximum duration, if it has one, begins again.")},
+    notes={"resume": sentence("Its maximum duration, if it has one, starts again.")},
 )

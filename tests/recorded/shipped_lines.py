@@ -8,7 +8,8 @@ from typing import Any
 
 from elasticsearch import AsyncElasticsearch
 
-from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
+from collectors.sources.elasticsearch.options import ElasticsearchOptions
+from collectors.sources.elasticsearch.source import ElasticsearchSource
 
 Document = dict[str, Any]
 INDICES = "filebeat-*,node-*,logs-*"

@@ -1,5 +1,6 @@
 """Alerts that other programs send become cards, and end as their senders say."""
 
+import io
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -8,8 +9,12 @@ from typing import Any
 import aiohttp
 import pytest
 
+from alerts.alert import Alert
 from alerts.store import StoreError
+from bot.evaluation.recorder import IncidentRecorder
+from bot.http.server import MAX_BODY
 from bot.store.inbox_file import InboxFile
+from tests.support.alert_sender import AlertSender
 from tests.support.light import TOKEN, Light, light
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -200,14 +205,39 @@ async def test_what_the_store_does_not_take_is_not_acknowledged_and_comes_again(
 ) -> None:
     async with light(tmp_path) as stage:
 
-        async def full(*_: Any) -> None:
+        async def full(*_: Any, **__: Any) -> None:
             raise StoreError("No space left on device")
 
         with monkeypatch.context() as faults:
             faults.setattr(InboxFile, "append", full)
+            faults.setattr(IncidentRecorder, "record", full)
             status, _ = await send(http, stage, LINK)
             assert status == 503
             assert not stage.cards()
-        assert (await send(http, stage, LINK))[0] == 200
+        sender = AlertSender(session=http, url=stage.yard.server.address, headers=BEARER)
+        await sender.post_until_taken([LINK])
         await stage.card("A link of gpu-a01 is down")
         assert len(stage.cards()) == 1
+
+
+@pytest.mark.parametrize("path", ["/api/v2/alerts", "/hooks/alertmanager"])
+async def test_a_body_that_is_too_large_is_refused_and_the_next_is_taken(
+    tmp_path: Path, http: aiohttp.ClientSession, path: str
+) -> None:
+    async with light(tmp_path) as stage:
+        large = io.BytesIO(b"[" + b" " * MAX_BODY + b"]")
+        async with http.post(f"{stage.yard.server.address}{path}", data=large, headers=BEARER) as answer:
+            assert answer.status == 413
+        assert (await send(http, stage, LINK))[0] == 200
+        await stage.card("A link of gpu-a01 is down")
+
+
+async def test_who_has_no_token_adds_no_alert(tmp_path: Path, http: aiohttp.ClientSession) -> None:
+    async with light(tmp_path) as stage:
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {TOKEN}"}):
+            for path, body in (("/api/v2/alerts", [LINK]), ("/hooks/alertmanager", {"alerts": [LINK]})):
+                address = f"{stage.yard.server.address}{path}"
+                async with http.post(address, json=body, headers=headers) as answer:
+                    assert answer.status == 401
+        async with stage.yard.store.read() as snapshot:
+            assert list(await snapshot.rows(Alert).find()) == []

@@ -6,14 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-import aiohttp
 import pytest
 
-from tests.support.alert_sender import AlertSender
 from tests.support.examples import by_profile
-from tests.support.light import TOKEN, light
+from tests.support.light import light
 from tests.support.outside import RULES, Outside
-from tests.support.process import Process, listens_at_a_free_port
+from tests.support.process import Process
 
 KILLS = by_profile(2, 50)  # two show that the test works: it is for the soak
 SEED = 22  # unless the run has one
@@ -36,14 +34,11 @@ async def test_kills_lose_nothing_and_repeat_nothing(
     random = Random(seed)
     async with (
         light(tmp_path, start=False, rules=RULES) as stage,
-        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30)) as session,
+        Outside.on(stage, random=random) as outside,
     ):
         stage.slack.workspace.rate_limiter.strict = True  # a message a second
         # What stays is sent once, and the run takes longer than the five minutes that are given otherwise.
         stage.settings["receive"] = {"resolve_timeout": "1h"}
-        url = listens_at_a_free_port(stage)
-        sender = AlertSender(session=session, url=url, headers={"Authorization": f"Bearer {TOKEN}"})
-        outside = Outside(stage=stage, sender=sender, random=random)
         process = await Process.begin(stage)
         try:
             async with asyncio.timeout(LONGEST), asyncio.TaskGroup() as rounds:
@@ -56,27 +51,18 @@ async def test_kills_lose_nothing_and_repeat_nothing(
                     process = await Process.begin(stage)
                 stage.slack.forgive()
             await asyncio.sleep(CALM)
-            faults = await _settled(outside)
+            faults = await outside.settled(SETTLED)
         finally:
             await process.end(signal.SIGTERM)
     record_property("kills", {"seed": seed, "kills": KILLS, **_counts(outside), "faults": faults})
     assert faults == []
 
 
-async def _settled(outside: Outside) -> list[str]:
-    """Return what is wrong once nothing is, or after a long while."""
-    loop = asyncio.get_running_loop()
-    end = loop.time() + SETTLED
-    while (faults := await outside.faults()) and loop.time() < end:  # noqa: ASYNC110 - several records
-        await asyncio.sleep(1)
-    return faults
-
-
 def _counts(outside: Outside) -> dict[str, int]:
     calls = outside.stage.slack.calls
     return {
-        "alerts": len(outside.taken | outside.closed),
-        "ends": len(outside.ended | outside.closed),
+        "alerts": len(outside.taken),
+        "ends": len(outside.ended),
         "silences": len(outside.silences),
         "acknowledgements": len(outside.acknowledged | outside.closed),
         "posts": calls.count("chat.postMessage", "ok"),

@@ -10,8 +10,8 @@ async def test_a_process_that_is_killed_at_each_moment_loses_and_repeats_nothing
     async with light(tmp_path, start=False) as stage, KillStage.on(stage) as kills:
         for moment in MOMENTS:
             await kills.round(moment)
-        assert await kills.faults() == []
-        assert (len(kills.nodes), len(kills.ended), len(kills.acknowledged), len(kills.silenced)) == (
+        assert await kills.left() == []
+        assert (len(kills.taken), len(kills.ended), len(kills.acknowledged), len(kills.silences)) == (
             5,
             1,
             1,

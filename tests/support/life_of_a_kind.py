@@ -258,7 +258,7 @@ class LifeOfAKind:
     ) -> None:
         if stage.without_controller is None:
             return
-        said = f"no controller of {shown_kind(stage.kind.name)}s has taken it up within 30 s"
+        said = f"no controller of {shown_kind(stage.kind.name)}s has picked it up within 30"
         clock = stage.yard.clock
         async with stage.without_controller():
             await stage.done(stage.line)

@@ -1,24 +1,22 @@
-"""The outside of a program that is killed: senders, people who act on cards, and a Slack that fails.
+"""The outside of a program that is killed at any time: senders, people who act on cards, and a Slack that fails.
 
 They keep at it as the real ones do: a sender posts until it is answered with 200, and a person who sees an error tries
 again. What was answered must be in Slack's record once it is calm.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from random import Random
-
-import aiohttp
+from typing import ClassVar
 
 from collectors.facts.clock import SystemClock
 from demo.lookalikes.slack import SlackLookalike
 from demo.lookalikes.slack.interactions.interaction import NotPossibleError
 from demo.lookalikes.slack.state.messages import Message
-from tests.support.alert_sender import AlertSender, firing, over
-from tests.support.light_stage import CHANNEL, Light
-from tests.support.slack_record import SlackRecord
+from tests.support.alert_sender import firing, over
+from tests.support.kill_record import KillRecord
+from tests.support.light_stage import CHANNEL
 
 NAME, OWN = "ReplicasMissing", "FanDead"  # an alert that is sent, and one of a rule of ours
 OWN_EXPR = "fan_dead > 0"
@@ -57,26 +55,13 @@ FAULTS: Mapping[str, Callable[[SlackLookalike], object]] = {
 }
 
 
-@dataclass(slots=True, kw_only=True)
-class Outside:
-    """All around the program. The sets are subjects: what was answered, so that it must be true in the end."""
+@dataclass(kw_only=True)
+class Outside(KillRecord):
+    """All around the program."""
 
-    stage: Light
-    sender: AlertSender
+    names: ClassVar[Set[str]] = frozenset({NAME, OWN})
     random: Random
-    taken: set[str] = field(default_factory=set)
-    ended: set[str] = field(default_factory=set)
-    acknowledged: set[str] = field(default_factory=set)
-    closed: set[str] = field(default_factory=set)  # alerts of our rule that a person said to be over
-    muted: set[str] = field(default_factory=set)
-    silences: set[str] = field(default_factory=set)  # their comments
-    subjects: set[str] = field(default_factory=set)
     _own: set[str] = field(default_factory=set)  # that burn now
-
-    @property
-    def record(self) -> SlackRecord:
-        names = {NAME, OWN}
-        return SlackRecord(slack=self.stage.slack, channel=CHANNEL, names=names, subjects=self.subjects)
 
     def fail(self, faults: int) -> list[str]:
         """Let Slack fail in so many ways, and return which."""
@@ -116,7 +101,8 @@ class Outside:
         await asyncio.sleep(1.5)  # three evaluations see it, now or when they are made up for
         self._burns(self._own - {subject})
         await self._presses(subject, CLOSES)
-        self.closed.add(subject)
+        for found in (self.taken, self.ended, self.closed):
+            found.add(subject)
 
     async def _mutes(self, subject: str, comment: str) -> None:
         """Silence what is sent later."""
@@ -157,15 +143,6 @@ class Outside:
         read = [one.said for one in self.stage.slack.ephemerals("dana") if about in one.said]
         return sum("has not answered" in said or "cannot check who you are" in said for said in read)
 
-    async def comments(self) -> list[str]:
-        """Return the comments of the silences, as an Alertmanager would show them; none while the program is away."""
-        url = f"{self.sender.url}/api/v2/silences"
-        with suppress(aiohttp.ClientError, TimeoutError, OSError):
-            async with self.sender.session.get(url, headers=self.sender.headers) as answer:
-                if answer.status == 200:
-                    return [one["comment"] for one in await answer.json()]
-        return []
-
     def _burns(self, subjects: set[str]) -> None:
         self._own = subjects
         series = [(_labels(one), 1.0) for one in sorted(subjects)]
@@ -173,25 +150,6 @@ class Outside:
 
     async def _pause(self, longest: float) -> None:
         await asyncio.sleep(self.random.uniform(0, longest))
-
-    async def faults(self) -> list[str]:
-        """Return what is lost or stands twice, by Slack's record; nothing if all is as it must be."""
-        record = self.record
-        found = [f"stands twice: {one}" for one in record.repeated()]
-        expected = self.taken | self.closed
-        found += [f"has no card: {one}" for one in sorted(expected) if not record.cards(one)]
-        found += [f"has a card although it is silenced: {one}" for one in self.muted if record.cards(one)]
-        for subject in sorted(expected):
-            said = "\n".join(card.said for card in record.cards(subject))
-            if (subject in self.ended | self.closed) != ("✅" in said):
-                found.append(f"does not show whether it is over: {subject}")
-            if subject in self.acknowledged and "acknowledged by" not in said:
-                found.append(f"its acknowledgement is lost: {subject}")
-        comments = await self.comments()
-        found += [
-            f"silence {one}: {comments.count(one)}" for one in self.silences if comments.count(one) != 1
-        ]
-        return found
 
 
 def _labels(subject: str) -> dict[str, str]:

@@ -2,25 +2,21 @@
 
 from bot.channels.open_channel import ChannelDependencies, Conversation, OpenChannel
 from bot.channels.slack.integration import SlackIntegration, open_slack
-from bot.settings.schema import Settings
+from bot.settings.channels import SlackSettings
 from bot.supervise import Work
 
 
-async def open_slack_channel(settings: Settings, dependencies: ChannelDependencies) -> OpenChannel | None:
-    """Open Slack if the settings have it. Raises Permanent when Slack refuses the token."""
-    if settings.slack is None:
-        return None
+async def open_slack_channel(settings: SlackSettings, dependencies: ChannelDependencies) -> OpenChannel:
+    """Open Slack. Raises Permanent when Slack refuses the token."""
     slack = await open_slack(
-        settings.slack,
+        settings,
         dependencies.store,
         clock=dependencies.clock,
         stack=dependencies.stack,
         catalogue=dependencies.catalogue,
         errors=dependencies.errors,
     )
-    return OpenChannel(
-        notifier=slack.notifier, default=settings.slack.channel, conversation=_conversation(slack)
-    )
+    return OpenChannel(notifier=slack.notifier, default=settings.channel, conversation=_conversation(slack))
 
 
 def _conversation(slack: SlackIntegration) -> Conversation:

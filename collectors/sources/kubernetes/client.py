@@ -8,17 +8,19 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 
 import aiohttp
 import yaml
-from kubernetes.aio.client import ApiClient, Configuration
-from kubernetes.aio.config import ConfigException, load_incluster_config, load_kube_config
 from multidict import CIMultiDict
 
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
 from collectors.sources.kubernetes.api_status import KubernetesError, error_of, error_text
+
+if TYPE_CHECKING:  # the library is loaded where a cluster is connected: without one it takes no memory
+    from kubernetes.aio.client import ApiClient, Configuration
 
 _BROKEN = (aiohttp.ClientError, asyncio.TimeoutError, OSError, ssl.SSLError)
 _NO_ACCOUNT = sentence(
@@ -58,7 +60,9 @@ class KubernetesClient:
     call wait silently.
     """
 
-    def __init__(self, settings: KubernetesOptions, configuration: Configuration) -> None:
+    def __init__(self, settings: KubernetesOptions, configuration: "Configuration") -> None:
+        from kubernetes.aio.client import ApiClient
+
         self.settings = settings
         self.api = ApiClient(configuration)
         self.watches = ApiClient(configuration)
@@ -70,6 +74,8 @@ class KubernetesClient:
     @classmethod
     async def connect(cls, settings: KubernetesOptions) -> "KubernetesClient":
         """Read the credentials, without a request. Raises SourceError when they are missing or invalid."""
+        from kubernetes.aio.client import Configuration
+
         configuration = Configuration(connection_pool_maxsize=settings.connections)
         await _load(settings, configuration)
         try:
@@ -125,7 +131,7 @@ class KubernetesClient:
         raise AssertionError("unreachable")
 
     async def open(
-        self, api: ApiClient, request: KubernetesRequest, *, seconds: float
+        self, api: "ApiClient", request: KubernetesRequest, *, seconds: float
     ) -> aiohttp.ClientResponse:
         """Send a request and return the response, its body unread; the caller closes it. Raises aiohttp's errors."""
         headers = await self._headers(api, request)
@@ -147,7 +153,7 @@ class KubernetesClient:
         request = KubernetesRequest(method=method, path=path, headers=headers)
         return rest.pool_manager, await self._headers(self.api, request)
 
-    async def _headers(self, api: ApiClient, request: KubernetesRequest) -> CIMultiDict[str]:
+    async def _headers(self, api: "ApiClient", request: KubernetesRequest) -> CIMultiDict[str]:
         plain: dict[str, str] = {"Accept": "application/json", **api.default_headers}
         await api.update_params_for_auth(
             plain, [], ["BearerToken"], request.path, request.method, request.body
@@ -191,7 +197,9 @@ class KubernetesClient:
         return b"".join(parts)
 
 
-async def _load(settings: KubernetesOptions, configuration: Configuration) -> None:
+async def _load(settings: KubernetesOptions, configuration: "Configuration") -> None:
+    from kubernetes.aio.config import ConfigException, load_incluster_config, load_kube_config
+
     if settings.kubeconfig and not _exists(settings.kubeconfig):
         raise SourceError(
             sentence("the kubeconfig {kubeconfig} does not exist", kubeconfig=settings.kubeconfig),

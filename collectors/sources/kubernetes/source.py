@@ -122,10 +122,19 @@ class KubernetesSource:
         tail: int = 100,
         previous: bool = False,
         byte_limit: int = 1 << 20,
+        timestamps: bool = False,
+        since: timedelta | None = None,
         timeout: timedelta | None = None,
     ) -> str:
-        """Return the last lines of a container's log. Undecodable bytes are replaced; nothing is escaped."""
+        """Return the last lines of a container's log. Undecodable bytes are replaced; nothing is escaped.
+
+        `timestamps`: each line begins with its time and a space. `since`: only lines that are not older.
+        """
         query = {"tailLines": str(tail), "limitBytes": str(byte_limit)}
+        if timestamps:
+            query["timestamps"] = "true"
+        if since is not None:
+            query["sinceSeconds"] = str(max(1, round(since.total_seconds())))
         if container:
             query["container"] = container
         if previous:

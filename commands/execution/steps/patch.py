@@ -2,6 +2,7 @@
 
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
+from commands.execution.cluster_writer import Access, collection
 from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffect, NodeEffects, effect_of_patch
 from commands.execution.object_refs import JsonValue, ObjectReader
 from commands.execution.object_state import ObjectState
@@ -79,7 +80,7 @@ class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patc
 
     async def dry_run(self, run: DryRun) -> Outcome:
         if self.ref in run.made:
-            return Done()  # the server cannot check a patch of an object that does not exist yet
+            return await self._asked(run)
         found = await run.writer.read(self.ref, self.subresource)
         if found is None and self.if_exists:
             return Done(text=sentence("already gone"))
@@ -93,6 +94,19 @@ class Patch(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="patc
         left = await run.writer.patch(self.ref, self.body, subresource=self.subresource, dry_run=True)
         run.leave(self.ref, left, self.subresource)
         return Done()
+
+    async def _asked(self, run: DryRun) -> Outcome:
+        """Ask whether the patch is allowed: the server can try none of an object that does not exist yet."""
+        ref = self.ref
+        plural = collection(ref).rpartition("/")[2]
+        access = Access(
+            verb="patch",
+            group=ref.api.rpartition("/")[0],
+            resource=f"{plural}/{self.subresource}" if self.subresource else plural,
+            namespace=ref.namespace,
+        )
+        refused = await run.refusal(access)
+        return Refused(reason=refused) if refused is not None else Done()
 
     async def apply(self, attempt: Attempt) -> Outcome:
         for _ in range(MAX_CONFLICTS):

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from collectors.facts.results import SourceError
-from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.cluster_writer import Access, ClusterWriter
 from commands.execution.hooks import Hooks, NoHooks
 from commands.execution.job_runs import JobRuns
 from commands.execution.node_effects import NodeEffects
@@ -76,7 +76,20 @@ class DryRun:
     def __init__(self, writer: ClusterWriter) -> None:
         self.writer = writer
         self.made: set[ObjectRef] = set()
+        self._asked: dict[Access, str | None] = {}
         self._left: dict[tuple[ObjectRef, str], dict[str, Any] | None] = {}
+
+    async def refusal(self, access: Access) -> str | None:
+        """Return why Kubernetes refuses a write that no dry run can try, as its object is not there yet.
+
+        None where it allows that, or does not say.
+        """
+        if access not in self._asked:
+            try:
+                self._asked[access] = await self.writer.refusal(access)
+            except SourceError:
+                self._asked[access] = None
+        return self._asked[access]
 
     def leave(self, ref: ObjectRef, found: dict[str, Any] | None, subresource: str = "") -> None:
         """Remember an object as a step would leave it, by the server's answer to its dry run. None: gone."""

@@ -8,7 +8,8 @@ from typing import Self
 
 import aiohttp
 
-from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
+from collectors.sources.elasticsearch.options import ElasticsearchOptions
+from collectors.sources.elasticsearch.source import ElasticsearchSource
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.world.layout import demo_layout
 from demo.world.logs.line import Document, document

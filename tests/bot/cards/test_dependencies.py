@@ -27,7 +27,7 @@ from collectors.trainings.training import Training, TrainingState
 from commands.execution.plan import Origin, PlanState
 from commands.gates.remediation import RemediationState
 from commands.gates.window import WindowNotice
-from commands.models import DailyReminder, HandledRequest, Launch, ReclaimState
+from commands.models import DailyReminder, HandledRequest, Launch, LogFollow, ReclaimState
 from tests.support.execution import plan_of
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
@@ -141,6 +141,20 @@ FULL: Mapping[CardKind, tuple[Any, ...]] = {
     CardKind.BREAKER: (
         replace(a_breaker(), id="i1", cluster="lab"),
         replace(a_remediation(), cluster="lab", breaker="i1", state=RemediationState.STOPPED),
+    ),
+    CardKind.LOG_FOLLOW: (
+        LogFollow(
+            id="i1",
+            cluster="lab",
+            training="vision/Job/detr",
+            name="vision/detr, worker 0",
+            namespace="vision",
+            pod="detr-0",
+            by="U1",
+            by_name="ana",
+            at=NOON,
+            until=NOON,
+        ),
     ),
     CardKind.DAILY_LEASES: (DailyReminder(id="i1", owner="U1", owner_name="ana", at=NOON),),
     CardKind.TRAINING_NOTICE: (

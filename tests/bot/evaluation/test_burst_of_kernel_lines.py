@@ -18,7 +18,8 @@ from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.settings.schema import RulesSettings
-from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
+from collectors.sources.elasticsearch.options import ElasticsearchOptions
+from collectors.sources.elasticsearch.source import ElasticsearchSource
 from tests.collectors.elasticsearch.test_unexpected_responses import CAPS, HEADERS, serving
 from tests.support.alerting import CLUSTER, NOON, a_renderer, a_topology
 from tests.support.memory_store import MemoryStore

@@ -25,7 +25,9 @@ from collectors.facts.subjects import Subject
 from collectors.facts.topology import Topology
 from commands.core.budget_pictures import Pool
 from commands.core.budgets import Budgets
+from commands.core.context import Defaults
 from commands.core.grant import Grant
+from commands.core.node_script import NodeJobDefaults
 from commands.core.permissions import Permissions
 from commands.core.pipeline import Pipeline
 from commands.core.remediation_judge import RemediationJudge
@@ -418,3 +420,36 @@ async def test_a_trial_fed_with_the_inputs_of_a_live_run_lists_just_what_that_di
     async with a_stage(tmp_path / "trial", allowance=Allowance()) as stage:
         assert await _replayed(stage, lived) == lived
         assert {one.is_trial for one in await stage.all()} == {True}
+
+
+async def repairs_instead(stage: Stage) -> None:
+    """Let the rule of the stage repair nodes, which are there to run Jobs."""
+    for id, rule in stage.rules.items():
+        line = "node repair {node} --with nvidia-uvm"
+        stage.rules[id] = replace(rule, template=replace(rule.template, remediation=line))
+    jobs = NodeJobDefaults(image="tools:1")
+    await stage.yard.writer.create(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": jobs.namespace}}
+    )
+    pipeline = replace(stage.yard.pipeline, defaults=Defaults(node_jobs=jobs))
+    judge = replace(stage.remediator._judge, pipeline=pipeline)
+    stage.remediator = Remediator(stage.yard.store, judge, channel="C", rules=lambda: stage.rules)
+
+
+async def test_a_repair_is_under_the_budget_of_automation_for_as_long_as_it_runs(trial: Stage) -> None:
+    await repairs_instead(trial)
+    await trial.fire(NODES[0])
+    await trial.look()
+    await trial.fire(NODES[1])
+    await trial.look(seconds=10)
+    first, second = await trial.all()
+    assert (first.state, first.takes_out) == (RemediationState.TRIAL, False), first.reason
+    assert any("0 of 1 node out of service" in figure for figure in first.figures)
+    assert second.state is RemediationState.HELD
+    assert f"{NODES[0]}: NodeMemoryHot would have worked on it" in second.reason
+    await trial.look(minutes=2)
+    assert await trial.states() == [(NODES[0], "trial"), (NODES[1], "trial")], "the first is over by then"
+    await trial.fire(NODES[2])
+    await trial.look(minutes=2)
+    (*_, third) = await trial.all()
+    assert any("2 of 3 nodes disrupted in the last hour" in figure for figure in third.figures)

@@ -33,7 +33,8 @@ from collectors.facts.queries import LogQuery, PromQLQuery, Query
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
 from collectors.facts.topology import Topology
 from collectors.gpu_activity import IDLE_AFTER, MEASURE, STEPS, UTIL, activity
-from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
+from collectors.sources.elasticsearch.options import ElasticsearchOptions
+from collectors.sources.elasticsearch.source import ElasticsearchSource
 from collectors.sources.source_port import Source
 from collectors.topology_builder import build_topology
 from collectors.trainings.catalogue import read_trainings

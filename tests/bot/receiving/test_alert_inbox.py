@@ -1,7 +1,7 @@
 """The inbox of alerts: what was accepted is kept, and has its effects once, whenever the process ends."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -11,13 +11,14 @@ import pytest
 
 from alerts.alert import Alert
 from alerts.incidents.incident import Incident
-from alerts.kept_bodies import InboxMark
+from alerts.kept_bodies import InboxMark, Numbered
 from alerts.received import ReceivedAlert
 from alerts.routing import CardRouting
+from alerts.store import StoreError
 from bot.evaluation.recorder import IncidentRecorder
 from bot.receiving import alert_inbox
 from bot.receiving.alert_inbox import AlertInbox
-from bot.receiving.receiver import BusyError, Inlet, Receiver
+from bot.receiving.receiver import BusyError, Delivery, Inlet, Receiver
 from collectors.facts.labels import Labels
 from tests.support.alerting import CLUSTER, a_topology, minutes
 from tests.support.chat import LoopClock
@@ -99,6 +100,54 @@ async def test_alerts_are_accepted_before_their_effects_are_stored_and_a_restart
         assert await stage.states() == {"gpu-a01": "firing", "gpu-b01": "firing"}
         await asyncio.sleep(5)
         assert stage.bodies.kept == {}
+
+
+async def _never(_: Sequence[Numbered]) -> None:
+    await asyncio.Event().wait()
+
+
+async def _full(_: Sequence[Numbered]) -> None:
+    raise StoreError("disk full")
+
+
+@pytest.mark.parametrize("append", [_never, _full])
+async def test_one_that_comes_alone_is_accepted_with_its_effects_if_it_is_not_kept_before(
+    append: Any,
+) -> None:
+    stage = Stage()
+    stage.bodies.append = append  # type: ignore[method-assign]
+    async with stage.running():
+        await asyncio.sleep(1)
+        async with asyncio.timeout(1):
+            await stage.inbox.accept([stage.sent("gpu-a01")])
+        assert await stage.states() == {"gpu-a01": "firing"}
+        await stage.inbox.settled()
+    del stage.bodies.append
+    stage.process()
+    async with stage.running():
+        await stage.inbox.accept([stage.sent("gpu-b01")])
+        await stage.inbox.settled()
+        assert await stage.states() == {"gpu-a01": "firing", "gpu-b01": "firing"}
+        assert len(await stage.rows(Incident)) == 2
+
+
+async def test_one_that_comes_alone_is_refused_if_neither_it_nor_its_effects_can_be_stored() -> None:
+    async def busy(_: Sequence[Delivery]) -> None:
+        raise BusyError("they could not be stored")
+
+    stage = Stage()
+    async with stage.running():
+        await asyncio.sleep(1)
+        with pytest.MonkeyPatch.context() as faults:
+            faults.setattr(stage.bodies, "append", _full)
+            faults.setattr(stage.receiver, "take_kept", busy)
+            with pytest.raises(BusyError, match="could not be stored"):
+                await stage.inbox.accept([stage.sent("gpu-a01")])
+            assert await stage.states() == {}
+        await stage.inbox.accept([stage.sent("gpu-a01")])
+        await stage.inbox.settled()
+        assert await stage.states() == {"gpu-a01": "firing"}
+        assert len(await stage.rows(Incident)) == 1
 
 
 async def test_a_reader_sees_what_was_accepted_before() -> None:

@@ -2,8 +2,13 @@
 
 import pytest
 
-from collectors.sources.elasticsearch import Credentials, ElasticsearchOptions, fields_with
-from collectors.sources.elasticsearch.options import DEFAULT_FIELDS, address_of
+from collectors.sources.elasticsearch.options import (
+    DEFAULT_FIELDS,
+    Credentials,
+    ElasticsearchOptions,
+    address_of,
+    fields_with,
+)
 
 
 @pytest.mark.parametrize(

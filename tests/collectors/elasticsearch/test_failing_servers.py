@@ -7,7 +7,8 @@ import pytest
 
 from collectors.facts.queries import LogQuery, TimesUsual
 from collectors.facts.results import Blind, QueryResult, Seen, SourceError
-from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
+from collectors.sources.elasticsearch.options import ElasticsearchOptions
+from collectors.sources.elasticsearch.source import ElasticsearchSource
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from tests.support.log_matches import message
 

@@ -11,7 +11,8 @@ from structlog.testing import capture_logs
 from collectors.facts.labels import Labels
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind, Seen, SourceError
-from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
+from collectors.sources.elasticsearch.options import ElasticsearchOptions
+from collectors.sources.elasticsearch.source import ElasticsearchSource
 from collectors.unreadable_items import UnreadableItems
 from tests.collectors.elasticsearch.test_unexpected_responses import CAPS, PRODUCT, serving
 from tests.support.log_matches import message

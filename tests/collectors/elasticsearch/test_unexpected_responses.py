@@ -11,7 +11,8 @@ from aiohttp import web
 
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind
-from collectors.sources.elasticsearch import Credentials, ElasticsearchOptions, ElasticsearchSource
+from collectors.sources.elasticsearch.options import Credentials, ElasticsearchOptions
+from collectors.sources.elasticsearch.source import ElasticsearchSource
 from collectors.sources.elasticsearch.transport import client_of
 from tests.support.log_matches import message
 

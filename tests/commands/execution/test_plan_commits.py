@@ -1,7 +1,7 @@
 """Commits that plans share: in one transaction, in their order, and none lost with the one that commits."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -9,22 +9,22 @@ from typing import Any
 import pytest
 
 from alerts.store import StoreError, Unit
-from commands.execution.plan_commits import PlanCommits
+from commands.execution.plan_commits import Change, PlanCommits, Stored
 from commands.models import CordonLease
 from tests.support.counting_store import CountingStore
 from tests.support.execution import LEASE
 from tests.support.memory_store import MemoryStore
 
 
-def put(number: int) -> Callable[[Unit], Awaitable[int]]:
-    async def change(unit: Unit) -> int:
+def put(number: int) -> Change[int]:
+    async def change(unit: Unit, _stored: Stored) -> int:
         await unit.rows(CordonLease).put(replace(LEASE, id=f"prod/{number}", reason=str(number)))
         return number
 
     return change
 
 
-async def refused(_unit: Unit) -> int:
+async def refused(_unit: Unit, _stored: Stored) -> int:
     raise ValueError("no")
 
 
@@ -37,7 +37,7 @@ async def test_what_waits_at_one_time_shares_a_transaction_and_each_gets_its_own
     store = MemoryStore()
     counting = CountingStore(store)
     commits = PlanCommits(counting)
-    assert await asyncio.gather(*(commits.run(put(one)) for one in range(50))) == list(range(50))
+    assert await asyncio.gather(*(commits.run("p1", put(one)) for one in range(50))) == list(range(50))
     assert await ids(store) == [f"prod/{one}" for one in range(50)]
     assert counting.units <= 2
 
@@ -46,7 +46,10 @@ async def test_one_that_cannot_be_done_fails_alone() -> None:
     store = MemoryStore()
     commits = PlanCommits(store)
     found = await asyncio.gather(
-        commits.run(put(1)), commits.run(refused), commits.run(put(2)), return_exceptions=True
+        commits.run("p1", put(1)),
+        commits.run("p1", refused),
+        commits.run("p1", put(2)),
+        return_exceptions=True,
     )
     assert [str(one) for one in found] == ["1", "no", "2"]
     assert await ids(store) == ["prod/1", "prod/2"]
@@ -63,7 +66,7 @@ async def test_a_store_that_is_gone_fails_all_that_wait_at_once() -> None:
 
     gone = Gone(MemoryStore())
     commits = PlanCommits(gone)
-    found = await asyncio.gather(*(commits.run(put(one)) for one in range(9)), return_exceptions=True)
+    found = await asyncio.gather(*(commits.run("p1", put(one)) for one in range(9)), return_exceptions=True)
     assert {type(one) for one in found} == {StoreError}
     assert gone.units == 2, "the first goes alone"
 
@@ -75,8 +78,8 @@ async def test_a_plan_that_ends_while_it_commits_for_others_takes_nothing_of_the
     store = MemoryStore()
     commits = PlanCommits(store)
     async with asyncio.TaskGroup() as group:
-        first = group.create_task(commits.run(put(0)))
-        others = [group.create_task(commits.run(put(one))) for one in range(1, 4)]
+        first = group.create_task(commits.run("p1", put(0)))
+        others = [group.create_task(commits.run("p1", put(one))) for one in range(1, 4)]
         for _ in range(moment):
             await asyncio.sleep(0)
         first.cancel()

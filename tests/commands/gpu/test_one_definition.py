@@ -17,7 +17,7 @@ from collectors.facts.results import QueryResult, Sample, Seen
 from collectors.gpu_activity import ENGINE, IDLE_AFTER, MEASURE, STEPS, UTIL, Activity, activity
 from collectors.query_router import RulesInForce
 from commands.core.context import Defaults
-from commands.gpu.idle_detection import find_idle
+from commands.core.idle_detection import find_idle
 from tests.support import objects
 from tests.support.examples import share
 from tests.support.objects import NOW

@@ -168,7 +168,7 @@ async def test_what_is_wrong_or_not_allowed_is_said_with_its_line(yard: Yard, te
 def test_a_queue_of_others_is_refused_with_its_line() -> None:
     allowed = Allowed(images=("*",), queues={"speech": ("speech",)}, teams=("vision",))
     (file,) = a_file(f"{HEAD}queue: speech")
-    with pytest.raises(UnusableError, match=r"train.yaml, line 2: Queue `speech` is for speech alone"):
+    with pytest.raises(UnusableError, match=r"train.yaml, line 2: Queue `speech` is only for speech"):
         read_spec(file, "mnist", allowed, LAUNCH.parameters)
 
 

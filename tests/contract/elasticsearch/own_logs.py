@@ -11,7 +11,8 @@ from elasticsearch import AsyncElasticsearch
 from collectors.facts.log_match import EVERY_LINE
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind, QueryResult, Seen
-from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
+from collectors.sources.elasticsearch.options import ElasticsearchOptions
+from collectors.sources.elasticsearch.source import ElasticsearchSource
 from demo.lookalikes.elasticsearch.documents import TEMPLATE
 from tests.support.log_documents import host_line, pod_line
 from tests.support.log_matches import query_string

@@ -6,7 +6,7 @@ import pytest
 
 from collectors.facts.queries import LogQuery
 from collectors.facts.results import Blind, Seen
-from collectors.sources.elasticsearch import fields_with
+from collectors.sources.elasticsearch.options import fields_with
 from tests.contract.elasticsearch.own_logs import FIXTURES, NOW, Logs
 
 REAL_ONLY = pytest.mark.parametrize(  # what the look-alike does not imitate

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from collectors.sources.elasticsearch import escape_query, quote_query
+from collectors.sources.elasticsearch.queries.query_strings import escape_query, quote_query
 from tests.contract.elasticsearch.own_logs import Logs
 
 LINES = {

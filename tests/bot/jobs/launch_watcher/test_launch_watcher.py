@@ -63,7 +63,7 @@ KEY = [
 class PodLogs:
     """A pod that printed a private key and then crashed."""
 
-    async def logs(self, _namespace: str, _pod: str, *, tail: int, byte_limit: int) -> str:
+    async def logs(self, _namespace: str, _pod: str, *, tail: int, byte_limit: int, **_more: Any) -> str:
         lines = ["begin", *KEY, "password=hunter2", "Traceback: boom " + "x" * 5_000]
         return "\n".join(lines[-tail:])[:byte_limit] + "\n"
 
@@ -79,7 +79,9 @@ async def test_the_last_lines_contain_no_line_of_a_private_key() -> None:
     store = MemoryStore()
     async with store.unit() as unit:
         await unit.rows(Launch).put(LAUNCH)
-    cluster: Any = SimpleNamespace(trainings=lambda: (failed,), pod_logs=PodLogs(), logs=None)
+    cluster: Any = SimpleNamespace(
+        trainings=lambda: (failed,), pod_logs=PodLogs(), logs=None, inventory=inventory
+    )
 
     await LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C1").check()
 
@@ -153,7 +155,9 @@ async def test_a_launch_that_was_made_again_while_the_logs_were_read_is_not_over
 
     async with store.unit() as unit:
         await unit.rows(Launch).put(LAUNCH)
-    cluster: Any = SimpleNamespace(trainings=lambda: (failed,), pod_logs=SlowLogs(), logs=None)
+    cluster: Any = SimpleNamespace(
+        trainings=lambda: (failed,), pod_logs=SlowLogs(), logs=None, inventory=inventory
+    )
     await LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C1").check()
     async with store.read() as snapshot:
         assert await snapshot.rows(Launch).get(LAUNCH.id) == again

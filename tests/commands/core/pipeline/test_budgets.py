@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ from commands.models import AuditEntry
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.counting_store import CountingStore
 from tests.support.drained import until
-from tests.support.execution import a_job
+from tests.support.execution import Crash, a_job
 from tests.support.yard import CLUSTER, Yard, a_node_tree, lookalike_with, text_of, yard_before
 
 ELI = Actor(id="U_ELI", name="eli", teams=frozenset({"sre"}))
@@ -138,6 +139,54 @@ async def test_fifty_plans_at_once_never_exceed_a_budget_of_five(
     assert cordoned(kube) == 5
     held = [plan.held for plan in ended if plan.state is PlanState.WAITING]
     assert all("5 of 5 nodes out of service" in reason for reason in held), "each says who holds the rest"
+
+
+class Killed:
+    """The store as one process sees it, which is killed at its n-th transaction, just before or after the commit."""
+
+    def __init__(self, store: Any, at: int, *, lands: bool) -> None:
+        self._store = store
+        self._left = at
+        self._lands = lands
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    @asynccontextmanager
+    async def unit(self) -> AsyncGenerator[Any]:
+        self._left -= 1
+        if self._left < 0:
+            raise Crash
+        async with self._store.unit() as unit:
+            yield unit
+            if self._left == 0 and not self._lands:
+                raise Crash
+        if self._left == 0:
+            raise Crash
+
+
+@pytest.mark.parametrize("lands", [False, True], ids=["before the commit", "after the commit"])
+@pytest.mark.parametrize("at", range(1, 7))
+async def test_when_one_of_two_executors_is_killed_the_budget_holds_and_is_right_again(
+    yard: Yard, kube: KubernetesLookalike, at: int, lands: bool
+) -> None:
+    plans = [await yard.confirmed(await yard.plan(f"node cordon {name}")) for name in NODES[:16]]
+    killed = PlanExecutor(
+        Killed(yard.store, at, lands=lands), {CLUSTER: yard.writer}, yard.clock, gate=yard.pipeline.gate
+    )
+    found = await asyncio.gather(
+        *((killed, yard.executor)[number % 2].execute(plan) for number, plan in enumerate(plans)),
+        return_exceptions=True,
+    )
+    assert any(isinstance(one, Crash) for one in found)
+    assert cordoned(kube) <= 5
+    after = executor_of(yard, yard.pipeline.budgets or pytest.fail("no budgets"))
+    left = [await stored(yard, plan.id) for plan in plans]
+    ended = await asyncio.gather(*map(after.execute, left))
+    states = [plan.state for plan in ended]
+    assert (states.count(PlanState.DONE), states.count(PlanState.WAITING)) == (5, 11)
+    assert cordoned(kube) == 5
+    assert all("5 of 5 nodes out of service" in plan.held for plan in ended if plan.held)
 
 
 @asynccontextmanager

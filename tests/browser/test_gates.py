@@ -1,0 +1,122 @@
+"""The gates in a real browser: a trial's card, a breaker, a second person, and a plan over its budget."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, async_playwright, expect
+
+from demo.environment import SCRAPE_EVERY, Environment, EnvironmentOptions, start_environment
+from demo.scenario import Fault
+from docs.gate_screenshots import GATES, HOT
+from docs.screenshots import newest_message, type_line
+from tests.real.servers.chromium import CHROMIUM_FLAGS
+from tests.support.demo_stage import ENDS
+
+pytestmark = pytest.mark.real
+TIMEOUT = 120_000  # milliseconds, for the world and the rules; the machine may be busy
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, chromium_path: Path) -> AsyncIterator[Environment]:
+    options = EnvironmentOptions(folder=tmp_path, ends=ENDS, rules_every=SCRAPE_EVERY, more=GATES)
+    async with start_environment(options) as stage:
+        yield stage
+
+
+@pytest.fixture
+async def page(stage: Environment, chromium_path: Path) -> AsyncIterator[Page]:
+    """Open the look-alike's page as dana. An error on the page fails the test."""
+    errors: list[str] = []
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=str(chromium_path), args=list(CHROMIUM_FLAGS)
+        )
+        page = await browser.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        await be(page, stage, "dana")
+        yield page
+        await browser.close()
+    assert errors == []
+
+
+async def be(page: Page, stage: Environment, person: str) -> None:
+    """Go on as this person, in the channel of the alerts."""
+    await page.goto(f"{stage.slack.page}?as={person}")
+    await page.wait_for_selector("body[data-ready]")
+
+
+def is_cordoned(stage: Environment, name: str) -> bool:
+    assert stage.kubernetes is not None
+    node = stage.kubernetes.get("nodes", "", name)
+    assert node is not None
+    return bool(node["spec"].get("unschedulable"))
+
+
+async def test_a_trial_says_what_it_would_have_done_and_a_person_closes_the_breaker_it_opens(
+    stage: Environment, page: Page
+) -> None:
+    for node in HOT:
+        leak = {"node": node, "minutes": 0.5, "share": 0.95}
+        stage.start_fault(Fault(fault="memory_leak", parameters=leak))
+        incident = newest_message(page, f"{node} is almost out of memory")
+        await incident.get_by_role("button", name="repl").first.click(timeout=TIMEOUT)
+        thread = page.get_by_role("complementary", name="Thread")
+        trial = thread.get_by_test_id("message").filter(has_text="would have been done").last
+        await expect(trial).to_contain_text(f"Cordon {node}", timeout=TIMEOUT)
+        await expect(trial).to_contain_text("0 of 1 node out of service")
+        await expect(trial.get_by_role("button", name="Undo")).to_have_count(0)
+        await page.get_by_role("button", name="Close thread").click()
+        assert not is_cordoned(stage, node), "nothing is done in trial"
+
+    breaker = newest_message(page, "would be stopped (trial)")
+    await expect(breaker).to_contain_text("2 actions within an hour", timeout=TIMEOUT)
+    await breaker.get_by_role("button", name="Close the breaker…").click()
+    form = page.get_by_role("dialog")
+    await form.get_by_role("textbox", name="Reason").fill("the leak is known")
+    await form.get_by_role("button", name="Do it").click()
+    closed = newest_message(page, "Automation of cluster prod-a runs again")
+    await expect(closed).to_contain_text("closed it: the leak is known", timeout=TIMEOUT)
+
+
+async def test_a_drain_waits_for_a_second_person_and_the_one_who_asked_is_not_one(
+    stage: Environment, page: Page
+) -> None:
+    await type_line(page, "/yard node drain gpu-b03 --reason fans")
+    preview = newest_message(page, "A second person has to confirm it")
+    await expect(preview).to_contain_text("it ends vision-detr/detr of ana", timeout=TIMEOUT)
+    await expect(preview).to_contain_text("At stake")
+    await preview.get_by_role("button", name="Confirm").click()
+    refused = newest_message(page, "someone else has to confirm")
+    await expect(refused).to_be_visible(timeout=TIMEOUT)
+    assert not is_cordoned(stage, "gpu-b03")
+
+    await be(page, stage, "eli")
+    preview = newest_message(page, "A second person has to confirm it")
+    await preview.get_by_role("button", name="Confirm").click()
+    card = newest_message(page, "Drain gpu-b03: evict 1 pod: done")
+    await expect(card).to_contain_text("eli", timeout=TIMEOUT)
+    assert is_cordoned(stage, "gpu-b03")
+
+
+async def test_a_cordon_over_its_budget_says_who_holds_the_rest_and_begins_when_a_node_is_back(
+    stage: Environment, page: Page
+) -> None:
+    for node in ("gpu-a01", "gpu-a02"):
+        await type_line(page, f"/yard node cordon {node} --reason fans")
+        await newest_message(page, f"Cordon {node}?").get_by_role("button", name="Confirm").click()
+    card = newest_message(page, "Cordon gpu-a02: waits")
+    await expect(card).to_contain_text("Budget of rack rack-a: 1 of 1 node out of service", timeout=TIMEOUT)
+    await expect(card).to_contain_text("gpu-a01: cordoned by dana", timeout=TIMEOUT)
+    assert not is_cordoned(stage, "gpu-a02")
+    await card.get_by_role("button", name="Go over the budget…").click()
+    form = page.get_by_role("dialog")
+    await form.get_by_role("textbox", name="Reason").fill("it loses data")
+    await form.get_by_role("button", name="Do it").click()
+    over = newest_message(page, "It goes over its budget: it loses data")
+    await expect(over).to_contain_text("A second person has to confirm it", timeout=TIMEOUT)
+
+    await type_line(page, "/yard node uncordon gpu-a01")
+    await newest_message(page, "Uncordon gpu-a01?").get_by_role("button", name="Confirm").click()
+    await expect(newest_message(page, "Cordon gpu-a02: done")).to_be_visible(timeout=TIMEOUT)
+    assert is_cordoned(stage, "gpu-a02")
