@@ -18,7 +18,8 @@ from collectors.facts.labels import Labels
 from collectors.facts.queries import LogQuery, PromQLQuery
 from collectors.facts.results import Blind, Sample, Seen
 from collectors.readable_json import json_decoded, repaired_json
-from collectors.sources.elasticsearch import ElasticsearchOptions, ElasticsearchSource
+from collectors.sources.elasticsearch.options import ElasticsearchOptions
+from collectors.sources.elasticsearch.source import ElasticsearchSource
 from collectors.sources.prometheus.options import PrometheusOptions
 from collectors.sources.prometheus.ranges import RangeReader
 from collectors.sources.prometheus.source import PrometheusSource
