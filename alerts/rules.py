@@ -69,6 +69,13 @@ class Recipient(StrEnum):
     OWNER = "owner"  # of the training that it is about, directly, and their team in its channel
 
 
+class Culprits(StrEnum):
+    """Which pods of the alert's node its card names as what is probably behind it."""
+
+    MEMORY = "memory"  # those that use the most memory
+    TROUBLE = "trouble"  # those with a container that waits, as in a crash loop
+
+
 class Consequence(StrEnum):
     """What a critical alert means for people's work, besides how urgent it is: the gravest leads its incident."""
 
@@ -105,6 +112,8 @@ class AlertTemplate:
     worse_after: tuple[str, ...] = ()  # names of alerts: beside one of them this one is critical, and leads
     consequence: Consequence | None = None  # of its alerts that are critical
     notify: Recipient | None = None
+    culprits: Culprits | None = None
+    ladder: str = ""  # the same word on all rules of one fault, each for a graver degree of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

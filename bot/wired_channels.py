@@ -1,6 +1,7 @@
 """Wiring of the channels: delivery to all of them, and the inbox for what people write in one."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from uuid import uuid4
 
@@ -21,6 +22,7 @@ from bot.delivery.measured_notifier import MeasuredNotifier
 from bot.delivery.notifier_protocol import NewMessage
 from bot.delivery.reconciler import Reconciler
 from bot.evaluation.cluster_view import ClusterView
+from bot.jobs.culprit_finder import CulpritFinder
 from bot.jobs.store_watch import StoreWatch
 from bot.live_cluster import LiveCluster
 from bot.settings.mapping import owners_of
@@ -47,15 +49,24 @@ def wire_delivery(
     clusters: Mapping[str, LiveCluster],
     views: Mapping[str, ClusterView],
     rules: Callable[[], Mapping[str, Rule]],
-) -> Reconciler:
-    """Return the reconciler of all channels, which listens to the store."""
+) -> tuple[Reconciler, dict[str, Work]]:
+    """Return the reconciler of all channels, which listens to the store, and the parts of delivery."""
     notifiers = {
         kind: MeasuredNotifier(one.notifier, shared.metrics, integration=kind) for kind, one in opened.items()
     }
+    finder = CulpritFinder(
+        shared.store,
+        clusters,
+        rules,
+        shared.clock,
+        on_change=lambda cluster: reconciler.mark_view_change(cluster),
+        errors=shared.errors,
+    )
+    shown = replace(_card_context(shared, opened, clusters, views, rules), culprits=finder.of)
     reconciler = Reconciler(
         shared.store,
         notifiers,
-        CardCatalogue(_card_context(shared, opened, clusters, views, rules)),
+        CardCatalogue(shown),
         clock=shared.clock,
         fallback=FallbackOptions(
             channels=shared.settings.fallback.channels, after=shared.settings.fallback.after
@@ -63,7 +74,8 @@ def wire_delivery(
         errors=shared.errors,
     )
     shared.store.listen(reconciler.mark_changed)
-    return reconciler
+    shared.store.listen(finder.wake)
+    return reconciler, {"delivery": reconciler.run, "culprits": finder.run}
 
 
 def wire_charts(

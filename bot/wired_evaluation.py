@@ -10,7 +10,7 @@ from bot.evaluation.recorder import IncidentRecorder
 from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import LiveCluster
 from bot.shared_parts import SharedParts
-from collectors.check_catalogue import CHECKS
+from collectors.check_catalogue import checks_of
 from collectors.check_runner import CheckRunner
 from collectors.query_router import QueryRouter
 
@@ -19,7 +19,12 @@ def wire_view(shared: SharedParts, cluster: LiveCluster) -> ClusterView:
     """Return the view of a cluster's evaluation, which shows the shipped rules until it runs."""
     router = QueryRouter(
         cluster.sources,
-        CheckRunner(CHECKS, cluster.check_input, has_cluster=cluster.cache is not None, errors=shared.errors),
+        CheckRunner(
+            checks_of(idle_after=shared.settings.commands.idle_after),
+            cluster.check_input,
+            has_cluster=cluster.cache is not None,
+            errors=shared.errors,
+        ),
     )
     renderer = RuleRenderer(cluster.topology, clean=shared.redact.clean)
     rules = tuple(shared.rulebook.rules)

@@ -177,7 +177,7 @@ def _assemble(
         receiver, bodies, shared.store, shared.clock, note_waiting=shared.metrics.alerts_waiting.set
     )
     pipeline = _pipeline(shared, known, views, people, routing=routing, rules=rules, catch_up=inbox.caught_up)
-    reconciler = wire_delivery(shared, opened, clusters, views, rules)
+    reconciler, delivery = wire_delivery(shared, opened, clusters, views, rules)
     evaluators = {
         name: wire_evaluator(
             shared, cluster, views[name], recorders[name], partial(reconciler.mark_view_change, name)
@@ -199,7 +199,7 @@ def _assemble(
         "inbox of alerts": inbox.run,
         **wire_shared_silences(shared, tuple(known)),
     }
-    parts |= {"delivery": reconciler.run, **wire_charts(shared, opened, clusters, rules)}
+    parts |= {**delivery, **wire_charts(shared, opened, clusters, rules)}
     parts |= {
         f"heartbeat {one.channel}": HeartbeatSender(one, not_ready).run
         for kind in opened.values()

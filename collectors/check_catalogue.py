@@ -1,5 +1,8 @@
 """The list of checks. To add a check, add a file and a line here."""
 
+from collections.abc import Mapping
+from datetime import timedelta
+
 from collectors.check import ClusterCheck
 from collectors.checks import (
     agents,
@@ -49,3 +52,9 @@ CHECKS: dict[str, ClusterCheck] = {
         *sources.CHECKS,
     )
 }
+
+
+def checks_of(*, idle_after: timedelta) -> Mapping[str, ClusterCheck]:
+    """Return the checks by name. `idle_after`: how long GPUs do no work before they count as idle."""
+    idle = idle_gpus.gpus_idle(idle_after)
+    return {**CHECKS, idle.name: idle}

@@ -24,7 +24,7 @@ ENGINE_IDLE_BELOW = 0.01  # share of the time: the background work of a slice is
 MEMORY_HELD_ABOVE = 1024.0  # MiB: the driver alone uses less
 STEPS = 30  # evaluation steps in the window; each needs a sample
 SHORTEST = timedelta(minutes=5)
-IDLE_AFTER = timedelta(minutes=30)  # of the rule, and of commands unless the settings say otherwise
+IDLE_AFTER = timedelta(minutes=30)  # unless the settings say otherwise
 MEASURE = "measure"  # the label that says what a sample of `activity` is
 
 DeviceKey = tuple[str, str, str, str]  # namespace, pod, UUID, GPU instance

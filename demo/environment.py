@@ -83,7 +83,7 @@ class EnvironmentOptions:
     ends: float = FACTOR  # of the durations for which an alert stands after its fault
     rules_every: timedelta = timedelta(seconds=1)
     strict_slack: bool = True
-    idle_after: timedelta = timedelta(minutes=3)  # pods on a real control plane have no history
+    idle_after: timedelta = timedelta(minutes=10)  # a scenario in which a training waits is shorter
     # Faults that hold in the simulated history.
     initial_faults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     more: Mapping[str, Any] = field(default_factory=dict)  # merged over the bot's settings

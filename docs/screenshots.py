@@ -108,9 +108,10 @@ async def _launch(page: Page, environment: Environment, file: Path) -> Path:
 
 
 async def _request(page: Page, environment: Environment, file: Path) -> Path:
-    await _open(page, environment, "bo", "speech")
+    await _open(page, environment, "dana", "speech")
     await newest_message(page, "speech-tts/tts").get_by_role("button", name="Free speech-tts/tts").click()
     await newest_message(page, "Request 8 idle GPUs").get_by_role("button", name="Confirm").click()
+    await _open(page, environment, "bo", "speech")
     return await take_picture(newest_message(page, "still needed?"), file, width=MIDDLE)
 
 

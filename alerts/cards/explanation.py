@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from alerts.cards.headline import group_headline
 from alerts.cards.text import Text, bold, code, joined, text
 from alerts.incidents.incident import Incident, Member
+from alerts.incidents.ladders import implied
 from alerts.incidents.totals import Totals
 from collectors.facts.sentences import Sentence, counted, headline_of, listed, sentence
 
@@ -47,9 +48,9 @@ def named_by_logs(incident: Incident) -> Mapping[str, str]:
 def other_alerts(incident: Incident) -> Text:
     """The alerts of other rules: one example and a count for each rule, those that stand first.
 
-    A milder rule over what the lead measures is left out: it would say the headline again.
+    A milder degree of what another one says is left out.
     """
-    lead = incident.lead
+    lead, said_already = incident.lead, implied(incident)
     by_rule: dict[str, list[Member]] = {}
     for member in sorted(
         incident.members,
@@ -60,7 +61,7 @@ def other_alerts(incident: Incident) -> Text:
             member.since,
         ),
     ):
-        if member.name != lead.name and not _measures_the_same(member, lead):
+        if member.name != lead.name and member.alert not in said_already:
             by_rule.setdefault(member.name, []).append(member)
     if not by_rule:
         return ()
@@ -87,12 +88,6 @@ def many_alerts(incident: Incident) -> Text:
     if not incident.is_crowded:
         return text(said)
     return text(listed([said, sentence("More cannot be kept, so others are left out.")], "."))
-
-
-def _measures_the_same(member: Member, lead: Member) -> bool:
-    """Whether both rules measure one thing of one subject. Two counts may be equal by chance, two fractions are not."""
-    is_alike = member.subject == lead.subject and member.is_firing == lead.is_firing
-    return is_alike and member.value == lead.value and not float(member.value).is_integer()
 
 
 def _rule_example(incident: Incident, members: list[Member]) -> str:

@@ -7,9 +7,18 @@ from alerts.annotation_template import RULE_CONTEXT
 from alerts.incidents.group_keys import CLUSTER_WIDE
 from alerts.incidents.grouping import place_of, shared_by
 from alerts.incidents.incident import Incident, Member
+from alerts.incidents.ladders import implied
 from alerts.incidents.totals import GroupTotals
 from alerts.rules import Severity
-from collectors.facts.sentences import Sentence, counted, escaped_braces, headline_of, in_context, sentence
+from collectors.facts.sentences import (
+    Sentence,
+    counted,
+    escaped_braces,
+    headline_of,
+    in_context,
+    listed,
+    sentence,
+)
 
 _PLACEHOLDER = re.compile(r"\{\{([a-z]+)\}\}")  # in the template of a sentence
 _PLAIN_PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
@@ -33,7 +42,12 @@ def _other_faults(incident: Incident) -> int:
     if incident.subject.component not in CLUSTER_WIDE:
         return 0
     lead = incident.lead
-    others = (one for one in incident.standing if one.severity is not Severity.INFO)
+    said_already = implied(incident)
+    others = (
+        one
+        for one in incident.standing
+        if one.severity is not Severity.INFO and one.alert not in said_already
+    )
     return len({one.name for one in others} - {lead.name})
 
 
@@ -102,6 +116,7 @@ def group_words(
         "place": place_of(shared) or incident.cluster,
         "count": str(totals.count if totals else len(alike)),
         "gpus": _gpus(incident, known, totals.gpus if totals else len(known)),
+        "xids": listed(map(str, sorted({member.xid for member in alike if member.xid})), "and"),
     }
 
 

@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 
 from alerts.cards.concerned import concerned
+from alerts.cards.culprits import culprits_texts
 from alerts.cards.event_words import done_by, earlier, not_known, repeated, resolution
 from alerts.cards.explanation import detail_of, many_alerts, other_alerts
 from alerts.cards.headline import headline
@@ -46,6 +47,7 @@ def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, 
     returned = context.returned if incident.is_open else None
     details = (detail_of(incident, is_advised=returned is not None), other_alerts(incident))
     blocks += [Paragraph(text=part) for part in details if part]
+    blocks += [Paragraph(text=line) for line in culprits_texts(context.culprits, context.people)]
     if returned is not None:
         blocks.append(Paragraph(text=came_back(returned)))
     if waiting := waits_for(incident):

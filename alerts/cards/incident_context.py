@@ -6,6 +6,7 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 
 from alerts.cards.cluster_now import ClusterNow
+from alerts.cards.culprits import Culprit
 from alerts.cards.message import Button
 from alerts.cards.text import Text
 from alerts.incidents.incident import Incident
@@ -71,6 +72,7 @@ class IncidentContext:
     still_open: tuple[StillOpen, ...] = ()
     asked: tuple[Asked, ...] = ()
     cluster: ClusterNow = field(default_factory=ClusterNow)
+    culprits: tuple[Culprit, ...] = ()
     returned: Returned | None = None  # what came back after it was repaired
 
 

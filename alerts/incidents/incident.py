@@ -64,6 +64,7 @@ class Member:
     twin: str = ""  # Alert.id
     twin_fires: bool = False
     is_twin_alone: bool = False  # only the sender says so: our own rule does not fire
+    ladder: str = ""  # of one whose rule is of a ladder: that, and the series that it is about
 
     @property
     def is_firing(self) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from alerts.alert import Alert
 from alerts.incidents.incident import Member
+from alerts.incidents.ladders import ladder_of
 from alerts.incidents.proofs import proofs_of
 from alerts.incidents.wording import readable
 from alerts.incidents.xid_advice import with_advice
@@ -53,6 +54,7 @@ def member_of(
         consequence=consequence if is_critical else None,
         foreseen=None if is_critical else consequence,
         scope=scope_of(alert, rule),
+        ladder=ladder_of(alert, rule),
         labels=alert.labels.without("alertname", "severity") if is_logged or proofs else {},
         proofs=proofs,
     )

@@ -12,14 +12,25 @@ from alerts.loading.node_reader import NodeReader, did_you_mean
 from alerts.loading.promql import find_error
 from alerts.loading.resolve_conditions import read_resolving
 from alerts.loading.yaml_nodes import ScalarNode, YamlNode
-from alerts.rules import AlertTemplate, Consequence, FileLocation, ImpactScope, Recipient, Severity, Symbols
+from alerts.rules import (
+    AlertTemplate,
+    Consequence,
+    Culprits,
+    FileLocation,
+    ImpactScope,
+    Recipient,
+    Severity,
+    Symbols,
+)
 from go_templates import TemplateError, parse
 
 LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
 OWN = (
     "actions",
     "consequence",
+    "culprits",
     "impact",
+    "ladder",
     "notify",
     "presence",
     "proof_expr",
@@ -29,11 +40,12 @@ OWN = (
     "resolve_when",
     "worse_after",
 )  # become fields of the rule, not annotations
-GROUP_WORDS = ("count", "gpus", "place")  # placeholders of headlines, besides the fields of subjects
+GROUP_WORDS = ("count", "gpus", "place", "xids")  # placeholders of headlines, besides the fields of subjects
 _HEADLINES = ("headline", "resolved_headline", "worse_summary", "worse_description")
 _UNSUPPORTED = ("closes", "remedy")
 _LABEL_USED = re.compile(r"\$labels\.(\w+)")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_WORD = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
 _Word = TypeVar("_Word", bound=StrEnum)
 _HEADLINE_PLACEHOLDER = re.compile(r"(?<!\{)\{(\w*)\}(?!\})", re.ASCII)
 
@@ -139,6 +151,8 @@ def _own(
             worse_after=_worse_after(reader, annotations, before),
             consequence=_one_of(Consequence, reader, annotations, "consequence", before),
             notify=_one_of(Recipient, reader, annotations, "notify", before),
+            culprits=_one_of(Culprits, reader, annotations, "culprits", before),
+            ladder=_ladder(reader, annotations, before),
         ),
         presence=_presence(reader, annotations.get("presence"), before),
     )
@@ -271,6 +285,18 @@ def _worse_after(
     if "worse_summary" not in annotations:
         reader.error(node, f"{before}worse_after: `worse_summary` must be set: what the card then says")
     return tuple(names.split())
+
+
+def _ladder(reader: NodeReader, annotations: Mapping[str, tuple[str, YamlNode]], before: str) -> str:
+    if "ladder" not in annotations:
+        return ""
+    text, node = annotations["ladder"]
+    if not _WORD.fullmatch(text.strip()):
+        reader.error(
+            node, f"{before}ladder: `{text.strip()[:40]}` must be one word, the same on each of its rules"
+        )
+        return ""
+    return text.strip()
 
 
 def _check_headline(reader: NodeReader, text: str, node: YamlNode, what: str, symbols: Symbols) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from alerts.cards.culprits import Culprit
 from alerts.cards.message import Message
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.events import last_number
@@ -45,6 +46,7 @@ class CardContext:
     training: Callable[[str, str], Training | None]  # cluster, namespace/name
     blind: Callable[[str, Iterable[Query]], Mapping[str, str]]  # cluster, queries -> blind source -> reason
     cluster: Callable[[str], SeenCluster | None] = lambda _name: None
+    culprits: Callable[[Incident], tuple[Culprit, ...]] = lambda _incident: ()
     people: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by cluster
     runbooks: str = ""

@@ -49,6 +49,7 @@ async def _composed(
         context,
         still_open=(*_suspended(found, context, shared), *context.still_open),
         people=shared.people,
+        culprits=(*context.culprits, *shared.culprits(found)),
         links=with_query(shared.links.get(found.cluster, {}), found, context.rules),
         runbooks=shared.runbooks,
         blind=_blind_reason(found, shared),

@@ -12,6 +12,7 @@ import aiohttp
 from bot.delivery.notifier_protocol import Permanent, Recoverable, Refuses, SendError, UnknownOutcome
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import sentence
+from collectors.transport_words import why_no_answer
 
 MAX_RETRY_AFTER = timedelta(minutes=10)  # a wrong header must not silence a channel for days
 UNREADABLE = frozenset({400, 413, 414, 415, 422, 431})  # this body is refused; another one may not be
@@ -69,7 +70,7 @@ async def send_post(session: aiohttp.ClientSession, post: HttpPost, clock: Clock
         raise Recoverable(sentence("{receiver}: it cannot be reached", receiver=name)) from None
     except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
         raise UnknownOutcome(
-            sentence("{receiver}: no answer ({error})", receiver=name, error=type(error).__name__)
+            sentence("{receiver}: no answer: {reason}", receiver=name, reason=why_no_answer(error))
         ) from None
 
 

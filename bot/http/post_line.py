@@ -7,6 +7,7 @@ import aiohttp
 import msgspec
 
 from bot.http.line_answer import LineAnswer
+from collectors.transport_words import why_no_answer
 from commands.core.command import CommandOutcome
 
 TIMEOUT = 30  # seconds
@@ -43,8 +44,9 @@ async def post_line(address: str, token: str, line: str) -> LineAnswer:
     except aiohttp.InvalidURL as error:
         raise PostError(f"{address} is not an address: write it like http://127.0.0.1:9099") from error
     except (aiohttp.ClientError, TimeoutError) as error:
-        reason = str(error) or f"no answer within {TIMEOUT} s"
-        raise PostError(f"cannot reach {base}: {reason}. Is Yardmaster running there?") from error
+        raise PostError(
+            f"cannot reach {base}: {why_no_answer(error)}. Is Yardmaster running there?"
+        ) from error
 
 
 def _decoded(base: str, status: int, body: bytes) -> LineAnswer:

@@ -13,6 +13,7 @@ from bot.settings.section import TlsConfig, secret
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
+from collectors.transport_words import why_no_answer
 from commands.core.reboots import REBOOT_HOOK
 from commands.execution.hooks import (
     ID_HEADER,
@@ -67,7 +68,7 @@ class HookCaller:
             raise SourceError(sentence("webhook `{hook}` cannot be reached", hook=hook), status=503) from None
         except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
             reason = sentence(
-                "webhook `{hook}` gave no answer ({error})", hook=hook, error=type(error).__name__
+                "webhook `{hook}` gave no answer: {reason}", hook=hook, reason=why_no_answer(error)
             )
             raise SourceError(reason) from None
         if 200 <= answer.status < 300:

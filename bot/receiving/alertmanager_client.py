@@ -11,6 +11,7 @@ from alerts.silences import Silence
 from bot.receiving.silence_wire import WireMatcher, WireSilence
 from collectors.facts.results import SourceError
 from collectors.readable_json import json_decoded
+from collectors.transport_words import why_no_answer
 
 _LIMIT = aiohttp.ClientTimeout(total=10)
 _MOST = 32 << 20  # bytes of an answer
@@ -82,7 +83,7 @@ class AlertmanagerClient:
         except SourceError as error:  # a secret cannot be read
             raise AlertmanagerError(str(error)) from error
         except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
-            raise AlertmanagerError(f"it cannot be reached ({type(error).__name__})") from error
+            raise AlertmanagerError(str(why_no_answer(error))) from error
 
 
 async def _whole(content: aiohttp.StreamReader) -> bytes:

@@ -65,11 +65,28 @@ class DaemonSet(Workload, frozen=True):
     pass
 
 
+class PodConditionPattern(ApiStruct, frozen=True):
+    type: str = ""
+    status: str = "True"
+
+
+class PodFailureRule(ApiStruct, frozen=True):
+    action: str = ""
+    on_pod_conditions: tuple[PodConditionPattern, ...] | None = None
+
+
+class PodFailurePolicy(ApiStruct, frozen=True):
+    rules: tuple[PodFailureRule, ...] | None = None
+
+
 class JobSpec(ApiStruct, frozen=True):
     parallelism: int | None = None
     completions: int | None = None
     suspend: bool = False
     managed_by: str = ""
+    backoff_limit: int | None = None
+    backoff_limit_per_index: int | None = None
+    pod_failure_policy: PodFailurePolicy | None = None
     active_deadline_seconds: int | None = None
     template: PodTemplateSpec = PodTemplateSpec()
 
@@ -99,10 +116,20 @@ class ReplicatedJob(ApiStruct, frozen=True):
     template: JobTemplateSpec = JobTemplateSpec()
 
 
+class JobSetFailureRule(ApiStruct, frozen=True):
+    action: str = ""
+
+
+class JobSetFailurePolicy(ApiStruct, frozen=True):
+    max_restarts: int = 0
+    rules: tuple[JobSetFailureRule, ...] | None = None
+
+
 class JobSetSpec(ApiStruct, frozen=True):
     replicated_jobs: tuple[ReplicatedJob, ...] | None = None
     suspend: bool = False
     managed_by: str = ""
+    failure_policy: JobSetFailurePolicy | None = None
 
 
 class JobSetStatus(ApiStruct, frozen=True):

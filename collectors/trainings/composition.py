@@ -19,6 +19,7 @@ from collectors.trainings.other_tools import tool_of
 from collectors.trainings.queueing import in_its_queue
 from collectors.trainings.ranks import failures_of, pods_by_index, rank_of
 from collectors.trainings.reading_kind import Owned, ReadingKind, RolePods, TrainingPart
+from collectors.trainings.retries import together
 from collectors.trainings.training import (
     OWNER_KEYS,
     ROLE_KEYS,
@@ -169,6 +170,7 @@ def _training(
         reason=reason,
         ranks=tuple(ranks),
         wanted=sum(role.replicas for role in roles),
+        retries=together(part.retries for part in parts if not part.is_server),
         gpus_wanted=sum(role.replicas * role.gpus for role in roles),
         failures=tuple(sorted(failures, key=lambda rank: rank.finished or _LAST)),
         workloads=tuple(part.workload for part in parts),

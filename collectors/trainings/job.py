@@ -18,6 +18,7 @@ from collectors.trainings.reading_kind import (
     parallel_tasks,
     true_condition,
 )
+from collectors.trainings.retries import job_retries
 from collectors.trainings.training import ROLE_KEYS, TrainingState, annotation_of
 
 _OWNERS_THAT_STAY_JOBS = ("CronJob",)  # a Job with any other owner belongs to that kind of training
@@ -47,6 +48,7 @@ def _part(job: Job, pods: Owned, claims: GpuClaims) -> TrainingPart:
         ended=ended,
         reason=reason,
         is_suspended=job.spec.suspend,
+        retries=job_retries(job),
         priority=job.spec.template.spec.priority_class_name,
         started=job.status.start_time,
         finished=_finished(job),

@@ -21,6 +21,7 @@ from collectors.trainings.replicated_jobs import (
     priority_among,
     replicated_roles,
 )
+from collectors.trainings.retries import jobset_retries
 from collectors.trainings.training import TrainingState
 
 
@@ -48,6 +49,7 @@ def _part(jobset: JobSet, owned: Owned, claims: GpuClaims) -> TrainingPart:
         reason=reason,
         is_suspended=jobset.spec.suspend,
         restarts=jobset.status.restarts,
+        retries=jobset_retries(jobset, jobs),
         priority=priority_among(roles),
         owned=tuple(workload_of(job) for job in jobs),
         started=min((at for job in jobs if (at := job.status.start_time)), default=None),

@@ -12,6 +12,7 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import NAMESPACES, ResourceKind
 from collectors.cluster.objects import Pod
 from collectors.cluster.workloads import JobSpec
+from collectors.trainings.retries import Retries
 from collectors.trainings.training import TrainingState
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -40,6 +41,7 @@ class TrainingPart:
     is_suspended: bool = False
     is_server: bool = False  # it runs until it is stopped, so the training may be over without its end
     restarts: int = 0
+    retries: Retries | None = None  # None: not known
     priority: str = ""
     queue: str = ""  # that it is in
     waits: str = ""  # why its queue holds it back

@@ -69,7 +69,7 @@ def refusals_of(message: str) -> tuple[int, tuple[Refusal, ...]]:
 
 
 def explain_unschedulable(message: str) -> str:
-    """Return a text like `of 18 nodes 15 lack nvidia.com/gpu, 3 are cordoned`; other messages as they are."""
+    """Return a text like `of 18 nodes, 2 are cordoned, 15 have too little cpu free`; other messages as they are."""
     found = _WHOLE.fullmatch(message.strip())
     if found is None:
         return message
@@ -112,7 +112,12 @@ def _reason(words: str) -> str:
     count, what = int(found["count"]), found["what"].removeprefix("node(s) ")
     if what.startswith("Insufficient "):
         lacking = what.removeprefix("Insufficient ")
-        return counted("{count} lacks {resource}", "{count} lack {resource}", count=count, resource=lacking)
+        return counted(
+            "{count} has too little {resource} free",
+            "{count} have too little {resource} free",
+            count=count,
+            resource=lacking,
+        )
     if what == "Too many pods":
         return counted("{count} is full of pods", "{count} are full of pods", count=count)
     if taint := _TAINT.fullmatch(what):

@@ -8,6 +8,7 @@ from itertools import chain
 
 from collectors.cluster.base import ObjectMeta
 from collectors.facts.one_line import NAME, one_line
+from collectors.trainings.retries import Retries
 
 # Keys of annotations and labels. The first key that is present is used, annotations before labels.
 TRAINING_KEYS = ("yardmaster.io/training", "training")
@@ -87,6 +88,7 @@ class Training:
     workloads: tuple[str, ...] = ()  # the keys of its parts
     owned: tuple[str, ...] = ()  # and of the workloads that those own
     restarts: int = 0  # of all its ranks together; those of one rank are the rank's
+    retries: Retries | None = None  # that it has left when it loses a rank; None: not known
     has_namespace: bool = False  # the namespace is dedicated to it
     priority: str = ""
     queue: str = ""

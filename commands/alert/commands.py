@@ -42,6 +42,7 @@ from commands.core.parent_members import all_in_one, members_of, open_parents, p
 
 SHOWN = 25
 EXPLAINED = 3  # alerts of one answer
+NAMED = 8  # of the others
 _LACKS = re.compile(r"\b(unless|absent|absent_over_time)\b")
 
 
@@ -140,11 +141,18 @@ async def reason(action: AlertName, context: CommandContext) -> Answer:
     blocks: list[Block] = []
     for alert in found[:EXPLAINED]:
         blocks.extend(_explained(alert, notified[alert.id], context))
-    if len(found) > EXPLAINED:
+    if rest := found[EXPLAINED:]:
         blocks.append(
             Context(
                 text=text(
-                    sentence("… {number} more; `alert list` shows them all", number=len(found) - EXPLAINED)
+                    sentence(
+                        "And {alerts}. `alert why KEY` explains one of them.",
+                        alerts=listed(
+                            (sentence("{alert} (`{key}`)", alert=one.name, key=str(one.key)) for one in rest),
+                            "and",
+                            most=NAMED,
+                        ),
+                    )
                 )
             )
         )

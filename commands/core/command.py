@@ -107,6 +107,7 @@ class PlanDraft:
     held_by: tuple[HeldBy, ...] = ()  # these gates
     replaces: str = ""  # the plan in whose place it is, which ends when this one is confirmed
     is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
+    relieves: tuple[str, ...] = ()  # patterns of alert names, besides those of its command
 
     @property
     def steps(self) -> tuple[Step, ...]:

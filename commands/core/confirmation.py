@@ -71,7 +71,7 @@ def proposed(
         held_by=draft.held_by,
         replaces=draft.replaces,
         is_fixed=draft.is_fixed,
-        relieves=command.relieves,
+        relieves=(*command.relieves, *draft.relieves),
     )
 
 

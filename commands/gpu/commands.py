@@ -57,7 +57,7 @@ COMMANDS = (
     Command(
         noun="gpu",
         verb="free",
-        summary="Request idle GPUs back from their owners; without an answer their trainings are suspended.",
+        summary="Free idle GPUs: the owner's own at once; other owners are asked, and without an answer suspended.",
         action=FreeGpus,
         parameters=(
             click.Argument(["trainings"], type=TRAINING, nargs=-1, required=False),
@@ -71,6 +71,7 @@ COMMANDS = (
             ),
         ),
         plan=free,
+        rights=RightsOfKinds(suspend_rights),
         example="gpu free detr --grace 1h",
     ),
     Command(

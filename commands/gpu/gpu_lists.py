@@ -130,18 +130,22 @@ async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
 
 
 def _button(idle_ones: list[TrainingGpus], context: CommandContext, after: timedelta) -> Buttons | None:
-    free_ones = [
-        one.training.typed
+    found = [
+        one.training
         for one in idle_ones
         if one.training is not None
         and one.activity is Activity.IDLE
         and context.refusal("gpu free", one.training.namespace) is None
     ]
-    if not free_ones:
+    if not found:
         return None
+    free_ones = [training.typed for training in found]
+    owners = [context.defaults.owners.get(training.owner, "") for training in found]
     line = f"gpu free {' '.join(free_ones[:20])} --after {format_duration(after)}"
     label = (
-        "Ask the owner"
+        "Free them"
+        if all(map(context.actor.is_one, owners))
+        else "Ask the owner"
         if len(free_ones) == 1
         else sentence("Ask {number} owners", number=len(free_ones[:20]))
     )

@@ -12,12 +12,12 @@ from commands.core.context import CommandContext
 from commands.execution.disruption import Disruption
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import GATED, Plan, in_order
-from commands.execution.record_steps import forget
 from commands.execution.steps import Record
 from commands.gpu.freeing_plan import freeing_plan
+from commands.gpu.owner_release import UNDONE, answer_steps, answered
 from commands.gpu.reclaim import LONGEST_WAIT
 from commands.gpu.reclaim_card import reclaim_card
-from commands.gpu.reclaim_requests import freed_step, is_owner, request_step, settlement_id, settlement_of
+from commands.gpu.reclaim_requests import is_owner, request_step, settlement_id, settlement_of
 from commands.gpu.unanswered import running_plans, training_of
 from commands.models import OPEN_REQUEST, DueCommand, ReclaimRequest, ReclaimState
 from commands.training.workload_steps import suspend_steps
@@ -51,7 +51,7 @@ async def keep(action: AnswerReclaim, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
         reclaim = await _open(unit, action.request)
         _check_answerer(reclaim, context, harmless=True)
-        kept = replace(_answered(reclaim, context), state=ReclaimState.KEPT, keep_reason=action.reason)
+        kept = replace(answered(reclaim, context), state=ReclaimState.KEPT, keep_reason=action.reason)
         await unit.rows(ReclaimRequest).put(kept)
         await unit.rows(DueCommand).delete(settlement_id(kept))
     return Answer(message=reclaim_card(kept, context.now))
@@ -67,7 +67,7 @@ async def snooze(action: AnswerReclaim, context: CommandContext) -> Answer:
         reclaim = await _open(unit, action.request)
         _check_answerer(reclaim, context, harmless=True)
         snoozed = replace(
-            _answered(reclaim, context),
+            answered(reclaim, context),
             state=ReclaimState.SNOOZED,
             keep_reason=action.reason,
             grace_until=context.now + action.lasting,
@@ -98,7 +98,7 @@ async def agree(action: AnswerReclaim, context: CommandContext) -> Answer:
                 plan=request.for_plan,
             )
         state = ReclaimState.AFTER_CHECKPOINT if action.after_checkpoint else ReclaimState.AGREED
-        agreed = replace(_answered(request, context), state=state)
+        agreed = replace(answered(request, context), state=state)
         await unit.rows(ReclaimRequest).put(agreed)
     return Answer(message=reclaim_card(agreed, context.now))
 
@@ -123,23 +123,7 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
         return PlanDraft(
             title="", nothing_to_do=sentence("{training} no longer holds GPUs.", training=reclaim.shown)
         )
-    freed = replace(_answered(reclaim, context), state=ReclaimState.FREED)
-    records = (
-        freed_step(
-            freed,
-            steps,
-            before=reclaim,
-        ),
-        *(
-            (
-                forget(
-                    "agenda", due, text=sentence("the request needs no answer any more"), goes_with=reclaim.id
-                ),
-            )
-            if due
-            else ()
-        ),
-    )
+    records = answer_steps(reclaim, due, steps, context)
     return PlanDraft(
         title=counted(
             "Free {count:g} GPU of {training}",
@@ -151,7 +135,7 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
         disrupts=(
             Disruption(name=reclaim.training, shown=reclaim.shown, owner=reclaim.owner, gpus=reclaim.gpus),
         ),
-        notes=(sentence("Its work since the last checkpoint is lost; undoing this plan restarts it."),),
+        notes=(UNDONE,),
     )
 
 
@@ -163,7 +147,7 @@ def keep_again(
     It is not a new question: the request does not open again.
     """
     reason = sentence("plan {plan}, which freed them, was undone", plan=plan)
-    kept = replace(_answered(freed, context), state=ReclaimState.KEPT, keep_reason=reason)
+    kept = replace(answered(freed, context), state=ReclaimState.KEPT, keep_reason=reason)
     who = context.actor.name
     said = sentence("record that {who} needs the GPUs", who=who)
     return request_step(kept, text=said, before=freed, about=about)
@@ -221,7 +205,3 @@ def _check_answerer(reclaim: ReclaimRequest, context: CommandContext, *, harmles
             request=reclaim.id,
         )
     )
-
-
-def _answered(reclaim: ReclaimRequest, context: CommandContext) -> ReclaimRequest:
-    return replace(reclaim, answered_by=context.actor.person, answered_at=context.now)

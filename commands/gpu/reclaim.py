@@ -16,6 +16,7 @@ from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
 from commands.execution.steps import Record, Step
 from commands.gpu.idle_trainings import TrainingGpus, by_training, evidence, ways_to_free
+from commands.gpu.owner_release import UNDONE, answer_steps
 from commands.gpu.reclaim_requests import (
     AUTOMATION,
     KEEP_FOR,
@@ -23,10 +24,11 @@ from commands.gpu.reclaim_requests import (
     SETTLE,
     request_id,
     request_step,
+    settlement_id,
     settlement_step,
 )
 from commands.gpu.reclaimable import idle_ones, permitted
-from commands.models import OPEN_REQUEST, Launch, ReclaimRequest, ReclaimState
+from commands.models import OPEN_REQUEST, DueCommand, Launch, ReclaimRequest, ReclaimState
 from commands.training.workload_steps import suspend_steps, suspension_refusal
 
 MAX_WINDOW = timedelta(hours=24)
@@ -43,7 +45,10 @@ class FreeGpus:
 
 
 async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
-    """Plan requests for trainings whose GPUs are all idle. Without an answer they are suspended after the grace."""
+    """Plan to free trainings whose GPUs are all idle: the actor's own at once, and by requests to the other owners.
+
+    Without an answer those are suspended after the grace.
+    """
     grace = action.grace if action.grace is not None else context.defaults.reclaim_grace
     if action.grace is not None and not SHORTEST <= grace <= LONGEST_WAIT:  # the settings may exceed this
         raise UnusableError(
@@ -62,12 +67,22 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
     steps: list[Step] = []
     notes: list[str] = []
     reclaims: list[ReclaimRequest] = []
+    own: list[Disruption] = []
     selected, skipped = permitted(idle_ones(action.trainings, found, context), context)
     is_denied = bool(skipped)
     more = 0
     for one in selected:
         assert one.training is not None
         earlier = await _reclaims_of(one.training, context)
+        inventory = context.cluster.inventory()
+        if context.actor.is_one(owner_id := await _owner_id(one.training, context)):
+            if refusal := suspension_refusal(one.training, inventory):
+                skipped.append(headline_of(refusal))
+                continue
+            steps += await _own_steps(one.training, earlier, context)
+            notes.append(_own_note(one, look))
+            own.append(_disruption(one))
+            continue
         reason = _refusal(earlier, context.now, is_named=bool(action.trainings))
         if reason:
             skipped.append(listed((one.training.shown, reason), ":"))
@@ -75,13 +90,12 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
         if len(reclaims) == MAX_REQUESTS:
             more += 1
             continue
-        inventory = context.cluster.inventory()
         if refusal := suspension_refusal(one.training, inventory):
             skipped.append(headline_of(refusal))
             continue
         suspension = suspend_steps(one.training, inventory)
         steps += [_dropped(old) for old in earlier if old.state in OPEN_REQUEST]
-        made = await _reclaim(one, look, context, grace=grace, earlier=len(earlier))
+        made = _reclaim(one, look, context, grace=grace, earlier=len(earlier), owner_id=owner_id)
         is_automatic = context.may_automate(AUTOMATION, SETTLE, one.training.namespace)
         reclaim = replace(made, is_automatic=is_automatic)
         reclaims.append(reclaim)
@@ -106,21 +120,59 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
         if is_denied:
             raise DeniedError(nothing)
         return PlanDraft(title="", nothing_to_do=nothing)
-    gpus = sum(reclaim.gpus for reclaim in reclaims)
-    title = counted(
-        "Request {gpus} of {count} training",
-        "Request {gpus} of {count} trainings",
-        gpus=counted("{count:g} idle GPU", "{count:g} idle GPUs", count=gpus),
-        count=len(reclaims),
-    )
     return PlanDraft(
-        title=title,
+        title=_title(own, reclaims),
         stages=in_order(*steps),
+        disrupts=tuple(own),
         may_end=tuple(
             Disruption(name=one.training, shown=one.shown, owner=one.owner, gpus=one.gpus) for one in reclaims
         ),
         notes=(*notes, *skipped),
+        relieves=("GPUIdle",) if own else (),  # a request frees nothing yet
     )
+
+
+def _title(own: Sequence[Disruption], reclaims: Sequence[ReclaimRequest]) -> str:
+    freed, asked = sum(one.gpus for one in own), sum(one.gpus for one in reclaims)
+    mine = counted(
+        "Free {count:g} idle GPU of {training}",
+        "Free {count:g} idle GPUs of {training}",
+        count=freed,
+        training=listed([one.shown for one in own], "and", most=3),
+    )
+    theirs = counted(
+        "Request {gpus} of {count} training",
+        "Request {gpus} of {count} trainings",
+        gpus=counted("{count:g} idle GPU", "{count:g} idle GPUs", count=asked),
+        count=len(reclaims),
+    )
+    return listed([title for title, found in ((mine, own), (theirs, reclaims)) if found], ";")
+
+
+async def _own_steps(
+    training: Training, earlier: Sequence[ReclaimRequest], context: CommandContext
+) -> tuple[Step, ...]:
+    """Return the steps that suspend a training of the actor. They answer an open request of somebody else, too."""
+    steps: list[Step] = [*suspend_steps(training, context.cluster.inventory())]
+    for reclaim in earlier:
+        if reclaim.state in OPEN_REQUEST:
+            async with context.store.read() as snapshot:
+                due = await snapshot.rows(DueCommand).get(settlement_id(reclaim))
+            steps += answer_steps(reclaim, due, tuple(steps), context)
+    return tuple(steps)
+
+
+def _own_note(one: TrainingGpus, look: IdleSearch) -> str:
+    yours = sentence(
+        "{training} is yours ({evidence}): it is suspended at once, and nobody is asked.",
+        training=one.name,
+        evidence=evidence(one, look),
+    )
+    return listed((yours, UNDONE), ".")
+
+
+def _disruption(one: TrainingGpus) -> Disruption:
+    return Disruption(name=one.id, shown=one.name, owner=one.owner, gpus=one.count)
 
 
 async def find_idle_now(context: CommandContext, after: timedelta) -> IdleSearch:
@@ -186,13 +238,23 @@ async def _reclaims_of(training: Training, context: CommandContext) -> list[Recl
         )
 
 
-async def _reclaim(
-    of: TrainingGpus, look: IdleSearch, context: CommandContext, *, grace: timedelta, earlier: int
+async def _owner_id(training: Training, context: CommandContext) -> str:
+    """Return who owns it in the chat; empty if nobody is known."""
+    async with context.store.read() as snapshot:
+        launch = await snapshot.rows(Launch).get(f"{context.cluster.name}/{training.id}")
+    return context.defaults.owners.get(training.owner) or (launch.by if launch else "")
+
+
+def _reclaim(
+    of: TrainingGpus,
+    look: IdleSearch,
+    context: CommandContext,
+    *,
+    grace: timedelta,
+    earlier: int,
+    owner_id: str,
 ) -> ReclaimRequest:
     assert of.training is not None
-    async with context.store.read() as snapshot:
-        launch = await snapshot.rows(Launch).get(f"{context.cluster.name}/{of.training.id}")
-    owner_id = context.defaults.owners.get(of.training.owner) or (launch.by if launch else "")
     return ReclaimRequest(
         id=request_id(context.cluster.name, of.training.id, earlier),
         cluster=context.cluster.name,

@@ -20,6 +20,7 @@ from collectors.facts.sentences import sentence
 from commands.core.cordoned_nodes import uncordon_button
 from commands.core.incident_plans import plans_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
+from commands.incident.culprit_search import in_trouble
 from commands.incident.seen_cluster import SeenCluster, cluster_now
 from commands.models import OPEN_REQUEST, CordonLease, ReclaimRequest
 
@@ -57,6 +58,7 @@ async def incident_context(
         still_open=() if incident.is_open else left,
         asked=await _asked(incident, snapshot) if incident.is_open else (),
         returned=await _returned(incident, snapshot),
+        culprits=in_trouble(incident, rules, cluster),
     )
 
 

@@ -23,6 +23,7 @@ from commands.execution.steps import Evict, Patch, Record
 from commands.gates.price import least_first
 from commands.node.cordon_steps import cordon_steps
 from commands.node.drain_pods import NAMED_IN_NOTES, disruptions_of, pod_name, pod_notes, users_of, why_stays
+from commands.training.fate import fate_of
 from commands.training.stop import lost_work
 
 AT_ONCE = (
@@ -105,18 +106,18 @@ def _eviction(pod: Mapping[str, Any]) -> Evict:
 
 
 async def _training_notes(disrupts: Sequence[Disruption], context: CommandContext) -> list[str]:
-    """Return what each training on the nodes loses. One that loses a rank usually restarts or stops as a whole."""
-    hit = {one.name for one in disrupts}
-    trainings = [training for training in context.cluster.trainings() if training.id in hit]
+    """Return what each training on the nodes loses, and whether it goes on."""
+    lost = {one.name: one.pods or 0 for one in disrupts}
+    trainings = [training for training in context.cluster.trainings() if training.id in lost]
     notes: list[str] = [
-        listed((training.shown, await lost_work(training, context)), ":")
+        sentence(
+            "{training}: {fate} {lost}",
+            training=training.shown,
+            fate=fate_of(training, lost[training.id]),
+            lost=await lost_work(training, context),
+        )
         for training in trainings[:NAMED_IN_NOTES]
     ]
-    if trainings:
-        said = sentence(
-            "A training that loses a rank is started again as a whole, or fails: see its retries."
-        )
-        notes.insert(0, said)
     if (more := len(trainings) - NAMED_IN_NOTES) > 0:
         notes.append(counted("… and {count} more training.", "… and {count} more trainings.", count=more))
     return notes

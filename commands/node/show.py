@@ -1,16 +1,16 @@
 """The answer of `node show`: state, GPUs, conditions, lease, what runs there, and its incidents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from alerts.cards.message import Block, Button, Buttons, Context, Fields, Message, Table
 from alerts.cards.text import Text, bold, code, moment, text
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node, Pod
-from collectors.facts.queries import PromQLQuery
-from collectors.facts.results import Seen, SourceError
-from collectors.facts.sentences import Sentence, counted, listed, sentence, word
+from collectors.facts.results import SourceError
+from collectors.facts.sentences import counted, listed, sentence, word
 from collectors.facts.subjects import Subject
 from collectors.facts.topology import TrainingFacts
 from commands.acceptance.acceptance import Acceptance, newest_of_nodes
@@ -21,15 +21,12 @@ from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import BY, UNTIL, against_uncordoning, annotations_of, cordon_reason
 from commands.core.lookups import node_named, read_node
 from commands.core.named_incident import open_incidents
+from commands.core.pod_usage import ENDED, POD_CPUS, POD_MEMORY, measured_use, size, trouble
 from commands.node.cordon_commands import lease_of
 from commands.node.node_list import gpus_of, state_of
 
 PODS_SHOWN = 8
 TREND = 6  # acceptances of which figures are compared
-_ENDED = ("Succeeded", "Failed")
-_MEMORY = "sum by (namespace, pod) (container_memory_working_set_bytes{PODS})"
-_CPUS = "sum by (namespace, pod) (rate(container_cpu_usage_seconds_total{PODS}[2m]))"
-_SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,12 +112,13 @@ def _workloads(node: str, context: CommandContext) -> list[tuple[str, Text]]:
 
 
 async def _pods(node: str, inventory: Inventory, context: CommandContext) -> list[Block]:
-    pods = [pod for pod in inventory.pods_on(node) if pod.status.phase not in _ENDED]
+    pods = [pod for pod in inventory.pods_on(node) if pod.status.phase not in ENDED]
     if not pods:
         return []
-    memory, reason = await _measured(_MEMORY, pods, context)
-    cpus, _ = await _measured(_CPUS, pods, context)
-    shown = sorted(pods, key=lambda pod: (not _trouble(pod), -memory.get(pod.key, 0.0), pod.key))
+    query = partial(context.cluster.query, at=context.now)
+    memory, reason = await measured_use(POD_MEMORY, pods, query)
+    cpus, _ = await measured_use(POD_CPUS, pods, query)
+    shown = sorted(pods, key=lambda pod: (not trouble(pod), -memory.get(pod.key, 0.0), pod.key))
     rows = tuple(_row(pod, memory, cpus) for pod in shown[:PODS_SHOWN])
     more = max(0, len(shown) - PODS_SHOWN)
     blocks: list[Block] = [Table(heading=("pod", "memory", "CPUs", "state"), rows=rows, more=more)]
@@ -129,44 +127,10 @@ async def _pods(node: str, inventory: Inventory, context: CommandContext) -> lis
     return blocks
 
 
-async def _measured(
-    template: str, pods: Sequence[Pod], context: CommandContext
-) -> tuple[Mapping[str, float], str]:
-    """Return what each of the pods uses, by its key, or why nobody knows.
-
-    Exporters name nodes in many ways, and pods in one.
-    """
-    names = "|".join(sorted({pod.metadata.name.replace(".", "[.]") for pod in pods}))
-    query = PromQLQuery(expr=template.replace("PODS", f'container!="",namespace!="",pod=~"{names}"'))
-    seen = await context.cluster.query(query, at=context.now)
-    if not isinstance(seen, Seen):
-        return {}, seen.reason
-    labels = ((one.labels, one.value) for one in seen.samples)
-    return {f"{of.get('namespace', '')}/{of.get('pod', '')}": value for of, value in labels}, ""
-
-
 def _row(pod: Pod, memory: Mapping[str, float], cpus: Mapping[str, float]) -> tuple[str, ...]:
-    used = _size(memory[pod.key]) if pod.key in memory else ""
+    used = size(memory[pod.key]) if pod.key in memory else ""
     busy = f"{cpus[pod.key]:.1f}" if pod.key in cpus else ""
-    return (pod.key, used, busy, _trouble(pod) or word(pod.status.phase or "?"))
-
-
-def _size(used: float) -> str:
-    size, name = next((one for one in _SIZES if used >= one[0]), _SIZES[-1])
-    return f"{used / size:.1f} {name}" if used < 10 * size else f"{used / size:.0f} {name}"
-
-
-def _trouble(pod: Pod) -> str:
-    """Return why a container of the pod waits, and how often it was started again; empty for one that runs."""
-    for one in pod.status.container_statuses or ():
-        if one.state.waiting is not None and one.state.waiting.reason:
-            restarts: Sentence = counted("{count} restart", "{count} restarts", count=one.restart_count)
-            return (
-                listed((one.state.waiting.reason, restarts))
-                if one.restart_count
-                else one.state.waiting.reason
-            )
-    return ""
+    return (pod.key, used, busy, trouble(pod) or word(pod.status.phase or "?"))
 
 
 def _lease_rows(node: Node) -> list[tuple[str, Text]]:

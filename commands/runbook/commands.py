@@ -44,7 +44,7 @@ async def show(action: ShowRunbook, context: CommandContext) -> Answer:
 
 
 def _all() -> Answer:
-    names = Paragraph(text=joined("\n", (code(name) for name in runbook_names())))
+    names = Paragraph(text=joined(" · ", (code(name) for name in runbook_names())))
     hint = Context(text=text(sentence("Print one with `runbook NAME`; a card's menu opens its own.")))
     return Answer(message=Message(title=text(bold("Runbooks")), blocks=(names, hint)))
 

@@ -6,7 +6,7 @@ from collections import Counter
 from alerts.cards.message import Block, Button, Buttons, Paragraph
 from alerts.cards.text import joined, markup, text
 from collectors.facts.one_line import some_of
-from collectors.facts.sentences import sentence
+from collectors.facts.sentences import counted, sentence
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import against_uncordoning, describe_cordon
@@ -64,10 +64,22 @@ async def fit_notes(spec: TrainingSpec, context: CommandContext, *, may_wait: bo
 
 def _helps(found: Suggestions) -> list[str]:
     lines: list[str] = (
-        [sentence("`--gpus {gpus}` would fit", gpus=found.gpus)] if found.gpus is not None else []
+        [
+            counted(
+                "with {count} GPU for each worker it would fit",
+                "with {count} GPUs for each worker it would fit",
+                count=found.gpus,
+            )
+        ]
+        if found.gpus is not None
+        else []
     )
     lines += (
-        [sentence("`--workers {workers}` would fit", workers=found.workers)]
+        [
+            counted(
+                "with {count} worker it would fit", "with {count} workers it would fit", count=found.workers
+            )
+        ]
         if found.workers is not None
         else []
     )
@@ -91,6 +103,10 @@ def _buttons(found: Suggestions, context: CommandContext) -> tuple[Button, ...]:
         buttons.append(Button(label="Idle GPUs", line="gpu idle"))
     if context.uploads or not context.line or len(context.line) > LONGEST_LINE:
         return tuple(buttons)  # a button has no room for the script
+    if found.gpus is not None:
+        changed = with_option(context.line, "--gpus", str(found.gpus))
+        label = counted("Launch with {count} GPU each", "Launch with {count} GPUs each", count=found.gpus)
+        buttons.append(Button(label=label, line=changed))
     if found.workers is not None:
         changed = with_option(context.line, "--workers", str(found.workers))
         buttons.append(Button(label=sentence("Launch with {workers}", workers=found.workers), line=changed))

@@ -11,7 +11,7 @@ from demo.scenario import Scenario
 from tests.support import demo_stage
 from tests.support.demo_stage import ScenarioPlayer
 
-IDLE = {"idle": {"training": "speech-tts"}}
+IDLE = {"idle": {"training": "speech-tts", "also": "reco-embed"}}
 
 
 @pytest.fixture

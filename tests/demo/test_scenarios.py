@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from hypothesis import settings
 
 from demo.environment import Environment, EnvironmentOptions
 from demo.scenario import load_scenarios
 from tests.support.demo_stage import ScenarioPlayer, demo_stage
+from tests.support.examples import SOAK
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -23,6 +25,9 @@ async def player(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scen
     await player.close()
 
 
+CYCLES = 3
+
+
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", load_scenarios())
 async def test_a_scenario_runs_as_described(player: ScenarioPlayer, name: str) -> None:
@@ -30,3 +35,19 @@ async def test_a_scenario_runs_as_described(player: ScenarioPlayer, name: str) -
 
     assert result.failures == []
     assert result.posted is not None
+
+
+@pytest.mark.soak
+@pytest.mark.asyncio(loop_scope="module")
+async def test_every_version_of_every_card_of_three_cycles_is_true(player: ScenarioPlayer) -> None:
+    """A card meets what an earlier cycle left behind: cordons, silences, incidents of the same object."""
+    if settings.get_current_profile_name() != SOAK:
+        pytest.skip("it takes half an hour: `make soak`")
+    names = [name for name, one in load_scenarios().items() if not one.initial_faults]
+    found = [
+        f"cycle {cycle + 1}, {name}: {failure}"
+        for cycle in range(CYCLES)
+        for name in names
+        for failure in (await player.play(name)).failures
+    ]
+    assert found == []

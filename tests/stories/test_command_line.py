@@ -261,5 +261,7 @@ async def test_do_reports_an_unreachable_server(tmp_path: Path) -> None:
         "do", "--address", "http://127.0.0.1:9", "--token-file", str(file), "node", "list"
     )
     assert code == 1
-    assert "cannot reach http://127.0.0.1:9" in output
+    assert (
+        "cannot reach http://127.0.0.1:9: it refuses the connection. Is Yardmaster running there?" in output
+    )
     assert "Traceback" not in output

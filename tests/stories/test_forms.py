@@ -63,6 +63,15 @@ async def test_the_shortcut_asks_which_command_and_opens_its_form(tmp_path: Path
         assert "Node gpu-b01" in stage.slack.messages("@dana")[-1].said
 
 
+async def test_a_shortcut_that_came_too_late_is_answered(tmp_path: Path) -> None:
+    async with light(tmp_path) as stage:
+        stage.slack.fail("views.open", "expired_trigger_id")
+        await stage.slack.uses_shortcut("dana", "Run a command")
+        await stage.slack.until(lambda: stage.slack.messages("@dana"), 60)
+        assert "The form could not be opened" in stage.slack.messages("@dana")[-1].said
+        assert not stage.slack.views("dana")
+
+
 async def test_a_form_opens_only_for_people_who_may_run_it_and_suggests_to_teams_only(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
         answer = await stage.asks("ana", "cordon")

@@ -8,6 +8,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 
 from bot.delivery.notifier_protocol import Gone, Permanent, Recoverable, Refuses, SendError, UnknownOutcome
 from collectors.facts.sentences import sentence
+from collectors.transport_words import why_no_answer
 
 
 class ErrorMeaning(Enum):
@@ -111,7 +112,7 @@ def send_error(error: BaseException, method: str) -> SendError:
         return Recoverable(sentence("{method}: Slack cannot be reached", method=method))
     if isinstance(error, TimeoutError | aiohttp.ClientError | SlackClientError | OSError):
         return UnknownOutcome(
-            sentence("{method}: no answer ({error})", method=method, error=type(error).__name__)
+            sentence("{method}: no answer: {reason}", method=method, reason=why_no_answer(error))
         )
     return UnknownOutcome(f"{method}: {type(error).__name__}")
 

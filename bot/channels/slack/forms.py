@@ -23,6 +23,7 @@ from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import SendError
 from bot.language.message_catalogue import ENGLISH, Catalogue
 from collectors.facts.results import SourceError
+from collectors.facts.sentences import sentence
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import AnyCommand, FormRequest
 from commands.core.form import line_words, mistakes
@@ -30,6 +31,9 @@ from commands.core.guidance import line_from_words
 from commands.core.parameter_types import NameKind
 
 ANSWER_WITHIN = 2.0  # seconds; Slack waits three
+_LATE = sentence(
+    "The form could not be opened: Slack gives three seconds, and they were over. Use the shortcut again."
+)
 _NOT_OFFERED = ("help", "ask", "home")  # they take a line of their own, or nothing
 
 Ack = Callable[..., Awaitable[Any]]
@@ -76,7 +80,8 @@ class SlackForms:
         except (TimeoutError, SourceError) as error:
             log.warning("shortcut not answered", reason=str(error))
             return
-        await self._open(body["trigger_id"], chooser_view(self._offered, self._catalogue))
+        if not await self._open(body["trigger_id"], chooser_view(self._offered, self._catalogue)):
+            await self._tell(body["user"]["id"], _LATE)
 
     async def chosen(self, ack: Ack, body: dict[str, Any]) -> None:
         """Replace the question which command by that command's form."""
@@ -120,6 +125,16 @@ class SlackForms:
     @property
     def _offered(self) -> list[AnyCommand]:
         return [command for command in self._commands.values() if command.name not in _NOT_OFFERED]
+
+    async def _tell(self, user: str, words: str) -> None:
+        """Tell a person directly what came of the shortcut: it belongs to no channel."""
+        web = self._client.web
+        try:
+            opened = await self._client.call("conversations.open", web.conversations_open(users=user))
+            call = web.chat_postMessage(channel=str(opened["channel"]["id"]), text=self._catalogue.say(words))
+            await self._client.call("chat.postMessage", call)
+        except SendError as error:
+            log.warning("shortcut not answered", reason=str(error))
 
     async def _open(self, trigger: str, view: dict[str, Any]) -> bool:
         try:

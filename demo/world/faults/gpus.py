@@ -86,23 +86,26 @@ class Xid(BaseFault):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Idle(BaseFault):
-    """A training holds its GPUs without computing until the fault ends or the training is stopped."""
+    """Trainings hold their GPUs without computing until the fault ends or they are stopped. `also`: another one."""
 
     training: str
+    also: str = ""
 
     def begin(self, state: State) -> list[WorldEvent]:
-        training_of(state, self.training).asleep = True
+        for name in self._names:
+            training_of(state, name).asleep = True
         return []
 
     def end(self, state: State) -> list[WorldEvent]:
         for training in state.trainings.values():
-            if self.training in (
-                training.key.namespace,
-                training.key.name,
-                training.key.name.removesuffix("-worker"),
-            ):
+            key = training.key
+            if {key.namespace, key.name, key.name.removesuffix("-worker")} & self._names:
                 training.asleep = False
         return []
+
+    @property
+    def _names(self) -> set[str]:
+        return {self.training, self.also} - {""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -137,27 +137,6 @@ def test_alerts_of_other_rules_are_listed_up_to_a_limit() -> None:
     assert others.endswith("; and 4 more rules")
 
 
-@pytest.mark.parametrize(
-    ("mine", "theirs", "subject", "is_said"),
-    [
-        pytest.param(0.051, 0.051, "gpu-a01", False, id="one measurement, two thresholds"),
-        pytest.param(0.051, 0.07, "gpu-a01", True, id="two measurements"),
-        pytest.param(2, 2, "gpu-a01", True, id="two counts may be equal by chance"),
-        pytest.param(0.051, 0.051, "gpu-a02", True, id="of another node"),
-    ],
-)
-def test_a_milder_rule_over_the_same_measurement_does_not_repeat_the_headline(
-    mine: float, theirs: float, subject: str, is_said: bool
-) -> None:
-    lead = replace(an_alert("Failing", severity="critical", node="gpu-a01"), value=mine)
-    milder = replace(an_alert("Errors", node=subject), value=theirs)
-    one = add_alert(incident(), lead, GROUPING, NOON)
-    one = add_alert(one, milder, GROUPING, NOON)
-
-    (others,) = [line for line in lines(card_of(one)) if line.startswith("Also: ")]
-    assert (milder.annotations["summary"].rstrip(".") in others) == is_said
-
-
 def test_alerts_of_one_rule_are_counted_in_the_title() -> None:
     one = incident()
     for number in (4, 5):

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from alerts.loading.listing import query_summary
-from alerts.rules import ImpactScope, ResolveWhen, Timing
+from alerts.rules import Culprits, ImpactScope, ResolveWhen, Timing
 from collectors.facts.queries import CheckQuery, LogQuery, PromQLQuery, TimesUsual
 from tests.alerts.loading.conftest import LoadRule
 from tests.support.log_matches import message, query_string
@@ -53,6 +53,8 @@ annotations:
   headline: "{node}: {gpus}, {{ $value }}"
   resolved_headline: "{place} was bad."
   impact: holder
+  ladder: heat
+  culprits: memory
   worse_after: Other Another
   worse_summary: "{{ $labels.node }} is lost."
 """
@@ -62,6 +64,7 @@ annotations:
     (rule,) = loaded.groups[0].rules
     assert rule.template.impact is ImpactScope.HOLDER
     assert rule.template.worse_after == ("Other", "Another")
+    assert (rule.template.ladder, rule.template.culprits) == ("heat", Culprits.MEMORY)
     assert set(rule.template.annotations) == {"headline", "resolved_headline", "worse_summary"}
 
 

@@ -158,7 +158,7 @@ SAMPLES = {
     "CoreDNSErrorsCritical": {},
     "CoreDNSLatencyHigh": {},
     "CoreDNSLatencyCritical": {},
-    "CoreDNSReplicaSlow": {"namespace": "kube-system", "pod": "coredns-0", "instance": "10.0.0.2:9153"},
+    "CoreDNSReplicaSlow": {"namespace": "kube-system", "pod": "coredns-0", "instance": "10.0.0.2"},
     "AdmissionWebhookCallsFailing": {"name": "mutate.injector.example"},
     "CoreDNSNXDomainSurge": {},
     "CoreDNSProgrammingSlow": {"service_kind": "headless_with_selector"},

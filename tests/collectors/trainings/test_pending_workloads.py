@@ -42,7 +42,7 @@ def test_a_workload_waits_as_long_as_the_first_of_its_pods() -> None:
         ([waiting("llama-0", 5)], "1 pod without a node"),
         (
             [waiting("llama-0", 5, message=NO_ROOM), waiting("llama-1", 5)],
-            "2 pods without a node; Unschedulable: of 3 nodes, 2 lack nvidia.com/gpu, 1 is cordoned",
+            "2 pods without a node; Unschedulable: of 3 nodes, 2 have too little nvidia.com/gpu free, 1 is cordoned",
         ),
         (
             [waiting("llama-0", 5, message="Scheduling is blocked", reason="SchedulingGated")],

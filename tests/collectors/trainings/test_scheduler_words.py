@@ -12,7 +12,10 @@ WHOLE = (
     "unschedulable, 15 Insufficient nvidia.com/gpu. no new claims to deallocate, preemption: 0/18 nodes are available: "
     "3 Preemption is not helpful for scheduling, 15 No preemption victims found for incoming pod."
 )
-SHORT = "of 18 nodes, 1 is tainted node.kubernetes.io/unreachable, 2 are cordoned, 15 lack nvidia.com/gpu"
+SHORT = (
+    "of 18 nodes, 1 is tainted node.kubernetes.io/unreachable, 2 are cordoned, "
+    "15 have too little nvidia.com/gpu free"
+)
 
 
 @pytest.mark.parametrize(
@@ -21,7 +24,7 @@ SHORT = "of 18 nodes, 1 is tainted node.kubernetes.io/unreachable, 2 are cordone
         pytest.param(WHOLE, SHORT, id="the whole message"),
         pytest.param(
             "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.",
-            "of 1 node, 1 lacks nvidia.com/gpu",
+            "of 1 node, 1 has too little nvidia.com/gpu free",
             id="short",
         ),
         pytest.param(

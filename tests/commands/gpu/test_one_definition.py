@@ -1,14 +1,16 @@
 """The card and the command agree: what the rule GPUIdle fires for is what `gpu idle` lists, at every moment."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from collectors.check import CheckInput, SourceState
-from collectors.check_catalogue import CHECKS
+from collectors.check_catalogue import CHECKS, checks_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Pod
 from collectors.facts.labels import Labels
@@ -18,7 +20,9 @@ from collectors.gpu_activity import ENGINE, IDLE_AFTER, MEASURE, STEPS, UTIL, Ac
 from collectors.query_router import RulesInForce
 from commands.core.context import Defaults
 from commands.core.idle_detection import find_idle
+from tests.alerts.packs.shipped import shipped_rules
 from tests.support import objects
+from tests.support.alerting import a_renderer, a_sample, a_topology
 from tests.support.examples import share
 from tests.support.objects import NOW
 from tests.support.routing import QuietSource, a_router
@@ -33,24 +37,27 @@ class Measured(QuietSource):
     samples: tuple[Sample, ...]
     pods: tuple[Pod, ...]
     standing: dict[Labels, bool] = field(default_factory=dict)
+    after: timedelta = IDLE_AFTER
 
     def inventory(self) -> Inventory:
         return objects.inventory(*self.pods)
 
     async def query(self, query: PromQLQuery, *, at: datetime) -> QueryResult:
-        is_known = query == activity(IDLE_AFTER)
+        is_known = query == activity(self.after)
         return Seen(source=self.name, at=at, samples=self.samples if is_known else ())
 
-    async def of_rule(self) -> set[str]:
+    async def of_rule(self, after: timedelta = IDLE_AFTER) -> Mapping[str, float]:
+        """Return what the rule's check finds: for how long each pod was idle, in seconds."""
+
         def inputs(at: datetime, sources: tuple[SourceState, ...]) -> CheckInput:
             return CheckInput(at=at, inventory=self.inventory(), trainings=(), configs={}, sources=sources)
 
-        router = a_router(self, checks=CHECKS, check_input=inputs)
+        router = a_router(self, checks=checks_of(idle_after=after), check_input=inputs)
         rules = RulesInForce(standing=lambda _id: self.standing)
         answers = await router.query_all({"r": CheckQuery(name="gpus-idle")}, at=NOW, rules=rules)
         found = answers["r"]
         assert isinstance(found, Seen), found
-        return {sample.labels["pod"] for sample in found.samples}
+        return {sample.labels["pod"]: sample.value for sample in found.samples}
 
     async def of_command(self) -> dict[str, Activity]:
         cluster: Any = self
@@ -92,8 +99,37 @@ async def test_the_rule_fires_for_what_the_command_lists(cluster: Measured) -> N
     idle = {name for name, one in listed.items() if one is Activity.IDLE}
     unknown = {name for name, one in listed.items() if one is Activity.UNKNOWN}
     standing = {labels["pod"] for labels in cluster.standing}
-    assert fired == idle | (unknown & standing)
+    assert set(fired) == idle | (unknown & standing)
 
 
 def test_the_command_looks_back_as_far_as_the_rule() -> None:
     assert CHECKS["gpus-idle"].metrics == activity(Defaults().idle_after)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "said"),
+    [
+        pytest.param(1 / 3, "20s", id="seconds"),
+        pytest.param(30, "30 min", id="minutes"),
+        pytest.param(180, "3h", id="hours"),
+        pytest.param(90, "1h 30 min", id="hours and minutes"),
+    ],
+)
+async def test_the_card_says_for_how_long_by_the_setting(minutes: float, said: str) -> None:
+    after = timedelta(minutes=minutes)
+    start = f"{NOW - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
+    status = {"phase": "Running", "startTime": start}
+    spec = {"nodeName": "n1", "containers": [objects.gpus(1, "nvidia.com/gpu")]}
+    of = {"exported_namespace": "ml", "exported_pod": "w0", "UUID": "GPU-1"}
+    samples = [
+        Sample(labels=Labels({**of, MEASURE: f"{UTIL}/{what}"}), value=value)
+        for what, value in (("most", 0.0), ("seen", STEPS))
+    ]
+    cluster = Measured(samples=tuple(samples), pods=(objects.pod("w0", "ml", spec=spec, status=status),))
+    cluster.after = after
+    value = (await cluster.of_rule(after))["w0"]
+    annotations = a_renderer(a_topology()).annotations(
+        shipped_rules()["GPUIdle"], a_sample(value, texts=(), namespace="ml", pod="w0")
+    )
+    for text in ("summary", "headline", "resolved_headline"):
+        assert f"its GPUs for {said}." in annotations[text]

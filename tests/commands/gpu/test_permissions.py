@@ -51,8 +51,8 @@ async def test_a_team_cannot_request_gpus_in_namespaces_without_a_grant(
 
 
 async def test_trainings_without_a_grant_are_skipped_and_named(yard: Yard, kube: KubernetesLookalike) -> None:
-    await trained(yard, kube)
-    await trained(yard, kube, "vit", workers=1)
+    await trained(yard, kube, owner="mei")
+    await trained(yard, kube, "vit", owner="mei", workers=1)
     measured(yard, {}, names=("detr", "vit"))
     plan = await yard.do("gpu free", ANA)
     assert plan.state is PlanState.DONE, plan.error
@@ -70,7 +70,7 @@ async def test_confirming_needs_a_grant_in_the_namespace(yard: Yard, kube: Kuber
 
 
 async def test_the_request_button_needs_a_grant(yard: Yard, kube: KubernetesLookalike) -> None:
-    await trained(yard, kube)
+    await trained(yard, kube, owner="mei")
     measured(yard, {})
     assert "Ask the owner" in await yard.say("gpu idle", ANA)
     assert "Ask the owner" not in await yard.say("gpu idle", BO)

@@ -92,7 +92,17 @@ async def test_the_preview_says_what_is_evicted_what_stays_and_what_is_lost(
     assert plan.title == f"Drain {NODE}: evict 5 pods"
 
 
-async def test_a_training_on_the_node_is_named_with_its_owner_and_gpus(yard: Yard, kube: Kubelets) -> None:
+@pytest.mark.parametrize(
+    ("limit", "fate"),
+    [
+        pytest.param({}, "Its controller starts the evicted ranks again: 6 retries are left.", id="retries"),
+        pytest.param({"backoffLimit": 0}, "It fails for good: it has no retry left for that.", id="none"),
+        pytest.param({"backoffLimit": 0, "backoffLimitPerIndex": 1}, "is not known.", id="not known"),
+    ],
+)
+async def test_a_training_on_the_node_is_named_with_its_owner_its_gpus_and_what_becomes_of_it(
+    yard: Yard, kube: Kubelets, limit: dict[str, int], fate: str
+) -> None:
     labels = {"training": "detr", "owner": "ana"}
     await kube.call(
         "POST",
@@ -100,6 +110,7 @@ async def test_a_training_on_the_node_is_named_with_its_owner_and_gpus(yard: Yar
         {
             "metadata": {"name": "detr", "labels": labels},
             "spec": {
+                **limit,
                 "template": {
                     "metadata": {"labels": labels},
                     "spec": {
@@ -110,7 +121,7 @@ async def test_a_training_on_the_node_is_named_with_its_owner_and_gpus(yard: Yar
                             {"name": "main", "image": "i", "resources": {"limits": {"nvidia.com/gpu": "4"}}}
                         ],
                     },
-                }
+                },
             },
         },
     )
@@ -118,11 +129,10 @@ async def test_a_training_on_the_node_is_named_with_its_owner_and_gpus(yard: Yar
     await yard.seen(lambda: any(one.gpus for one in yard.cluster.trainings()))
     plan = await yard.plan(f"node drain {NODE}")
     assert plan.steps[0].description == f"cordon {NODE}: no new pods are scheduled there"
-    assert (
-        "A training that loses a rank is started again as a whole, or fails: see its retries." in plan.notes
-    )
+    (said,) = (note for note in plan.notes if note.startswith("work/detr: "))
+    assert fate in said
+    assert "The age of its last checkpoint is not known" in said
     assert [str(one) for one in plan.disrupts] == ["work/detr of ana: 1 of 1 rank, 4 GPUs"]
-    assert any("work/detr: The age of its last checkpoint is not known" in note for note in plan.notes)
 
 
 async def test_a_drain_cordons_evicts_and_leaves_the_rest(yard: Yard, kube: Kubelets) -> None:

@@ -101,7 +101,7 @@ async def test_a_launch_that_does_not_fit_is_refused_with_suggestions(yard: Yard
     assert reply.startswith(
         "big/big does not fit now: there is room for 2 of 3 workers (8 nvidia.com/gpu each)."
     )
-    assert "• --workers 2 would fit" in reply
+    assert "• with 2 workers it would fit" in reply
     launch = f"training launch big --image {IMAGE}"
     assert f"[Launch with 2] {launch} --gpus 8 --workers 2\n" in reply
     assert reply.endswith(f"[Queue it] {launch} --workers 3 --gpus 8 --wait")

@@ -7,7 +7,6 @@ import subprocess
 import urllib.request
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +93,6 @@ class RealParts:
                     kubeconfig=cluster.bot_kubeconfig,
                 ),
                 elasticsearch_url=self._logs,
-                idle_after=timedelta(
-                    seconds=20
-                ),  # the API server dates every pod now: none was idle for long
                 initial_faults=faults,
             )
             async with demo_stage(options) as environment:

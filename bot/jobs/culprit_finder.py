@@ -1,0 +1,97 @@
+"""The culprit finder: asks Prometheus which pods fill the memory of a node, while an incident is open about it.
+
+Nothing is stored, and nothing waits for it: a card without them is whole, and what is not known is left out.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from functools import partial
+
+from alerts.cards.culprits import Culprit, wanted_culprits
+from alerts.incidents.incident import Incident
+from alerts.rules import Culprits, Rule
+from alerts.store import Changed, Store
+from bot.live_cluster import LiveCluster
+from collectors.facts.clock import Clock
+from collectors.facts.results import SourceError
+from collectors.internal_errors import InternalErrors
+from commands.incident.culprit_search import with_most_memory
+
+EVERY = timedelta(minutes=1)
+PAUSE = timedelta(seconds=2)  # after a change: other rows of the same fault follow
+MOST = 20  # incidents asked about in one look, the newest first
+
+
+class CulpritFinder:
+    """What is known of open incidents. Pass `wake` to the store's `listen`; `on_change` gets a cluster's name."""
+
+    def __init__(
+        self,
+        store: Store,
+        clusters: Mapping[str, LiveCluster],
+        rules: Callable[[], Mapping[str, Rule]],
+        clock: Clock,
+        *,
+        on_change: Callable[[str], None],
+        errors: InternalErrors | None = None,
+    ) -> None:
+        self._store = store
+        self._clusters = clusters
+        self._rules = rules
+        self._clock = clock
+        self._on_change = on_change
+        self._errors = errors or InternalErrors()
+        self._known: dict[str, tuple[Culprit, ...]] = {}  # by incident
+        self._changed = asyncio.Event()
+
+    def of(self, incident: Incident) -> tuple[Culprit, ...]:
+        """Return what was found last of an open incident."""
+        return self._known.get(incident.id, ()) if incident.is_open else ()
+
+    def wake(self, changed: Changed) -> None:
+        """Listen to the store: an incident may have been opened."""
+        if "incidents" in changed:
+            self._changed.set()
+
+    async def run(self) -> None:
+        """Run until cancelled."""
+        while True:
+            self._changed.clear()
+            is_waiting = await self.look()
+            try:
+                async with asyncio.timeout(EVERY.total_seconds() if is_waiting else None):
+                    await self._changed.wait()
+                    await asyncio.sleep(PAUSE.total_seconds())
+            except TimeoutError:
+                continue
+
+    async def look(self) -> bool:
+        """Ask about the open incidents that want to know; return whether there is one."""
+        rules = self._rules()
+        async with self._store.read() as snapshot:
+            found = await snapshot.rows(Incident).find(state="open", newest=True)
+        nodes = {
+            one.id: (one, node) for one in found if (node := wanted_culprits(one, rules, Culprits.MEMORY))
+        }
+        self._known = {id: known for id, known in self._known.items() if id in nodes}
+        for incident, node in list(nodes.values())[:MOST]:
+            await self._ask(incident, node)
+        return bool(nodes)
+
+    async def _ask(self, incident: Incident, node: str) -> None:
+        cluster = self._clusters.get(incident.cluster)
+        if cluster is None:
+            return
+        before = self._known.pop(incident.id, ())
+        try:
+            found = await with_most_memory(node, cluster, partial(cluster.query, at=self._clock.now()))
+        except SourceError:
+            found = ()
+        except Exception as error:  # one incident's bug must not stop the others
+            self._errors.contain(error, "culprits", incident=incident.id)
+            found = ()
+        if found:
+            self._known[incident.id] = found
+        if [one.pod for one in found] != [one.pod for one in before]:
+            self._on_change(incident.cluster)  # the figures alone are seen when the card is composed next

@@ -1,0 +1,55 @@
+"""Resolved cards about XIDs keep their numbers: those are what somebody looks up."""
+
+import pytest
+
+from alerts.alert import Alert
+from alerts.cards.headline import headline
+from alerts.incidents.grouping import GroupingContext, open_incident, resolve_if_over
+from alerts.incidents.incident import Incident
+from alerts.rules import ResolveWhen
+from tests.alerts.packs.shipped import shipped_rules
+from tests.support.alerting import NOON, a_renderer, a_sample, a_topology, an_alert, minutes, resolved
+from tests.support.grouping import add_alert
+
+CONTEXT = GroupingContext(rules={rule.id: rule for rule in shipped_rules().values()}, topology=a_topology())
+
+
+def an_xid(number: str, value: float) -> Alert:
+    """A warning or less: no proof is needed for its end."""
+    rule = shipped_rules()["GPUXIDError"]
+    labels = {"Hostname": "gpu-a01", "gpu": "3", "UUID": "GPU-1", "xid": number}
+    annotations = a_renderer(a_topology()).annotations(rule, a_sample(value, texts=(), **labels))
+    found = an_alert("GPUXIDError", on={**labels, "node": "gpu-a01"})
+    return Alert(
+        cluster=found.cluster,
+        rule=rule.id,
+        labels=found.labels,
+        own_subject=found.own_subject,
+        subject=found.subject,
+        life=found.life,
+        value=value,
+        annotations=annotations,
+    )
+
+
+def over(*alerts: Alert) -> Incident:
+    incident = open_incident("i1", alerts[0], channels=("C1",), now=NOON)
+    for alert in alerts:
+        incident = add_alert(incident, alert, CONTEXT, NOON)
+    for alert in alerts:
+        incident = add_alert(incident, resolved(alert, NOON + minutes(5)), CONTEXT, NOON + minutes(5))
+    return resolve_if_over(incident, NOON + minutes(5))
+
+
+@pytest.mark.parametrize(
+    ("alerts", "said"),
+    [
+        pytest.param((an_xid("13", 1),), "gpu-a01 GPU 3 reported XID 13", id="one"),
+        pytest.param((an_xid("13", 1), an_xid("31", 9)), "gpu-a01 GPU 3 reported XID 13 and 31", id="two"),
+    ],
+)
+def test_a_resolved_card_keeps_the_numbers(alerts: tuple[Alert, ...], said: str) -> None:
+    incident = over(*alerts)
+    assert incident.resolve_when is not ResolveWhen.ACKNOWLEDGED
+    assert not incident.is_open
+    assert headline(incident) == said
