@@ -1,4 +1,4 @@
-"""Whom an incident concerns, as its card says it: the verb follows from what its rules say. Pure."""
+"""Workloads that an incident concerns, as its card says it: the verb follows from what its rules say. Pure."""
 
 from collections.abc import Mapping, Sequence
 

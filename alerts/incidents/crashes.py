@@ -1,4 +1,4 @@
-"""One XID on all nodes of a training is a crash of the training, and not that many broken nodes. Pure."""
+"""Crashes of trainings: one XID on all nodes of a training, which are not that many broken nodes. Pure."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Whom an incident concerns: whom its alerts affect, who holds its subject, or who is only near. Pure."""
+"""Workloads that an incident concerns: those affected, those that hold its subject, and those only near it. Pure."""
 
 import re
 from collections.abc import Iterable

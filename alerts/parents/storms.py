@@ -69,7 +69,7 @@ def parents_joined(
 def _takes(parent: ParentIncident, key: StormKey, least: int, now: datetime) -> bool:
     """Whether a new incident belongs to it: it is still coming, or has as many nodes as make a storm.
 
-    What is left of one that has passed takes no others: they would break unseen.
+    The rest of one that has passed takes no others: they would break unseen.
     """
     if now - parent.joined_at <= TOGETHER:
         return True

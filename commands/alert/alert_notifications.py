@@ -1,4 +1,4 @@
-"""Whom alerts notify now, and why somebody is not notified: read from the store, with the routes of the settings."""
+"""Notifications of alerts: whom they reach now, and why not others, by the store and the routes of the settings."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Whom an alert notifies now, and every reason why somebody is not notified, for people. Pure."""
+"""Text about whom an alert notifies now, with every reason why somebody is not notified. Pure."""
 
 from collections.abc import Iterable
 from datetime import datetime

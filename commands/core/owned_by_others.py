@@ -1,4 +1,4 @@
-"""Tools that have the last word about an object: Helm, or a tool that sets it back to what a repository says. Pure."""
+"""Tools that manage an object: Helm, or one that sets it back to what a repository says. Pure."""
 
 from collections.abc import Mapping
 from typing import Any

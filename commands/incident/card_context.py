@@ -157,7 +157,7 @@ def _has_gpu_fault(incident: Incident, node: str) -> bool:
 
 
 def still_cordoned(lease: CordonLease, *, is_tested: bool = False) -> StillOpen:
-    """Return what is left of a cordon: the cordon, or only its lease if somebody else lifted it.
+    """Return what remains of a cordon: the cordon, or only its lease if somebody else lifted it.
 
     `is_tested`: the node is to be tested before it returns.
     """

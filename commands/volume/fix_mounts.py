@@ -31,7 +31,7 @@ class FixMounts:
 
 
 async def fix(action: FixMounts, context: CommandContext) -> PlanDraft:
-    """Plan to patch the template of the pod's owner. Raises UnusableError where something else has the last word."""
+    """Plan to patch the template of the pod's owner. Raises UnusableError where Helm or GitOps manages it."""
     inventory = context.cluster.inventory()
     pod = _pod_of(action.pod, inventory)
     key = parse_workload(inventory.workload_of(pod) or f"{pod.metadata.namespace}/Pod/{pod.metadata.name}")

@@ -26,10 +26,12 @@ INSTEAD = {
     r"anew": "again",
     r"well again": "recovered, healthy again",
     r"nothing of us": "we were down",
+    r"what is left of": "the rest of, what remains of",
+    r"ha(?:s|ve) the last word": "manages it",
     r"(?:is|are) no (?:training|error|fault|incident|file|number|name|node|pod|workload)s?": "is not a",
     r"(?<=[.,;:]\s)nor (?:do|does|did|is|are|was|were|has|have|can|may|must|will)": "and … not",
 }
-NOT_A_NOUN = ("What ", "How ", "Which ", "Whether ", "When ", "Where ", "Why ", "Who ")
+NOT_A_NOUN = ("What ", "How ", "Which ", "Whether ", "When ", "Where ", "Why ", "Who ", "Whom ", "Whose ")
 _FOUND = re.compile(
     "|".join(
         rf"(?<![\w`-])(?P<p{number}>{one.replace(' ', ' +')})(?![\w`])" for number, one in enumerate(INSTEAD)

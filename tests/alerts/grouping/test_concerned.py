@@ -1,4 +1,4 @@
-"""Whom an incident concerns is its rule's to say: those on the subject, everybody, its holder, or bystanders."""
+"""A rule says whom its incident concerns: those on the subject, everybody, its holder, or bystanders."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Whom an alert about a GPU concerns, and how its card says whether they run on that GPU or only on its node."""
+"""Users of the GPU that an alert is about, and how its card says whether they run on that GPU or only on its node."""
 
 from dataclasses import replace
 

@@ -13,7 +13,11 @@ from tests.house.conftest import ROOT
 _ROW = re.compile(r"^\|(?P<english>[^|]+)\|(?P<chinese>[^|]+)\|(?P<banned>[^|]*)\|$", re.MULTILINE)
 _NAMES = re.compile(r"`[^`]*`|\{[^}]*\}|\S*[./_=]\S+|--\S+")  # code, holes, paths and settings
 # What the English has as a part of another thing, or as a field of its own.
-EXEMPT = {"no node yet": {"node"}}
+EXEMPT = {
+    "no node yet": {"node"},
+    "names were not resolved (DNS)": {"resolved"},
+    "it was preempted by others with a higher priority or claim": {"claim"},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -134,7 +134,7 @@ async def test_scattered_nodes_are_one_only_if_they_are_many() -> None:
     assert (parent.key, parent.standing.nodes) == (f"cluster/{CLUSTER}", 40)
 
 
-async def test_what_breaks_later_joins_while_it_is_a_storm_and_not_what_is_left_of_one(
+async def test_what_breaks_later_joins_while_it_is_a_storm_and_not_the_rest_of_one(
     stage: StormStage,
 ) -> None:
     async with stage.delivering():

@@ -43,18 +43,19 @@ KSM = {
     "service": "kube-state-metrics",
 }
 
+OF_THE_WORKLOAD = Subject(
+    node="gpu-a01",
+    gpu="3",
+    uuid=UUID,
+    namespace="vision-detr",
+    pod="detr-worker-0-x",
+    container="main",
+)
 CASES: list[tuple[str, dict[str, str], Subject]] = [
     (
         "a GPU with a workload, with the chart's default labels",
         {**DCGM_CHART, **WORKLOAD},
-        Subject(
-            node="gpu-a01",
-            gpu="3",
-            uuid=UUID,
-            namespace="vision-detr",
-            pod="detr-worker-0-x",
-            container="main",
-        ),
+        OF_THE_WORKLOAD,
     ),
     (
         "a GPU without a workload: the exporter's pod is not affected",
@@ -73,14 +74,7 @@ CASES: list[tuple[str, dict[str, str], Subject]] = [
             "job": "dcgm-exporter",
             "instance": "10.244.3.7:9400",
         },
-        Subject(
-            node="gpu-a01",
-            gpu="3",
-            uuid=UUID,
-            namespace="vision-detr",
-            pod="detr-worker-0-x",
-            container="main",
-        ),
+        OF_THE_WORKLOAD,
     ),
     (
         "a GPU with the labels of old exporters",
@@ -92,14 +86,7 @@ CASES: list[tuple[str, dict[str, str], Subject]] = [
             "pod_name": "detr-worker-0-x",
             "container_name": "main",
         },
-        Subject(
-            node="gpu-a01",
-            gpu="3",
-            uuid=UUID,
-            namespace="vision-detr",
-            pod="detr-worker-0-x",
-            container="main",
-        ),
+        OF_THE_WORKLOAD,
     ),
     (
         "an aggregate that keeps the host and the GPU",

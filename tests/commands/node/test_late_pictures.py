@@ -11,16 +11,14 @@ from commands.execution.plan import PlanState, StepState
 from commands.models import CordonLease
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import executor
-from tests.support.yard import Yard, a_node_tree, yard_before
+from tests.support.yard import Yard, a_node_tree, lookalike_with, yard_before
 
 NODE = "gpu-a01"
 
 
 @pytest.fixture
 async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with KubernetesLookalike.running(controllers=False) as running:
-        for name in (NODE, "gpu-a02"):
-            running.create(a_node_tree(name), keep_status=True)
+    async with lookalike_with(NODE, "gpu-a02") as running:
         yield running
 
 

@@ -11,7 +11,7 @@ from commands.execution.plan import PlanState, StepState
 from commands.execution.preview import card_of
 from commands.models import CordonLease
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import Yard, a_node_tree, text_of, yard_before
+from tests.support.yard import Yard, lookalike_with, text_of, yard_before
 
 NODES = ("gpu-a01", "gpu-a02", "gpu-a03")
 LINE = f"node cordon {' '.join(NODES)}"
@@ -19,9 +19,7 @@ LINE = f"node cordon {' '.join(NODES)}"
 
 @pytest.fixture
 async def kube() -> AsyncIterator[KubernetesLookalike]:
-    async with KubernetesLookalike.running(controllers=False) as running:
-        for name in NODES:
-            running.create(a_node_tree(name), keep_status=True)
+    async with lookalike_with(*NODES) as running:
         yield running
 
 

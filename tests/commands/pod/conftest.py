@@ -60,3 +60,12 @@ def add_pod(kube: KubernetesLookalike, yard: Yard) -> Callable[..., Any]:
         return pod
 
     return made
+
+
+async def lose_node(kube: KubernetesLookalike, yard: Yard) -> None:
+    """Let gpu-a01 stop reporting."""
+    silent = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
+    kube.patch("nodes", "", "gpu-a01", silent, status=True)
+    await yard.seen(
+        lambda: (yard.cluster.inventory().nodes["gpu-a01"].status.conditions or ())[0].status == "Unknown"
+    )

@@ -7,6 +7,7 @@ from typing import Any
 from commands.execution.plan import PlanState, Risk
 from commands.pod.clean import MOST
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.commands.pod.conftest import lose_node
 from tests.support.yard import ANA, DANA, Yard
 
 OLD = {"lastTransitionTime": "2026-11-21T09:00:00Z"}
@@ -97,16 +98,7 @@ async def test_on_a_lost_node_nothing_is_forced_and_the_answer_says_what_a_perso
     yard: Yard, kube: KubernetesLookalike, add_pod: Callable[..., Any]
 ) -> None:
     await add_pod("web-0", ownerReferences=OWNED)
-    kube.patch(
-        "nodes",
-        "",
-        "gpu-a01",
-        {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}},
-        status=True,
-    )
-    await yard.seen(
-        lambda: (yard.cluster.inventory().nodes["gpu-a01"].status.conditions or ())[0].status == "Unknown"
-    )
+    await lose_node(kube, yard)
     plan = await yard.plan("pod delete web-0")
     assert len(plan.steps) == 1
     said = "\n".join(plan.notes)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.commands.pod.conftest import lose_node
 from tests.support.yard import Yard
 
 WAITING = {
@@ -83,16 +84,7 @@ async def test_a_pod_whose_node_does_not_report_is_said_to_be_lost(
     yard: Yard, kube: KubernetesLookalike, add_pod: Callable[..., Any]
 ) -> None:
     await add_pod("lost")
-    kube.patch(
-        "nodes",
-        "",
-        "gpu-a01",
-        {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}},
-        status=True,
-    )
-    await yard.seen(
-        lambda: (yard.cluster.inventory().nodes["gpu-a01"].status.conditions or ())[0].status == "Unknown"
-    )
+    await lose_node(kube, yard)
     assert "its node gpu-a01 is not ready" in await yard.say("pod show lost")
 
 

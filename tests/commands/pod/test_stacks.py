@@ -31,6 +31,15 @@ Thread 7 (idle): "MainThread"
 RUNS = {"containerStatuses": [{"name": "main", "restartCount": 0, "state": {"running": {}}}]}
 
 
+WEB = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "web"},
+    "spec": {"nodeName": "gpu-a01", "containers": [{"name": "main", "image": "i"}]},
+    "status": {"phase": "Running", **RUNS},
+}
+
+
 async def card(yard: Yard, plan: Plan) -> str:
     return text_of(card_of(plan, await yard.records(plan)))
 
@@ -142,14 +151,7 @@ async def test_an_added_container_sees_the_processes_of_the_other_and_those_befo
 ) -> None:
     policy = Defaults(stacks_image="registry.example/py-spy:1")
     async with yard_before(kube.kubeconfig(tmp_path / "second"), policy=policy) as yard:
-        tree = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "web"},
-            "spec": {"nodeName": "gpu-a01", "containers": [{"name": "main", "image": "i"}]},
-            "status": {"phase": "Running", **RUNS},
-        }
-        kube.create(tree, namespace="work", keep_status=True)
+        kube.create(WEB, namespace="work", keep_status=True)
         await yard.seen(lambda: "work/web" in yard.cluster.inventory().pods)
 
         async def stacks(_namespace: str, _pod: str, container: str, _command: Any) -> tuple[bytes, int]:
@@ -189,14 +191,7 @@ async def test_where_added_containers_are_forbidden_the_preview_says_so(
 ) -> None:
     policy = Defaults(stacks_image="registry.example/py-spy:1")
     async with yard_before(kube.kubeconfig(tmp_path / "second"), policy=policy) as yard:
-        tree = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "web"},
-            "spec": {"nodeName": "gpu-a01", "containers": [{"name": "main", "image": "i"}]},
-            "status": {"phase": "Running", **RUNS},
-        }
-        kube.create(tree, namespace="work", keep_status=True)
+        kube.create(WEB, namespace="work", keep_status=True)
         await yard.seen(lambda: "work/web" in yard.cluster.inventory().pods)
         kube.fail(lambda request: request.path.endswith("/ephemeralcontainers"), 403)
         reply = await yard.say("pod stacks web --add-container")
@@ -212,14 +207,7 @@ async def test_it_runs_with_the_rights_of_the_chart_and_without_them_says_which_
     async with KubernetesLookalike.running(tokens={"bot": User("bot")}, controllers=False) as kube:
         grant(kube, "look", rights["look"]["cluster"])
         kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "work"}})
-        tree = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "web"},
-            "spec": {"nodeName": "gpu-a01", "containers": [{"name": "main", "image": "i"}]},
-            "status": {"phase": "Running", **RUNS},
-        }
-        kube.create(tree, namespace="work", keep_status=True)
+        kube.create(WEB, namespace="work", keep_status=True)
 
         async def stacks(*_: Any) -> tuple[bytes, int]:
             return IN_ALL_REDUCE, 0

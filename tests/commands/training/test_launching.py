@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
-from commands.core.request import Upload
-from commands.execution.executor import PlanExecutor
-from commands.execution.plan import Plan, PlanState, StepState
-from commands.execution.steps import Create, Patch
+from commands.execution.plan import PlanState
+from commands.execution.steps import Create
 from commands.models import Launch
 from commands.training.fit import with_option
 from demo.lookalikes.kubernetes import KubernetesLookalike
@@ -249,37 +247,6 @@ async def test_a_doubled_dollar_survives_kubernetes_own_expansion(yard: Yard) ->
     assert container["args"] == ["$$$$HOME", "$(TASK_INDEX)"]
 
 
-async def test_an_uploaded_script_is_stored_and_run(yard: Yard, kube: KubernetesLookalike) -> None:
-    script = Upload(name="run.sh", content="#!/bin/bash\necho 你好 $1\n".encode())
-    plan = await yard.do(f"training launch up --image {IMAGE} --gpus 1 -- world", ANA, uploads=(script,))
-    assert plan.state is PlanState.DONE, plan.error
-    assert plan.is_fixed
-    config = kube.get("configmaps", "up", "training-script")
-    assert config is not None
-    assert config["data"] == {"run.sh": "#!/bin/bash\necho 你好 $1\n"}
-    job = kube.get("jobs", "up", "up-worker")
-    assert job is not None
-    container = job["spec"]["template"]["spec"]["containers"][0]
-    assert (container["command"], container["args"]) == (["bash", "/yardmaster/script/run.sh"], ["world"])
-
-
-@pytest.mark.parametrize(
-    ("uploads", "flags", "error"),
-    [
-        pytest.param([b"\x7fELF\xff\xfe"], "", "not UTF-8 text", id="a program"),
-        pytest.param([b"echo \x00"], "", "null characters", id="null characters"),
-        pytest.param([b" \n"], "", "empty", id="nothing"),
-        pytest.param([b"x" * (600 << 10)], "", "the limit is", id="too large"),
-        pytest.param([b"a", b"b"], "", "only one script", id="two files"),
-        pytest.param([b"a"], "--script /opt/train.sh", "use only one", id="a file and a path"),
-    ],
-)
-async def test_an_invalid_script_is_refused(yard: Yard, uploads: list[bytes], flags: str, error: str) -> None:
-    files = tuple(Upload(name=f"run{number}.sh", content=one) for number, one in enumerate(uploads))
-    reply = await yard.say(f"training launch up --image {IMAGE} {flags}", ANA, uploads=files)
-    assert error in reply
-
-
 async def test_a_service_per_task_gives_short_host_names(yard: Yard, kube: KubernetesLookalike) -> None:
     await yard.do(f"{LINE} --service-per-task", ANA)
     assert {one["metadata"]["name"] for one in owned(kube, "services")} == {
@@ -293,79 +260,6 @@ async def test_a_service_per_task_gives_short_host_names(yard: Yard, kube: Kuber
     assert job is not None
     env = {one["name"]: one.get("value") for one in job["spec"]["template"]["spec"]["containers"][0]["env"]}
     assert env["WORKER_HOSTS"] == "mnist-worker-0:2222,mnist-worker-1:2222"
-
-
-class Crash(BaseException):
-    """A crash of the process."""
-
-
-@pytest.mark.parametrize("is_after", [False, True], ids=["before the call", "after the call"])
-async def test_a_crash_at_any_step_creates_nothing_twice(
-    yard: Yard, kube: KubernetesLookalike, is_after: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = await yard.confirmed(await yard.plan(LINE, ANA), ANA)
-    calls = {"create": type(yard.writer).create, "patch": type(yard.writer).patch}
-    writes = sum(isinstance(step, Create | Patch) for step in plan.steps)
-    for _ in range(writes):
-        count = 0
-
-        async def dying(*args: Any, call: Any, **more: Any) -> Any:
-            nonlocal count
-            number, count = count, count + 1
-            # Each run does at least the step at which the last one crashed.
-            if number == 1 and not is_after:
-                raise Crash
-            made = await call(*args, **more)
-            if number == 0 and is_after:
-                raise Crash
-            return made
-
-        with monkeypatch.context() as patched:
-            for name, call in calls.items():
-                patched.setattr(
-                    type(yard.writer),
-                    name,
-                    lambda *args, call=call, **more: dying(*args, call=call, **more),
-                )
-            try:
-                await yard.executor.execute(await stored(yard, plan.id))
-            except Crash:
-                continue
-            break
-    done = await PlanExecutor(yard.store, {"prod-a": yard.writer}, yard.clock).execute(
-        await stored(yard, plan.id)
-    )
-    assert done.state is PlanState.DONE, done.error
-    assert all(record.state is StepState.DONE for record in await yard.records(done))
-    assert len(owned(kube, "jobs")) == 1
-    assert len(owned(kube, "services")) == 2
-    job = kube.get("jobs", "mnist", "mnist-worker")
-    assert job is not None
-    assert job["spec"]["suspend"] is False
-
-
-async def stored(yard: Yard, id: str) -> Plan:
-    async with yard.store.unit() as unit:
-        plan = await unit.rows(Plan).get(id)
-    assert plan is not None
-    return plan
-
-
-async def test_undoing_a_launch_leaves_nothing(yard: Yard, kube: KubernetesLookalike) -> None:
-    plan = await yard.do(LINE, ANA)
-    undone = await yard.do(f"plan undo {plan.id}", DANA)
-    assert undone.state is PlanState.DONE, undone.error
-    space = kube.get(
-        "namespaces", "", "mnist"
-    )  # its pods only end if a kubelet reports it, and there is none
-    assert space is None or space["metadata"]["deletionTimestamp"]
-    assert not owned(kube, "jobs")
-    assert not owned(kube, "services")
-    assert not owned(kube, "secrets")
-    async with yard.store.unit() as unit:
-        launch = await unit.rows(Launch).get("prod-a/mnist/Namespace/mnist")
-    assert launch is not None
-    assert (launch.is_over, launch.reported_state) == (True, "stopped")
 
 
 async def test_a_launch_outside_the_granted_namespaces_is_refused(yard: Yard) -> None:

@@ -1,4 +1,4 @@
-"""`volume fix-mounts`: the owner of an exporter is patched, unless Helm or GitOps has the last word."""
+"""`volume fix-mounts`: the owner of an exporter is patched, unless Helm or GitOps manages it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -76,7 +76,7 @@ async def test_the_owner_is_patched_and_undo_sets_it_back(kube: KubernetesLookal
     ("meta", "owner"),
     [
         ({"annotations": {"meta.helm.sh/release-name": "mon"}}, "Helm (release mon)"),
-        ({"labels": {"app.kubernetes.io/managed-by": "Helm"}}, "Helm has"),
+        ({"labels": {"app.kubernetes.io/managed-by": "Helm"}}, "Helm manages"),
         (
             {"annotations": {"argocd.argoproj.io/tracking-id": "infra:apps/DaemonSet:m/e"}},
             "Argo CD (application infra)",
@@ -84,7 +84,7 @@ async def test_the_owner_is_patched_and_undo_sets_it_back(kube: KubernetesLookal
         ({"labels": {"kustomize.toolkit.fluxcd.io/name": "apps"}}, "Flux (apps)"),
     ],
 )
-async def test_where_something_else_has_the_last_word_the_value_is_named(
+async def test_where_something_else_manages_it_the_value_is_named(
     kube: KubernetesLookalike, yard: Yard, meta: dict[str, Any], owner: str
 ) -> None:
     await add_exporter(kube, yard, propagation="None", **meta)

@@ -1,9 +1,11 @@
 """Fixtures: a Slack look-alike per test, the SDK's client for it, and a Bolt app."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.async_api import Page, async_playwright
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
@@ -11,6 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from demo.lookalikes.slack import Options, Person, SlackLookalike
 from demo.lookalikes.slack.lookalike import Members
+from tests.real.servers.chromium import CHROMIUM_FLAGS
 
 PEOPLE = (
     "ana",
@@ -19,6 +22,8 @@ PEOPLE = (
     Person(name="eve", team="T0ELSEWHERE"),
 )
 CHANNELS = ("#gpu-alerts", "#random", "#quiet")
+Open = Callable[..., Awaitable[Page]]
+Listening = Callable[[AsyncApp], Awaitable[None]]
 
 
 @pytest.fixture
@@ -48,9 +53,7 @@ def client(slack: SlackLookalike) -> AsyncWebClient:
 
 
 @pytest.fixture
-async def listening(
-    slack: SlackLookalike, client: AsyncWebClient
-) -> AsyncIterator[Callable[[AsyncApp], Awaitable[None]]]:
+async def listening(slack: SlackLookalike, client: AsyncWebClient) -> AsyncIterator[Listening]:
     """Return a function that connects a Bolt app by Socket Mode."""
     handlers: list[AsyncSocketModeHandler] = []
 
@@ -81,3 +84,25 @@ def refused() -> Callable[[Awaitable[Any]], Awaitable[SlackApiError]]:
         return caught.value
 
     return expect
+
+
+@pytest.fixture
+async def opened(slack: SlackLookalike, chromium_path: Path) -> AsyncIterator[Open]:
+    """Return a function that opens the page as a person; an error on the page fails the test."""
+    errors: list[str] = []
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=str(chromium_path), args=list(CHROMIUM_FLAGS)
+        )
+
+        async def open_as(who: str, *, width: int = 1400, address: str | None = None) -> Page:
+            page = await browser.new_page(viewport={"width": width, "height": 900})
+            page.on("pageerror", lambda error: errors.append(str(error)))
+            page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+            await page.goto(address or f"{slack.page}?as={who}")
+            await page.wait_for_selector("body[data-ready]")
+            return page
+
+        yield open_as
+        await browser.close()
+    assert errors == []
