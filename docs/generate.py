@@ -24,6 +24,7 @@ from docs.measured_table import measured_part
 from docs.neighbours import twice_part, without_logs_part
 from docs.promises_table import promises_part
 from docs.settings_table import settings_table
+from docs.sizing_table import sizing_part
 
 DOCS = Path(__file__).parent
 PARTS: Mapping[str, Callable[[], str]] = {
@@ -40,6 +41,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "without_logs": without_logs_part,
     "promises": promises_part,
     "measured": measured_part,
+    "sizing": sizing_part,
 }
 _PART = re.compile(r"(<!-- generated: (?P<name>\w+) -->\n).*?(<!-- /generated -->)", re.DOTALL)
 

@@ -7,7 +7,7 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Rule
 from collectors.facts.queries import PromQLQuery
 
-PLACEHOLDER = "{query}"
+QUERY_PLACEHOLDER = "{query}"
 LONGEST = 2_900  # characters: Slack refuses a button with more than 3,000
 
 
@@ -17,8 +17,8 @@ def with_query(links: Mapping[str, str], incident: Incident, rules: Mapping[str,
     query = rule.query if rule else None
     expr = quote(" ".join(query.expr.split()), safe="") if isinstance(query, PromQLQuery) else ""
     found = {
-        name: link.replace(PLACEHOLDER, expr)
+        name: link.replace(QUERY_PLACEHOLDER, expr)
         for name, link in links.items()
-        if expr or PLACEHOLDER not in link
+        if expr or QUERY_PLACEHOLDER not in link
     }
     return {name: link for name, link in found.items() if len(link) <= LONGEST}

@@ -12,7 +12,7 @@ from alerts.rules import Consequence, ImpactScope, Rule, Severity
 from collectors.facts.queries import LogQuery
 
 # Components that every training depends on. A rule that says nothing else concerns everybody if it is about one.
-SHARED_COMPONENTS = frozenset({"apiserver", "dns", "etcd"})
+SHARED_COMPONENTS = frozenset({"admission-webhook", "apiserver", "dns", "etcd"})
 
 
 def member_of(

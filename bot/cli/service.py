@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from bot.cli.shared_options import CONFIG, output_option, wants_json
-from collectors.facts.sentences import counted
+from collectors.facts.sentences import counted, listed, sentence
 
 if TYPE_CHECKING:  # commands import what they need when they run, so `version` and `--help` are fast
     from alerts.rules import Diagnostic
@@ -43,9 +43,11 @@ def check(config: Path | None, connect: bool, output: str, is_json: bool) -> Non
     from bot.output import show_json
     from bot.validation import validate
 
+    as_json = wants_json(output, is_json)
+    if not as_json and sys.stderr.isatty():  # it takes a second or two, most of it for the rules
+        click.echo("Checking the settings, the files that they name, and the rules.", err=True)
     validated = asyncio.run(validate(config))
     errors = (*validated.diagnostics, *validated.unreadable)
-    as_json = wants_json(output, is_json)
     if connect and not errors:
         _diagnose(validated, as_json=as_json)
     rules = len(validated.rulebook.rules) if validated.rulebook else 0
@@ -63,6 +65,8 @@ def check(config: Path | None, connect: bool, output: str, is_json: bool) -> Non
             click.echo(f"warning: {one}", err=True)
         print_errors(errors)
     if not errors and not as_json:
+        for line in _checked(validated, is_connected=connect):
+            click.echo(line, err=True)
         click.echo(
             counted(
                 "The settings are valid; {count} rule is in force.",
@@ -71,6 +75,29 @@ def check(config: Path | None, connect: bool, output: str, is_json: bool) -> Non
             )
         )
     sys.exit(1 if errors else 0)
+
+
+def _checked(validated: "Validated", *, is_connected: bool) -> list[str]:
+    """Return what was checked and is fine, a line each."""
+    settings, rulebook = validated.settings, validated.rulebook
+    if settings is None or rulebook is None:
+        return []
+    sources = ("kubernetes", "prometheus", "elasticsearch")
+    lines = [
+        sentence(
+            "cluster {name}: {sources}",
+            name=cluster.name,
+            sources=listed([one for one in sources if getattr(cluster, one) is not None]) or "no source",
+        )
+        for cluster in settings.clusters
+    ]
+    channels = [*(["slack"] if settings.slack else []), *settings.channels]
+    lines.append(sentence("channels: {names}", names=listed(channels) or "none, so cards are printed"))
+    files = counted("{count} file of rules", "{count} files of rules", count=len(settings.rules.files))
+    packs = "every pack" if settings.rules.packs is None else listed(settings.rules.packs) or "no pack"
+    lines.append(sentence("rules: {packs}, {files}", packs=packs, files=files))
+    fine = [f"fine: {line}" for line in lines]
+    return fine if is_connected else [*fine, "No server was asked: `yardmaster check --connect` does."]
 
 
 @click.command()

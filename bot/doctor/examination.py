@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 from bot.channels.channel_catalogue import DIAGNOSES, Diagnose
+from bot.doctor.graph_links import graph_link
 from bot.doctor.kubernetes_access import diagnose_kubernetes
 from bot.doctor.listed_nodes import listed_cluster
 from bot.doctor.received_alerts import received_findings
@@ -126,6 +127,8 @@ async def _cluster(
                 add(metrics.name, await unmeasured_gpus(listed, opened, clock.now()))
         for name, findings in (await opened.diagnose(queries, at=clock.now())).items():
             add(name, findings)
+        link = await graph_link(cluster)
+        add("links", [link] if link is not None else [])
     return found
 
 

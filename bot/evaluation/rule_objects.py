@@ -18,6 +18,7 @@ from alerts.rules import Diagnostic, FileLocation, Symbols
 from bot.evaluation.rulebook import symbols
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
+from collectors.readable_json import json_decoded
 from collectors.sources.kubernetes.source import KubernetesSource
 
 PATH = "/apis/monitoring.coreos.com/v1/prometheusrules"
@@ -84,7 +85,7 @@ def _parse(
     began, words = time.perf_counter(), symbols()
     found: dict[str, _Parsed] = {}
     is_whole = True
-    for item in msgspec.json.decode(page).get("items") or []:
+    for item in json_decoded(msgspec.json.decode, page).get("items") or []:
         text, name = _text_of(item, cluster)
         digest = blake2b(text, digest_size=16, person=b"rule object").digest()
         if (before := known.get(name)) is not None and before.digest == digest:

@@ -35,11 +35,14 @@ from bot.receiving.receiver import BusyError
 from bot.receiving.silence_wire import WireSilence
 from collectors.facts.clock import Clock, format_duration
 from collectors.facts.patterns import compile_pattern
+from collectors.readable_json import json_decoded
 from commands.core.command import CommandOutcome, Handler
 from commands.core.request import Actor, Request
 from commands.execution.plan import Origin
 
 _TRUE = ("true", "1", "t", "yes", "y", "on", "checked", "ok", "selected", "enabled")
+
+_silence = msgspec.json.Decoder(WireSilence)
 
 READ_AT_ONCE = 5_000  # alerts in memory while they are shown
 
@@ -172,8 +175,8 @@ class AlertmanagerApi:
     async def _add(self, request: web.Request, actor: Actor) -> dict[str, str]:
         """Add the silence as the line `silence add` does, with its checks. One with an id replaces that."""
         try:
-            given = msgspec.json.decode(await request.read(), type=WireSilence)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            given = json_decoded(_silence.decode, await request.read())
+        except msgspec.DecodeError as error:
             reason = f'parsing silence body from "" failed, because {error}'
             raise _RefusedError(reason, code=code_of(error)) from error
         if not given.matchers:

@@ -10,10 +10,12 @@ import msgspec
 from alerts.silences import Silence
 from bot.receiving.silence_wire import WireMatcher, WireSilence
 from collectors.facts.results import SourceError
+from collectors.readable_json import json_decoded
 from collectors.transport_words import why_no_answer
 
 _LIMIT = aiohttp.ClientTimeout(total=10)
 _MOST = 32 << 20  # bytes of an answer
+_silences = msgspec.json.Decoder(list[WireSilence])
 
 
 class AlertmanagerError(Exception):
@@ -35,8 +37,8 @@ class AlertmanagerClient:
         """Return all silences that it has. Raises AlertmanagerError."""
         body = await self._request("GET", "silences")
         try:
-            return msgspec.json.decode(body, type=list[WireSilence])
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return json_decoded(_silences.decode, body)
+        except msgspec.DecodeError as error:
             raise AlertmanagerError(f"its silences cannot be read: {error}") from error
 
     async def put(self, silence: Silence, comment: str) -> str:

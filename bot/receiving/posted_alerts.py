@@ -14,6 +14,7 @@ import msgspec
 from alerts.received import ReceivedAlert
 from bot.cooperative import in_pieces
 from collectors.facts.labels import Labels
+from collectors.readable_json import json_decoded
 
 MOST_LABELS = 128  # with any name: Prometheus 3 sends names in UTF-8
 MOST_CHARACTERS = 65_536  # of an alert's labels and annotations
@@ -39,6 +40,8 @@ class _Posted(msgspec.Struct, rename="camel"):
     ends_at: datetime | None = None
     generator_url: str = msgspec.field(default="", name="generatorURL")
 
+
+_posted = msgspec.json.Decoder(_Posted)
 
 T = TypeVar("T")
 
@@ -97,20 +100,20 @@ async def webhook_alerts(body: bytes, options: ReadingOptions, now: datetime) ->
     return await _read(webhook.alerts, len(body), options, now)
 
 
-_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_UNREADABLE = (msgspec.DecodeError, RecursionError)
 
 
 def _decoded_whole(body: bytes, type_: type[T]) -> T | None:
     """Return what the body has, read at once; None if an alert in it cannot be read, and the others have to be."""
     try:
-        return msgspec.json.decode(body, type=type_)
+        return json_decoded(msgspec.json.Decoder(type_).decode, body)
     except _UNREADABLE:
         return None
 
 
 def _decoded(body: bytes, type_: type[T]) -> T:
     try:
-        return msgspec.json.decode(body, type=type_)
+        return json_decoded(msgspec.json.Decoder(type_).decode, body)
     except _UNREADABLE as error:
         raise BodyError(str(error)) from error
 
@@ -122,7 +125,7 @@ async def _read(
     found = PostedAlerts()
     async for number, body in in_pieces(enumerate(bodies)):
         try:
-            posted = body if isinstance(body, _Posted) else msgspec.json.decode(body, type=_Posted)
+            posted = body if isinstance(body, _Posted) else json_decoded(_posted.decode, body)
             found.alerts.append(_received(posted, options, now, is_short=size <= MOST_CHARACTERS))
         except (*_UNREADABLE, ValueError) as error:
             found.refuse(f"alert {number}: {error}")

@@ -20,6 +20,7 @@ from bot.settings.value_types import (
     ChannelName,
     ClusterName,
     CommandPattern,
+    ControlPlanePart,
     ExporterName,
     GroupId,
     IndexName,
@@ -71,6 +72,7 @@ class PrometheusSettings(Section):
     matchers: dict[LabelName, LabelValue] = Field(
         default={}, description="labels that this cluster's series have, in a store for several clusters"
     )
+    unexposed: tuple[ControlPlanePart, ...] = ()
     series_cap: int = Field(default=100_000, ge=1)
     byte_cap: int = Field(default=32 << 20, ge=1 << 16, description="of one response, after decompression")
 

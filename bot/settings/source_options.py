@@ -9,6 +9,7 @@ from collectors.cluster.cache import ReflectorTiming
 from collectors.facts.redaction import Redactor
 from collectors.sources.elasticsearch.options import Credentials, ElasticsearchOptions, fields_with
 from collectors.sources.prometheus.dialects.families import Role
+from collectors.sources.prometheus.exporters import UNEXPOSED
 from collectors.sources.prometheus.options import PrometheusOptions
 
 
@@ -49,6 +50,7 @@ def prometheus_options(settings: PrometheusSettings) -> PrometheusOptions:
             for exporter, labels in settings.labels.items()
         },
         matchers=settings.matchers,
+        unexposed=frozenset(name for name, word in UNEXPOSED.items() if word in settings.unexposed),
         series_cap=settings.series_cap,
         byte_cap=settings.byte_cap,
     )

@@ -16,6 +16,7 @@ from collectors.facts.redaction import Redactor
 from collectors.facts.subjects import WORDS
 from collectors.sources.elasticsearch.options import DEFAULT_FIELDS
 from collectors.sources.prometheus.dialects.families import FAMILIES, Role
+from collectors.sources.prometheus.exporters import UNEXPOSED
 from commands.acceptance.suites import LEASE_AUTOMATION
 from commands.command_catalogue import CATALOGUE
 from commands.core.remediations import REMEDIATION
@@ -138,6 +139,13 @@ def _exporter(value: str) -> str:
     if value not in names:
         near = did_you_mean(value, names) or f"; known are {', '.join(names)}"
         raise ValueError(f"`{value}` is not an exporter whose labels are looked up{near}")
+    return value
+
+
+def _control_plane_part(value: str) -> str:
+    if value not in UNEXPOSED.values():
+        near = did_you_mean(value, UNEXPOSED.values()) or f"; known are {', '.join(UNEXPOSED.values())}"
+        raise ValueError(f"`{value}` is not a part of the control plane with metrics of its own{near}")
     return value
 
 
@@ -290,6 +298,7 @@ LogField = Annotated[str, AfterValidator(_log_field), _one_of(DEFAULT_FIELDS)]
 ExporterName = Annotated[
     str, AfterValidator(_exporter), _one_of(family.name for family in FAMILIES if family.roles)
 ]
+ControlPlanePart = Annotated[str, AfterValidator(_control_plane_part), _one_of(UNEXPOSED.values())]
 PlaceKind = Annotated[str, AfterValidator(_place_kind), _one_of(PLACES)]
 NodeLabel = Annotated[str, AfterValidator(_node_label), _shaped(f"^{_NODE_LABEL}$")]
 LabelRole = Annotated[str, AfterValidator(_label_role), _one_of(role.value for role in Role)]

@@ -52,7 +52,7 @@ def not_created(inputs: CheckInput, _parameters: Mapping[str, Any]) -> Found:
             labels = _labels(about, trainings, inputs.inventory)
             yield Sample(labels=labels, value=failed.times, texts=(text,))
     for name, texts in webhooks.items():
-        labels = Labels({"component": "apiserver", "webhook": name})
+        labels = Labels({"component": "admission-webhook", "webhook": name})
         yield Sample(labels=labels, value=len(texts), texts=tuple(texts[:_TEXTS]))
 
 

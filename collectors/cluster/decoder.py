@@ -11,6 +11,7 @@ from collectors.cluster.base import KubernetesObject
 from collectors.cluster.kinds import ResourceKind
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
+from collectors.readable_json import json_decoded
 from collectors.sources.kubernetes.api_status import Status
 
 T = TypeVar("T", bound=KubernetesObject)
@@ -106,12 +107,12 @@ class KindDecoder(Generic[T]):
         try:
             found = self._list.decode(body)
             return Page(version=found.metadata.resource_version, objects=found.items or ())
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return self._page_by_items(body)  # much slower
 
     def _page_by_items(self, body: bytes) -> Page[T]:
         try:
-            found = _raw_list.decode(body)
+            found = json_decoded(_raw_list.decode, body)
         except msgspec.DecodeError as failure:
             raise UnreadableObjectsError(
                 sentence(
@@ -124,7 +125,7 @@ class KindDecoder(Generic[T]):
         unreadable: dict[str, str] = {}
         for position, item in enumerate(found.items or ()):
             try:
-                objects.append(self._object.decode(item))
+                objects.append(json_decoded(self._object.decode, item))
             except msgspec.DecodeError as failure:
                 named = _named_in(item)
                 unreadable[named.key if named else f"(number {position} of a page)"] = str(failure)
@@ -132,17 +133,19 @@ class KindDecoder(Generic[T]):
 
     def line(self, line: bytes) -> WatchEvent[T]:
         try:
-            event = _line.decode(line)
+            event = json_decoded(_line.decode, line)
             if event.type == "BOOKMARK":
-                mark = _bookmark.decode(event.object).metadata.resource_version
+                mark = json_decoded(_bookmark.decode, event.object).metadata.resource_version
                 return WatchEvent(type=WatchEventType.BOOKMARK, version=mark)
             if event.type == "ERROR":
-                return WatchEvent(type=WatchEventType.ERROR, status=_status.decode(event.object))
+                return WatchEvent(
+                    type=WatchEventType.ERROR, status=json_decoded(_status.decode, event.object)
+                )
         except msgspec.DecodeError as failure:
             raise self._unreadable_watch(failure) from failure
         type_ = WatchEventType.DELETED if event.type == "DELETED" else WatchEventType.MODIFIED
         try:
-            object_ = self._object.decode(event.object)
+            object_ = json_decoded(self._object.decode, event.object)
         except msgspec.DecodeError as failure:
             named = _named_in(event.object)
             if named is None or not named.metadata.resource_version:
@@ -165,7 +168,7 @@ class KindDecoder(Generic[T]):
 def _named_in(item: msgspec.Raw) -> _Named | None:
     """Return the name of an object that cannot be decoded; None when not even that can be."""
     try:
-        return _named.decode(item)
+        return json_decoded(_named.decode, item)
     except msgspec.DecodeError:
         return None
 

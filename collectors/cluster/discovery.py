@@ -6,6 +6,7 @@ import msgspec
 
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
+from collectors.readable_json import json_decoded
 from collectors.sources.kubernetes.source import KubernetesSource
 
 T = TypeVar("T")
@@ -53,7 +54,7 @@ async def is_served(source: KubernetesSource, path: str) -> bool:
 
 async def _read(source: KubernetesSource, path: str, type_: type[T]) -> T:
     try:
-        return msgspec.json.decode(await source.get(path), type=type_)
+        return json_decoded(msgspec.json.Decoder(type_).decode, await source.get(path))
     except msgspec.DecodeError as failure:
         raise SourceError(
             sentence(

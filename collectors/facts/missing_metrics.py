@@ -18,6 +18,7 @@ class MissingMetrics:
 
     `lost` are those that were there in the last days, and do not come and go by themselves. `always` are those that
     the exporter can give wherever it runs. `lines` make it export them. `jobs` are its targets that are down.
+    `is_control_plane`: a managed control plane may keep them to itself.
     """
 
     exporter: str
@@ -31,3 +32,4 @@ class MissingMetrics:
     fix: str = ""
     lines: tuple[str, ...] = ()
     is_optional: bool = False
+    is_control_plane: bool = False

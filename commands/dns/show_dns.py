@@ -10,6 +10,7 @@ from alerts.incidents.wording import rounded
 from collectors.cluster.inventory import Inventory
 from collectors.dns.names import size_of
 from collectors.facts.dns_load import by_names
+from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult, Seen
 from collectors.facts.sentences import counted, sentence
@@ -55,6 +56,15 @@ _MEASURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
 )
 
 
+# As in the rule CoreDNSReplicaSlow: one that is slow alone is said, as more replicas do not help.
+_BY_REPLICA = (
+    "histogram_quantile(0.99, sum by (le, namespace, pod, instance) "
+    f"(rate(coredns_dns_request_duration_seconds_bucket{{{_CLUSTER}}}[2m])))"
+)
+_SLOW = 0.1  # seconds
+_TIMES = 4  # as long as the fastest
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowDns:
     pass
@@ -71,6 +81,7 @@ async def show(action: ShowDns, context: CommandContext) -> Answer:
         ("owned by", _owned_by(owner)),
     ]
     rows += await _load(context)
+    rows += await _slow_replica(context)
     rows.append(("asked by", await askers(context)))
     wanted = recommended(dns, owner, inventory)
     rows += _requirements(owner, inventory)
@@ -164,6 +175,36 @@ async def _load(context: CommandContext) -> list[tuple[str, Text]]:
     if len(reasons) == 1 and not any(isinstance(seen, Seen) for _, seen, _ in found):
         return [("load", text(sentence("not known: {reason}", reason=reasons.pop())))]
     return [(name, _measured(seen, form)) for name, seen, form in found]
+
+
+async def _slow_replica(context: CommandContext) -> list[tuple[str, Text]]:
+    """Return the replica that is slow while another is not, with its node; nothing where there is none."""
+    found = await context.cluster.query(PromQLQuery(expr=_BY_REPLICA, of_pack=True), at=context.now)
+    taken = [one for one in found.samples if not isnan(one.value)] if isinstance(found, Seen) else []
+    if not taken:
+        return []
+    slowest, fastest = (pick(taken, key=lambda one: one.value) for pick in (max, min))
+    if slowest.value <= _SLOW or slowest.value <= _TIMES * fastest.value:
+        return []
+    name, node = _replica(slowest.labels, context.cluster.inventory())
+    took, others = (rounded(humanize_duration(one.value)) for one in (slowest, fastest))
+    said = sentence("{took}, and the fastest replica {others}", took=took, others=others)
+    if node:
+        said = sentence(
+            "{took} on {node}, and the fastest replica {others}", took=took, node=node, others=others
+        )
+    return [("slow replica", text(code(name), " ", said))]
+
+
+def _replica(labels: Labels, inventory: Inventory) -> tuple[str, str]:
+    """Return the pod of a target, by its labels or its address, and its node, as far as they are known."""
+    namespace, name = labels.get("namespace", ""), labels.get("pod", "")
+    address = labels.get("instance", "").rpartition(":")[0].strip("[]")
+    for pod in inventory.pods.values():
+        meta = pod.metadata
+        if (meta.namespace, meta.name) == (namespace, name) or (address and pod.status.pod_ip == address):
+            return f"{meta.namespace}/{meta.name}", pod.spec.node_name
+    return name or labels.get("instance", ""), ""
 
 
 def _measured(seen: QueryResult, form: Callable[[float], str]) -> Text:

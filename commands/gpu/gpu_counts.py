@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from alerts.cards.message import Table
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.resources import NodeGpus, holds_resources
+from collectors.cluster.resources import GpuCounts, NodeGpus, holds_resources
 from collectors.facts.sentences import listed, sentence
 from collectors.facts.topology import Topology
 from collectors.gpu_activity import Activity, IdleSearch
@@ -102,7 +102,12 @@ def team_table(counted: Mapping[str, GpuCount], *, is_idle_known: bool) -> Table
     return Table(heading=("team", "resource", "used", "idle"), rows=rows)
 
 
-def node_table(nodes: Iterable[NodeGpus], topology: Topology) -> Table:
+def node_table(nodes: Iterable[NodeGpus], inventory: Inventory, topology: Topology) -> Table:
+    """Return a row for each resource of each node.
+
+    A node that is cut into slices still lists the whole GPUs, and has none of them: that is no row, unless it is the
+    only one.
+    """
     rows = [
         (
             gpus.node,
@@ -110,10 +115,10 @@ def node_table(nodes: Iterable[NodeGpus], topology: Topology) -> Table:
             f"{share.requested:g}/{share.capacity:g}",
             f"{share.free:g}",
             _state(gpus, share.unhealthy),
-            _holders(gpus.node, topology),
+            _holders(gpus.node, resource, inventory, topology),
         )
         for gpus in nodes
-        for resource, share in gpus.counts.items()
+        for resource, share in _shown(gpus.counts).items()
     ]
     heading = ("node", "resource", "used", "free", "state", "held by")
     return Table(heading=heading, rows=tuple(rows[:MAX_NODES]), more=max(0, len(rows) - MAX_NODES))
@@ -124,11 +129,19 @@ def _state(gpus: NodeGpus, broken: float) -> str:
     return listed([*gpus.unusable_reason, *broken_ones]) or "ok"
 
 
-def _holders(node: str, topology: Topology) -> str:
+def _shown(counts: Mapping[str, GpuCounts]) -> Mapping[str, GpuCounts]:
+    """Return the resources of which there is any, or that somebody holds; all where there is none."""
+    there = {name: one for name, one in counts.items() if one.capacity or one.allocatable or one.requested}
+    return there or counts
+
+
+def _holders(node: str, resource: str, inventory: Inventory, topology: Topology) -> str:
     held: dict[str, float] = defaultdict(float)
-    for pod in topology.pods_on.get(node, ()):
-        if pod.gpus:
-            held[pod.user] += pod.gpus
+    for pod in inventory.pods_on(node):
+        count = inventory.gpus_of(pod).get(resource, 0) if holds_resources(pod) else 0
+        facts = topology.pods.get((pod.metadata.namespace, pod.metadata.name))
+        if count:
+            held[facts.user if facts else pod.metadata.name] += count
     return ", ".join(
         f"{who.rpartition('/')[2]} {gpus:g}"
         for who, gpus in sorted(held.items(), key=lambda one: (-one[1], one[0]))[:4]

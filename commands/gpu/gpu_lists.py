@@ -53,7 +53,7 @@ async def listing(action: ListGpus, context: CommandContext) -> Answer:
     blocks: list[Block] = [
         Paragraph(text=joined("\n", summary_lines(counts, is_idle_known=is_known))),
         team_table(counts, is_idle_known=is_known),
-        node_table(nodes, topology),
+        node_table(nodes, inventory, topology),
     ]
     idle = (
         sentence("Idle: no work for {after}.", after=look.after)

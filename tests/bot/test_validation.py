@@ -304,10 +304,17 @@ def test_a_secret_file_has_its_line_and_its_token_is_checked(in_folder: Path) ->
     assert "xoxb-1" not in second
 
 
-def test_check_counts_the_rules_of_good_settings(in_folder: Path) -> None:
-    text = "clusters: [{name: a, kubernetes: {kubeconfig: KUBECONFIG}}]\nrules: {packs: [dns]}\n"
+def test_check_counts_the_rules_of_good_settings_and_says_what_it_checked(in_folder: Path) -> None:
+    prometheus = "prometheus: {url: 'http://prometheus.example:9090'}"
+    text = f"clusters: [{{name: a, kubernetes: {{kubeconfig: KUBECONFIG}}, {prometheus}}}]\nrules: {{packs: [dns]}}\n"
     result = run("check", write(in_folder, text))
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.exit_code == 0
+    assert result.stderr.splitlines() == [
+        "fine: cluster a: kubernetes, prometheus",
+        "fine: channels: none, so cards are printed",
+        "fine: rules: dns, 0 files of rules",
+        "No server was asked: `yardmaster check --connect` does.",
+    ]
     assert re.fullmatch(r"The settings are valid; \d+ rules are in force\.\n", result.stdout)
 
 

@@ -11,7 +11,7 @@ from tests.recorded.conftest import served
 from tests.recorded.table import MINUTE, episodes_of
 from tests.recorded.test_makes import ABOUT_GPUS, NO_LOGS, holder_node
 from tests.support.gpu_makes import GpuMake
-from tests.support.more_makes import MORE_MAKES
+from tests.support.more_makes import MAKES_AGAIN, MORE_MAKES
 from tests.support.recorded_cluster import FaultKind
 from tests.support.recorded_loop import rule_loop
 from tests.support.recorded_objects import objects_at
@@ -22,9 +22,10 @@ NOT_SEEN = {
     ("amd-more", FaultKind.POWER_CAPPED),
     ("telegraf", FaultKind.ISOLATED),
 }
-EPISODES = episodes_of(MORE_MAKES)
+EVERY = (*MORE_MAKES, *MAKES_AGAIN)
+EPISODES = episodes_of(EVERY)
 pytestmark = pytest.mark.soak
-more_makes = pytest.mark.parametrize("make", MORE_MAKES, ids=lambda one: one.name)
+more_makes = pytest.mark.parametrize("make", EVERY, ids=lambda one: one.name)
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,8 @@ PAGES = {
 }
 # What a page has only on other machines, or once something has happened.
 NOT_RECORDED = {
+    "apiserver_admission_webhook_fail_open_count": "once a webhook does not answer and objects pass",
+    "apiserver_admission_webhook_rejection_count": "once a webhook rejects an object, or does not answer",
     "apiserver_flowcontrol_rejected_requests_total": "once a request is rejected",
     "apiserver_request_terminations_total": "once a request is terminated",
     "coredns_forward_healthcheck_failures_total": "before 1.11; then coredns_proxy_healthcheck_failures_total",

@@ -69,7 +69,7 @@ def test_check_lists_every_error_of_a_rule_file_with_its_line(tmp_path: Path) ->
 
 def test_check_prints_the_number_of_rules(tmp_path: Path) -> None:
     result = yardmaster("check", "--config", str(settings_with(tmp_path, FINE)))
-    assert (result.exit_code, result.output) == (0, "The settings are valid; 1 rule is in force.\n")
+    assert (result.exit_code, result.stdout) == (0, "The settings are valid; 1 rule is in force.\n")
 
 
 def test_check_finds_unreadable_secret_files(tmp_path: Path) -> None:

@@ -8,12 +8,16 @@ from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 import aiohttp
+import pytest
 
 from tests.support.light import light
 from tests.support.process import Process, listens_at_a_free_port
 
-DESCRIPTORS = 256
-MANY = 400  # more than the process may have files
+# How many files the process may have, and connections, of which there are more.
+SIZES = [
+    pytest.param(256, 400, id="400 connections"),
+    pytest.param(1024, 1139, id="1,139 connections", marks=pytest.mark.soak),
+]
 HALVES = {
     "headers": b"GET /healthz HTTP/1.1\r\nHost: x",
     "a body": b"POST /api/yard/lines HTTP/1.1\r\nHost: x\r\n",
@@ -22,12 +26,12 @@ HALVES["a body"] += b"Content-Length: 100\r\n\r\n{"
 
 
 @asynccontextmanager
-async def half_open(address: str, half: bytes) -> AsyncIterator[None]:
+async def half_open(address: str, half: bytes, count: int) -> AsyncIterator[None]:
     """Hold that many connections, each with half a request."""
     host, _, port = address.removeprefix("http://").partition(":")
     loop = asyncio.get_running_loop()
     with ExitStack() as stack:
-        for _ in range(MANY):
+        for _ in range(count):
             half_request = stack.enter_context(socket.socket())
             half_request.setblocking(False)
             async with asyncio.timeout(30):
@@ -36,14 +40,17 @@ async def half_open(address: str, half: bytes) -> AsyncIterator[None]:
         yield
 
 
-async def test_with_more_half_open_connections_than_files_everything_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("descriptors", "count"), SIZES)
+async def test_with_more_half_open_connections_than_files_everything_goes_on(
+    tmp_path: Path, descriptors: int, count: int
+) -> None:
     async with light(tmp_path, start=False) as stage:
         address = listens_at_a_free_port(stage)
         log = tmp_path / "log"
-        process = await Process.begin(stage, descriptors=DESCRIPTORS, log=log)
+        process = await Process.begin(stage, descriptors=descriptors, log=log)
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=20)) as http:
             for half in HALVES.values():
-                async with half_open(address, half):
+                async with half_open(address, half, count):
                     async with http.get(f"{address}/healthz", headers={"Connection": "close"}) as answer:
                         assert answer.status == 200
                     seen = len(stage.prometheus.queries)

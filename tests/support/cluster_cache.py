@@ -89,7 +89,8 @@ class ScriptedServer:
         if "watch" not in request.query:
             self.lists += 1
             items = list(self.objects.values())
-            return web.json_response({"metadata": {"resourceVersion": str(self.version)}, "items": items})
+            body = {"metadata": {"resourceVersion": str(self.version)}, "items": items}
+            return web.Response(body=_bytes_of(body), content_type="application/json")
         self.watched_from.append(request.query["resourceVersion"])
         response = web.StreamResponse()
         await response.prepare(request)
@@ -101,4 +102,9 @@ class ScriptedServer:
 
 
 async def tell(response: web.StreamResponse, type_: str, thing: Mapping[str, Any]) -> None:
-    await response.write(json.dumps({"type": type_, "object": thing}).encode() + b"\n")
+    await response.write(_bytes_of({"type": type_, "object": thing}) + b"\n")
+
+
+def _bytes_of(body: Mapping[str, Any]) -> bytes:
+    r"""Text as it is, and bytes that are no text too, which are `\udc80` to `\udcff` here."""
+    return json.dumps(body, ensure_ascii=False).encode(errors="surrogateescape")

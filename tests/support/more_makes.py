@@ -162,3 +162,40 @@ DATADOG = _with_faults(
     _DATADOG_METRICS,
 )
 MORE_MAKES = (AMD_MORE, AMD_SMI, ASCEND_MORE, VCUDA_MORE, TELEGRAF, DATADOG)
+
+
+# A second set, written after the same lists for what the first one lacks.
+def _again(make: GpuMake, *metrics: MakeMetric, without: str = "") -> GpuMake:
+    kept = tuple(metric for metric in make.metrics if metric.name != without)
+    well = tuple(replace(metric, faulty={}, grows={}) for metric in kept)
+    return _with_faults(
+        replace(make, name=f"{make.name.removesuffix('-more')}-again", metrics=(*well, *metrics)), metrics
+    )
+
+
+AMD_AGAIN = _again(
+    AMD,
+    MakeMetric(name="gpu_edge_temperature", well=60, faulty={FaultKind.HOT: 104}),  # of the MI200 series
+    MakeMetric(
+        name="gpu_violation_processor_hot_residency_percentage", well=0, faulty={FaultKind.THROTTLED: 40}
+    ),
+    MakeMetric(name="pcie_recovery_count", well=0, grows={FaultKind.REPLAYS: 180}),
+    without="gpu_junction_temperature",
+)
+ASCEND_AGAIN = _again(
+    ASCEND,
+    MakeMetric(name="npu_chip_info_hbm_ecc_single_bit_error_cnt", well=3, grows={FaultKind.CORRECTED: 120}),
+    MakeMetric(name="npu_chip_link_up_num", well=2, grows={FaultKind.FLAPPING_LINK: 0.5}),
+    MakeMetric(name="npu_chip_optical_temp", well=50, faulty={FaultKind.HOT_OPTICS: 85}),
+)
+TELEGRAF_AGAIN = _again(
+    TELEGRAF,
+    MakeMetric(name="nvidia_smi_pcie_link_width_current", well=16, faulty={FaultKind.SLOW_LINK: 4}),
+    MakeMetric(name="nvidia_smi_pcie_link_gen_current", well=4),
+)
+DATADOG_AGAIN = _again(
+    DATADOG,
+    MakeMetric(name="dcgm_pcie_replay_count", well=0, grows={FaultKind.REPLAYS: 180}),
+    MakeMetric(name="dcgm_memory_temperature", well=60, faulty={FaultKind.HOT_MEMORY: 105}),
+)
+MAKES_AGAIN = (AMD_AGAIN, ASCEND_AGAIN, TELEGRAF_AGAIN, DATADOG_AGAIN)

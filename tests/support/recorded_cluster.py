@@ -36,6 +36,8 @@ class FaultKind(StrEnum):
     ECC = "errors of a GPU's memory that cannot be corrected"
     CLOCK = "a GPU at a low clock"
     THROTTLED = "a GPU that throttles"
+    FLAPPING_LINK = "a network port of a GPU that goes up and down"
+    HOT_OPTICS = "a hot optical module"
     NO_EXPORTER = "an exporter of GPUs that is down"
     ERROR_CODE = "an error code of a GPU"
     CORRECTED = "errors of a GPU's memory that are corrected, many of them"

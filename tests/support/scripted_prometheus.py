@@ -1,6 +1,7 @@
 """A small Prometheus for tests: answers from a script, with fault injection."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -102,4 +103,9 @@ class ScriptedPrometheus:
         if self.trouble == "warnings" and expr != PULSE:
             body["data"]["result"] = result[:-1]
             body["warnings"] = [self.error]
-        return web.json_response(body)
+        return web.Response(body=_bytes_of(body), content_type="application/json")
+
+
+def _bytes_of(body: Mapping[str, Any]) -> bytes:
+    r"""As Go writes it: text as it is, and bytes that are no text too, which are `\udc80` to `\udcff` here."""
+    return json.dumps(body, ensure_ascii=False).encode(errors="surrogateescape")

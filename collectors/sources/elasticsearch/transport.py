@@ -23,6 +23,7 @@ from elasticsearch.serializer import JsonSerializer
 
 from collectors.facts.patterns import replace_surrogates
 from collectors.facts.sentences import sentence
+from collectors.readable_json import repaired_json
 from collectors.sources.elasticsearch.options import ElasticsearchOptions, address_of
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -57,10 +58,17 @@ def client_of(settings: ElasticsearchOptions) -> AsyncElasticsearch:
 
 
 class _WholeCharacters(JsonSerializer):
-    """Reads JSON without lone surrogates: a shipper that cuts a line may leave half a character of it."""
+    """Reads JSON without lone surrogates: a shipper that cuts a line may leave half a character of it.
+
+    Bytes that are not UTF-8 are escaped: one odd document does not make the whole response unreadable.
+    """
 
     def json_loads(self, data: bytes) -> Any:
-        found = super().json_loads(data)
+        try:
+            found = super().json_loads(data)
+        except UnicodeDecodeError:
+            data = repaired_json(data)
+            found = super().json_loads(data)
         return _without_surrogates(found) if _SURROGATE.search(data) else found
 
 

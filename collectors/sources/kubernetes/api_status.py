@@ -11,6 +11,7 @@ import msgspec
 from collectors.facts.one_line import one_line
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
+from collectors.readable_json import json_decoded
 
 _CUT = 400  # characters; a 422 may hold the whole object
 
@@ -65,7 +66,7 @@ def error_of(
 ) -> KubernetesError:
     """Return the error for a response that is not 2xx. `attempt` is the method and the path."""
     try:
-        refusal = _status.decode(body)
+        refusal = json_decoded(_status.decode, body)
     except msgspec.DecodeError:  # a proxy's page, or plain text
         refusal = Status(message="" if body[:1] == b"<" else body[:200].decode(errors="replace").strip())
     return error_from(refusal, where, attempt, status=status, headers=headers)

@@ -24,7 +24,7 @@ from collectors.facts.results import Blind, SourceError
 from collectors.facts.sentences import counted, listed, sentence
 from collectors.sources.prometheus.client import PrometheusClient
 from collectors.sources.prometheus.dialects.watching import Dialects
-from collectors.sources.prometheus.exporters import UNKNOWN, exporter_of
+from collectors.sources.prometheus.exporters import UNEXPOSED, UNKNOWN, exporter_of
 from collectors.sources.prometheus.missing import LONGEST_BEFORE, InstantQuery, Presence, presence_of
 from collectors.sources.prometheus.scrape_intervals import too_rare
 from collectors.sources.prometheus.unlabelled import unlabelled
@@ -59,8 +59,13 @@ async def diagnose_prometheus(
     health: Blind | None,
     queries: Mapping[str, Query],
     at: datetime,
+    *,
+    unexposed: Collection[str] = (),
 ) -> Sequence[Finding]:
-    """Return the findings. `queries` are those of rules, by the rule's name; `health` is the source's own."""
+    """Return the findings. `queries` are those of rules, by the rule's name; `health` is the source's own.
+
+    `unexposed`: the names of exporters whose metrics nobody expects here.
+    """
     if health is not None:
         fix = sentence("check the server and prometheus.url: until then every rule on its metrics is blind")
         return [blinding(broken(health.reason, fix), queries, health.reason)]
@@ -76,7 +81,7 @@ async def diagnose_prometheus(
         fix = _NAME_CLUSTER if reason == dialects.scope_problem else _NAME_LABELS
         found.append(unseeing((rule for rule, one in blind.items() if one == reason), reason, fix))
     found += [ok(line) for line in dialects.described()]
-    presence = await presence_of(ask, expressions, at)
+    presence = await presence_of(ask, expressions, at, unexposed=unexposed)
     if isinstance(presence, Blind):
         reason = sentence("the series of rules cannot be counted: {reason}", reason=presence.reason)
         fix = sentence("check the server's limits, and prometheus.timeout")
@@ -88,11 +93,16 @@ async def diagnose_prometheus(
 
 
 async def missing(
-    dialects: Dialects, ask: InstantQuery, queries: Mapping[str, Query], at: datetime
+    dialects: Dialects,
+    ask: InstantQuery,
+    queries: Mapping[str, Query],
+    at: datetime,
+    *,
+    unexposed: Collection[str] = (),
 ) -> Sequence[MissingMetrics] | Blind:
     """Return which metrics of rules have no series now. `queries` are those of rules, by the rule's name."""
     expressions, _blind = await _expressions(dialects, queries, at)
-    presence = await presence_of(ask, expressions, at)
+    presence = await presence_of(ask, expressions, at, unexposed=unexposed)
     return presence if isinstance(presence, Blind) else presence.missing
 
 
@@ -145,7 +155,35 @@ def _findings(expressions: Mapping[str, str], presence: Presence) -> Sequence[Fi
         own = tuple((rule, _waits_for(rule, absent)) for rule in waiting)
         wait = replace(ok(text), rules=tuple(waiting), health=RuleHealth.WAITING, cause=for_what, own=own)
         found.append(wait)
-    return [*found, *(missing_finding(one) for one in presence.missing if one not in absent)]
+    hidden = [
+        one
+        for one in presence.missing
+        if one.is_control_plane and one.cause is MissingCause.NO_TARGET and not one.lost and one not in absent
+    ]
+    if hidden:
+        found.append(_not_exposed(hidden))
+    return [*found, *(missing_finding(one) for one in presence.missing if one not in (*absent, *hidden))]
+
+
+def _not_exposed(hidden: Sequence[MissingMetrics]) -> Finding:
+    """Return the one finding about parts of the control plane that were never scraped: that may be meant."""
+    rules = sorted(frozenset().union(*(one.rules for one in hidden)))
+    exporters = [one.exporter for one in hidden]
+    cause = sentence(
+        "the metrics of {exporters} are not exposed here (a managed control plane?)",
+        exporters=listed(exporters),
+    )
+    text = counted(
+        "{count} rule cannot see: {cause}", "{count} rules cannot see: {cause}", count=len(rules), cause=cause
+    )
+    fix = sentence(
+        "if the control plane is managed, write clusters[].prometheus.unexposed: [{names}], and its rules wait; else "
+        "{fixes}",
+        names=listed(sorted(UNEXPOSED[one] for one in exporters)),
+        fixes=listed((one.fix for one in hidden), ";"),
+    )
+    own = tuple((rule, cause) for rule in rules)
+    return replace(blinding(warning(text, fix), rules, cause), own=own)
 
 
 def _waits_for(rule: str, absent: Iterable[MissingMetrics]) -> str:

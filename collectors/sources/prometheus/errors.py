@@ -7,6 +7,7 @@ import msgspec
 
 from collectors.facts.results import SourceError, TooLargeError
 from collectors.facts.sentences import listed, sentence
+from collectors.readable_json import json_decoded
 
 _LONGEST_ERROR = 300  # characters of the server's error
 
@@ -48,6 +49,9 @@ class Failure(Enum):
 
 class _ErrorBody(msgspec.Struct):
     error: str = ""
+
+
+_error_body = msgspec.json.Decoder(_ErrorBody)
 
 
 def check_response(where: str, status: int, content_type: str, body: bytes) -> None:
@@ -108,7 +112,7 @@ def _refused(where: str, status: int, body: bytes) -> SourceError:
 def _error_of(body: bytes) -> str:
     """Return the error that Prometheus gives; empty when something else answered."""
     try:
-        error = msgspec.json.decode(body, type=_ErrorBody).error
+        error = json_decoded(_error_body.decode, body).error
     except msgspec.DecodeError:
         return ""
     return error if len(error) <= _LONGEST_ERROR else error[:_LONGEST_ERROR] + "…"

@@ -16,7 +16,8 @@ class MetricExporter:
     `jobs` matches the names of its scrape jobs. `steady`: prefixes of metrics that it gives all the time, whatever
     happens; the others may only be there while there is something to count. `always`: those of the steady ones that it
     can give wherever it runs. `is_optional`: a cluster without it lacks nothing, and its rules wait.
-    `instead_of`: where it runs, what that one has more is not missed.
+    `instead_of`: where it runs, what that one has more is not missed. `is_control_plane`: a managed control plane may
+    keep it to itself.
     """
 
     name: str
@@ -27,6 +28,7 @@ class MetricExporter:
     always: tuple[str, ...] = ()
     is_optional: bool = False
     instead_of: str = ""  # another one, whose metrics it gives under its own names
+    is_control_plane: bool = False
 
     def is_steady(self, metric: str) -> bool:
         return metric.startswith(self.steady) if self.steady else False
@@ -178,9 +180,10 @@ EXPORTERS: Sequence[MetricExporter] = (
     MetricExporter(
         name="etcd",
         prefixes=("etcd_",),
-        fix=sentence("let Prometheus scrape etcd's /metrics; a managed control plane may not give it"),
+        fix=sentence("let Prometheus scrape etcd's /metrics"),
         jobs="etcd",
         steady=("etcd_server_has_leader", "etcd_mvcc_db_", "etcd_disk_"),
+        is_control_plane=True,
     ),
     MetricExporter(
         name="the scheduler",
@@ -188,6 +191,7 @@ EXPORTERS: Sequence[MetricExporter] = (
         fix=sentence("let Prometheus scrape kube-scheduler (port 10259)"),
         jobs="scheduler",
         steady=("scheduler_pending_pods",),
+        is_control_plane=True,
     ),
     MetricExporter(
         name="the controllers",
@@ -195,6 +199,7 @@ EXPORTERS: Sequence[MetricExporter] = (
         fix=sentence("let Prometheus scrape kube-controller-manager (port 10257)"),
         jobs="controller-manager",
         steady=("workqueue_",),
+        is_control_plane=True,
     ),
     MetricExporter(
         name="Volcano",
@@ -220,6 +225,14 @@ EXPORTERS: Sequence[MetricExporter] = (
         is_optional=True,
     ),
 )
+
+
+# What the settings call the parts of a control plane that may keep their metrics to themselves.
+UNEXPOSED = {
+    "etcd": "etcd",
+    "the scheduler": "kube-scheduler",
+    "the controllers": "kube-controller-manager",
+}
 
 
 @cache

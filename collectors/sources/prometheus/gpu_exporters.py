@@ -131,6 +131,8 @@ GPU_EXPORTERS = (
             "DCGM_FI_DEV_FB_FREE": _named("dcgm_frame_buffer_free"),
             "DCGM_FI_DEV_ROW_REMAP_FAILURE": _named("dcgm_row_remap_failure"),
             "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS": _named("dcgm_uncorrectable_remapped_rows"),
+            "DCGM_FI_DEV_PCIE_REPLAY_COUNTER": _named("dcgm_pcie_replay", "dcgm_pcie_replay_count"),
+            "DCGM_FI_DEV_SM_CLOCK": _named("dcgm_sm_clock"),
         },
     ),
     GpuExporter(
@@ -198,6 +200,8 @@ GPU_EXPORTERS = (
             "gpu_port_reaches": _named("npu_chip_info_network_status"),
             "gpu_optics_present": _named("npu_chip_optical_state"),
             "gpu_port_bad_packets": _named("npu_chip_mac_rx_bad_pkt_num"),
+            "gpu_port_link_ups": _named("npu_chip_link_up_num"),
+            "gpu_optics_temperature": _named("npu_chip_optical_temp"),
             "gpu_port_error_packets": _named("npu_chip_roce_rx_err_pkt_num"),
         },
         sporadic=frozenset({"gpu_error_code"}),

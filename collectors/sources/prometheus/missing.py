@@ -33,8 +33,13 @@ class Presence:
     down: Mapping[str, tuple[float, float]]  # job -> how many of its targets are down, of how many
 
 
-async def presence_of(ask: InstantQuery, expressions: Mapping[str, str], at: datetime) -> Presence | Blind:
-    """Return what these expressions, by the rule's name, can see as of now."""
+async def presence_of(
+    ask: InstantQuery, expressions: Mapping[str, str], at: datetime, *, unexposed: Collection[str] = ()
+) -> Presence | Blind:
+    """Return what these expressions, by the rule's name, can see as of now.
+
+    `unexposed`: the names of exporters whose metrics nobody expects here.
+    """
     names = frozenset().union(*(metric_names(expr) for expr in expressions.values()))
     series = await _series(ask, names, at)
     if isinstance(series, Blind):
@@ -61,6 +66,7 @@ async def presence_of(ask: InstantQuery, expressions: Mapping[str, str], at: dat
             gives_others=exporter in given,
             is_replaced=any(one.instead_of == exporter.name for one in given if exporter.name),
             dead=dead,
+            is_unexposed=exporter.name in unexposed,
         )
         for exporter, metrics in sorted(by_exporter.items(), key=lambda pair: pair[0].name)
     ]
@@ -97,6 +103,7 @@ def _missing_of(
     gives_others: bool,
     is_replaced: bool,
     dead: Iterable[str],
+    is_unexposed: bool,
 ) -> MissingMetrics:
     scraped_by = frozenset().union(*(before.get(name, frozenset()) for name in metrics))
     jobs = tuple(sorted(job for job in dead if job in scraped_by or exporter.scrapes(job)))
@@ -106,18 +113,20 @@ def _missing_of(
     elif jobs and exporter.name:
         cause = MissingCause.TARGET_DOWN
     lost = (name for name in metrics if name in before and (exporter.is_steady(name) or not gives_others))
+    is_optional = exporter.is_optional or is_replaced or is_unexposed
     return MissingMetrics(
         exporter=exporter.name,
         metrics=tuple(sorted(metrics)),
         rules=tuple(sorted(needs)),
         needs=tuple((rule, tuple(sorted(some))) for rule, some in sorted(needs.items())),
         cause=cause,
-        lost=tuple(sorted(lost)) if exporter.name else (),
+        lost=tuple(sorted(lost)) if exporter.name and not is_unexposed else (),
         always=tuple(sorted(set(metrics) & set(exporter.always))),
         jobs=jobs,
         fix=exporter.fix,
         lines=counter_lines(metrics) if gives_others else (),
-        is_optional=exporter.is_optional or is_replaced,
+        is_optional=is_optional,
+        is_control_plane=exporter.is_control_plane,
     )
 
 

@@ -42,6 +42,7 @@ class PrometheusOptions:
     matchers: Mapping[str, str] = field(
         default_factory=dict
     )  # that the cluster's series have; empty: looked up
+    unexposed: frozenset[str] = frozenset()  # exporters whose metrics this cluster does not give
 
     def endpoint(self, path: str) -> URL:
         """Return the URL of the API's path, without user and password. Raises SourceError for a bad url."""

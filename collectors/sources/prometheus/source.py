@@ -140,14 +140,20 @@ class PrometheusSource:
     async def diagnose(self, queries: Mapping[str, Query], *, at: datetime) -> Sequence[Finding]:
         """Return whether it answers and scrapes, and which rules have no series to see."""
         return await diagnose_prometheus(
-            self._client, self.dialects, self._instant, await self.health(at=at), queries, at
+            self._client,
+            self.dialects,
+            self._instant,
+            await self.health(at=at),
+            queries,
+            at,
+            unexposed=self.settings.unexposed,
         )
 
     async def missing(
         self, queries: Mapping[str, Query], *, at: datetime
     ) -> Sequence[MissingMetrics] | Blind:
         """Return which metrics these queries need that have no series now, and why."""
-        return await missing(self.dialects, self._instant, queries, at)
+        return await missing(self.dialects, self._instant, queries, at, unexposed=self.settings.unexposed)
 
     async def _stale(self, at: datetime, limit: timedelta) -> Blind | None:
         """Return Blind when the newest scrape as of that moment is older than `limit`."""

@@ -11,6 +11,7 @@ import msgspec
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample, Series, SourceError, TooLargeError
 from collectors.facts.sentences import counted, said_by, sentence
+from collectors.readable_json import json_decoded
 
 
 class _Result(msgspec.Struct, rename="camel"):
@@ -63,7 +64,7 @@ def instant(body: bytes, *, cap: int, skip: Skip) -> Iterator[tuple[Sample, ...]
         result = _whole(body)
         if result.result_type == "scalar":
             _at, value = result.result
-            yield (Sample(labels=Labels(), value=float(_text.decode(value))),)
+            yield (Sample(labels=Labels(), value=float(json_decoded(_text.decode, value))),)
             return
         if result.result_type != "vector":
             raise SourceError(
@@ -94,7 +95,7 @@ def instant(body: bytes, *, cap: int, skip: Skip) -> Iterator[tuple[Sample, ...]
 def _readable(elements: Iterable[msgspec.Raw], skip: Skip) -> Iterator[Sample]:
     for element in elements:
         try:
-            one = _element.decode(element)
+            one = json_decoded(_element.decode, element)
             value = float(one.value[1]) if one.value else float("nan")
         except msgspec.DecodeError as failure:
             skip(str(failure), _readable_labels(element))
@@ -106,7 +107,7 @@ def _readable(elements: Iterable[msgspec.Raw], skip: Skip) -> Iterator[Sample]:
 
 def _readable_labels(element: msgspec.Raw) -> Labels:
     try:
-        metric = _labelled.decode(element).metric
+        metric = json_decoded(_labelled.decode, element).metric
     except msgspec.DecodeError:
         return Labels()
     return Labels({name: value for name, value in metric.items() if isinstance(value, str)})
@@ -117,7 +118,7 @@ def ranges(body: bytes, *, cap: int) -> Iterator[Series]:
     try:
         rows = _whole(body).result
         _check_cap(cap, len(rows))
-        for row in map(_row.decode, rows):
+        for row in (json_decoded(_row.decode, one) for one in rows):
             points = tuple((at, float(text)) for at, text in row.values)
             yield Series(labels=Labels(row.metric), points=points)
     except (msgspec.DecodeError, ValueError) as failure:
@@ -125,7 +126,7 @@ def ranges(body: bytes, *, cap: int) -> Iterator[Series]:
 
 
 def _whole(body: bytes) -> _Result:
-    answer = _answer.decode(body)
+    answer = json_decoded(_answer.decode, body)
     if answer.status != "success":
         raise SourceError(sentence("the query failed: {error}", error=answer.error[:300]), temporary=False)
     if answer.warnings:

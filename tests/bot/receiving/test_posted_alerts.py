@@ -18,6 +18,17 @@ async def test_of_many_refused_alerts_the_first_are_named_and_the_others_counted
     assert found.refusal.endswith(f"; and {1_000 - NAMED} more")
 
 
+async def test_an_alert_whose_labels_are_no_text_is_kept_with_their_bytes_escaped() -> None:
+    body = rb'[{"labels":{"alertname":"A","node":"gpu-%s01"},"annotations":{"summary":"\ud83d"}},' % b"\xff"
+    body += b'{"labels":{"alertname":"B"}}]'
+    found = await posted_alerts(body, OPTIONS, NOON)
+    assert found.refusal == ""
+    odd, other = found.alerts
+    assert odd.labels == {"alertname": "A", "node": r"gpu-\xff01"}
+    assert odd.annotations == {"summary": r"\ud83d"}
+    assert other.labels == {"alertname": "B"}
+
+
 async def test_an_end_in_the_far_future_is_one_in_a_year() -> None:
     body = msgspec.json.encode([{"labels": {"alertname": "A"}, "endsAt": "9999-12-31T23:59:59Z"}])
     (one,) = (await posted_alerts(body, OPTIONS, NOON)).alerts

@@ -138,3 +138,31 @@ async def test_a_bug_in_one_kind_is_contained_and_the_kind_recovers(
     await until(cache, lambda: not isinstance(cache.snapshot(NODES), Blind))
     await until(cache, lambda: not isinstance(cache.snapshot(PODS), Blind))
     assert not failures
+
+
+async def test_an_object_of_the_api_server_is_in_the_list_and_in_the_watch(
+    serve: Serve, connect: Connect, run: Run
+) -> None:
+    server = ScriptedServer()
+    server.put("gpu-a01", rack="\udcff1")
+    later = server.put("gpu-a02", rack="r2")
+    del server.objects["gpu-a02"]
+
+    async def watch(_: web.Request, response: web.StreamResponse) -> None:
+        await tell(
+            response, "ADDED", {**later, "metadata": {**later["metadata"], "labels": {"rack": "\udcfe"}}}
+        )
+
+    server.scripts = [watch]
+    source = await connect(await serve(server))
+    cache = await run(ClusterCache(source, clock=SystemClock(), kinds=(NODES,), timing=QUICK))
+
+    def racks() -> dict[str, str]:
+        seen = cache.snapshot(NODES)
+        if isinstance(seen, Blind):
+            return {}
+        return {name: (one.metadata.labels or {}).get("rack", "") for name, one in seen.objects.items()}
+
+    await until(cache, lambda: racks() == {"gpu-a01": r"\xff1", "gpu-a02": r"\xfe"})
+    assert cache.status()[0].unreadable == 0
+    assert server.lists == 1, "the watch went on"

@@ -152,3 +152,50 @@ async def test_the_advice_is_one_number_where_the_maximum_is_below_what_nodes_re
     shown = await yard.say("dns show")
     assert "5 replicas for 13 nodes" in shown
     assert set(re.findall(r"dns scale (\d+)", shown)) == {"8"}
+
+
+BY_REPLICA = ("namespace, pod, instance", "duration_seconds_bucket")
+
+
+@pytest.mark.parametrize(
+    "slow",
+    [
+        pytest.param({"namespace": "kube-system", "pod": "coredns-1"}, id="its labels name the pod"),
+        pytest.param({"instance": "10.244.7.7:9153"}, id="its address is the pod's"),
+    ],
+)
+async def test_the_replica_that_is_slow_alone_is_named_with_its_node(
+    yard: Yard, kube: KubernetesLookalike, slow: dict[str, str]
+) -> None:
+    kube.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "coredns-1"},
+            "spec": {"nodeName": "n07", "containers": [{"name": "coredns", "image": "coredns:1"}]},
+            "status": {"phase": "Running", "podIP": "10.244.7.7"},
+        },
+        namespace="kube-system",
+        keep_status=True,
+    )
+    await yard.seen(lambda: "kube-system/coredns-1" in yard.cluster.inventory().pods)
+    yard.prometheus.say(*BY_REPLICA, samples=[(slow, 1.02), ({"instance": "10.244.0.2:9153"}, 0.004)])
+    shown = await yard.say("dns show")
+    assert "slow replica: kube-system/coredns-1 1.0 s on n07, and the fastest replica 4ms" in shown
+
+
+@pytest.mark.parametrize(
+    "latencies",
+    [
+        pytest.param((1.0, 0.9), id="all are slow"),
+        pytest.param((0.02, 0.002), id="all are fast enough"),
+        pytest.param((1.0, float("nan")), id="one has no queries"),
+        pytest.param((), id="none is measured"),
+    ],
+)
+async def test_no_replica_is_named_where_none_is_slow_alone(yard: Yard, latencies: tuple[float, ...]) -> None:
+    samples = [
+        ({"instance": f"10.244.0.{number}:9153"}, one) for number, one in enumerate(latencies, start=2)
+    ]
+    yard.prometheus.say(*BY_REPLICA, samples=samples)
+    assert "slow replica" not in await yard.say("dns show")

@@ -104,7 +104,7 @@ DCGM = Family(
     # What DCGM has no counterpart of; everything else of other makes is another name of its metrics.
     prefix=(
         *("DCGM_", "gpu_health", "gpu_clock", "gpu_violation_", "gpu_error_code", "gpu_port_"),
-        *("gpu_optics_present", "pcie_speed"),
+        *("gpu_optics_", "pcie_speed"),
     ),
     probes=("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
     roles={
