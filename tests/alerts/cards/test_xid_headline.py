@@ -44,8 +44,8 @@ def over(*alerts: Alert) -> Incident:
 @pytest.mark.parametrize(
     ("alerts", "said"),
     [
-        pytest.param((an_xid("13", 1),), "gpu-a01 GPU 3 reported XID 13", id="one"),
-        pytest.param((an_xid("13", 1), an_xid("31", 9)), "gpu-a01 GPU 3 reported XID 13 and 31", id="two"),
+        pytest.param((an_xid("13", 1),), "GPU 3 on gpu-a01 reported XID 13", id="one"),
+        pytest.param((an_xid("13", 1), an_xid("31", 9)), "GPU 3 on gpu-a01 reported XID 13 and 31", id="two"),
     ],
 )
 def test_a_resolved_card_keeps_the_numbers(alerts: tuple[Alert, ...], said: str) -> None:

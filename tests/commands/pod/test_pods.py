@@ -44,7 +44,10 @@ async def test_the_list_has_what_does_not_run_and_why_and_counts_the_rest(
     reply = await yard.say("pod list")
 
     assert "2 of 4 pods not running" in reply
-    assert "work/waits |  | Unschedulable: of 2 nodes, 1 lacks nvidia.com/gpu, 1 is cordoned" in reply
+    assert (
+        "work/waits |  | Unschedulable: of 2 nodes, 1 has too little nvidia.com/gpu free, 1 is cordoned"
+        in reply
+    )
     assert "work/crashes | gpu-a01 | CrashLoopBackOff: back-off 5m0s restarting; OOMKilled with 137" in reply
     assert "| ana" in reply
     assert "2 pods run or have finished" in reply
