@@ -1,5 +1,6 @@
 """The lexicon: the phrases by which people name each command, from its name and its synonyms."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,8 +73,10 @@ class Lexicon:
             for word in others
         ]
         self._nouns.sort(key=lambda entry: -len(entry[0]))
-        verbs = [command.verb for command in catalogue]
-        self._unique = {verb for verb in verbs if verbs.count(verb) == 1 and verb not in ("", "add")}
+        by_verb: defaultdict[str, list[AnyCommand]] = defaultdict(list)
+        for command in catalogue:
+            by_verb[command.verb].append(command)
+        self._alone = {one.name for verb, all in by_verb.items() if (one := _meant_alone(verb, all))}
         self.phrases: Mapping[str, tuple[CommandPhrase, ...]] = {
             command.name: tuple(sorted(self._phrases_of(command), key=lambda one: -len(one.words)))
             for command in catalogue
@@ -137,7 +140,7 @@ class Lexicon:
             yield CommandPhrase(words=(noun, verb), is_singular=is_singular)
             yield CommandPhrase(words=(verb, noun), is_singular=is_singular)
         takes = any(isinstance(one, click.Argument) for one in command.parameters)
-        if (verb == "show" and takes) or verb in self._unique:
+        if (verb == "show" and takes) or command.name in self._alone:
             yield CommandPhrase(words=(verb,))
         for synonym in command.synonyms:
             phrase = self._phrase(synonym)
@@ -151,3 +154,23 @@ class Lexicon:
         return CommandPhrase(
             words=tuple(token.key for token in words), options=(f"--{options}",) if dash else (), typed=head
         )
+
+
+def _meant_alone(verb: str, commands: Sequence[AnyCommand]) -> AnyCommand | None:
+    """Return the command that the verb means without its noun; None where several could be meant.
+
+    `cordon gpu-a04` is `node cordon`: `gpu cordon` takes a node as well, but not alone.
+    """
+    if verb in ("", "add"):
+        return None
+    fewest, *others = sorted(commands, key=lambda one: len(_arguments(one)))
+    first = _arguments(fewest)
+    goes_on = (
+        first and _arguments(one)[: len(first)] == first and len(_arguments(one)) > len(first)
+        for one in others
+    )
+    return fewest if all(goes_on) else None
+
+
+def _arguments(command: AnyCommand) -> list[click.ParamType]:
+    return [one.type for one in command.parameters if isinstance(one, click.Argument)]

@@ -10,7 +10,12 @@ from commands.command_catalogue import CATALOGUE
 from commands.core.command import Command
 
 TESTS = Path(__file__).parents[2]
-TEXT = "\n".join(path.read_text(encoding="utf-8") for path in sorted(TESTS.rglob("test_*.py")))
+TEXT = "\n".join(
+    path.read_text(encoding="utf-8")
+    for path in sorted(
+        {*TESTS.rglob("test_*.py"), *TESTS.glob("support/*.py")}
+    )  # such as the life of each kind
+)
 
 
 @pytest.mark.parametrize("command", CATALOGUE, ids=lambda one: one.name)

@@ -23,7 +23,9 @@ OPERATOR, TRAINER = "real_training_operator", "real_trainer"
 USUAL = {"pytorchjob": OPERATOR, "trainjob": TRAINER}
 CONTROLLERS = {**USUAL, **by_profile({}, {"tfjob": OPERATOR, "mpijob": OPERATOR})}
 COLLECTED_WITHIN = 180  # seconds: the garbage collector looks for new kinds twice a minute
-KILLED_EVERY = 5  # writes of the journal: each costs a launch
+KILLED_EVERY = by_profile(
+    50, 5
+)  # writes of the journal: each costs a launch; the look-alikes are killed at each
 
 
 @pytest.fixture(params=list(CONTROLLERS.items()), ids=list(CONTROLLERS))

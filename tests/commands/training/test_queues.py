@@ -89,6 +89,10 @@ async def test_kueue_starts_it_and_it_is_suspended_and_resumed_through_its_workl
     assert waiting.queue == "gpus"
     assert "WaitingForQuota" in waiting.reason
     assert "queue: gpus" in await stage.yard.say(f"training show {stage.name}")
+    why = await stage.yard.say(f"training why {stage.name}")
+    assert f"/{stage.name} waits" in why
+    assert "insufficient quota" in why
+    assert "starts: not known" in why
 
     stage.kueue.is_full = False
     await stage.until(TrainingState.RUNNING)
