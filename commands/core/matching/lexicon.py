@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import click
 
@@ -172,5 +173,5 @@ def _meant_alone(verb: str, commands: Sequence[AnyCommand]) -> AnyCommand | None
     return fewest if all(goes_on) else None
 
 
-def _arguments(command: AnyCommand) -> list[click.ParamType]:
+def _arguments(command: AnyCommand) -> list[click.ParamType[Any]]:
     return [one.type for one in command.parameters if isinstance(one, click.Argument)]
