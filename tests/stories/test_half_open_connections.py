@@ -10,14 +10,14 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from tests.support.examples import by_profile
 from tests.support.light import light
 from tests.support.process import Process, listens_at_a_free_port
 
 # How many files the process may have, and connections, of which there are more.
-SIZES = [
-    pytest.param(256, 400, id="400 connections"),
-    pytest.param(1024, 1139, id="1,139 connections", marks=pytest.mark.soak),
-]
+_FEW = pytest.param(256, 400, id="400 connections")
+_MANY = pytest.param(1024, 1139, id="1,139 connections")
+SIZES = by_profile([_FEW], [_FEW, _MANY])
 HALVES = {
     "headers": b"GET /healthz HTTP/1.1\r\nHost: x",
     "a body": b"POST /api/yard/lines HTTP/1.1\r\nHost: x\r\n",
@@ -40,6 +40,7 @@ async def half_open(address: str, half: bytes, count: int) -> AsyncIterator[None
         yield
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("descriptors", "count"), SIZES)
 async def test_with_more_half_open_connections_than_files_everything_goes_on(
     tmp_path: Path, descriptors: int, count: int

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from tests.support import waiting_plans
+from tests.support.examples import by_profile
 from tests.support.light import light
 from tests.support.process import Process
 from tests.support.waiting_plans import waiting_on
@@ -17,7 +18,8 @@ SEED = 23  # unless the run has one
 LIVES = 3.0  # seconds between a start and a kill, at most
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(30, marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("kills", by_profile([4], [4, 30]))
 async def test_what_waits_is_killed_again_and_again_waits_on_and_is_done_once(
     tmp_path: Path, pytestconfig: pytest.Config, record_property: Callable[[str, object], None], kills: int
 ) -> None:

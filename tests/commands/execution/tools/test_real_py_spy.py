@@ -60,8 +60,9 @@ def dump(pid: int, *, until: str) -> str:
             text=True,
             check=False,
         )
-        if until in done.stdout or time.monotonic() > end:
-            return done.stdout + done.stderr
+        said = done.stdout + done.stderr
+        if until in said or time.monotonic() > end:
+            return said
         time.sleep(0.1)
 
 
