@@ -1,7 +1,11 @@
 """Answers to a person where they interacted, and downloads of the files they attached."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
+from datetime import timedelta
+from functools import partial
+from typing import Any, TypeVar
 
 import structlog
 
@@ -14,7 +18,7 @@ from bot.channels.slack.files import download, upload_text
 from bot.channels.slack.forms import SlackForms
 from bot.channels.slack.slack_message import SlackMessage
 from bot.channels.slack.web_client import SlackClient
-from bot.delivery.notifier_protocol import Permanent, SendError
+from bot.delivery.notifier_protocol import Permanent, Recoverable, SendError
 from bot.language.message_catalogue import ENGLISH, Catalogue
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import listed, said_by, sentence
@@ -26,6 +30,10 @@ log = structlog.get_logger(__name__)
 IN_DIRECT_MESSAGES = sentence("The file is in your direct messages with Yardmaster.")
 MAX_FILE_SIZE = 1_000_000  # bytes of an attached file
 MAX_FILES = 5
+TRIES = 4  # of an answer, while Slack asks for pauses
+LONGEST_PAUSE = timedelta(seconds=10)
+
+T = TypeVar("T")
 
 
 class SlackResponder:
@@ -59,12 +67,12 @@ class SlackResponder:
         ):
             return
         if not where:  # pressed on the home tab
-            channel = await self._to_person(interaction, message)
+            channel = await _sent(partial(self._to_person, interaction, message))
         elif where.startswith("D"):
             channel = where
-            await self._direct(interaction, message)
+            await _sent(partial(self._direct, interaction, message))
         elif not await self._responded(interaction, message, is_public=answer.is_public):
-            channel = await self._in_channel(interaction, message, is_public=answer.is_public)
+            channel = await _sent(partial(self._in_channel, interaction, message, is_public=answer.is_public))
         else:
             channel = ""
         if message.files:
@@ -183,3 +191,15 @@ class SlackResponder:
 def _slack_id(interaction: Interaction) -> str:
     _, name = kind_and_name(interaction.channel)
     return name
+
+
+async def _sent(send: Callable[[], Awaitable[T]]) -> T:
+    """Send an answer, again after each pause that Slack asks for: what it refuses so was not sent. Raises SendError."""
+    for _ in range(TRIES - 1):
+        try:
+            return await send()
+        except Recoverable as error:
+            if error.retry_after is None or error.retry_after > LONGEST_PAUSE:
+                raise
+            await asyncio.sleep(error.retry_after.total_seconds())
+    return await send()

@@ -47,6 +47,19 @@ async def test_a_mention_in_a_thread_is_answered_in_the_thread(online: Any) -> N
     assert message.thread_ts == card
 
 
+@pytest.mark.parametrize(
+    ("line", "method"),
+    [("@yardmaster node list", "chat.postEphemeral"), ("node list", "chat.postMessage")],
+    ids=["in a channel", "in a direct message"],
+)
+async def test_an_answer_waits_while_slack_asks_for_a_pause(online: Any, line: str, method: str) -> None:
+    await online.slack.types("ana", "#gpu-alerts" if line[0] == "@" else "@yardmaster", line)
+    online.slack.fail(method, "ratelimited", 2, retry_after=1)
+    await SlackResponder(online.calls).respond(await online.received(), an_answer())
+    answers = [*online.slack.ephemerals("ana"), *online.slack.messages("@ana")]
+    assert sum("3 nodes" in one.said for one in answers) == 1
+
+
 async def test_a_preview_is_replaced_by_its_result(online: Any) -> None:
     responder = SlackResponder(online.calls)
     await online.slack.types("ana", "#gpu-alerts", "/yard node cordon gpu-a04")
