@@ -9,15 +9,14 @@ from alerts.cards.message import Attachment, Block, Context, Message, Preformatt
 from alerts.cards.text import bold, text
 from alerts.rules import Rule
 from collectors.facts.redaction import Redactor
-from collectors.facts.results import SourceError
 from collectors.facts.sentences import counted, sentence
 from collectors.logs.line_patterns import pattern_of
 from collectors.trainings.training import Rank, Training
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
-from commands.training.failure_evidence import MAX_LOG, clean_lines, timed_lines
 from commands.training.failure_finding import rank_name
 from commands.training.failure_signs import SignWeight, TimedLine, sign_of_output
+from commands.training.rank_lines import MAX_LOG, lines_of_rank, ranks_of
 
 MOST_RANKS = 64  # that are read
 AT_ONCE = 8
@@ -40,13 +39,16 @@ async def all_logs(
     training: Training, context: CommandContext, *, tail: int, since: timedelta | None, errors: bool
 ) -> Message:
     """Return what each rank says first, those that say the same together. Raises UnusableError if none has lines."""
-    ranks = list({rank_name(rank): rank for rank in (*training.failures, *training.ranks)}.values())
+    ranks = ranks_of(training)
     read = ranks[:MOST_RANKS]
+    redact = Redactor(context.defaults.redact, limit=MAX_LOG)
     limit = asyncio.Semaphore(AT_ONCE)
 
     async def one(rank: Rank) -> Sequence[TimedLine]:
         async with limit:
-            return await lines_of_rank(training, rank, context, tail=tail, since=since)
+            return await lines_of_rank(
+                training, rank, context.cluster, redact=redact, now=context.now, tail=tail, since=since
+            )
 
     try:
         async with asyncio.timeout(READ_WITHIN.total_seconds()):
@@ -92,31 +94,6 @@ def said_first(output: Mapping[str, Sequence[TimedLine]]) -> tuple[SaidFirst, ..
     groups = (sorted(group, key=lambda one: (one[0].at, one[1])) for group in by_pattern.values())
     said = [SaidFirst(line=group[0][0], ranks=tuple(name for _, name in group)) for group in groups]
     return tuple(sorted(said, key=lambda one: one.line.at))
-
-
-async def lines_of_rank(
-    training: Training, rank: Rank, context: CommandContext, *, tail: int, since: timedelta | None
-) -> Sequence[TimedLine]:
-    redact = Redactor(context.defaults.redact, limit=MAX_LOG)
-    cluster = context.cluster
-    try:
-        if cluster.pod_logs is not None:
-            log = await cluster.pod_logs.logs(
-                training.namespace, rank.pod, tail=tail, byte_limit=MAX_LOG, timestamps=True, since=since
-            )
-            if log.strip():
-                return clean_lines(timed_lines(log), redact)
-    except SourceError:
-        pass
-    try:
-        if cluster.logs is not None:
-            where = {"namespace": training.namespace, "pod": rank.pod}
-            begin = context.now - since if since is not None else None
-            found = await cluster.logs.lines(where=where, at=context.now, since=begin, tail=tail)
-            return tuple(TimedLine(at=line.at, text=line.text) for line in found)
-    except SourceError:
-        pass
-    return ()
 
 
 def _message(

@@ -18,8 +18,8 @@ from commands.execution.steps import Create, Patch, Running, Step
 from commands.training import manifests
 from commands.training.manifests import INDEX, ROLE, TRAINING_LABEL, Object, manifest_name, role_name
 from commands.training.spec import TrainingRole, TrainingSpec
-from commands.training.suspend_field import launched, resume, suspend
-from commands.training.writing_kind import Launching, Scaling, Suspending, WritingKind
+from commands.training.suspend_field import launched, suspending
+from commands.training.writing_kind import Launching, Scaling, WritingKind
 
 _JOB_NAME, _JOB_INDEX = "batch.kubernetes.io/job-name", "batch.kubernetes.io/job-completion-index"
 _CONTROLLER = "kubernetes.io/job-controller"
@@ -49,14 +49,6 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
             job = _job(spec, role)
             steps += launched(spec, job, role.text())
     return tuple(steps)
-
-
-def _is_suspended(job: Job) -> bool:
-    return job.spec.suspend
-
-
-def _managed_by(job: Job) -> str:
-    return "" if job.spec.managed_by == _CONTROLLER else job.spec.managed_by
 
 
 def _has_ended(job: Job) -> bool:
@@ -160,12 +152,9 @@ KIND = WritingKind(
         ),
         refusal=_refusal,
     ),
-    suspending=Suspending(
-        is_suspended=_is_suspended,
-        step=suspend,
-        resume=resume,
+    suspending=suspending(
         pod_label=_JOB_NAME,
-        managed_by=_managed_by,
+        controller=_CONTROLLER,
         rights=(*Patch.rights("batch", "jobs"), *Running.rights("batch", "jobs")),
     ),
     scaling=Scaling(

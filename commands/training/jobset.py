@@ -14,8 +14,8 @@ from commands.execution.steps import Create, Patch, Running, Step
 from commands.training import manifests
 from commands.training.manifests import Object
 from commands.training.spec import TrainingRole, TrainingSpec
-from commands.training.suspend_field import launched, resume, suspend
-from commands.training.writing_kind import Launching, Suspending, WritingKind
+from commands.training.suspend_field import launched, suspending
+from commands.training.writing_kind import Launching, WritingKind
 
 _GROUP, _PLURAL = JOBSETS.group, "jobsets"
 _CONTROLLER = "jobset.sigs.k8s.io/jobset-controller"
@@ -64,14 +64,6 @@ def _refusal(spec: TrainingSpec) -> str:
     return ""
 
 
-def _is_suspended(jobset: JobSet) -> bool:
-    return jobset.spec.suspend
-
-
-def _managed_by(jobset: JobSet) -> str:
-    return "" if jobset.spec.managed_by == _CONTROLLER else jobset.spec.managed_by
-
-
 def _has_ended(jobset: JobSet) -> bool:
     return jobset_end(jobset) is not None
 
@@ -85,12 +77,9 @@ KIND = WritingKind(
         rights=(*Create.rights(_GROUP, _PLURAL), *Patch.rights(_GROUP, _PLURAL)),
         refusal=_refusal,
     ),
-    suspending=Suspending(
-        is_suspended=_is_suspended,
-        step=suspend,
-        resume=resume,
+    suspending=suspending(
         pod_label="jobset.sigs.k8s.io/jobset-name",
-        managed_by=_managed_by,
+        controller=_CONTROLLER,
         rights=(*Patch.rights(_GROUP, _PLURAL), *Running.rights(_GROUP, _PLURAL)),
     ),
 )

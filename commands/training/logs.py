@@ -6,14 +6,16 @@ from datetime import timedelta
 
 from alerts.cards.message import Message
 from alerts.cards.text import bold
+from collectors.facts.redaction import Redactor
 from collectors.facts.sentences import Sentence, listed, sentence, word
 from collectors.trainings.training import Rank, Training
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.core.pod_lines import PodLog, lines_of, log_message
-from commands.training.all_logs import all_logs, errors_in, lines_of_rank
+from commands.training.all_logs import all_logs, errors_in
 from commands.training.failure_finding import rank_name
 from commands.training.followed_log import follow_log
+from commands.training.rank_lines import MAX_LOG, lines_of_rank
 
 _RANK = re.compile(r"(?:(?P<role>[a-z][a-z0-9-]*?)[- ]?)?(?P<index>\d{1,5})")
 
@@ -74,7 +76,15 @@ async def chosen_lines(
     """Return the lines of a rank that are new enough, or about an error. Raises UnusableError if there are none."""
     if action.previous:
         raise UnusableError(sentence("`--since` and `--errors` are without `--previous`."))
-    found = await lines_of_rank(training, rank, context, tail=action.tail, since=action.since)
+    found = await lines_of_rank(
+        training,
+        rank,
+        context.cluster,
+        redact=Redactor(context.defaults.redact, limit=MAX_LOG),
+        now=context.now,
+        tail=action.tail,
+        since=action.since,
+    )
     if action.errors:
         found = errors_in(rank_name(rank), found, context.rules)
     if not found:

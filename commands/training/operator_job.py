@@ -20,8 +20,8 @@ from commands.execution.steps import Create, Patch, Running, Step
 from commands.training import manifests
 from commands.training.manifests import Object
 from commands.training.spec import KUEUE, VOLCANO, TrainingRole, TrainingSpec
-from commands.training.suspend_field import POLICY, launched, resume, suspend
-from commands.training.writing_kind import Launching, Scaling, Suspending, WritingKind
+from commands.training.suspend_field import POLICY, launched, suspending
+from commands.training.writing_kind import Launching, Scaling, WritingKind
 
 CONTROLLER = "kubeflow.org/training-operator"
 JOB_NAME = "training.kubeflow.org/job-name"
@@ -75,12 +75,10 @@ def operator_writing(form: OperatorForm) -> WritingKind:
             roles=form.roles,
             queues=(KUEUE, VOLCANO),
         ),
-        suspending=Suspending(
-            is_suspended=_is_suspended,
-            step=partial(suspend, field=POLICY),
-            resume=partial(resume, field=POLICY),
+        suspending=suspending(
             pod_label=JOB_NAME,
-            managed_by=partial(_managed_by, form),
+            controller=form.controller,
+            has_run_policy=True,
             rights=(*Patch.rights(group, plural), *Running.rights(group, plural)),
         ),
         scaling=Scaling(
@@ -168,15 +166,6 @@ def _refusal(form: OperatorForm, spec: TrainingSpec) -> str:
             kind=kind,
         )
     return ""
-
-
-def _is_suspended(one: OperatorJob) -> bool:
-    return one.spec.run_policy.suspend
-
-
-def _managed_by(form: OperatorForm, one: OperatorJob) -> str:
-    by = one.spec.run_policy.managed_by
-    return "" if by == form.controller else by
 
 
 def _has_ended(one: OperatorJob) -> bool:

@@ -15,8 +15,8 @@ from commands.execution.steps import Create, Patch, Running, Step
 from commands.training import manifests
 from commands.training.manifests import Object
 from commands.training.spec import KUEUE, VOLCANO, TrainingRole, TrainingSpec
-from commands.training.suspend_field import launched, resume, suspend
-from commands.training.writing_kind import Launching, Suspending, WritingKind
+from commands.training.suspend_field import launched, suspending
+from commands.training.writing_kind import Launching, WritingKind
 
 _CONTROLLER = "ray.io/kuberay-operator"
 _PLURAL = RAYJOBS.path.rpartition("/")[2]
@@ -84,14 +84,6 @@ def _refusal(spec: TrainingSpec) -> str:
     return ""
 
 
-def _is_suspended(one: RayJob) -> bool:
-    return one.spec.suspend
-
-
-def _managed_by(one: RayJob) -> str:
-    return "" if one.spec.managed_by == _CONTROLLER else one.spec.managed_by
-
-
 def _has_ended(one: RayJob) -> bool:
     ended, _ = rayjob_end(one)
     return ended is not None
@@ -118,12 +110,9 @@ KIND = WritingKind(
         roles=_roles,
         queues=(KUEUE, VOLCANO),
     ),
-    suspending=Suspending(
-        is_suspended=_is_suspended,
-        step=suspend,
-        resume=resume,
+    suspending=suspending(
         pod_label="ray.io/originated-from-cr-name",
-        managed_by=_managed_by,
+        controller=_CONTROLLER,
         rights=(*Patch.rights(RAYJOBS.group, _PLURAL), *Running.rights(RAYJOBS.group, _PLURAL)),
     ),
     notes={"suspend": sentence("Ray deletes its cluster: it begins with a new one when it is resumed.")},

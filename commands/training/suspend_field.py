@@ -1,14 +1,17 @@
 """Suspending by a field of the object itself, as most kinds do, and resuming it. Pure."""
 
+from functools import partial
 from typing import Any
 
 from collectors.facts.sentences import sentence
 from collectors.trainings.queueing import QUEUE_NAME
 from commands.execution.object_refs import JsonValue, ObjectRef
 from commands.execution.preconditions import Precondition
+from commands.execution.rights import Right
 from commands.execution.steps import Create, Patch, Running, Step
 from commands.training.manifests import Object, in_queue, manifest_name
 from commands.training.spec import KUEUE, TrainingSpec
+from commands.training.writing_kind import Suspending
 
 SUSPEND = ("spec", "suspend")
 POLICY = ("spec", "runPolicy", "suspend")  # of the kinds that have a run policy
@@ -67,6 +70,35 @@ def resume(ref: ObjectRef, field: Field = SUSPEND) -> Patch:
         requires=(_NOT_OF_KUEUE, Precondition(path=field, equals=True)),
         undo=_body(field, is_suspended=True),
         undo_text=sentence("suspend {ref}: its pods end", ref=str(ref)),
+    )
+
+
+def suspending(
+    *, controller: str, pod_label: str, rights: tuple[Right, ...], has_run_policy: bool = False
+) -> Suspending:
+    """Return how a kind is suspended whose objects have `suspend` and `managedBy`, in their run policy or in `spec`.
+
+    `controller`: the value of `managedBy` that means the kind's own.
+    """
+    field = POLICY if has_run_policy else SUSPEND
+
+    def policy_of(found: Any) -> Any:
+        return found.spec.run_policy if has_run_policy else found.spec
+
+    def is_suspended(found: Any) -> bool:
+        return bool(policy_of(found).suspend)
+
+    def managed_by(found: Any) -> str:
+        by: str = policy_of(found).managed_by
+        return "" if by == controller else by
+
+    return Suspending(
+        is_suspended=is_suspended,
+        step=partial(suspend, field=field),
+        resume=partial(resume, field=field),
+        pod_label=pod_label,
+        managed_by=managed_by,
+        rights=rights,
     )
 
 

@@ -17,8 +17,8 @@ from commands.execution.steps import Create, Patch, Running, Step
 from commands.training import manifests
 from commands.training.manifests import Object
 from commands.training.spec import TrainingRole, TrainingSpec
-from commands.training.suspend_field import launched, resume, suspend
-from commands.training.writing_kind import Launching, Suspending, WritingKind
+from commands.training.suspend_field import launched, suspending
+from commands.training.writing_kind import Launching, WritingKind
 
 _GROUP, _PLURAL = TRAINJOBS.group, TRAINJOBS.path.rpartition("/")[2]
 _CONTROLLER = "trainer.kubeflow.org/trainjob-controller"
@@ -101,14 +101,6 @@ def _needs(spec: TrainingSpec) -> tuple[ObjectRef, ...]:
     return (ObjectRef(api=kind.api, kind=kind.kind, name=spec.runtime or _RUNTIME),)
 
 
-def _is_suspended(one: TrainJob) -> bool:
-    return one.spec.suspend
-
-
-def _managed_by(one: TrainJob) -> str:
-    return "" if one.spec.managed_by == _CONTROLLER else one.spec.managed_by
-
-
 def _has_ended(one: TrainJob) -> bool:
     return trainjob_end(one) is not None
 
@@ -129,12 +121,9 @@ KIND = WritingKind(
         needs=_needs,
         has_runtimes=True,
     ),
-    suspending=Suspending(
-        is_suspended=_is_suspended,
-        step=suspend,
-        resume=resume,
+    suspending=suspending(
         pod_label="jobset.sigs.k8s.io/jobset-name",
-        managed_by=_managed_by,
+        controller=_CONTROLLER,
         rights=(*Patch.rights(_GROUP, _PLURAL), *Running.rights(_GROUP, _PLURAL)),
     ),
     notes={"resume": sentence("Its maximum duration, if it has one, starts again.")},

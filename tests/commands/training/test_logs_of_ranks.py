@@ -11,9 +11,9 @@ from collectors.facts.redaction import MARK, Redactor
 from collectors.facts.results import SourceError
 from commands.models import LogFollow
 from commands.training.all_logs import errors_in, said_first
-from commands.training.failure_evidence import clean_lines, timed_lines
 from commands.training.failure_signs import TimedLine
 from commands.training.followed_log import FOLLOWED_FOR, MOST, followed_log
+from commands.training.rank_lines import clean_lines, timed_lines
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.memory_store import MemoryStore
 from tests.support.yard import ANA, NOON, Yard, text_of
