@@ -8,13 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import Connection
 
 from alerts.store import Between
-from bot.store.backends.backend_catalogue import backend_of
-from bot.store.migrate import MIGRATIONS
 from bot.store.sql_store import SqlStore
 from collectors.facts.sentences import english
 from commands.execution.plan import Plan
@@ -23,6 +18,7 @@ from commands.gpu.reclaim_requests import request_step, settlement_step
 from commands.models import CordonLease, ReclaimRequest, ReclaimState
 from tests.support.alerting import CLUSTER, NOON, minutes
 from tests.support.execution import plan_of
+from tests.support.old_store import empty_store
 from tests.support.rows import a_lease, a_request
 
 LEASE = a_lease(NOON, until=NOON + minutes(10))
@@ -47,18 +43,7 @@ def as_it_was(plan: Plan) -> dict[str, Any]:
 
 
 async def old_store(path: Path, rows: dict[str, list[tuple[dict[str, str], Any]]]) -> None:
-    def upgrade(connection: Connection) -> None:
-        config = Config()
-        config.set_main_option("script_location", str(MIGRATIONS))
-        config.attributes["connection"] = connection
-        command.upgrade(config, BEFORE)
-
-    backend = backend_of(f"sqlite+aiosqlite:///{path}")
-    engine = backend.engine()
-    await backend.prepare()
-    async with engine.begin() as connection:
-        await connection.run_sync(upgrade)
-    await engine.dispose()
+    await empty_store(path, BEFORE)
     with sqlite3.connect(path) as raw:
         for table, all_rows in rows.items():
             for number, (columns, document) in enumerate(all_rows):

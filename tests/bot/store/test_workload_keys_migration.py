@@ -1,6 +1,5 @@
 """Rows of before workloads and trainings had keys: they are found, and show what they did."""
 
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -8,8 +7,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, card_id, reply_id
 from alerts.cards.text import text
@@ -18,7 +15,6 @@ from alerts.matching import Matcher, Operator
 from alerts.rules import Severity
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
-from bot.store.migrate import MIGRATIONS
 from bot.store.sql_store import SqlStore
 from collectors.facts.labels import Labels
 from collectors.facts.subjects import Subject
@@ -28,6 +24,7 @@ from commands.execution.plan import Origin, Plan, in_order
 from commands.execution.record_steps import record
 from commands.execution.steps import Delete, Record
 from commands.models import Launch, ReclaimRequest
+from tests.support.old_store import take_back
 from tests.support.rows import NOON, a_launch, a_request
 
 KEY = "mnist/Namespace/mnist"
@@ -120,43 +117,7 @@ async def file(tmp_path: Path) -> Path:
         for row in (LAUNCH, RECLAIM, CARD, REPLY, SILENCE, PLAN, *INCIDENTS):
             await unit.rows(type(row)).put(row)
     await store.close()
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    before = ScriptDirectory.from_config(config).get_revision("0004").down_revision
-    with sqlite3.connect(path) as connection:
-        later = (
-            "acceptances",
-            "breakers",
-            "daily_reminders",
-            "gpu_leases",
-            "inbox_marks",
-            "job_runs",
-            "log_follows",
-            "members",
-            "node_evidence",
-            "parents",
-            "remediations",
-            "training_notices",
-            "window_notices",
-        )
-        for table in later:  # what later migrations add
-            connection.execute(f"DROP TABLE {table}")
-        for event in ("update", "delete", "insert"):
-            connection.execute(f"DROP TRIGGER audit_refuses_{event}")
-        for table, name in (
-            ("incidents", "parent"),
-            ("incidents", "unanswered_since"),
-            ("leases", "remind_at"),
-            ("plans", "ended_at"),
-            ("reclaim_requests", "for_plan"),
-            ("reclaim_requests", "look_at"),
-            ("reclaim_requests", "remind_at"),
-            ("reclaim_requests", "settle_at"),
-        ):
-            connection.execute(f"DROP INDEX {table}_by_{name}")
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN {name}")
-        connection.execute("UPDATE alembic_version SET version_num = ?", (before,))
-    connection.close()
+    await take_back(path, "0003")
     return path
 
 
