@@ -81,6 +81,30 @@ def running(name: str, argv: Sequence[str], log: Path, ready: str, **environment
         yield child
 
 
+class Stoppable:
+    """A controller that runs within a `with` block, and can be stopped for a while in it.
+
+    A subclass begins both stacks in `__enter__`, and serves in `_process`.
+    """
+
+    _undo: ExitStack
+    _process: ExitStack
+
+    def __exit__(self, *_: object) -> None:
+        self._undo.close()
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Stop it for a while, with its webhooks: without it they would refuse what they judge."""
+        self._process.close()
+        yield
+        self._serve(self._process)
+
+    def _serve(self, stack: ExitStack) -> None:
+        """Run it, and register its webhooks, until the stack is closed."""
+        raise NotImplementedError
+
+
 def write_certificate(folder: Path) -> str:
     """Write `tls.crt` and `tls.key` for the loopback address. Return the certificate as an object of the API has it."""
     openssl = find_program("openssl", get_it=HOW_TO_GET.format(part="debian"))

@@ -1,8 +1,7 @@
 """Kubeflow Trainer's own controller beside a control plane that has JobSet's, with its webhooks and one runtime."""
 
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -10,6 +9,7 @@ from typing import Any, Self
 from demo.parts.processes import free_port
 from tests.real.parts.layout import trainer_files
 from tests.real.servers.controller import (
+    Stoppable,
     check_present,
     created,
     definition,
@@ -25,7 +25,7 @@ _CERTIFICATES = Path("k8s-webhook-server", "serving-certs")  # in its folder for
 
 
 @dataclass(kw_only=True)
-class Trainer:
+class Trainer(Stoppable):
     """It runs within a `with` block, and leaves nothing. `definitions` are by the plural of the kind."""
 
     cluster: KubernetesCluster
@@ -44,19 +44,13 @@ class Trainer:
         certificates = self.folder / "tmp" / _CERTIFICATES
         certificates.mkdir(parents=True)
         with ExitStack() as undo:
-            certificate = write_certificate(certificates)
+            self._certificate = write_certificate(certificates)
             for tree in self.definitions.values():
                 undo.enter_context(definition(self.cluster, tree))
             config = self.folder / "config.json"
             config.write_text(json.dumps(self._config()), encoding="utf-8")  # JSON is YAML too
             self._process = undo.enter_context(ExitStack())
-            self._process.enter_context(self._run())
-            documents = list(all_from_yaml(self._webhooks.read_text("utf-8")))
-            hooks = webhooks(
-                self.cluster, documents, name="trainer", port=self._port, certificate=certificate
-            )
-            self._process.enter_context(hooks)
-            self._hooks = (documents, certificate)
+            self._serve(self._process)
             runtime = from_yaml(self._runtime.read_text("utf-8"))
             for job in runtime["spec"]["template"]["spec"]["replicatedJobs"]:
                 job["template"]["spec"]["backoffLimit"] = 0  # else a Job tries six times, ever more slowly
@@ -64,25 +58,15 @@ class Trainer:
             self._undo = undo.pop_all()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._undo.close()
-
-    @contextmanager
-    def stopped(self) -> Iterator[None]:
-        """Stop it for a while, with its webhooks: without them it would be refused to create what they judge."""
-        self._process.close()
-        yield
-        self._process.enter_context(self._run())
-        documents, certificate = self._hooks
-        self._process.enter_context(
-            webhooks(self.cluster, documents, name="trainer", port=self._port, certificate=certificate)
-        )
-
-    def _run(self) -> Any:
+    def _serve(self, stack: ExitStack) -> None:
         argv = (str(self._program), f"--config={self.folder / 'config.json'}")
         ready = f"http://127.0.0.1:{self._health}/readyz"
         place = {"TMPDIR": str(self.folder / "tmp"), "KUBECONFIG": str(self.cluster.kubeconfig)}
-        return running("trainer", argv, self.folder / "trainer.log", ready, **place)
+        stack.enter_context(running("trainer", argv, self.folder / "trainer.log", ready, **place))
+        documents = list(all_from_yaml(self._webhooks.read_text("utf-8")))
+        stack.enter_context(
+            webhooks(self.cluster, documents, name="trainer", port=self._port, certificate=self._certificate)
+        )
 
     def _config(self) -> dict[str, Any]:
         return {

@@ -1,20 +1,19 @@
 """Training Operator's own controllers beside a control plane, for TFJobs, PyTorchJobs and MPIJobs."""
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from demo.parts.processes import free_port
 from tests.real.parts.layout import TRAINING_OPERATOR_KINDS, training_operator_files
-from tests.real.servers.controller import check_present, definition, running
+from tests.real.servers.controller import Stoppable, check_present, definition, running
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.support.quick_yaml import from_yaml
 
 
 @dataclass(kw_only=True)
-class TrainingOperator:
+class TrainingOperator(Stoppable):
     """It runs within a `with` block, and leaves nothing. `definitions` are by the plural of the kind."""
 
     cluster: KubernetesCluster
@@ -33,21 +32,11 @@ class TrainingOperator:
             for tree in self.definitions.values():
                 undo.enter_context(definition(self.cluster, tree))
             self._process = undo.enter_context(ExitStack())
-            self._process.enter_context(self._run())
+            self._serve(self._process)
             self._undo = undo.pop_all()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._undo.close()
-
-    @contextmanager
-    def stopped(self) -> Iterator[None]:
-        """Stop it for a while."""
-        self._process.close()
-        yield
-        self._process.enter_context(self._run())
-
-    def _run(self) -> Any:
+    def _serve(self, stack: ExitStack) -> None:
         health = free_port()
         argv = (
             str(self._program),
@@ -55,4 +44,4 @@ class TrainingOperator:
             f"--health-probe-bind-address=127.0.0.1:{health}",
         )
         ready = f"http://127.0.0.1:{health}/readyz"
-        return running("training-operator", argv, self.folder / "operator.log", ready)
+        stack.enter_context(running("training-operator", argv, self.folder / "operator.log", ready))
