@@ -1,7 +1,7 @@
 """The proof that a node is accepted now: its newest acceptance, held against the node as it is. Pure."""
 
 from collectors.cluster.objects import Node
-from collectors.facts.sentences import sentence, word
+from collectors.facts.sentences import listed, sentence, word
 from commands.acceptance.acceptance import Acceptance, AcceptanceState
 
 
@@ -33,6 +33,18 @@ def unaccepted(node: Node, found: Acceptance | None) -> str:
         case AcceptanceState.ACCEPTED if not _is_same(node, found):
             return sentence("not accepted since it was rebooted")
     return ""
+
+
+def cordoned_gpu_text(cordon: str, node: Node, found: Acceptance | None) -> str:
+    """Return what is known of a cordoned GPU, with the verdict of its newest test."""
+    if found is None:
+        return cordon
+    if is_accepted(node, found):
+        return listed((cordon, sentence("accepted {at}", at=found.ended_at or found.at)))
+    if found.is_proof:
+        return listed((cordon, sentence("not accepted since the node was rebooted")))
+    at = found.ended_at or found.at
+    return listed((cordon, sentence("last tested {at}: {state}", at=at, state=word(found.state.value))))
 
 
 def acceptance_text(node: Node, found: Acceptance | None) -> str:

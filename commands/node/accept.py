@@ -6,20 +6,29 @@ from ipaddress import ip_address
 
 import click
 
-from alerts.cards.message import Button, Buttons
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
-from collectors.facts.sentences import Sentence, as_code, counted, listed, sentence
-from commands.acceptance.acceptance import Acceptance, AcceptanceState, PlannedTest
-from commands.acceptance.suites import GPU_COUNT, HEAD, LOG_BYTES, NEIGHBOUR, RANK, Suite, SuiteTest
+from collectors.facts.sentences import listed, sentence
+from commands.acceptance.acceptance import Acceptance
+from commands.acceptance.suites import HEAD, NEIGHBOUR, RANK, SuiteTest
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.core.device_claims import claim_rights
 from commands.core.lookups import known_name, read_node
-from commands.core.node_jobs import job_step
-from commands.core.node_script import NAMESPACE, NodeScript
+from commands.core.node_jobs import refuse_second
+from commands.core.node_script import NAMESPACE
+from commands.core.node_tests import (
+    Tested,
+    cordon_first,
+    new_acceptance,
+    notes_of_tests,
+    planned_test,
+    refuse_without_images,
+    step_of_test,
+    whole_node,
+)
 from commands.core.parameter_types import NODE
-from commands.core.testable_nodes import without_images
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import Stage, in_order
 from commands.execution.preconditions import Precondition
@@ -27,9 +36,7 @@ from commands.execution.record_steps import record
 from commands.execution.steps import NodeJob, Record
 from commands.node.cordon_steps import ref_of_node
 from commands.node.repair.refusals import pods_of, refuse_control_plane
-from commands.node.repair.repair_node import refuse_second
 
-_GPU = "nvidia.com/gpu"
 _NAMED = 6
 
 
@@ -53,16 +60,18 @@ async def accept(action: AcceptNode, context: CommandContext) -> PlanDraft:
         raise UnusableError(
             sentence("Suite `{suite}` has no test between two nodes: leave `--with` out.", suite=suite.name)
         )
-    _refuse_without_images(tests, context)
-    stages = [in_order(*_single(tests, node, context))]
-    planned = [_planned(one, node) for one in tests if not one.between]
+    refuse_without_images(tests, context)
+    inventory = context.cluster.inventory()
+    tested = whole_node(node, inventory, context)
+    stages = [in_order(*_single(tests, tested, context))]
+    planned = [planned_test(one, node) for one in tests if not one.between]
     if other is not None:
         for one in tests:
             if one.between:
-                steps = _pair(one, node, other, context)
+                steps = _pair(one, tested, whole_node(other, inventory, context), context)
                 stages.append((Stage(steps=steps, at_once=len(steps)),))
-                planned += [_planned(one, node), _planned(one, other)]
-    row = await _row(node, suite, tuple(planned), action.with_node, context)
+                planned += [planned_test(one, node), planned_test(one, other)]
+    row = await new_acceptance(tested, suite, tuple(planned), context, other=action.with_node)
     name = node.metadata.name
     return PlanDraft(
         title=sentence("Test {node} with suite {suite}", node=name, suite=suite.name),
@@ -85,17 +94,15 @@ async def _testable(name: str, context: CommandContext) -> Node:
     refuse_control_plane(node)
     if not node.spec.unschedulable:
         line = f'node cordon {node.metadata.name} --reason "acceptance"'
-        buttons: tuple[Button, ...] = ()
-        if context.may.get("node cordon", False):
-            label = sentence("Cordon {node}", node=node.metadata.name)
-            buttons = (Button(label=label, line=line),)
-        raise UnusableError(
+        raise cordon_first(
             sentence(
                 "{node} is not cordoned, and its tests take all its GPUs: `{line}` first.",
                 node=node.metadata.name,
                 line=line,
             ),
-            blocks=(Buttons(buttons=buttons),) if buttons else (),
+            line,
+            sentence("Cordon {node}", node=node.metadata.name),
+            is_allowed=context.may.get("node cordon", False),
         )
     if not is_node_ready(node):
         raise UnusableError(
@@ -119,95 +126,19 @@ async def _testable(name: str, context: CommandContext) -> Node:
     return node
 
 
-def _refuse_without_images(tests: Sequence[SuiteTest], context: CommandContext) -> None:
-    """Ask for all images that are missing at once, by name."""
-    if missing := without_images(tests, context.defaults.node_jobs):
-        raise UnusableError(
-            sentence(
-                "The settings name no image for {scripts}: add each to `node_jobs.images`, or one for all as "
-                "`node_jobs.image`. docs/acceptance.md says what each must have.",
-                scripts=as_code(missing),
-            )
-        )
+def _single(tests: Sequence[SuiteTest], tested: Tested, context: CommandContext) -> list[NodeJob]:
+    env = {NEIGHBOUR: _neighbour(tested.node, context)}
+    return [step_of_test(one, tested, context, env) for one in tests if not one.between]
 
 
-def _single(tests: Sequence[SuiteTest], node: Node, context: CommandContext) -> list[NodeJob]:
-    return [
-        _step(one, node, context, {NEIGHBOUR: _neighbour(node, context)}) for one in tests if not one.between
-    ]
-
-
-def _pair(one: SuiteTest, node: Node, other: Node, context: CommandContext) -> tuple[NodeJob, ...]:
+def _pair(one: SuiteTest, tested: Tested, other: Tested, context: CommandContext) -> tuple[NodeJob, ...]:
+    node = tested.node
     head = _address(node)
     if not head:
         raise UnusableError(sentence("{node} has no address that is known.", node=node.metadata.name))
     return tuple(
-        _step(one, each, context, {HEAD: head, RANK: str(rank)}) for rank, each in enumerate((node, other))
-    )
-
-
-def _step(one: SuiteTest, node: Node, context: CommandContext, env: dict[str, str]) -> NodeJob:
-    gpus = _gpus(node)
-    if one.gpus and not gpus:
-        raise UnusableError(
-            sentence(
-                "{node} has no NVIDIA GPUs, which test `{test}` is for.",
-                node=node.metadata.name,
-                test=one.name,
-            )
-        )
-    script = NodeScript(
-        name=one.script,
-        text=one.text,
-        image=one.image,
-        shell=one.shell,
-        privileged=one.privileged,
-        host_network=one.between,
-        by_scheduler=one.gpus,
-        within=one.within,
-        resources={_GPU: str(gpus)} if one.gpus else {},
-        memory=one.memory,
-        log_bytes=LOG_BYTES,
-    )
-    text = sentence(
-        "run test `{test}` on {node}, at most {within}",
-        test=one.name,
-        node=node.metadata.name,
-        within=one.within,
-    )
-    return job_step(script, node, context, description=text, env={GPU_COUNT: str(gpus), **env})
-
-
-def _planned(one: SuiteTest, node: Node) -> PlannedTest:
-    return PlannedTest(name=one.name, reads=one.reads, node=node.metadata.name, script=one.script)
-
-
-async def _row(
-    node: Node, suite: Suite, tests: tuple[PlannedTest, ...], other: str, context: CommandContext
-) -> Acceptance:
-    """Return the row of a new acceptance. Its id counts those of the node, so that a plan keeps its hash."""
-    name, cluster = node.metadata.name, context.cluster.name
-    async with context.store.read() as snapshot:
-        before = await snapshot.rows(Acceptance).find(cluster=cluster, node=name)
-    if running := next((one for one in before if not one.is_over), None):
-        raise UnusableError(sentence("{node} is being tested: plan `{plan}`.", node=name, plan=running.plan))
-    number = 1 + max((int(one.id.rpartition("/")[2]) for one in before), default=0)
-    facts = context.cluster.topology().nodes.get(name)
-    return Acceptance(
-        id=f"{cluster}/{name}/{number}",
-        cluster=cluster,
-        node=name,
-        uid=node.metadata.uid,
-        boot_id=node.status.node_info.boot_id,
-        model=facts.gpu_product if facts else "",
-        gpus=_gpus(node),
-        suite=suite.name,
-        tests=tests,
-        with_node=other,
-        by=context.actor.person,
-        by_name=context.actor.name,
-        at=context.now,
-        state=AcceptanceState.RUNNING,
+        step_of_test(one, each, context, {HEAD: head, RANK: str(rank)})
+        for rank, each in enumerate((tested, other))
     )
 
 
@@ -226,19 +157,7 @@ def _recorded(row: Acceptance, node: Node) -> Record:
 
 def _notes(tests: Sequence[SuiteTest], node: Node, context: CommandContext) -> tuple[str, ...]:
     name, policy = node.metadata.name, context.defaults.acceptance
-    longest = sum((one.within for one in tests[1:]), start=tests[0].within)
-    notes: list[Sentence] = [
-        counted(
-            "{count} test in a pod of namespace {namespace}, at most {longest} in all; the pod is removed afterwards.",
-            "{count} tests, each in a pod of namespace {namespace}, at most {longest} in all; each pod is removed "
-            "afterwards.",
-            count=len(tests),
-            namespace=context.defaults.node_jobs.namespace,
-            longest=longest,
-        )
-    ]
-    if privileged := [one.name for one in tests if one.privileged]:
-        notes.append(sentence("Privileged: {tests}.", tests=listed(privileged)))
+    notes = notes_of_tests(tests, context)
     notes.append(
         sentence("If it passes, its cordon is lifted automatically.")
         if policy.ends_lease
@@ -247,12 +166,6 @@ def _notes(tests: Sequence[SuiteTest], node: Node, context: CommandContext) -> t
         )
     )
     return tuple(notes)
-
-
-def _gpus(node: Node) -> int:
-    """Return the node's whole GPUs: one that is cut into slices cannot be tested as a whole."""
-    written = str((node.status.capacity or {}).get(_GPU, "0"))
-    return int(written) if written.isdecimal() else 0
 
 
 def _neighbour(node: Node, context: CommandContext) -> str:
@@ -299,7 +212,7 @@ ACCEPT = Command(
         ),
     ),
     plan=accept,
-    rights=NodeJob.rights("batch", "jobs", namespace=NAMESPACE),
+    rights=(*NodeJob.rights("batch", "jobs", namespace=NAMESPACE), *claim_rights(NAMESPACE)),
     example="node accept gpu-a04",
     details=(
         "The tests run one after the other, each as a Job on the node. Their outputs are read in the tools' own "
