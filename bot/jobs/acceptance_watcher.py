@@ -26,7 +26,7 @@ from collectors.facts.stepwise import result_of
 from collectors.internal_errors import InternalErrors
 from commands.acceptance.acceptance import Acceptance, AcceptanceState
 from commands.acceptance.judgement import NodeUnderTest, judged, withdrawn
-from commands.acceptance.suite_result import suite_result
+from commands.acceptance.suite_result import other_result, suite_result
 from commands.acceptance.suites import LEASE_AUTOMATION, AcceptancePolicy
 from commands.acceptance.verdict_text import uncordon_line, verdict_line
 from commands.core.command import Handler
@@ -114,14 +114,20 @@ class AcceptanceWatcher:
             plan = await snapshot.rows(Plan).get(one.plan)
             if plan is not None and not plan.has_ended:
                 return
-            runs = await snapshot.rows(JobRun).get_all([test.run(one.plan) for test in one.tests])
+            ours = [test.run(one.plan) for test in one.tests if test.of is None]
+            runs = await snapshot.rows(JobRun).get_all(ours)
             earlier = await snapshot.rows(Acceptance).find(
                 cluster=one.cluster, model=one.model, state=AcceptanceState.ACCEPTED.value
             )
         if cluster is None or cluster.reader is None:
             return
         node = await node_at(cluster.reader, one.node)
-        results = [suite_result(test, runs.get(test.run(one.plan))) for test in one.tests]
+        results = [
+            other_result(test, await cluster.reader.read(test.of), one.plan)
+            if test.of is not None
+            else suite_result(test, runs.get(test.run(one.plan)))
+            for test in one.tests
+        ]
         after = judged(
             one,
             results,

@@ -8,6 +8,7 @@ from enum import StrEnum
 from alerts.store import stored
 from collectors.acceptance.readings import MeasuredFigure, PartReport, PartState
 from collectors.facts.sentences import sentence
+from commands.execution.object_refs import ObjectRef
 
 
 class AcceptanceState(StrEnum):
@@ -34,6 +35,8 @@ class PlannedTest:
     node: str
     script: str
     turn: int = 0
+    of: ObjectRef | None = None  # of a test that another program runs: the object that has its verdict
+    wanted: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, plan: str) -> str:
         """Return the id of the row of its Job."""

@@ -8,7 +8,7 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import Sentence, as_code, counted, listed, sentence
 from commands.acceptance.acceptance import Acceptance, AcceptanceState, PlannedTest
-from commands.acceptance.suites import GPU_COUNT, LOG_BYTES, Suite, SuiteTest
+from commands.acceptance.suites import GPU_COUNT, LOG_BYTES, SuiteTest
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.core.node_jobs import job_step
@@ -112,17 +112,28 @@ def planned_test(one: SuiteTest, node: Node) -> PlannedTest:
     return PlannedTest(name=one.name, reads=one.reads, node=node.metadata.name, script=one.script)
 
 
-async def new_acceptance(
-    tested: Tested, suite: Suite, tests: tuple[PlannedTest, ...], context: CommandContext, *, other: str = ""
+async def next_number(node: Node, context: CommandContext) -> int:
+    """Return the number of the node's next acceptance. Raises UnusableError while it is being tested."""
+    name = node.metadata.name
+    async with context.store.read() as snapshot:
+        before = await snapshot.rows(Acceptance).find(cluster=context.cluster.name, node=name)
+    if running := next((one for one in before if not one.is_over), None):
+        raise UnusableError(sentence("{node} is being tested: plan `{plan}`.", node=name, plan=running.plan))
+    return 1 + max((int(one.id.rpartition("/")[2]) for one in before), default=0)
+
+
+def new_acceptance(
+    tested: Tested,
+    suite: str,
+    tests: tuple[PlannedTest, ...],
+    number: int,
+    context: CommandContext,
+    *,
+    other: str = "",
 ) -> Acceptance:
     """Return the row of a new acceptance. Its id counts those of the node, so that a plan keeps its hash."""
     node, cluster = tested.node, context.cluster.name
     name = node.metadata.name
-    async with context.store.read() as snapshot:
-        before = await snapshot.rows(Acceptance).find(cluster=cluster, node=name)
-    if running := next((one for one in before if not one.is_over), None):
-        raise UnusableError(sentence("{node} is being tested: plan `{plan}`.", node=name, plan=running.plan))
-    number = 1 + max((int(one.id.rpartition("/")[2]) for one in before), default=0)
     return Acceptance(
         id=f"{cluster}/{name}/{number}",
         cluster=cluster,
@@ -133,7 +144,7 @@ async def new_acceptance(
         boot_id=node.status.node_info.boot_id,
         model=tested.model,
         gpus=tested.gpus.count,
-        suite=suite.name,
+        suite=suite,
         tests=tests,
         with_node=other,
         by=context.actor.person,

@@ -24,6 +24,7 @@ from commands.core.node_tests import (
     TestedGpus,
     cordon_first,
     new_acceptance,
+    next_number,
     notes_of_tests,
     planned_test,
     refuse_without_images,
@@ -80,7 +81,8 @@ async def accept_one(action: AcceptGpu, context: CommandContext) -> PlanDraft:
     )
     steps = [step_of_test(one, tested, context, {}) for one in suite.of_one_gpu]
     planned = tuple(planned_test(one, node) for one in suite.of_one_gpu)
-    row = await new_acceptance(tested, suite, planned, context)
+    number = await next_number(node, context)
+    row = new_acceptance(tested, suite.name, planned, number, context)
     notes = notes_of_tests(suite.of_one_gpu, context)
     notes.append(
         sentence("If it passes, its cordon is lifted automatically.")

@@ -11,7 +11,8 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import listed, sentence
 from commands.acceptance.acceptance import Acceptance
-from commands.acceptance.suites import HEAD, NEIGHBOUR, RANK, SuiteTest
+from commands.acceptance.suites import HEAD, NEIGHBOUR, RANK, Suite, SuiteTest
+from commands.acceptance.validators import validator_rights, validators
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.device_claims import claim_rights
@@ -22,6 +23,7 @@ from commands.core.node_tests import (
     Tested,
     cordon_first,
     new_acceptance,
+    next_number,
     notes_of_tests,
     planned_test,
     refuse_without_images,
@@ -36,8 +38,10 @@ from commands.execution.record_steps import record
 from commands.execution.steps import NodeJob, Record
 from commands.node.cordon_steps import ref_of_node
 from commands.node.repair.refusals import pods_of, refuse_control_plane
+from commands.node.validations import OtherTest, chosen_validator, other_test, rules_test
 
 _NAMED = 6
+_VALIDATORS = {one.name: one for one in validators()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,33 +54,41 @@ class AcceptNode:
 async def accept(action: AcceptNode, context: CommandContext) -> PlanDraft:
     """Plan the tests of the suite on the node, one after the other; those between two nodes at the end."""
     policy = context.defaults.acceptance
-    suite = policy.all[known_name(action.suite or policy.suite, policy.all, "suite")]
+    named = action.suite if action.suite not in _VALIDATORS else policy.suite
+    suite = policy.all[known_name(named or policy.suite, {**policy.all, **_VALIDATORS}, "suite")]
     node = await _testable(action.node, context)
     other = await _testable(action.with_node, context) if action.with_node else None
     if other is not None and other.metadata.uid == node.metadata.uid:
         raise UnusableError(sentence("`--with` names another node than the one to accept."))
-    tests = suite.of(has_pair=other is not None)
-    if other is not None and not any(one.between for one in tests):
-        raise UnusableError(
-            sentence("Suite `{suite}` has no test between two nodes: leave `--with` out.", suite=suite.name)
-        )
-    refuse_without_images(tests, context)
     inventory = context.cluster.inventory()
     tested = whole_node(node, inventory, context)
+    number = await next_number(node, context)
+    validator = await chosen_validator(action.suite, context)
+    if validator is not None and other is not None:
+        raise UnusableError(
+            sentence("`{name}` tests one node: leave `--with` out.", name=validator.validator.name)
+        )
+    rules = await rules_test(node, context)
+    others = [] if validator is None else [other_test(validator, node, number, context)]
+    others += [rules] if rules is not None else []
+    tests = () if validator is not None else _tests_of(suite, other, context)
     stages = [in_order(*_single(tests, tested, context))]
     planned = [planned_test(one, node) for one in tests if not one.between]
-    if other is not None:
-        for one in tests:
-            if one.between:
-                steps = _pair(one, tested, whole_node(other, inventory, context), context)
-                stages.append((Stage(steps=steps, at_once=len(steps)),))
-                planned += [planned_test(one, node), planned_test(one, other)]
-    row = await new_acceptance(tested, suite, tuple(planned), context, other=action.with_node)
+    for one in tests:
+        if one.between and other is not None:
+            steps = _pair(one, tested, whole_node(other, inventory, context), context)
+            stages.append((Stage(steps=steps, at_once=len(steps)),))
+            planned += [planned_test(one, node), planned_test(one, other)]
+    for found in others:
+        stages.append(in_order(*found.steps))
+        planned.append(found.planned)
+    title = suite.name if validator is None else validator.validator.name
+    row = new_acceptance(tested, title, tuple(planned), number, context, other=action.with_node)
     name = node.metadata.name
     return PlanDraft(
-        title=sentence("Test {node} with suite {suite}", node=name, suite=suite.name),
+        title=sentence("Test {node} with suite {suite}", node=name, suite=title),
         stages=(*in_order(_recorded(row, node)), *(stage for found in stages for stage in found)),
-        notes=_notes(tests, node, context),
+        notes=_notes(tests, others, node, context),
         decided=(
             sentence(
                 "accept node {node} with uid {uid} since its boot {boot}",
@@ -86,6 +98,16 @@ async def accept(action: AcceptNode, context: CommandContext) -> PlanDraft:
             ),
         ),
     )
+
+
+def _tests_of(suite: Suite, other: Node | None, context: CommandContext) -> tuple[SuiteTest, ...]:
+    tests = suite.of(has_pair=other is not None)
+    if other is not None and not any(one.between for one in tests):
+        raise UnusableError(
+            sentence("Suite `{suite}` has no test between two nodes: leave `--with` out.", suite=suite.name)
+        )
+    refuse_without_images(tests, context)
+    return tests
 
 
 async def _testable(name: str, context: CommandContext) -> Node:
@@ -155,9 +177,18 @@ def _recorded(row: Acceptance, node: Node) -> Record:
     return record("acceptances", row, text=text, has_inverse=False, about=(state,))
 
 
-def _notes(tests: Sequence[SuiteTest], node: Node, context: CommandContext) -> tuple[str, ...]:
+def _notes(
+    tests: Sequence[SuiteTest], others: Sequence[OtherTest], node: Node, context: CommandContext
+) -> tuple[str, ...]:
     name, policy = node.metadata.name, context.defaults.acceptance
-    notes = notes_of_tests(tests, context)
+    notes = notes_of_tests(tests, context) if tests else []
+    for one in others:
+        notes.append(
+            sentence(
+                "`{test}` is of another program of this cluster: it runs there, and its verdict is read.",
+                test=one.planned.name,
+            )
+        )
     notes.append(
         sentence("If it passes, its cordon is lifted automatically.")
         if policy.ends_lease
@@ -212,12 +243,18 @@ ACCEPT = Command(
         ),
     ),
     plan=accept,
-    rights=(*NodeJob.rights("batch", "jobs", namespace=NAMESPACE), *claim_rights(NAMESPACE)),
+    rights=(
+        *NodeJob.rights("batch", "jobs", namespace=NAMESPACE),
+        *claim_rights(NAMESPACE),
+        *validator_rights(NAMESPACE),
+    ),
     example="node accept gpu-a04",
     details=(
         "The tests run one after the other, each as a Job on the node. Their outputs are read in the tools' own "
         "formats, and their figures compared with what other nodes of the same GPU model reached: below 90 % of the "
         "median is slow. The proof holds for this node until it is rebooted or replaced, and an alert about its GPUs "
-        "within an hour withdraws it. See docs/acceptance.md."
+        "within an hour withdraws it. Where the cluster serves a ValidationRequest of NVSentinel or a Certification "
+        "of its readiness engine, that runs instead of our suite, and what a readiness rule asks of the node is awaited. See "
+        "docs/acceptance.md."
     ),
 )
