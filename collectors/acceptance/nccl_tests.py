@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from collectors.acceptance.readings import (
     IS_CUT,
-    IS_UNKNOWN,
     NUMBER,
     MeasuredFigure,
     NextStep,
@@ -20,7 +19,6 @@ from collectors.acceptance.readings import (
     ReadResult,
     bounded_result,
     gpu_of,
-    is_cut,
     output_reader,
     printed_lines,
     printed_name,
@@ -78,7 +76,7 @@ def read_nccl_tests(text: str) -> ReadResult:
     whole = [run for run in seen if run.gpu is None]
     problem = ""
     if not seen:
-        problem = IS_CUT if is_cut(text) else IS_UNKNOWN
+        problem = unread(text, has_begun=False)
     elif not findings and not all(run.has_ended and run.rows for run in seen):
         problem = IS_CUT
     elif not findings and not whole and not is_one:

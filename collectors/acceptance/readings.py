@@ -117,6 +117,11 @@ def bounded_result(
     )
 
 
+def unread(text: str, *, has_begun: bool) -> Sentence:
+    """Return why nothing could be read to its end: the output was cut off, or it is not the tool's."""
+    return IS_CUT if has_begun or is_cut(text) else IS_UNKNOWN
+
+
 def printed_lines(text: str) -> list[str]:
     """Return the lines of an output, as many as are read. A terminal's carriage returns end lines, too."""
     return text[:MOST_READ].replace("\r", "\n").split("\n")[:MOST_LINES]

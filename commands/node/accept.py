@@ -254,7 +254,7 @@ ACCEPT = Command(
         "formats, and their figures compared with what other nodes of the same GPU model reached: below 90 % of the "
         "median is slow. The proof holds for this node until it is rebooted or replaced, and an alert about its GPUs "
         "within an hour withdraws it. Where the cluster serves a ValidationRequest of NVSentinel or a Certification "
-        "of its readiness engine, that runs instead of our suite, and what a readiness rule asks of the node is awaited. See "
-        "docs/acceptance.md."
+        "of its readiness engine, that runs instead of our suite, and what a readiness rule asks of the node is "
+        "awaited. See docs/acceptance.md."
     ),
 )
