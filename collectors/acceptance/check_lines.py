@@ -21,6 +21,7 @@ from collectors.acceptance.readings import (
     printed_number,
     printed_words,
     proves_nothing,
+    unread,
 )
 from collectors.facts.sentences import sentence
 

@@ -24,6 +24,7 @@ from collectors.acceptance.readings import (
     printed_name,
     printed_number,
     printed_words,
+    unread,
 )
 from collectors.facts.sentences import sentence
 

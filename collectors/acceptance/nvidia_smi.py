@@ -21,6 +21,7 @@ from collectors.acceptance.readings import (
     printed_name,
     printed_number,
     printed_words,
+    unread,
 )
 from collectors.acceptance.smi_words import is_lost, refusal_in
 from collectors.facts.sentences import counted, sentence
