@@ -132,7 +132,7 @@ class AcceptanceWatcher:
             one,
             results,
             earlier,
-            node=_as_tested(node) if node is not None else None,
+            node=_as_tested(node, one, cluster.inventory()) if node is not None else None,
             now=self._clock.now(),
             slow_below=self._policy.slow_below,
             watched_for=self._policy.watched_for,
@@ -234,5 +234,6 @@ async def _channel_of(one: Acceptance, snapshot: StoreSnapshot) -> str:
     return plan.origin.channel if plan is not None else ""
 
 
-def _as_tested(node: Node) -> NodeUnderTest:
-    return NodeUnderTest(uid=node.metadata.uid, boot_id=node.status.node_info.boot_id)
+def _as_tested(node: Node, one: Acceptance, inventory: Inventory) -> NodeUnderTest:
+    takes_pods = _takes_pods(one, inventory) if one.device else not node.spec.unschedulable
+    return NodeUnderTest(uid=node.metadata.uid, boot_id=node.status.node_info.boot_id, takes_pods=takes_pods)

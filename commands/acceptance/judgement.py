@@ -46,10 +46,11 @@ class SuiteResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeUnderTest:
-    """The node as it is when its tests are over."""
+    """The node as it is when its tests are over. `takes_pods`: what was tested does again, before its verdict."""
 
     uid: str
     boot_id: str
+    takes_pods: bool = False
 
 
 def judged(
@@ -197,6 +198,8 @@ def _changed(one: Acceptance, node: NodeUnderTest | None) -> str:
         return sentence("another node has its name by now")
     if node.boot_id != one.boot_id:
         return sentence("it was rebooted while it was tested")
+    if node.takes_pods:
+        return sentence("somebody uncordoned it while it was tested, so its figures do not count")
     return ""
 
 

@@ -171,6 +171,26 @@ async def test_a_node_that_passes_is_accepted_and_nothing_is_left(stage: JobStag
     assert "not accepted" not in await stage.yard.say("node list --all")
 
 
+async def test_a_node_that_somebody_uncordoned_meanwhile_is_not_judged_by_its_figures(
+    light_stage: JobStage,
+) -> None:
+    light_stage.log += PASS
+    await cordon(light_stage)
+    _, task = await begun(light_stage)
+    await light_stage.pod()
+    body = {"spec": {"unschedulable": False}}
+    await light_stage.kubelets.call("PATCH", f"/api/v1/nodes/{light_stage.node}", body)
+    await run_all(light_stage, task, 0, 0)
+    lines: list[Request] = []
+    await watcher(light_stage, ends_lease=True, lines=lines).check()
+    one = await the_acceptance(light_stage)
+    assert (one.state, one.reasons) == (
+        AcceptanceState.UNTESTED,
+        ("somebody uncordoned it while it was tested, so its figures do not count",),
+    )
+    assert lines == []
+
+
 async def test_a_part_that_failed_is_named_with_the_next_step(light_stage: JobStage) -> None:
     light_stage.log += FAIL
     await cordon(light_stage)
