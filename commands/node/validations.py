@@ -1,6 +1,5 @@
 """Tests of a node that other programs of the site run: which ones there are, and the steps that await them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +47,7 @@ async def chosen_validator(name: str, context: CommandContext) -> ServedValidato
     if not name and OUR_SUITE in policy.suites:
         return None
     for one in validators():
-        if name in ("", one.name) and (api := await _served(one.apis, one.kind, context)):
+        if name in ("", one.name) and (api := await _served(one, context)):
             return ServedValidator(validator=one, api=api)
     known = next((one for one in validators() if one.name == name), None)
     if known is not None:
@@ -58,18 +57,21 @@ async def chosen_validator(name: str, context: CommandContext) -> ServedValidato
     return None
 
 
-async def _served(apis: Sequence[str], kind: str, context: CommandContext) -> str:
+async def _served(one: Validator, context: CommandContext) -> str:
     """Return the first version in which the API server serves the kind; empty if it serves none."""
-    for api in apis:
-        if await _listing(api, kind, context) is not None:
+    namespace = context.defaults.node_jobs.namespace if one.namespaced else ""
+    for api in one.apis:
+        if await _listing(api, one.kind, context, namespace) is not None:
             return api
     return ""
 
 
-async def _listing(api: str, kind: str, context: CommandContext) -> list[dict[str, Any]] | None:
+async def _listing(
+    api: str, kind: str, context: CommandContext, namespace: str = ""
+) -> list[dict[str, Any]] | None:
     """Return the objects of a kind; None where the API server does not serve it, or lets nobody read it."""
     try:
-        return await reader_of(context).listing(ObjectRef(api=api, kind=kind, name=""))
+        return await reader_of(context).listing(ObjectRef(api=api, kind=kind, name="", namespace=namespace))
     except SourceError as error:
         if error.status not in (403, 404):
             raise

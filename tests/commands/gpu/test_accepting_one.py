@@ -57,12 +57,18 @@ async def cordoned(stage: GpuStage, gpu: str = "3") -> None:
     await stage.rules_seen(1)
 
 
-async def run_suite(stage: GpuStage, *codes: int) -> Plan:
-    """Run the tests, whose Jobs end with these codes."""
-    reply = await stage.yard.say(f"gpu accept {stage.node} 3")
+async def proposed(stage: GpuStage, line: str) -> Plan:
+    """Return the plan that a line proposes. Its Jobs are in the namespace of the test."""
+    reply = await stage.yard.say(line)
     plan = await stage.yard.newest()
     assert plan is not None, reply
-    assert plan.command == "gpu accept", reply
+    assert plan.line == line, reply
+    return plan
+
+
+async def run_suite(stage: GpuStage, *codes: int) -> Plan:
+    """Run the tests, whose Jobs end with these codes."""
+    plan = await proposed(stage, f"gpu accept {stage.node} 3")
     confirmed = await stage.yard.confirmed(plan)
     task = asyncio.get_running_loop().create_task(stage.yard.executor.execute(confirmed))
     await stage.ended(*codes, task=task)
@@ -87,9 +93,7 @@ async def the_acceptance(stage: GpuStage) -> Acceptance:
 async def test_the_pod_of_a_test_gets_the_cordoned_gpu_and_nothing_is_left(stage: GpuStage) -> None:
     stage.log += PASS
     await cordoned(stage)
-    reply = await stage.yard.say(f"gpu accept {stage.node} 3")
-    plan = await stage.yard.newest()
-    assert plan is not None, reply
+    plan = await proposed(stage, f"gpu accept {stage.node} 3")
     assert plan.title == f"Test GPU 3 of {stage.node} with suite ours"
     task = asyncio.get_running_loop().create_task(
         stage.yard.executor.execute(await stage.yard.confirmed(plan))
@@ -204,7 +208,7 @@ async def test_a_suite_without_a_test_of_one_gpu_says_what_to_mark(light_stage: 
 async def test_a_rule_that_is_gone_meanwhile_stops_the_tests(light_stage: GpuStage) -> None:
     stage = light_stage
     await cordoned(stage)
-    plan = await stage.yard.confirmed(await stage.yard.plan(f"gpu accept {stage.node} 3"))
+    plan = await stage.yard.confirmed(await proposed(stage, f"gpu accept {stage.node} 3"))
     (rule,) = await stage.rules()
     await stage.kube.call("DELETE", f"{RULES}/{rule['metadata']['name']}")
     over = await stage.yard.executor.execute(plan)
@@ -217,7 +221,7 @@ async def test_the_whole_node_is_tested_by_a_claim_of_all_its_gpus(stage: GpuSta
     await stage.list_devices(*map(a_device, range(8)))
     await stage.yard.do(f"node cordon {stage.node} --reason test")
     await stage.yard.seen(lambda: stage.yard.cluster.inventory().nodes[stage.node].spec.unschedulable)
-    plan = await stage.yard.plan(f"node accept {stage.node} --suite node")
+    plan = await proposed(stage, f"node accept {stage.node} --suite node")
     task = asyncio.get_running_loop().create_task(
         stage.yard.executor.execute(await stage.yard.confirmed(plan))
     )
