@@ -10,6 +10,7 @@ from alerts.alert import Alert
 from collectors.acceptance.readings import MeasuredFigure, NextStep, PartReport, PartState, ReadResult
 from collectors.facts.sentences import listed, sentence
 from commands.acceptance.acceptance import Acceptance, AcceptanceState, Shortfall, newest_of_nodes
+from commands.acceptance.one_gpu import is_about, of_its_gpu
 
 SLOW_BELOW = 0.9  # of the median
 LEAST_SIBLINGS = 3  # other GPUs of a node that say how fast one of them should be
@@ -64,7 +65,7 @@ def judged(
     watched_for: timedelta = timedelta(0),
 ) -> Acceptance:
     """Return the acceptance with its verdict. `earlier`: acceptances of the fleet, its own node's among them."""
-    readings = {one.name: _of_its_gpu(acceptance, one.reading) for one in tests if one.reading is not None}
+    readings = {one.name: of_its_gpu(acceptance, one.reading) for one in tests if one.reading is not None}
     before = _comparable(acceptance, earlier)
     figures = tuple(figure for reading in readings.values() for figure in reading.figures)[:MOST_KEPT]
     versions = {name: said for reading in readings.values() for name, said in reading.versions.items()}
@@ -114,7 +115,7 @@ def withdrawn(one: Acceptance, alerts: Iterable[Alert], now: datetime) -> Accept
         return None
     for alert in alerts:
         since = alert.life.fired_at
-        if not _is_about(alert, one) or not alert.is_firing or since is None:
+        if not is_about(alert, one) or not alert.is_firing or since is None:
             continue
         if alert.name in CONTRADICTING and one.ended_at <= since <= one.watched_until:
             lasting = since - one.ended_at
@@ -123,32 +124,6 @@ def withdrawn(one: Acceptance, alerts: Iterable[Alert], now: datetime) -> Accept
             )
             return replace(one, state=AcceptanceState.WITHDRAWN, reasons=(reason,))
     return None
-
-
-def _is_about(alert: Alert, one: Acceptance) -> bool:
-    """Whether the alert is about what was tested: of one GPU, an alert that names no other."""
-    if alert.subject.node != one.node:
-        return False
-    return not one.device or not alert.subject.gpu or alert.subject.gpu in (one.gpu, one.device)
-
-
-def _of_its_gpu(one: Acceptance, reading: ReadResult) -> ReadResult:
-    """Return the reading with the one GPU that was tested: in its pod, the tools count from 0."""
-    if not one.device:
-        return reading
-    number = int(one.gpu) if one.gpu.isdecimal() else None
-    return replace(
-        reading,
-        findings=tuple(
-            replace(found, gpu=number, part=found.part if number is not None else found.part or one.gpu)
-            for found in reading.findings
-        ),
-        figures=tuple(
-            replace(figure, gpu=figure.gpu if number is None else number)
-            for figure in reading.figures
-            if figure.gpu is not None
-        ),
-    )
 
 
 def next_steps(one: Acceptance) -> tuple[NextStep, ...]:

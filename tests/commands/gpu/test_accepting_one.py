@@ -163,6 +163,8 @@ async def test_a_part_that_failed_is_of_the_gpu_that_was_named(light_stage: GpuS
         ("memory of GPU 3: a row could not be remapped",),
     )
     assert lines == []
+    said = await light_stage.yard.say(f"gpu uncordon {light_stage.node} 3")
+    assert f"GPU 3 of {light_stage.node} was not accepted since it was cordoned" in said
     assert "last tested" in await light_stage.yard.say(f"node show {light_stage.node}")
 
 
