@@ -1,4 +1,4 @@
-"""What `nvidia-smi` says in place of an answer, whoever asked: the driver refuses, or a GPU is lost. Pure.
+"""Words of `nvidia-smi` in place of an answer, whoever asked: the driver refuses, or a GPU is lost. Pure.
 
 Sources: the manual page of drivers 470 to 580, and the strings of NVML's `nvmlErrorString`.
 """
