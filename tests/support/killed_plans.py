@@ -18,7 +18,7 @@ from tests.support.light import ready_node
 from tests.support.light_stage import Light
 from tests.support.waiting_plans import Waiting
 
-SPACE, DRAINED, PODS = "killed", "drained", 40
+SPACE, DRAINED, PODS = "killed", "kill-d1", 40
 JOBS = {"node_jobs": {"namespace": SPACE, "image": "registry.example/tools:1"}}
 RUNS = 1.5  # seconds that the pod of a repair runs, at most
 
@@ -40,7 +40,7 @@ class KilledPlans:
         """Add a node with many pods. `stage` must not run a bot of its own, and needs the settings JOBS."""
         config = stage.kube.kubeconfig(stage.folder / "kubelets")
         async with kubelets(config, SPACE) as made, asyncio.TaskGroup() as group:
-            made.ends_pods = False
+            made.ends_pods, made.every = False, 0.2
             plans = cls(stage=stage, kubelets=made, random=random, pace=pace, waiting=Waiting(stage=stage))
             plans._add_pods()
             tasks = [group.create_task(plans._end_pods()), group.create_task(plans._end_jobs())]
@@ -59,7 +59,7 @@ class KilledPlans:
         """Confirm the drain first, then a repair of another node each time; a kill may come at any moment after it."""
         if not self.waiting.plans:
             await self._confirm(f"node drain {DRAINED}")
-        node = f"repaired-{len(self.repaired)}"
+        node = f"kill-r{len(self.repaired)}"
         ready_node(self.stage.kube, node)
         self.repaired.append(node)
         await self._confirm(f"node repair {node} --with nvidia-uvm")

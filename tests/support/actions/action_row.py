@@ -61,13 +61,11 @@ class ActionRow:
     line: str
     button: str
     rule: str = ""
-    labels: Mapping[str, str] = field(default=_ONE_NODE)
+    labels: Mapping[str, str] = field(default_factory=lambda: _ONE_NODE)
     answer: str = ""
-    option: str = ""  # in a menu: the button's label is `…` then
     form: Mapping[str, str] = field(default_factory=dict)
     arrange: Step = nothing
     is_done: Callable[[Site], Awaitable[bool]]
-    waits: bool = False
     release: Step = nothing
     undone: str = ""  # why it cannot be undone; empty: an undo takes it back
     refusing: Step = nothing

@@ -215,7 +215,7 @@ async def _end_job(site: Site) -> None:
 
 
 async def _add_ended_pod(site: Site) -> None:
-    await add_pod(site, container={"image": "registry.example/old:1"})
+    await site.kubelets.add_pod(site.node, site.node)
     await site.kubelets.end(site.node, 1)
 
 
@@ -298,12 +298,6 @@ async def _add_volume(site: Site) -> None:
         site.kubelets.path("persistentvolumeclaims"),
         {"metadata": {"name": name}, "spec": claim},
     )
-
-    async def bound() -> bool:
-        found = await site.get("persistentvolumeclaims", name)
-        return bool(found["status"].get("phase") == "Bound")
-
-    await until(bound)
     container = {"name": "main", "image": "i", "volumeMounts": [{"name": "v", "mountPath": "/v"}]}
     await site.kubelets.add_deployment(
         name,
@@ -367,7 +361,6 @@ ROWS = (
         button="Drain {node}",
         arrange=add_pod,
         is_done=_is_drained,
-        waits=True,
         undone="no pod comes back",
         others=cordon,
         surprised=_CHANGED,
@@ -380,7 +373,6 @@ ROWS = (
         rule="NVIDIAUVMMissing",
         button="Repair {node}",
         is_done=_no_job,
-        waits=True,
         release=_end_job,
         undone="did nothing that can be undone",
         refusing=_make_control_plane,
@@ -397,14 +389,13 @@ ROWS = (
         button="Reboot {node}",
         arrange=_cordoned_and_booted,
         is_done=_is_rebooted,
-        waits=True,
         release=_reboot,
         undone="did nothing that can be undone",
         refusing=uncordon,
-        refused="",
+        refused="is not drained: it is not cordoned",
         allowing=cordon,
         others=uncordon,
-        surprised="cordon",
+        surprised="is not drained: it is not cordoned",
         back=cordon,
     ),
     ActionRow(
@@ -415,7 +406,6 @@ ROWS = (
         button="Restart an agent of {node}",
         arrange=_add_agent,
         is_done=_nothing,
-        waits=True,
         undone="did nothing that can be undone",
         others=_agent_by_hand,
         surprised=_CHANGED,
@@ -467,7 +457,6 @@ ROWS = (
         button="Delete {space}/{node}",
         arrange=add_pod,
         is_done=_pod_is_gone,
-        waits=True,
         undone="did nothing that can be undone",
         others=_another_pod,
         surprised=_CHANGED,
@@ -476,6 +465,7 @@ ROWS = (
         command="pod clean",
         line="pod clean --node {node}",
         rule="NodeFilesystemFullSoon",
+        labels={"node": "{node}", "instance": "{node}", "mountpoint": "/var/lib/kubelet"},
         button="Clean pods",
         arrange=_add_ended_pod,
         is_done=_pod_is_gone,
@@ -506,13 +496,14 @@ ROWS = (
         others=_writer_by_hand,
         surprised=_CHANGED,
         back=_writer_back,
+        second=True,
         listed="by dana",
     ),
     ActionRow(
         command="volume fix-mounts",
         line="volume fix-mounts {space}/{node}",
         rule="HostRootMountPrivate",
-        labels={"namespace": "{space}", "daemonset": "{node}", "workload": "{space}/DaemonSet/{node}"},
+        labels={"namespace": "{space}", "daemonset": "{node}"},
         button="Fix the mounts of {space}/DaemonSet/{node}",
         arrange=_add_exporter,
         is_done=_is_fixed,

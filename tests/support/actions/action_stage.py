@@ -1,6 +1,7 @@
 """The light stage with a node for each action, and the cards of shipped rules, whose buttons people press."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from bot.channels.slack.listeners import PENDING, TAKEN
 from commands.execution.plan import Plan
 from demo.lookalikes.slack.state.messages import Message
 from tests.support.actions.action_row import ActionRow, Site
@@ -18,6 +20,13 @@ from tests.support.quick_yaml import from_yaml
 
 SPACE = "actions"
 WAIT = 60.0  # seconds
+STACKS = b"""Process 7: python train.py
+Python v3.12.3 (/usr/bin/python3.12)
+
+Thread 7 (idle): "MainThread"
+    all_reduce (torch/distributed/distributed_c10d.py:2501)
+    main (train.py:9)
+"""
 MORE: Mapping[str, Any] = {
     "incidents": {"storm_from": 1000},  # each node has a card of its own
     "node_jobs": {"namespace": SPACE, "image": "registry.example/tools:1"},
@@ -50,8 +59,7 @@ class ActionStage:
     async def source(self, row: ActionRow, site: Site, who: str = "dana") -> Message:
         """Return the card or the answer that has the button."""
         if row.answer:
-            async with self._hands:
-                return await self.light.asks(who, site.filled(row.answer))
+            return await self._answer(site.filled(row.answer), who)
         label = f"[{site.filled(row.button)}]"
 
         def found() -> Message | None:
@@ -72,45 +80,81 @@ class ActionStage:
                 await slack.submits(who, view, row.form)
             return await self._new(who, known, site)
 
-    async def confirms(self, preview: Message, site: Site, who: str = "dana") -> str:
-        """Confirm, and return what a person reads then; empty where the card of the plan says the rest."""
+    async def confirms(self, preview: Message, who: str = "dana") -> str:
+        """Confirm, and return what a person reads then; empty once the plan is confirmed, whose card says the rest."""
+        ids = re.findall(r"plan `(p\d+)`", preview.said)
+        assert ids, f"no preview: {preview.said}"
         async with self._hands:
-            answer = await self.light.presses(who, preview, "Confirm")
-            return "" if answer.deleted else answer.said
+            known, before = {one.ts for one in self.light.slack.ephemerals(who)}, preview.said
+            await self.light.slack.presses(who, preview, "Confirm")
+
+            async def look(unit: Any) -> str | None:
+                if (answer := self._newest(who, known)) is not None:
+                    return answer.said
+                if preview.only_for and not preview.deleted and preview.said != before:
+                    return preview.said  # the answer has its place
+                plan = await unit.rows(Plan).get(ids[-1])
+                return "confirmed" if plan is not None and plan.confirmed_at is not None else None
+
+            said: str = await self.light.until_kept(look, WAIT)
+            return "" if said == "confirmed" else said
 
     async def undoes(self, card: Message, site: Site, who: str = "dana") -> None:
         """Press Undo on the card of a plan, and confirm it."""
         async with self._hands:
-            preview = await self.light.presses("dana", card, "Undo")
+            slack = self.light.slack
+            known = {one.ts for one in (*slack.ephemerals("dana"), *slack.everything(CHANNEL))}
+            await slack.presses("dana", card, "Undo")
+            preview = await self._new("dana", known, site)
         assert "[Confirm]" in preview.said, preview.said
-        said = await self.confirms(preview, site, who)
+        said = await self.confirms(preview, who)
         assert not said, said
 
     async def asks(self, line: str, who: str = "dana") -> str:
+        return (await self._answer(line, who)).said
+
+    async def _answer(self, line: str, who: str) -> Message:
         async with self._hands:
-            return (await self.light.asks(who, line)).said
+            known = {one.ts for one in self.light.slack.ephemerals(who)}
+            await self.light.slack.types(who, CHANNEL, f"/yard {line}")
+            return await self.light.until(lambda: self._newest(who, known), WAIT)
+
+    def _newest(self, who: str, known: set[str]) -> Message | None:
+        """Return the newest answer to this person that is not known yet."""
+        seen = self.light.slack.ephemerals(who)
+        new = [one for one in seen if one.ts not in known and not one.deleted and not _is_receipt(one)]
+        return new[-1] if new else None
 
     async def _new(self, who: str, known: set[str], site: Site) -> Message:
         def found() -> Message | None:
             slack = self.light.slack
             seen = (*slack.ephemerals(who), *slack.everything(CHANNEL))
-            new = [one for one in seen if one.ts not in known and not one.deleted]
+            new = [one for one in seen if one.ts not in known and not one.deleted and not _is_receipt(one)]
             return next(
                 (one for one in new if site.node in one.said and "plan `p" in one.said), None
             ) or next((one for one in new if one.only_for), None)
 
         return await self.light.until(found, WAIT)
 
-    async def plan_of(self, row: ActionRow, site: Site, state: str) -> Plan:
-        """Wait until the newest plan of this line is in that state."""
+    async def plan_of(self, row: ActionRow, site: Site, *states: str) -> Plan:
+        """Wait until the newest plan of this line is in one of these states."""
 
         async def look(unit: Any) -> Plan | None:
             found = await unit.rows(Plan).find(newest=True, limit=200)
             mine = [one for one in found if one.line.startswith(site.filled(row.line))]
-            return mine[0] if mine and mine[0].state.value == state else None
+            return mine[0] if mine and mine[0].state.value in states else None
 
         found: Plan = await self.light.until_kept(look, WAIT)
         return found
+
+
+def _is_receipt(message: Message) -> bool:
+    """Whether the bot only says that it has the line: on a busy machine the answer comes later."""
+    return any(word in message.said for word in (TAKEN, PENDING))
+
+
+async def _stacks(*_: object) -> tuple[bytes, int]:
+    return STACKS, 0
 
 
 @asynccontextmanager
@@ -120,6 +164,8 @@ async def action_stage(folder: Path) -> AsyncIterator[ActionStage]:
         light(folder, rules=_rules(), more=MORE) as stage,
         kubelets(stage.kube.kubeconfig(folder / "kubelets"), SPACE) as made,
     ):
+        stage.kube.execs = _stacks
+        made.every = 0.2
         actions = ActionStage(light=stage, kubelets=made)
         for row in ROWS:
             site = actions.site(row)

@@ -6,13 +6,17 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
+from collectors.facts.results import SourceError
 from commands.execution.plan import Plan
+from demo.lookalikes.slack.interactions.acting import NotPossibleError
 from demo.lookalikes.slack.state.messages import Message
 from tests.support.actions.action_row import ActionRow, Site, nothing
 from tests.support.actions.action_rows import ROWS
 from tests.support.actions.action_stage import WAIT, ActionStage, action_stage
 from tests.support.drained import until
 from tests.support.light import CHANNEL
+
+SEEN = 1.0  # seconds within which the bot sees what somebody has changed
 
 
 @dataclass(kw_only=True)
@@ -43,8 +47,8 @@ class ActionStory:
             self.faults.append(f"{part}: nothing happens. {self._shown()}")
         except AssertionError as error:
             self.faults.append(f"{part}: {error}")
-        except StopIteration:
-            self.faults.append(f"{part}: no such button. {self._shown()}")
+        except (SourceError, NotPossibleError) as error:
+            self.faults.append(f"{part}: {error}. {self._shown()}")
 
     async def _is_not_allowed(self) -> None:
         """Somebody without the right gets no button in an answer, and a refusal from that of a card."""
@@ -77,11 +81,11 @@ class ActionStory:
         said = [""]
 
         async def is_refused() -> bool:
-            said[0] = (await self.stage.presses(self.row, self.site)).said
+            said[0] = (await self.stage.presses(self.row, self.site)).said.replace("`", "")
             return self.row.refused in said[0]
 
         try:
-            await until(is_refused, seconds=WAIT / 4)
+            await until(is_refused, seconds=WAIT)
         except TimeoutError:
             return said[0]
         return said[0]
@@ -92,23 +96,24 @@ class ActionStory:
             return
         preview = await self.stage.presses(self.row, self.site)
         await self.row.others(self.site)
-        said = await self.stage.confirms(preview, self.site, self._confirmer)
+        await asyncio.sleep(SEEN)
+        said = await self.stage.confirms(preview, self._confirmer)
         if not said:
             said = (await self.stage.plan_of(self.row, self.site, "failed")).error
         self._says(self.row.surprised, said)
         await self.row.back(self.site)
 
     async def _begins(self) -> None:
-        await asyncio.sleep(0.5)  # the bot sees what `back` has changed
+        await asyncio.sleep(SEEN)
         preview = await self.stage.presses(self.row, self.site)
-        said = await self.stage.confirms(preview, self.site, self._confirmer)
+        said = await self.stage.confirms(preview, self._confirmer)
         assert not said, said
-        self.plan = await self.stage.plan_of(self.row, self.site, "running" if self.row.waits else "done")
+        self.plan = await self.stage.plan_of(self.row, self.site, "running", "done")
 
     async def _is_done(self) -> None:
         await self.row.release(self.site)
         self.plan = await self.stage.plan_of(self.row, self.site, "done")
-        assert await self.row.is_done(self.site), "the cluster does not show it"
+        await until(lambda: self.row.is_done(self.site), seconds=WAIT / 2)
         card = await self._card(self.plan)
         assert ("[Undo]" in card.said) is not self._is_final, card.said
 
