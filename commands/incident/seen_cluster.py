@@ -26,6 +26,7 @@ class SeenCluster(Protocol):
 
     def trainings(self) -> Sequence[Training]: ...
 
+
 _ABOUT_A_VOLUME = ("volume show", "volume freeze", "volume thaw")  # `fix-mounts` is about a pod or a workload
 
 

@@ -35,24 +35,20 @@ class KillStage(KillRecord):
         async with super().on(stage, **more) as kills:
             yield kills
 
-    async def round(self, moment: str, before: Callable[[], Awaitable[None]]) -> None:
-        """Start a process, do `before` and what leads to this moment of MOMENTS, and kill it."""
+    async def round(self, moment: str) -> None:
+        """Start a process, do what leads to this moment of MOMENTS, and kill it."""
         process = await Process.begin(self.stage)
         try:
-            await before()
             await MOMENTS[moment](self, f"gpu-k{len(self._sent):02}")
         finally:
             await process.end(signal.SIGKILL)
             self.stage.slack.forgive()
 
-    async def left(self, also: Callable[[float], Awaitable[list[str]]]) -> list[str]:
-        """Start a last process, wait until nothing is left to do, and return what is not as it must be.
-
-        `also` waits so many seconds at most for something else, and returns what is wrong.
-        """
+    async def left(self) -> list[str]:
+        """Start a last process, wait until nothing is left to do, and return what is not as it must be."""
         process = await Process.begin(self.stage)
         try:
-            found = [*await self.settled(WAIT), *await also(WAIT)]
+            found = await self.settled(WAIT)
         finally:
             code = await process.end(signal.SIGTERM)
         return [*found, *([f"the last process ended with {code}"] if code else ())]
