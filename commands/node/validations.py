@@ -1,5 +1,6 @@
 """Tests of a node that other programs of the site run: which ones there are, and the steps that await them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +69,7 @@ async def _served(one: Validator, context: CommandContext) -> str:
 
 async def _listing(
     api: str, kind: str, context: CommandContext, namespace: str = ""
-) -> list[dict[str, Any]] | None:
+) -> Sequence[dict[str, Any]] | None:
     """Return the objects of a kind; None where the API server does not serve it, or lets nobody read it."""
     try:
         return await reader_of(context).listing(ObjectRef(api=api, kind=kind, name="", namespace=namespace))

@@ -207,7 +207,7 @@ class NodeJob(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="node
         """
         owned = {"apiVersion": self.job.api, "kind": self.job.kind, "name": self.job.name, "uid": owner}
         for needed in self.needs:
-            meta = {**needed["metadata"], "ownerReferences": [owned]}  # type: ignore[dict-item]
+            meta = {**needed["metadata"], "ownerReferences": [owned]}
             try:
                 await attempt.send(attempt.writer.create({**needed, "metadata": meta}))
             except SourceError as error:
