@@ -22,7 +22,7 @@ from collectors.acceptance.readings import (
 from collectors.facts.sentences import sentence
 
 _MOST = 256
-NODE = "node"  # of what is wanted: the node that the object is to be about
+ABOUT_NODE = "node"  # of what is wanted: the node that the object is to be about
 _OVER = ("Succeeded", "Failed")
 _MEETS: Mapping[str, Callable[[str | None, Sequence[str]], bool]] = {  # the operators of a label selector
     "In": lambda value, values: value in values,
@@ -34,7 +34,7 @@ _MEETS: Mapping[str, Callable[[str | None, Sequence[str]], bool]] = {  # the ope
 
 def read_validation_request(found: Mapping[str, Any], wanted: Mapping[str, str]) -> ReadResult | None:
     """Return what a ValidationRequest says of the node. Groups of its first version name no nodes."""
-    node, spec, status = wanted.get(NODE, ""), _dict(found.get("spec")), _dict(found.get("status"))
+    node, spec, status = wanted.get(ABOUT_NODE, ""), _dict(found.get("spec")), _dict(found.get("status"))
     phase = printed_name(status.get("phase"))
     if phase not in _OVER:
         return None

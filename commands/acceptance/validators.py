@@ -57,10 +57,10 @@ def validator_rights(namespace: str) -> tuple[Right, ...]:
     )
 
 
-def filled(spec: JsonValue, values: dict[str, str]) -> JsonValue:
+def filled_spec(spec: JsonValue, values: dict[str, str]) -> JsonValue:
     """Return the spec with the values of its words. A word is a whole string, so no value becomes anything else."""
     if isinstance(spec, dict):
-        return {key: filled(one, values) for key, one in spec.items()}
+        return {key: filled_spec(one, values) for key, one in spec.items()}
     if isinstance(spec, list):
-        return [filled(one, values) for one in spec]
+        return [filled_spec(one, values) for one in spec]
     return values.get(spec, spec) if isinstance(spec, str) else spec

@@ -10,7 +10,7 @@ from typing import Any
 
 from collectors.facts.sentences import sentence
 from commands.core.command import UnusableError
-from commands.core.node_script import DeviceClaim, NodeScript
+from commands.core.node_script import GpuClaim, NodeScript
 from commands.execution.rights import Right
 
 CLAIM = "gpu"  # the name of the request, and of the claim in the pod
@@ -26,12 +26,12 @@ def claim_rights(namespace: str) -> tuple[Right, ...]:
     )
 
 
-def claim_name(claim: DeviceClaim, job: str) -> str:
+def claim_name(claim: GpuClaim, job: str) -> str:
     """Return the name of the claim: one that is left of an earlier Job is never of another GPU."""
     return f"{job}-{blake2b(f'{claim.driver}/{claim.uuid}'.encode(), digest_size=4).hexdigest()}"
 
 
-def claim_of(script: NodeScript, job: str, namespace: str) -> dict[str, Any] | None:
+def claim_manifest(script: NodeScript, job: str, namespace: str) -> dict[str, Any] | None:
     """Return the claim of the script's pod; None where it has none. Raises UnusableError where no claim can name it."""
     claim = script.claim
     if claim is None:

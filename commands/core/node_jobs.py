@@ -13,7 +13,7 @@ from collectors.cluster.objects import Node
 from collectors.facts.sentences import sentence
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
-from commands.core.device_claims import CLAIM, claim_name, claim_of
+from commands.core.device_claims import CLAIM, claim_manifest, claim_name
 from commands.core.node_script import NodeScript
 from commands.execution.job_runs import JobRun, JobRunState
 from commands.execution.object_refs import ObjectRef
@@ -55,7 +55,7 @@ def job_step(
     for key, value in (env or {}).items():
         if not _KEY.fullmatch(key) or not _VALUE.fullmatch(value):
             raise ValueError(f"{key}={value!r} is not a variable of a script")
-    claim = claim_of(script, job_name(node.metadata.name), settings.namespace)
+    claim = claim_manifest(script, job_name(node.metadata.name), settings.namespace)
     return NodeJob(
         needs=(claim,) if claim is not None else (),
         node=ObjectRef(api="v1", kind="Node", name=node.metadata.name, uid=node.metadata.uid),

@@ -8,7 +8,7 @@ NAMESPACE = "yardmaster-jobs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceClaim:
+class GpuClaim:
     """GPUs of the node that dynamic resource allocation gives the script's pod: one by its UUID, or all of them."""
 
     driver: str
@@ -34,7 +34,7 @@ class NodeScript:
     by_scheduler: bool = False
     within: timedelta = timedelta(minutes=5)
     resources: Mapping[str, str] = field(default_factory=dict)
-    claim: DeviceClaim | None = None
+    claim: GpuClaim | None = None
     memory: str = ""  # size of /dev/shm, which NCCL needs: `8Gi`
     log_bytes: int = 65_536
 

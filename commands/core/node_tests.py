@@ -12,7 +12,7 @@ from commands.acceptance.suites import GPU_COUNT, LOG_BYTES, SuiteTest
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.core.node_jobs import job_step
-from commands.core.node_script import DeviceClaim, NodeScript
+from commands.core.node_script import GpuClaim, NodeScript
 from commands.core.testable_nodes import without_images
 from commands.execution.steps import NodeJob
 
@@ -24,7 +24,7 @@ class TestedGpus:
     """The GPUs that a test gets: from a device plugin, or by a claim."""
 
     count: int
-    claim: DeviceClaim | None = None
+    claim: GpuClaim | None = None
 
     @property
     def resources(self) -> dict[str, str]:
@@ -53,7 +53,7 @@ def whole_node(node: Node, inventory: Inventory, context: CommandContext) -> Tes
     devices = inventory.whole_gpus_on(name) if not count else ()
     if not devices:
         return Tested(node=node, gpus=TestedGpus(count=count), model=model)
-    claim = DeviceClaim(driver=devices[0].driver)
+    claim = GpuClaim(driver=devices[0].driver)
     return Tested(
         node=node,
         gpus=TestedGpus(count=len(devices), claim=claim),

@@ -18,7 +18,7 @@ from commands.core.device_claims import claim_rights
 from commands.core.drain_pods import pod_name
 from commands.core.lookups import known_name, read_node
 from commands.core.node_jobs import refuse_second
-from commands.core.node_script import NAMESPACE, DeviceClaim
+from commands.core.node_script import NAMESPACE, GpuClaim
 from commands.core.node_tests import (
     Tested,
     TestedGpus,
@@ -73,7 +73,7 @@ async def accept_one(action: AcceptGpu, context: CommandContext) -> PlanDraft:
     facts = context.cluster.topology().nodes.get(action.node)
     tested = Tested(
         node=node,
-        gpus=TestedGpus(count=1, claim=DeviceClaim(driver=device.driver, uuid=device.uuid)),
+        gpus=TestedGpus(count=1, claim=GpuClaim(driver=device.driver, uuid=device.uuid)),
         gpu=standing.gpu,
         device=device.name,
         model=(facts.gpu_product if facts else "") or device.product,
@@ -176,7 +176,7 @@ def _recorded(row: Acceptance, standing: CordonedGpu, api: str) -> Record:
     )
 
 
-ACCEPT = Command(
+ACCEPT_GPU = Command(
     noun="gpu",
     verb="accept",
     summary="Test one cordoned GPU; passing its tests is the proof that pods may have it again.",

@@ -5,7 +5,7 @@ import click
 from commands.core.command import Command
 from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING, reason_option
 from commands.execution.rights import RightsOfKinds
-from commands.gpu.accept_gpu import ACCEPT
+from commands.gpu.accept_gpu import ACCEPT_GPU
 from commands.gpu.cordon_gpu import CORDON
 from commands.gpu.gpu_lists import ListGpus, ListIdleGpus, idle, listing
 from commands.gpu.owner_answers import AnswerReclaim, ShowRequest, agree, keep, release, show_request, snooze
@@ -48,7 +48,7 @@ COMMANDS = (
     ),
     CORDON,
     UNCORDON,
-    ACCEPT,
+    ACCEPT_GPU,
     Command(
         noun="gpu",
         verb="idle",

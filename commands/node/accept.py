@@ -38,7 +38,7 @@ from commands.execution.record_steps import record
 from commands.execution.steps import NodeJob, Record
 from commands.node.cordon_steps import ref_of_node
 from commands.node.repair.refusals import pods_of, refuse_control_plane
-from commands.node.validations import OtherTest, chosen_validator, other_test, rules_test
+from commands.node.validations import OtherTest, chosen_validator, other_test, readiness_test
 
 _NAMED = 6
 _VALIDATORS = {one.name: one for one in validators()}
@@ -68,7 +68,7 @@ async def accept(action: AcceptNode, context: CommandContext) -> PlanDraft:
         raise UnusableError(
             sentence("`{name}` tests one node: leave `--with` out.", name=validator.validator.name)
         )
-    rules = await rules_test(node, context)
+    rules = await readiness_test(node, context)
     others = [] if validator is None else [other_test(validator, node, number, context)]
     others += [rules] if rules is not None else []
     tests = () if validator is not None else _tests_of(suite, other, context)

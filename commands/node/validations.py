@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from collectors.acceptance.validations import NODE, conditions_asked
+from collectors.acceptance.validations import ABOUT_NODE, conditions_asked
 from collectors.cluster.objects import Node
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
 from commands.acceptance.acceptance import PlannedTest
 from commands.acceptance.suites import OUR_SUITE
-from commands.acceptance.validators import READINESS, RULES, RULES_WITHIN, Validator, filled, validators
+from commands.acceptance.validators import READINESS, RULES, RULES_WITHIN, Validator, filled_spec, validators
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import reader_of
@@ -86,12 +86,12 @@ def other_test(found: ServedValidator, node: Node, number: int, context: Command
     meta: dict[str, Any] = {"name": f"yardmaster-{name}-{number}"[-253:].lstrip("-.")}
     if one.namespaced:
         meta["namespace"] = context.defaults.node_jobs.namespace
-    spec = filled(one.spec, {"NODE": name, "HOSTNAME": hostname})
+    spec = filled_spec(one.spec, {"NODE": name, "HOSTNAME": hostname})
     create = Create(
         manifest={"apiVersion": found.api, "kind": one.kind, "metadata": meta, "spec": spec},
         description=sentence("ask {validator} to test {node}", validator=one.name, node=name),
     )
-    ref, wanted = ref_of(create.manifest), {NODE: name}
+    ref, wanted = ref_of(create.manifest), {ABOUT_NODE: name}
     wait = Wait(
         ref=ref,
         description=sentence("wait for its verdict, at most {within}", within=one.lasting),
@@ -103,7 +103,7 @@ def other_test(found: ServedValidator, node: Node, number: int, context: Command
     return OtherTest(steps=(create, wait), planned=planned)
 
 
-async def rules_test(node: Node, context: CommandContext) -> OtherTest | None:
+async def readiness_test(node: Node, context: CommandContext) -> OtherTest | None:
     """Return the wait for what readiness rules ask of the node; None where none asks for anything."""
     rules = await _listing(RULES[0], RULES[1], context)
     found = await reader_of(context).read(ref_of_node(node)) if rules else None
