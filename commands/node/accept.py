@@ -38,7 +38,7 @@ from commands.execution.record_steps import record
 from commands.execution.steps import NodeJob, Record
 from commands.node.cordon_steps import ref_of_node
 from commands.node.repair.refusals import pods_of, refuse_control_plane
-from commands.node.validations import OtherTest, chosen_validator, other_test, readiness_test
+from commands.node.tests_of_others import OtherTest, chosen_validator, other_test, readiness_test
 
 _NAMED = 6
 _VALIDATORS = {one.name: one for one in validators()}

@@ -14,7 +14,7 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import Sentence, counted, listed, sentence
 from commands.acceptance.acceptance import Acceptance, newest_of_gpus, newest_of_nodes
-from commands.acceptance.acceptance_proof import cordoned_gpu_text, unaccepted
+from commands.acceptance.acceptance_proof import cordoned_gpu_text, listed_verdict, unaccepted
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordoned_gpus import cordoned_gpus
@@ -134,7 +134,7 @@ def _listed(
                 (
                     state_of(node, lease),
                     *kept,
-                    unaccepted(node, acceptance),
+                    listed_verdict(node, acceptance, lease.since if lease is not None else None),
                     *(one.id for one in incidents),
                 ),
             )
