@@ -14,6 +14,8 @@ _WORDS: Mapping[str, str] = {
     FailureKind.NETWORK: "the network between its tasks",
     FailureKind.VOLUME: "its storage failed, or could not be mounted",
     FailureKind.IMAGE: "its image could not be pulled",
+    FailureKind.HANG: "its tasks waited for one that was behind them",
+    FailureKind.CHECKPOINT: "the checkpoint that it reads is damaged",
     FailureKind.PREEMPTION: "it was preempted by others with a higher priority or claim",
 }
 

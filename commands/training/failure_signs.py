@@ -31,6 +31,8 @@ class FailureKind(StrEnum):
     VOLUME = "volume"
     IMAGE = "image"
     PREEMPTION = "preemption"
+    HANG = "hang"  # all wait for each other, and nothing else is known
+    CHECKPOINT = "checkpoint"
     UNKNOWN = "not known"
 
 
@@ -89,6 +91,14 @@ _ECHO = re.compile(
     r"Timeout\(ms\)|CancelledError|barrier timed out|heartbeat.*(?:timeout|stuck)"
 )
 _OWN = (
+    (
+        re.compile(
+            r"(?i)PytorchStreamReader failed|failed finding central directory|SafetensorError|bad magic number|"
+            r"DataLossError|checkpoint\b.{0,80}\b(?:corrupt|truncated|damaged|incomplete)|"
+            r"(?:corrupt|truncated|damaged|incomplete)\w*\b.{0,40}\bcheckpoint"
+        ),
+        FailureKind.CHECKPOINT,
+    ),
     (
         re.compile(
             r"(?i)uncorrectable ECC|fallen off the bus|NVLink error|CUDA error: (?:unknown error|hardware)|"
