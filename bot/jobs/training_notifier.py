@@ -17,13 +17,13 @@ from alerts.rules import Recipient, Rule
 from alerts.silences import Silence
 from alerts.store import Changed, Store, StoreSnapshot
 from bot.cards.notice_cards import direct_channel, wanted_notice_card
-from bot.jobs.last_lines import last_lines
 from bot.live_cluster import LiveCluster
 from collectors.facts.clock import Clock
 from collectors.facts.redaction import Redactor
 from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Training, TrainingState
 from commands.models import Launch, TrainingNotice
+from commands.training.rank_lines import last_lines
 
 QUIET_FOR = timedelta(hours=1)  # a training that waits, runs and waits again gets one notice
 MOST_FAILURES = 32  # of the tasks that failed together, in a row
@@ -107,9 +107,7 @@ class TrainingNotifier:
             if await _is_known(notice, snapshot) or await _is_silenced(alert, snapshot, now):
                 return
         if training is not None and notice.failures:
-            lines = await last_lines(
-                training.namespace, notice.failures[0], cluster, redact=self._redact, now=now
-            )
+            lines = await last_lines(training, notice.failures[0], cluster, redact=self._redact, now=now)
             notice = replace(notice, last_lines=lines)
         async with self._store.unit() as unit:
             if await _is_known(notice, unit):

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 from alerts.rules import Rule
 from alerts.store import StoreSnapshot
-from bot.jobs.last_lines import last_lines
 from bot.live_cluster import LiveCluster
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.redaction import Redactor
@@ -19,6 +18,7 @@ from commands.training.failure_evidence import failure_evidence
 from commands.training.failure_finding import find_failure
 from commands.training.queue_line import QueueLine, queue_line
 from commands.training.queue_objects import queue_objects
+from commands.training.rank_lines import last_lines
 
 HOLDS = ("training suspend", "training stop", "gpu settle", "gpu release")  # commands that end or hold one
 RECENT = timedelta(minutes=15)  # before what was seen, such a plan is what did it
@@ -40,7 +40,7 @@ async def with_failure(
     lines = launch.last_lines
     first = found.rank or training.first_failure
     if first is not None and not lines:
-        lines = await last_lines(training.namespace, first, cluster, redact=redact, now=now)
+        lines = await last_lines(training, first, cluster, redact=redact, now=now)
     return replace(launch, first=found.rank, first_line=found.line, cause=found.kind.value, last_lines=lines)
 
 

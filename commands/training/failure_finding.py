@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from alerts.rules import Rule
 from collectors.cluster.objects import Event
 from collectors.trainings.training import Rank, Training
+from commands.core.pod_lines import TimedLine
 from commands.training.failure_signs import (
     FailureKind,
     Sign,
     SignWeight,
-    TimedLine,
     sign_of_event,
     sign_of_host,
     sign_of_output,

@@ -17,6 +17,7 @@ from collectors.facts.log_match import EVERY_LINE, matches_message
 from collectors.facts.queries import LogQuery
 from collectors.facts.xid_catalogue import recovery_of, xid_of
 from collectors.trainings.training import Rank
+from commands.core.pod_lines import TimedLine
 
 
 class FailureKind(StrEnum):
@@ -55,12 +56,6 @@ class Sign:
     rank: str = ""
     node: str = ""
     is_status: bool = False  # of a pod: an event about the same says more
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimedLine:
-    at: datetime
-    text: str
 
 
 _OF_PACK = {

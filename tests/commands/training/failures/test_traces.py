@@ -10,8 +10,9 @@ import pytest
 from collectors.cluster.objects import Event, Job, Namespace, Node, Pod
 from collectors.trainings.catalogue import read_trainings
 from collectors.trainings.training import Training
+from commands.core.pod_lines import TimedLine
 from commands.training.failure_finding import FailureEvidence, FoundFailure, find_failure, rank_name
-from commands.training.failure_signs import FailureKind, TimedLine
+from commands.training.failure_signs import FailureKind
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.objects import NOW, gpus, inventory, read
 from tests.support.quick_yaml import from_yaml
