@@ -41,7 +41,13 @@ async def with_failure(
     first = found.rank or training.first_failure
     if first is not None and not lines:
         lines = await last_lines(training, first, cluster, redact=redact, now=now)
-    return replace(launch, first=found.rank, first_line=found.line, cause=found.kind.value, last_lines=lines)
+    return replace(
+        launch,
+        first=None if found.is_guess else found.rank,
+        first_line=found.line,
+        cause=found.kind.value,
+        last_lines=lines,
+    )
 
 
 async def queue_place(training: Training, cluster: LiveCluster) -> str:

@@ -42,12 +42,16 @@ class FailureEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundFailure:
-    """`line` is the first one about the error; empty where there is none."""
+    """`line` is the first one about the error; empty where there is none.
+
+    `is_guess`: nothing was said of it, and the rank is the one that ended first.
+    """
 
     kind: FailureKind
     rank: Rank | None
     line: str = ""
     at: datetime | None = None
+    is_guess: bool = False
 
 
 def rank_name(rank: Rank) -> str:
@@ -159,7 +163,8 @@ def _of_echoes(training: Training, signs: Sequence[Sign], ranks: Mapping[str, Ra
     """Return what is known where no rank says more than that others are gone."""
     first = training.first_failure
     if not signs:
-        return FoundFailure(kind=_by_exit(first), rank=first, at=first.finished if first else None)
+        at = first.finished if first else None
+        return FoundFailure(kind=_by_exit(first), rank=first, at=at, is_guess=True)
     if (behind := _behind(signs)) is not None:
         return FoundFailure(
             kind=FailureKind.HANG, rank=ranks.get(behind.rank), line=behind.line, at=behind.at

@@ -19,6 +19,7 @@ from commands.core.context import CommandContext
 from commands.core.idle_detection import find_idle
 from commands.core.lookups import age
 from commands.core.pricing import checkpoint_of
+from commands.training.failure_blocks import ShownFailure
 from commands.training.why import look_why
 from commands.training.why_card import why_rows
 from commands.training.why_waiting import WAITING, WhyWaiting
@@ -107,9 +108,11 @@ def _used(training: Training, idle: IdleSearch | None) -> str:
     )
 
 
-def as_json(training: Training, more: MoreOfTraining, now: datetime, redactor: Redactor) -> Message:
+def as_json(
+    training: Training, more: MoreOfTraining, failure: ShownFailure | None, now: datetime, redactor: Redactor
+) -> Message:
     """Return the same as JSON: in the answer if it is short, and as a file."""
-    tree = json.dumps(tree_of(training, more, now), indent=2, ensure_ascii=False)
+    tree = json.dumps(tree_of(training, more, failure, now), indent=2, ensure_ascii=False)
     whole = redactor.clean(tree, limit=1 << 18)
     lines = tuple(whole.splitlines())
     return Message(
@@ -119,7 +122,9 @@ def as_json(training: Training, more: MoreOfTraining, now: datetime, redactor: R
     )
 
 
-def tree_of(training: Training, more: MoreOfTraining, now: datetime) -> dict[str, Any]:
+def tree_of(
+    training: Training, more: MoreOfTraining, failure: ShownFailure | None, now: datetime
+) -> dict[str, Any]:
     """Return what is shown, for programs: times in ISO 8601, what is not known as null."""
     waiting = more.waiting
     return {
@@ -140,6 +145,7 @@ def tree_of(training: Training, more: MoreOfTraining, now: datetime) -> dict[str
             "hours": gpu_hours(training, now),
         },
         "ranks": {"wanted": training.wanted, "each": [_rank(rank) for rank in training.ranks]},
+        "failure": _failure(failure) if failure is not None else None,
         "failures": [_rank(rank) for rank in training.failures],
         "waiting": _waiting(waiting) if waiting is not None else None,
         "progress": training.progress or None,
@@ -161,6 +167,15 @@ def _waiting(waiting: WhyWaiting) -> dict[str, Any]:
         "startIsBound": waiting.start.is_bound,
         "startBasis": str(waiting.start.basis),
         "helps": [str(one.text) for one in waiting.helps],
+    }
+
+
+def _failure(failure: ShownFailure) -> dict[str, Any]:
+    return {
+        "first": _rank(failure.first) if failure.first is not None else None,
+        "cause": failure.kind or None,
+        "line": failure.line or None,
+        "incident": failure.incident.id if failure.incident is not None else None,
     }
 
 
