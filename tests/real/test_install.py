@@ -1,6 +1,7 @@
 """The installer of the real parts: what is missing, and how to get it."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -107,9 +108,10 @@ def test_the_kubernetes_version_is_that_of_the_go_module() -> None:
     assert f"k8s.io/kubernetes v{layout.KUBERNETES}\n" in module
 
 
-def test_the_jobset_version_is_that_of_the_go_module() -> None:
-    module = (layout.JOBSET_MODULE / "go.mod").read_text("utf-8")
-    assert f"{layout.JOBSET_PACKAGE} v{layout.JOBSET} " in module
+@pytest.mark.parametrize("part", layout.CONTROLLERS.values(), ids=layout.CONTROLLERS)
+def test_a_controllers_version_is_that_of_its_go_module(part: layout.Controller) -> None:
+    module = (part.module / "go.mod").read_text("utf-8")
+    assert re.search(rf"{re.escape(part.source)} v{re.escape(part.version)}( //.*)?$", module, re.M)
 
 
 @pytest.mark.parametrize(

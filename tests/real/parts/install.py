@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +26,7 @@ _OPENSEARCH_ARTIFACT = "org.opensearch.distribution.integ-test-zip:opensearch:{v
 _ES_VERSIONS = (layout.ELASTICSEARCH, layout.ELASTICSEARCH_7)
 _COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 _APT = ("apt-get", "-o", "DPkg::Lock::Timeout=300")
-_GO_BUILDS = frozenset({"helm", "jobset", "kube", "trainer", "training-operator"})
+_GO_BUILDS = frozenset({"helm", "kube", *layout.CONTROLLERS})
 _MAVEN_PARTS = frozenset({"elasticsearch", "opensearch"})
 _TRIES = 3  # of commands that use a registry
 
@@ -88,57 +88,19 @@ def install_helm() -> None:
     )
 
 
-def install_jobset() -> None:
-    """Build JobSet's controller, unchanged, and copy its definition and webhooks from its Go module."""
-    package = layout.JOBSET_PACKAGE
-    _build_controller(
-        "jobset", layout.jobset_files(), layout.JOBSET_MODULE, package, package, layout.JOBSET_FILES
-    )
-
-
-def install_training_operator() -> None:
-    """Build Training Operator's controllers, unchanged, with a main of our own, and copy their definitions."""
-    copied = {
-        f"manifests/base/crds/kubeflow.org_{name}.yaml": f"{name}.yaml"
-        for name in layout.TRAINING_OPERATOR_KINDS
-    }
-    _build_controller(
-        "training-operator",
-        layout.training_operator_files(),
-        layout.TRAINING_OPERATOR_MODULE,
-        "./cmd/training-operator",
-        layout.TRAINING_OPERATOR_PACKAGE,
-        copied,
-    )
-
-
-def install_trainer() -> None:
-    """Build Trainer's controller, unchanged, and copy its definitions, webhooks and a runtime from its Go module."""
-    package = layout.TRAINER_PACKAGE
-    _build_controller(
-        "trainer",
-        layout.trainer_files(),
-        layout.TRAINER_MODULE,
-        f"{package}/cmd/trainer-controller-manager",
-        package,
-        layout.TRAINER_FILES,
-    )
-
-
-def _build_controller(
-    part: str, files: tuple[Path, ...], module: Path, package: str, source: str, copied: Mapping[str, str]
-) -> None:
-    """Build the first of the files from one of our Go modules, and copy the others from the module that it is of."""
+def install_controller(part: layout.Controller) -> None:
+    """Build a controller, and copy the files that the tests need from the module that it is of."""
+    files = part.files
     if all(file.is_file() for file in files):
         return
 
     def build(folder: Path) -> None:
         argv = ["go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w"]
-        argv += ["-o", f"{folder}/{files[0].name}", package]
-        _run(part, argv, {"CGO_ENABLED": "0"}, cwd=module, tries=_TRIES)
-        find = ["go", "list", "-m", "-f", "{{.Dir}}", source]
-        sources = Path(_run(part, find, {}, cwd=module, tries=_TRIES).strip())
-        for place, name in copied.items():
+        argv += ["-o", f"{folder}/{part.name}", part.package]
+        _run(part.name, argv, {"CGO_ENABLED": "0"}, cwd=part.module, tries=_TRIES)
+        find = ["go", "list", "-m", "-f", "{{.Dir}}", part.source]
+        sources = Path(_run(part.name, find, {}, cwd=part.module, tries=_TRIES).strip())
+        for place, name in part.copied.items():
             (folder / name).write_bytes((sources / place).read_bytes())  # Go's cache is read-only
 
     _fill_new(files[0].parent, build)
@@ -172,9 +134,7 @@ def missing_parts() -> dict[str, str]:
         "kube": [layout.kube_program(name) for name in layout.KUBE_COMMANDS],
         "helm": [layout.helm_program(), layout.kubeconform_program()],
         "elasticsearch": [layout.elasticsearch_zip(version) for version in _ES_VERSIONS],
-        "jobset": list(layout.jobset_files()),
-        "trainer": list(layout.trainer_files()),
-        "training-operator": list(layout.training_operator_files()),
+        **{name: list(part.files) for name, part in layout.CONTROLLERS.items()},
         "opensearch": [layout.opensearch_zip()],
     }
     missing = {part: [str(file) for file in files if not file.is_file()] for part, files in programs.items()}
@@ -188,11 +148,9 @@ def main() -> None:
         "debian": install_debian,
         "elasticsearch": install_elasticsearch,
         "helm": install_helm,
-        "jobset": install_jobset,
         "kube": install_kube,
         "opensearch": install_opensearch,
-        "trainer": install_trainer,
-        "training-operator": install_training_operator,
+        **{name: partial(install_controller, part) for name, part in layout.CONTROLLERS.items()},
     }
     parser = argparse.ArgumentParser(
         description="Install the real servers and programs that the tests run against."

@@ -6,6 +6,7 @@ This folder uses only the standard library: the installer runs before the projec
 import hashlib
 import os
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,29 +17,12 @@ ELASTICSEARCH = "8.19.21"
 ELASTICSEARCH_7 = "7.17.29"  # the oldest that the log source supports
 OPENSEARCH = "2.19.1"
 JOBSET = "0.12.0"  # the version that tests/real/jobset/go.mod requires
-TRAINING_OPERATOR = "1.9.3"  # and so for these
+TRAINING_OPERATOR = "1.9.3"  # and so for these, each in its own
 TRAINER = "2.3.0"
+MPI_OPERATOR = "0.8.0"
+KUBERAY = "1.4.2"
 
 KUBE_MODULE = Path(__file__).resolve().parents[1] / "kube"
-JOBSET_MODULE = KUBE_MODULE.with_name("jobset")
-JOBSET_PACKAGE = "sigs.k8s.io/jobset"
-JOBSET_FILES = {  # of the module, with their names in the part
-    "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml": "definition.yaml",
-    "config/components/webhook/manifests.yaml": "webhooks.yaml",
-}
-TRAINING_OPERATOR_MODULE = KUBE_MODULE.with_name("training_operator")
-TRAINING_OPERATOR_PACKAGE = "github.com/kubeflow/training-operator"
-TRAINING_OPERATOR_KINDS = ("tfjobs", "pytorchjobs", "mpijobs")
-TRAINER_MODULE = KUBE_MODULE.with_name("trainer")
-TRAINER_PACKAGE = "github.com/kubeflow/trainer/v2"
-TRAINER_FILES = {
-    **{
-        f"manifests/base/crds/trainer.kubeflow.org_{name}.yaml": f"{name}.yaml"
-        for name in ("trainjobs", "trainingruntimes", "clustertrainingruntimes")
-    },
-    "manifests/base/webhook/manifests.yaml": "webhooks.yaml",
-    "manifests/base/runtimes/torch_distributed.yaml": "torch.yaml",
-}
 KUBE_COMMANDS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 ASSETS = "KUBEBUILDER_ASSETS"  # the folder where envtest stores etcd and kube-apiserver
 FROM_ASSETS = ("etcd", "kube-apiserver")
@@ -116,28 +100,94 @@ def kube_program(name: str) -> Path:
     return kube_folder() / name
 
 
-def jobset_folder() -> Path:
-    """Return the folder of JobSet's controller, its definition and its webhooks, whether it exists or not."""
-    return cache() / f"jobset-{JOBSET}-{_digest(JOBSET_MODULE)}"
+@dataclass(frozen=True, kw_only=True)
+class Controller:
+    """A controller that is built with Go from a module of ours, and files of its own module.
+
+    `copied`: their names in the part by their places in `source`, the project's module.
+    """
+
+    name: str  # of the part
+    version: str  # that the go.mod requires
+    module: Path
+    package: str
+    source: str
+    copied: Mapping[str, str]
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The program first, then the copied files, whether they exist or not."""
+        folder = cache() / f"{self.name}-{self.version}-{_digest(self.module)}"
+        return tuple(folder / name for name in (self.name, *self.copied.values()))
 
 
-def jobset_files() -> tuple[Path, ...]:
-    """Return the files of the part: the program first, then JOBSET_FILES."""
-    return tuple(jobset_folder() / name for name in ("jobset", *JOBSET_FILES.values()))
+def _beside_kube(folder: str) -> Path:
+    return KUBE_MODULE.with_name(folder)
 
 
-def training_operator_files() -> tuple[Path, ...]:
-    """Return the files of the part: the program first, then the definition of each kind."""
-    folder = cache() / f"training-operator-{TRAINING_OPERATOR}-{_digest(TRAINING_OPERATOR_MODULE)}"
-    return tuple(
-        folder / name for name in ("training-operator", *map("{}.yaml".format, TRAINING_OPERATOR_KINDS))
+def _definitions(folder: str, group: str, *plurals: str) -> dict[str, str]:
+    return {f"{folder}/{group}_{plural}.yaml": f"{plural}.yaml" for plural in plurals}
+
+
+_TRAINER = "github.com/kubeflow/trainer/v2"
+CONTROLLERS = {
+    one.name: one
+    for one in (
+        Controller(
+            name="jobset",
+            version=JOBSET,
+            module=_beside_kube("jobset"),
+            package="sigs.k8s.io/jobset",
+            source="sigs.k8s.io/jobset",
+            copied={
+                "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml": "definition.yaml",
+                "config/components/webhook/manifests.yaml": "webhooks.yaml",
+            },
+        ),
+        Controller(
+            name="training-operator",
+            version=TRAINING_OPERATOR,
+            module=_beside_kube("training_operator"),
+            package="./cmd/training-operator",
+            source="github.com/kubeflow/training-operator",
+            copied=_definitions("manifests/base/crds", "kubeflow.org", "tfjobs", "pytorchjobs", "mpijobs"),
+        ),
+        Controller(
+            name="trainer",
+            version=TRAINER,
+            module=_beside_kube("trainer"),
+            package=f"{_TRAINER}/cmd/trainer-controller-manager",
+            source=_TRAINER,
+            copied={
+                **_definitions(
+                    "manifests/base/crds",
+                    "trainer.kubeflow.org",
+                    "trainjobs",
+                    "trainingruntimes",
+                    "clustertrainingruntimes",
+                ),
+                "manifests/base/webhook/manifests.yaml": "webhooks.yaml",
+                "manifests/base/runtimes/torch_distributed.yaml": "torch.yaml",
+            },
+        ),
+        Controller(
+            name="mpi-operator",
+            version=MPI_OPERATOR,
+            module=_beside_kube("mpi_operator"),
+            package="./cmd/mpi-operator",
+            source="github.com/kubeflow/mpi-operator",
+            copied=_definitions("manifests/base", "kubeflow.org", "mpijobs"),
+        ),
+        Controller(
+            name="ray-operator",
+            version=KUBERAY,
+            module=_beside_kube("kuberay"),
+            package="./cmd/ray-operator",
+            source="github.com/ray-project/kuberay/ray-operator",
+            copied=_definitions("config/crd/bases", "ray.io", "rayclusters", "rayjobs"),
+        ),
     )
-
-
-def trainer_files() -> tuple[Path, ...]:
-    """Return the files of the part: the program first, then TRAINER_FILES."""
-    folder = cache() / f"trainer-{TRAINER}-{_digest(TRAINER_MODULE)}"
-    return tuple(folder / name for name in ("trainer", *TRAINER_FILES.values()))
+}
 
 
 def helm_program() -> Path:
