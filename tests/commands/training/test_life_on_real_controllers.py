@@ -16,6 +16,7 @@ import pytest
 from commands.core.context import Defaults
 from commands.training.training_kinds import BY_OPTION
 from tests.real.fixtures import present_or_skip
+from tests.real.parts.controllers import MPI_OPERATOR, TRAINING_OPERATOR
 from tests.real.servers.kuberay import KubeRay
 from tests.real.servers.operator_part import Operator
 from tests.real.servers.trainer import Trainer
@@ -25,13 +26,13 @@ from tests.support.life_of_a_kind import LifeOfAKind, LifeStage
 from tests.support.yard import yard_before
 
 pytestmark = [pytest.mark.real, pytest.mark.xdist_group("real_kubernetes"), pytest.mark.soak]
-OPERATOR = partial(Operator, part="training-operator")
+OPERATOR = partial(Operator, part=TRAINING_OPERATOR)
 # By the option of the kind: what runs its controller, and the fixture that has its cluster.
 CONTROLLERS: dict[str, tuple[Callable[..., Operator | Trainer], str]] = {
     "pytorchjob": (OPERATOR, "real_kubernetes"),
     "tfjob": (OPERATOR, "real_kubernetes"),
     "mpijob": (OPERATOR, "real_kubernetes"),
-    "mpijobv2": (partial(Operator, part="mpi-operator"), "real_kubernetes"),
+    "mpijobv2": (partial(Operator, part=MPI_OPERATOR), "real_kubernetes"),
     "rayjob": (KubeRay, "real_kubernetes"),
     "trainjob": (Trainer, "real_jobset"),
 }

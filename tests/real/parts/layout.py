@@ -6,7 +6,6 @@ This folder uses only the standard library: the installer runs before the projec
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,11 +15,6 @@ KUBECONFORM = "0.8.0"
 ELASTICSEARCH = "8.19.21"
 ELASTICSEARCH_7 = "7.17.29"  # the oldest that the log source supports
 OPENSEARCH = "2.19.1"
-JOBSET = "0.12.0"  # the version that tests/real/jobset/go.mod requires
-TRAINING_OPERATOR = "1.9.3"  # and so for these, each in its own
-TRAINER = "2.3.0"
-MPI_OPERATOR = "0.8.0"
-KUBERAY = "1.4.2"
 
 KUBE_MODULE = Path(__file__).resolve().parents[1] / "kube"
 KUBE_COMMANDS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
@@ -81,15 +75,15 @@ def kube_commands() -> tuple[str, ...]:
 def kube_folder() -> Path:
     """Return the folder of the built control plane. Other sources have another folder: an old build is never used."""
     suffix = "" if assets() is None else "-with-assets"
-    return cache() / f"kubernetes-{KUBERNETES}-{_digest(KUBE_MODULE)}{suffix}"
+    return cache() / f"kubernetes-{KUBERNETES}-{digest(KUBE_MODULE)}{suffix}"
 
 
-def _digest(module: Path) -> str:
-    """Return a digest of the sources of one of our Go modules."""
-    digest = hashlib.sha256()
+def digest(module: Path, salt: str = "") -> str:
+    """Return a digest of the sources of one of our Go modules, and of what else its programs depend on."""
+    made = hashlib.sha256(salt.encode())
     for file in (module / "go.mod", module / "go.sum", *sorted(module.glob("cmd/*/main.go"))):
-        digest.update(file.relative_to(module).as_posix().encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()[:12]
+        made.update(file.relative_to(module).as_posix().encode() + b"\0" + file.read_bytes())
+    return made.hexdigest()[:12]
 
 
 def kube_program(name: str) -> Path:
@@ -98,96 +92,6 @@ def kube_program(name: str) -> Path:
     if folder is not None and name in FROM_ASSETS:
         return folder / name
     return kube_folder() / name
-
-
-@dataclass(frozen=True, kw_only=True)
-class Controller:
-    """A controller that is built with Go from a module of ours, and files of its own module.
-
-    `copied`: their names in the part by their places in `source`, the project's module.
-    """
-
-    name: str  # of the part
-    version: str  # that the go.mod requires
-    module: Path
-    package: str
-    source: str
-    copied: Mapping[str, str]
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The program first, then the copied files, whether they exist or not."""
-        folder = cache() / f"{self.name}-{self.version}-{_digest(self.module)}"
-        return tuple(folder / name for name in (self.name, *self.copied.values()))
-
-
-def _beside_kube(folder: str) -> Path:
-    return KUBE_MODULE.with_name(folder)
-
-
-def _definitions(folder: str, group: str, *plurals: str) -> dict[str, str]:
-    return {f"{folder}/{group}_{plural}.yaml": f"{plural}.yaml" for plural in plurals}
-
-
-_TRAINER = "github.com/kubeflow/trainer/v2"
-CONTROLLERS = {
-    one.name: one
-    for one in (
-        Controller(
-            name="jobset",
-            version=JOBSET,
-            module=_beside_kube("jobset"),
-            package="sigs.k8s.io/jobset",
-            source="sigs.k8s.io/jobset",
-            copied={
-                "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml": "definition.yaml",
-                "config/components/webhook/manifests.yaml": "webhooks.yaml",
-            },
-        ),
-        Controller(
-            name="training-operator",
-            version=TRAINING_OPERATOR,
-            module=_beside_kube("training_operator"),
-            package="./cmd/training-operator",
-            source="github.com/kubeflow/training-operator",
-            copied=_definitions("manifests/base/crds", "kubeflow.org", "tfjobs", "pytorchjobs", "mpijobs"),
-        ),
-        Controller(
-            name="trainer",
-            version=TRAINER,
-            module=_beside_kube("trainer"),
-            package=f"{_TRAINER}/cmd/trainer-controller-manager",
-            source=_TRAINER,
-            copied={
-                **_definitions(
-                    "manifests/base/crds",
-                    "trainer.kubeflow.org",
-                    "trainjobs",
-                    "trainingruntimes",
-                    "clustertrainingruntimes",
-                ),
-                "manifests/base/webhook/manifests.yaml": "webhooks.yaml",
-                "manifests/base/runtimes/torch_distributed.yaml": "torch.yaml",
-            },
-        ),
-        Controller(
-            name="mpi-operator",
-            version=MPI_OPERATOR,
-            module=_beside_kube("mpi_operator"),
-            package="./cmd/mpi-operator",
-            source="github.com/kubeflow/mpi-operator",
-            copied=_definitions("manifests/base", "kubeflow.org", "mpijobs"),
-        ),
-        Controller(
-            name="ray-operator",
-            version=KUBERAY,
-            module=_beside_kube("kuberay"),
-            package="./cmd/ray-operator",
-            source="github.com/ray-project/kuberay/ray-operator",
-            copied=_definitions("config/crd/bases", "ray.io", "rayclusters", "rayjobs"),
-        ),
-    )
-}
 
 
 def helm_program() -> Path:

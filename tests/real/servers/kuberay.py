@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.error import HTTPError, URLError
 
+from tests.real.parts.controllers import KUBERAY, Controller
 from tests.real.servers.operator_part import Operator
 
 RAYJOBS = "/apis/ray.io/v1/rayjobs"
@@ -23,7 +24,7 @@ _STATES = {"Succeeded": "SUCCEEDED", "Failed": "FAILED"}
 class KubeRay(Operator):
     """It runs within a `with` block, and leaves nothing."""
 
-    part: str = field(default="ray-operator", init=False)
+    part: Controller = field(default=KUBERAY, init=False)
 
     def _enter(self, undo: ExitStack) -> None:
         server = undo.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), self._handler()))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from demo.parts.processes import free_port
-from tests.real.parts.layout import CONTROLLERS
+from tests.real.parts.controllers import Controller
 from tests.real.servers.controller import Stoppable, check_present, definition, running
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.support.quick_yaml import from_yaml
@@ -16,15 +16,15 @@ from tests.support.quick_yaml import from_yaml
 class Operator(Stoppable):
     """It runs within a `with` block, and leaves nothing. `definitions` are by the plural of the kind."""
 
-    part: str
+    part: Controller
     cluster: KubernetesCluster
     folder: Path
     options: tuple[str, ...] = ()
     definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        files = CONTROLLERS[self.part].files
-        check_present(files, self.part)
+        files = self.part.present()
+        check_present(files, self.part.part)
         self._program, *defined = files
         for file in defined:
             self.definitions[file.stem] = from_yaml(file.read_text("utf-8"))
@@ -51,4 +51,4 @@ class Operator(Stoppable):
             *self.options,
         )
         ready = f"http://127.0.0.1:{health}/readyz"
-        stack.enter_context(running(self.part, argv, self.folder / f"{self.part}.log", ready))
+        stack.enter_context(running(self.part.part, argv, self.folder / "operator.log", ready))
