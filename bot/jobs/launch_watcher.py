@@ -217,7 +217,18 @@ def state_text(launch: Launch, training: Training | None, cause: Incident | None
             probably = text(" ", cause_text(cause), ".") if cause is not None else ()
             return text(listed(said, "."), probably)
         case TrainingState.SUCCEEDED:
-            return text(sentence("{who}: `{training}` has finished.", who=who, training=name))
+            if launch.started is None or launch.finished is None:
+                return text(sentence("{who}: `{training}` has finished.", who=who, training=name))
+            lasted = launch.finished - launch.started
+            return text(
+                sentence(
+                    "{who}: `{training}` is done in {lasted}, {hours:.1f} GPU-hours.",
+                    who=who,
+                    training=name,
+                    lasted=lasted,
+                    hours=launch.gpus * lasted.total_seconds() / 3600,
+                )
+            )
         case state if launch.by_whom:
             return text(
                 sentence(

@@ -93,14 +93,19 @@ async def with_use(launch: Launch, training: Training, cluster: LiveCluster, now
     seen = replace(launch, started=started, finished=finished, gpus=training.gpus_wanted or launch.gpus)
     if started is None or training.state is not TrainingState.SUCCEEDED:
         return seen
+    return replace(seen, peak_memory=await peak_memory(training, started, cluster, now))
+
+
+async def peak_memory(
+    training: Training, started: datetime, cluster: LiveCluster, now: datetime
+) -> float | None:
+    """Return the most memory that its GPUs used together since it started, in MiB; None where that is not known."""
     lasted = max(1, round((now - started).total_seconds()))
     pods = "|".join(sorted({rank.pod for rank in training.ranks}))
     if not pods:
-        return seen
+        return None
     series = f'DCGM_FI_DEV_FB_USED{{exported_namespace="{training.namespace}",exported_pod=~"{pods}"}}'
     answer = await cluster.query(
         PromQLQuery(expr=f"sum(max by (UUID) (max_over_time({series}[{lasted}s])))", of_pack=True), at=now
     )
-    if not isinstance(answer, Seen) or not answer.samples:
-        return seen
-    return replace(seen, peak_memory=answer.samples[0].value)
+    return answer.samples[0].value if isinstance(answer, Seen) and answer.samples else None
