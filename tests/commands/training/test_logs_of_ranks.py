@@ -34,7 +34,7 @@ class PodLogs:
     asked: list[dict[str, Any]] = field(default_factory=list)
     gone: bool = False
 
-    async def logs(self, _namespace: str, pod: str, *, timestamps: bool = False, **more: Any) -> str:
+    async def logs(self, namespace: str, pod: str, *, timestamps: bool = False, **more: Any) -> str:
         self.asked.append({"pod": pod, **more})
         if self.gone:
             raise SourceError("not found", status=404)

@@ -8,7 +8,7 @@ import pytest
 
 from collectors.trainings.training import TrainingState
 from commands.training.start_time import EarlierRun, stem
-from commands.training.training_runs import TrainingRun, runs_like, usual_run
+from commands.training.training_runs import TrainingRun, run_of, runs_like, usual_run
 from tests.support.memory_store import MemoryStore
 from tests.support.trainings import a_training
 from tests.support.yard import ANA, CLUSTER, NOON, Yard
@@ -108,9 +108,9 @@ async def test_show_says_how_long_its_like_took_and_what_its_own_run_used(yard: 
         started=NOON - timedelta(hours=4),
         finished=NOON - timedelta(hours=1),
     )
-    own = replace(
-        RUN, id=f"{CLUSTER}/{over.id}/{over.started:%Y%m%d%H%M%S}", training=over.id, started=over.started
-    )
+    ended = run_of(over, CLUSTER)
+    assert ended is not None
+    own = replace(ended, peak_memory=RUN.peak_memory)
     async with yard.store.unit() as unit:
         await unit.rows(TrainingRun).put(own)
     yard.cluster.trainings = lambda: (over,)  # type: ignore[method-assign]
