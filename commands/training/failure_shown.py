@@ -1,4 +1,4 @@
-"""What is known of a training's failure when somebody asks: read anew, or as it was found when it failed."""
+"""The failure of a training that is shown: read again from its logs, or as it was found when it failed."""
 
 from alerts.incidents.incident import Incident
 from collectors.facts.redaction import Redactor

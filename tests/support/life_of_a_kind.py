@@ -23,7 +23,7 @@ from tests.support.yard import ANA, CLUSTER
 WORKERS = 3
 # The roles that do the work, as the kinds name them: the end of all of them is the training's.
 WORK = ("worker", "master", "node")
-TELLS = ("launcher", "submitter")  # where a kind has such a role, its end alone is the training's
+DECIDES = ("launcher", "submitter")  # where a kind has such a role, its end alone is the training's
 
 
 @dataclass(kw_only=True)
@@ -53,8 +53,8 @@ class LifeStage(TrainingStage):
 
     def deciding(self, found: Training) -> list[Rank]:
         """Return the ranks whose end is the training's; a failure of the last one fails it."""
-        telling = [rank for rank in found.ranks if rank.role in TELLS]
-        return telling or [rank for rank in found.ranks if rank.role in WORK]
+        alone = [rank for rank in found.ranks if rank.role in DECIDES]
+        return alone or [rank for rank in found.ranks if rank.role in WORK]
 
     async def launched(self) -> Training:
         await self.done(self.line)

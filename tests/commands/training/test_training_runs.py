@@ -1,4 +1,4 @@
-"""How long the like of a training took, and where that is said."""
+"""The time that runs of alike trainings took, and where it is said."""
 
 import json
 from dataclasses import replace
