@@ -37,7 +37,7 @@ CONTROLLERS: dict[str, tuple[Callable[..., Operator | Trainer], str]] = {
     "trainjob": (Trainer, "real_jobset"),
 }
 WHOLE = by_profile(["pytorchjob"], [*CONTROLLERS])
-SHORT = ["mpijobv2", "rayjob", "trainjob"]  # one of each other family
+SHORT = by_profile(["trainjob"], ["mpijobv2", "rayjob", "trainjob"])  # one of each other family
 COLLECTED_WITHIN = 180  # seconds: the garbage collector looks for new kinds twice a minute
 KILLED_EVERY = by_profile(
     50, 5
