@@ -17,6 +17,7 @@ from collectors.facts.log_match import EVERY_LINE, matches_message
 from collectors.facts.queries import LogQuery
 from collectors.facts.xid_catalogue import recovery_of, xid_of
 from collectors.trainings.training import Rank
+from commands.core.pod_lines import TimedLine
 
 
 class FailureKind(StrEnum):
@@ -31,6 +32,8 @@ class FailureKind(StrEnum):
     VOLUME = "volume"
     IMAGE = "image"
     PREEMPTION = "preemption"
+    HANG = "hang"  # all wait for each other, and nothing else is known
+    CHECKPOINT = "checkpoint"
     UNKNOWN = "not known"
 
 
@@ -53,12 +56,6 @@ class Sign:
     rank: str = ""
     node: str = ""
     is_status: bool = False  # of a pod: an event about the same says more
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimedLine:
-    at: datetime
-    text: str
 
 
 _OF_PACK = {
@@ -89,6 +86,14 @@ _ECHO = re.compile(
     r"Timeout\(ms\)|CancelledError|barrier timed out|heartbeat.*(?:timeout|stuck)"
 )
 _OWN = (
+    (
+        re.compile(
+            r"(?i)PytorchStreamReader failed|failed finding central directory|SafetensorError|bad magic number|"
+            r"DataLossError|checkpoint\b.{0,80}\b(?:corrupt|truncated|damaged|incomplete)|"
+            r"(?:corrupt|truncated|damaged|incomplete)\w*\b.{0,40}\bcheckpoint"
+        ),
+        FailureKind.CHECKPOINT,
+    ),
     (
         re.compile(
             r"(?i)uncorrectable ECC|fallen off the bus|NVLink error|CUDA error: (?:unknown error|hardware)|"

@@ -93,4 +93,18 @@ TRAINER = Controller(
         "manifests/base/runtimes/torch_distributed.yaml": "torch.yaml",
     },
 )
-CONTROLLERS = (JOBSET, TRAINER, TRAINING_OPERATOR)
+MPI_OPERATOR = Controller(
+    part="mpi-operator",
+    version="0.8.0",
+    source="github.com/kubeflow/mpi-operator",
+    programs={"mpi-operator": "./cmd/mpi-operator"},
+    files=_definitions("manifests/base", "kubeflow.org", "mpijobs"),
+)
+KUBERAY = Controller(
+    part="kuberay",
+    version="1.4.2",
+    source="github.com/ray-project/kuberay/ray-operator",
+    programs={"ray-operator": "./cmd/ray-operator"},
+    files=_definitions("config/crd/bases", "ray.io", "rayclusters", "rayjobs"),
+)
+CONTROLLERS = (JOBSET, TRAINER, TRAINING_OPERATOR, MPI_OPERATOR, KUBERAY)
