@@ -79,11 +79,12 @@ def test_what_a_view_holds_is_read_by_field() -> None:
     assert values_of({"state": {"values": state}}) == {"nodes": ("a", "b"), "--reason": ("fan",)}
 
 
-# Words that say what a field is for without another beside them; the others are options' names, such as `of` and `tail`.
-PLAIN = frozenset(
-    "Agent Arguments Breaker Command Container Image Incident Namespace Node Nodes Person Plan Pod Queue Rack Rank Reason "
-    "Replicas Request Rule Silence Taint Team Training Trainings Volume Workers".split()
-)
+# They say what a field is for without another word; the others are names of options, such as `of` and `tail`.
+PLAIN = {
+    *("Agent", "Arguments", "Breaker", "Command", "Container", "Image", "Incident", "Namespace", "Node"),
+    *("Nodes", "Person", "Plan", "Pod", "Queue", "Rack", "Rank", "Reason", "Replicas", "Request", "Rule"),
+    *("Silence", "Taint", "Team", "Training", "Trainings", "Volume", "Workers"),
+}
 
 
 @pytest.mark.parametrize("command", CATALOGUE, ids=lambda one: one.name)
