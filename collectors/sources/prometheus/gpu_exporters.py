@@ -6,8 +6,8 @@ ones, and the doctor knows how to get them. The labels that name its nodes, GPUs
 After the lists of their projects: ROCm/device-metrics-exporter (docs/configuration/metricslist.md),
 amd/amd_smi_exporter, Ascend's npu-exporter ("Prometheus Metrics API" of MindCluster), tkestack/gpu-manager
 (docs/faq.md), Cambricon/mlu-exporter (examples/metrics.yaml), Hygon's dcu-exporter, intel/xpumanager
-(rest/prometheus_exporter), telegraf's `nvidia_smi` and `amd_rocm_smi`, lablup/all-smi (API.md), nvidia_gpu_exporter, nvidia_gpu_prometheus_exporter, and Datadog's
-check of DCGM.
+(rest/prometheus_exporter), telegraf's `nvidia_smi` and `amd_rocm_smi`, lablup/all-smi (API.md), nvidia_gpu_exporter,
+nvidia_gpu_prometheus_exporter, and Datadog's check of DCGM.
 """
 
 from collections.abc import Mapping

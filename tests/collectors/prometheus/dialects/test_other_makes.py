@@ -34,7 +34,9 @@ class Make:
     ]  # of namespace, pod and container; empty where the exporter does not say who holds a GPU
     metrics: Mapping[str, tuple[str, float, float]]  # rule -> metric, value in the fault, value when well
     no_pod: Mapping[str, str] = field(default_factory=dict)
-    grows: Mapping[str, float] = field(default_factory=dict)  # by how much each sample of the faulty GPU is more
+    grows: Mapping[str, float] = field(
+        default_factory=dict
+    )  # by how much each sample of the faulty GPU is more
 
     def page(self) -> Iterator[str]:
         """Return the samples of two nodes with two GPUs each: GPU 0 of the first is at fault, and its pod idle."""

@@ -1,4 +1,4 @@
-"""What a line of a node tells of a training that failed there: what is only information is no proof."""
+"""Lines of a node, as signs of why a training failed there: what is only information proves nothing."""
 
 import pytest
 
