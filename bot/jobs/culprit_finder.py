@@ -16,7 +16,7 @@ from bot.live_cluster import LiveCluster
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
-from commands.incident.culprit_search import MEASURED, with_most
+from commands.incident.culprit_search import MEASURED_USE, with_most
 
 EVERY = timedelta(minutes=1)
 PAUSE = timedelta(seconds=2)  # after a change: other rows of the same fault follow
@@ -74,7 +74,7 @@ class CulpritFinder:
         wanted = {
             one.id: (one, nodes)
             for one in found
-            if (nodes := {kind: node for kind in MEASURED if (node := wanted_culprits(one, rules, kind))})
+            if (nodes := {kind: node for kind in MEASURED_USE if (node := wanted_culprits(one, rules, kind))})
         }
         self._known = {id: known for id, known in self._known.items() if id in wanted}
         for incident, nodes in list(wanted.values())[:MOST]:

@@ -14,7 +14,7 @@ from commands.core.pod_usage import ENDED, POD_CPUS, POD_MEMORY, cpus, measured_
 from commands.incident.seen_cluster import SeenCluster
 
 # What the kinds that are measured ask Prometheus, and how the figure of a pod is written.
-MEASURED: Mapping[Culprits, tuple[str, Callable[[float], str]]] = {
+MEASURED_USE: Mapping[Culprits, tuple[str, Callable[[float], str]]] = {
     Culprits.MEMORY: (POD_MEMORY, size),
     Culprits.CPU: (POD_CPUS, cpus),
 }
@@ -46,7 +46,7 @@ async def with_most(
     kind: Culprits, node: str, seen: SeenCluster, query: Callable[[PromQLQuery], Awaitable[QueryResult]]
 ) -> tuple[Culprit, ...]:
     """Return the pods that use the most of this on a node, as far as it is known. Raises SourceError."""
-    template, figure = MEASURED[kind]
+    template, figure = MEASURED_USE[kind]
     pods = _running(seen.inventory(), node)
     used, _ = await measured_use(template, pods, query) if pods else ({}, "")
     most = sorted((pod for pod in pods if used.get(pod.key)), key=lambda pod: -used[pod.key])
