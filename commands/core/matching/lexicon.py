@@ -152,7 +152,7 @@ class Lexicon:
             if phrase.words:
                 yield phrase
         has = {flag for one in command.parameters for flag in one.opts}
-        for flag in self._flags.keys() & has:
+        for flag in (one for one in self._flags if one in has):
             for said in self._flags[flag]:
                 yield replace(self._phrase(said), options=(flag,), is_qualifier=True)
 

@@ -54,15 +54,15 @@ def match(
     head, reason = split_reason(head)
     if reason:
         options = ["--reason", reason, *options]
-    for rest, clause in () if reason else without_a_clause(head):
-        if (found := _with_reason(rest, clause, options, lexicon, names, thread)) is not None:
-            return found
+    if not reason:
+        for rest, clause in without_a_clause(head):
+            if (whole := _with_reason(rest, clause, options, lexicon, names, thread)) is not None:
+                return whole
     tokens = names.whole_in(tokens_of(head) or [LineToken(word, word) for word in head])
     parts = parts_of(tokens, lexicon, names, thread)
     keys = [token.key for token in tokens]
-    if _says((*_NOT, *_ABOUT_THE_PAST), keys) or keys[:1] == [
-        "what"
-    ]:  # `do not cordon gpu-b03`, `who cordoned gpu-b03`
+    asks_for_no_change = _says((*_NOT, *_ABOUT_THE_PAST), keys) or keys[:1] == ["what"]
+    if asks_for_no_change:  # `do not cordon gpu-b03`, `who cordoned gpu-b03`
         return _reading_only(parts, options, lexicon, thread)
     found = replace(
         _matched(parts, options, lexicon, thread),
@@ -97,7 +97,9 @@ def _with_reason(
     """
     said = parts_of(names.whole_in(tokens_of(clause.split())), lexicon, names, thread)
     words = [one for one in said if isinstance(one, LineToken)]
-    if not words or any(isinstance(one, Name) and one.kinds and one.is_specific for one in said):
+    if not words or _says(_NOT, [one.key for one in tokens_of(clause.split())]):
+        return None
+    if any(isinstance(one, Name) and one.kinds and one.is_specific for one in said):
         return None
     if any(not one.unexplained for one in _candidates(said, (), lexicon, thread)):
         return None

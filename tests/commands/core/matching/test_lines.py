@@ -209,7 +209,12 @@ def test_what_else_people_type_in_a_thread(line: str, thread: str, leads_to: lis
 
 @pytest.mark.parametrize(
     "line",
-    ["do not cordon gpu-b03, it is busy", "cordon gpu-b03, or drain it", "who cordoned gpu-b03, a fan?"],
+    [
+        "do not cordon gpu-b03, it is busy",
+        "cordon gpu-b03, or drain it",
+        "who cordoned gpu-b03, a fan?",
+        "cordon gpu-b03, not yet",
+    ],
 )
 def test_a_clause_of_a_warning_a_question_or_a_second_command_is_no_reason(line: str) -> None:
     assert not any("--reason" in one for one in outcomes(understood(line)))
