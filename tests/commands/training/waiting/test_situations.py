@@ -19,6 +19,7 @@ from commands.training.queue_objects import queue_objects
 from commands.training.start_time import EarlierRun, earlier_runs
 from commands.training.why_card import why_card
 from commands.training.why_waiting import WaitInputs, WhyWaiting, why_waiting
+from tests.commands.training.waiting.worlds import objects_of
 from tests.support.objects import NOW, inventory, read
 from tests.support.quick_yaml import from_yaml
 from tests.support.yard import text_of
@@ -69,7 +70,7 @@ class WrittenReader:
 
 async def waiting_of(situation: Mapping[str, Any]) -> tuple[WhyWaiting, str]:
     """Return what is found of a situation, and what people read."""
-    objects = situation["objects"]
+    objects = objects_of(situation)
     seen = inventory(
         *(
             read(of, tree)
@@ -97,7 +98,7 @@ async def waiting_of(situation: Mapping[str, Any]) -> tuple[WhyWaiting, str]:
 
 SITUATIONS = [
     one
-    for file in ("situations.yaml", "unseen.yaml")
+    for file in ("situations.yaml", "unseen.yaml", "strangers.yaml")
     if (_FOLDER / file).exists()
     for one in _situations(file)
 ]
@@ -109,6 +110,8 @@ async def test_the_reason_is_right_and_no_start_is_invented(situation: Mapping[s
     assert found.kind is WaitKind(situation["reason"]), [f"{one.kind}: {one.text}" for one in found.reasons]
     for words in situation.get("says", ()):
         assert words in said
+    for words in situation.get("never", ()):
+        assert words not in said
     at = f"{found.start.at:%Y-%m-%dT%H:%M:%SZ}" if found.start.at is not None else "unknown"
     assert at == situation["start"], found.start.basis
     assert found.start.basis
@@ -117,8 +120,8 @@ async def test_the_reason_is_right_and_no_start_is_invented(situation: Mapping[s
         assert len(found.line.before) == situation["before"]
 
 
-def test_there_are_thirty_situations_of_three_queues() -> None:
-    assert len(SITUATIONS) == 30
-    apis = {str(one["apiVersion"]).partition("/")[0] for each in SITUATIONS for one in each["objects"]}
+def test_there_are_situations_of_three_queues() -> None:
+    assert len(SITUATIONS) >= 45
+    apis = {str(one["apiVersion"]).partition("/")[0] for each in SITUATIONS for one in objects_of(each)}
     assert {"kueue.x-k8s.io", "scheduling.volcano.sh", "scheduling.k8s.io"} <= apis
     assert sum(each["start"] == "unknown" for each in SITUATIONS) >= 20
