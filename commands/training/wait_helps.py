@@ -177,10 +177,10 @@ def _once_idle_are_free(
     ]
     if not tasks or not ended:
         return []
-    now, then = (place(tasks, capacities_for(tasks, inventory, gone)) for gone in ((), ended))
+    then = place(tasks, capacities_for(tasks, inventory, ended))
     if then.is_whole:
         return [WaitHelp(text=sentence("all of it would fit once they are free"))]
-    more = then.fitting - now.fitting
+    more = then.fitting - place(tasks, capacities_for(tasks, inventory)).fitting
     if more <= 0:
         return [WaitHelp(text=sentence("none of its tasks would fit there: on each node too few are idle"))]
     return [
