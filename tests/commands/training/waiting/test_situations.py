@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEFAULT_KINDS
+from collectors.cluster.resources import requested
 from collectors.facts.clock import duration
 from collectors.facts.results import SourceError
+from collectors.gpu_activity import Activity, IdleSearch, PodGpus
 from collectors.trainings.catalogue import read_trainings
 from collectors.trainings.wait_reasons import WaitKind
 from commands.execution.object_refs import ObjectRef
@@ -91,9 +94,25 @@ async def waiting_of(situation: Mapping[str, Any]) -> tuple[WhyWaiting, str]:
         objects=await queue_objects(training, seen, WrittenReader(objects)),
         now=NOW,
         runs=(*runs, *earlier_runs(trainings)),
+        idle=_idle(situation, seen),
     )
     found = why_waiting(looked)
     return found, text_of(why_card(training, found, NOW, may={}))
+
+
+def _idle(situation: Mapping[str, Any], seen: Inventory) -> IdleSearch | None:
+    """Return the search of metrics that found these pods idle; None where the situation names none."""
+    if "idle" not in situation:
+        return None
+    pods = {}
+    for key in situation["idle"]:
+        pod = seen.pods[key]
+        namespace, name = pod.metadata.namespace, pod.metadata.name
+        gpus = {"nvidia.com/gpu": requested(pod.spec, "nvidia.com/gpu")}
+        pods[namespace, name] = PodGpus(
+            namespace=namespace, pod=name, node=pod.spec.node_name, gpus=gpus, activity=Activity.IDLE
+        )
+    return IdleSearch(at=NOW, after=timedelta(minutes=50), pods=pods)
 
 
 SITUATIONS = [
