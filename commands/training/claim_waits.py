@@ -10,7 +10,7 @@ from collectors.facts.sentences import listed, sentence
 
 def unbound_claims(pod: Pod, inventory: Inventory) -> list[str]:
     """Return what is known of each of its claims that is not bound, or not there."""
-    found = []
+    found: list[str] = []
     for key in by_claim(pod):
         claim = inventory.all(PERSISTENT_VOLUME_CLAIMS).get(key)
         name = key.rpartition("/")[2]

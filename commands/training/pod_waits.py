@@ -133,8 +133,8 @@ def _of_room(pod: Pod, refusals: Sequence[Refusal], inventory: Inventory) -> Ite
             nodes=listed([cordon_text(inventory.nodes[name]) for name in names], most=6),
         )
         yield WaitReason(kind=WaitKind.CORDONED, text=text)
-    elif text := scattered(task, lacking, inventory):
-        yield WaitReason(kind=WaitKind.GPUS, resource=lacking, text=text)
+    elif said := scattered(task, lacking, inventory):
+        yield WaitReason(kind=WaitKind.GPUS, resource=lacking, text=said)
 
 
 def _tells(one: Refusal, pod: Pod, inventory: Inventory) -> bool:
