@@ -1,4 +1,4 @@
-"""What a pod without a node waits for that others do already: preempted pods that end, nodes that are added. Pure."""
+"""Steps of others that a pod without a node waits for: preempted pods that end, nodes that are added. Pure."""
 
 from collections.abc import Iterator, Sequence
 

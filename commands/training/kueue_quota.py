@@ -1,4 +1,4 @@
-"""What Kueue's quota keeps from a training that waits, in plain words, from its ClusterQueue and its message. Pure.
+"""The quota that a training lacks in Kueue, in plain words, from its ClusterQueue and its message. Pure.
 
 Source: Kueue 0.19, `pkg/scheduler/flavorassigner`: what it says of each flavor stands in one message, after commas.
 """

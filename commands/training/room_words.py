@@ -1,4 +1,4 @@
-"""Why nodes have no room for a pod, in words of the nodes that there are: what is free, what is cordoned. Pure."""
+"""Reasons why nodes have no room for a pod, from the nodes' own numbers: what is free, what is cordoned. Pure."""
 
 from collections.abc import Sequence
 from contextlib import suppress

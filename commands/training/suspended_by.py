@@ -1,4 +1,4 @@
-"""What wrote that an object is suspended, and when: from the API's record of who wrote which field. Pure.
+"""The program that suspended an object, and when: from the API's record of who wrote which field. Pure.
 
 Source: `metadata.managedFields` of Kubernetes 1.36. It names programs, never people.
 """
