@@ -21,7 +21,9 @@ from collectors.facts.sentences import sentence
 from collectors.pod_troubles import why_not_running
 
 _OPERATOR = ("training-operator",)
-KUEUE = ("kueue-controller-manager",)
+KUEUE_PODS = ("kueue-controller-manager",)
+# By the name that a pod's spec has.
+SCHEDULERS = {"default-scheduler": ("kube-scheduler",), "volcano": ("volcano-scheduler",)}
 CONTROLLERS: dict[str, tuple[str, ...]] = {
     PYTORCHJOBS.kind_in_keys: _OPERATOR,
     TFJOBS.kind_in_keys: _OPERATOR,

@@ -9,6 +9,7 @@ from collectors.facts.sentences import as_code, sentence
 from collectors.trainings.kueue_waits import kueue_reason
 from collectors.trainings.training import Training
 from collectors.trainings.wait_reasons import WaitKind, WaitReason
+from commands.training.controller_pods import KUEUE_PODS, controller_trouble
 from commands.training.kueue_preemption import ended_for, ending_text, taken_text
 from commands.training.kueue_quota import in_plain_words
 from commands.training.queue_line import workload_of_training
@@ -35,12 +36,24 @@ def kueue_reasons(
             kind=WaitKind.CONTROLLER,
             text=sentence("Kueue has not taken it up: there is no Workload of it"),
         )
-    elif (reason := kueue_reason(workload, now)) is not None:
+    if (workload is None or not workload.status.conditions) and (
+        trouble := controller_trouble(KUEUE_PODS, inventory)
+    ):
+        yield WaitReason(kind=WaitKind.CONTROLLER, text=trouble)
+    if workload is None:
+        return
+    if (reason := kueue_reason(workload, now)) is not None:
         others = ended_for(workload, trainings, inventory) if reason.kind in _WAITS_FOR_QUOTA else ()
         if others:
             yield WaitReason(kind=WaitKind.PREEMPTING, text=ending_text(others))
         yield from _of_quota(workload, reason, objects)
         yield reason
+        if reason.kind is WaitKind.TURN and _is_strict(objects.queue):
+            text = sentence(
+                "queue `{queue}` is strict: what is before it starts first, even where that does not fit yet",
+                queue=objects.queue_name,
+            )
+            yield WaitReason(kind=WaitKind.TURN, text=text)
         if taken := taken_text(workload, trainings, inventory):
             yield WaitReason(kind=WaitKind.REQUEUED, text=taken)
 
@@ -81,6 +94,10 @@ def _of_queues(training: Training, objects: QueueObjects) -> Iterator[WaitReason
                 policy=policy,
             ),
         )
+
+
+def _is_strict(queue: Tree | None) -> bool:
+    return ((queue or {}).get("spec") or {}).get("queueingStrategy") == "StrictFIFO"
 
 
 def _not_active(queue: Tree | None) -> str:

@@ -10,7 +10,7 @@ from collectors.gpu_activity import IdleSearch
 from collectors.trainings.training import Training, TrainingState
 from collectors.trainings.wait_reasons import WaitKind, WaitReason
 from commands.training.awaited_nodes import ended_on_nodes, when_pods_are_gone
-from commands.training.controller_pods import CONTROLLERS, controller_trouble
+from commands.training.controller_pods import CONTROLLERS, SCHEDULERS, controller_trouble
 from commands.training.gang_waits import gang_reasons
 from commands.training.kueue_preemption import ended_for, when_they_are_gone
 from commands.training.kueue_reasons import kueue_reasons
@@ -18,6 +18,7 @@ from commands.training.no_sign import no_sign
 from commands.training.pod_waits import pod_reasons
 from commands.training.queue_line import QueueLine, queue_line, workload_of_training
 from commands.training.queue_objects import QueueObjects
+from commands.training.queues import VOLCANO_API
 from commands.training.room import start_on_nodes
 from commands.training.start_time import EarlierRun, StartTime, start_in_queue
 from commands.training.suspended_by import suspended_text
@@ -99,7 +100,18 @@ def _reasons(seen: WaitInputs) -> Iterator[WaitReason]:
         yield WaitReason(kind=WaitKind.CONTROLLER, text=said)
         if trouble := controller_trouble(CONTROLLERS.get(training.kind, ()), seen.inventory):
             yield WaitReason(kind=WaitKind.CONTROLLER, text=trouble)
+    if all(one.kind is WaitKind.TURN for one in pods) and (trouble := _scheduler_trouble(seen)):
+        yield WaitReason(kind=WaitKind.CONTROLLER, text=trouble)
     yield from (*gang, *pods)
+
+
+def _scheduler_trouble(seen: WaitInputs) -> str:
+    """Return what is wrong with the scheduler that its pods or its gang need; empty where nothing is seen of that."""
+    name = str(((seen.objects.pod or {}).get("spec") or {}).get("schedulerName") or "")
+    group = seen.objects.group or {}
+    if not name and group.get("apiVersion") == VOLCANO_API:
+        name = "volcano"
+    return controller_trouble(SCHEDULERS.get(name, (name,)), seen.inventory) if name else ""
 
 
 def _start(first: WaitReason, line: QueueLine, seen: WaitInputs) -> StartTime:

@@ -72,7 +72,7 @@ def _queue(row: Row) -> Iterator[Tree]:
         "kind": "ClusterQueue",
         "metadata": _meta(row["name"]),
         "spec": {
-            "queueingStrategy": "BestEffortFIFO",
+            "queueingStrategy": row.get("strategy", "BestEffortFIFO"),
             "resourceGroups": [{"coveredResources": [_GPU], "flavors": flavors}],
             **({"cohortName": row["cohort"]} if "cohort" in row else {}),
         },
