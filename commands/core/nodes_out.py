@@ -46,7 +46,7 @@ def why_tainted(taint: Taint) -> Sentence:
 
 def taints_of_fault(node: Node) -> list[Taint]:
     """Return the taints that keep pods off because something is wrong: ours, and those of known controllers."""
-    ours = annotations_of(node).get(OUR_TAINTS, "").split(",")
+    ours = own_taints(node)
     return [
         one
         for one in node.spec.taints or ()
@@ -54,6 +54,12 @@ def taints_of_fault(node: Node) -> list[Taint]:
         and one.key not in _SAID
         and (fits_any(one.key, OF_A_FAULT) or f"{one.key}:{one.effect}" in ours)
     ]
+
+
+def own_taints(node: Node) -> list[str]:
+    """Return the taints of the node that we set, as key:effect."""
+    ours = annotations_of(node).get(OUR_TAINTS, "").split(",")
+    return [said for one in node.spec.taints or () if (said := f"{one.key}:{one.effect}") in ours]
 
 
 def ready_since(node: Node) -> datetime | None:

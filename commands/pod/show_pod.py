@@ -187,6 +187,8 @@ def _buttons(pod: Pod, user: PodUser, context: CommandContext) -> tuple[Button, 
     ]
     if user.training is not None:
         buttons.append(Button(label="Training", line=f"training show {user.shown}"))
+    if context.may.get("pod stacks", False) and pod.status.phase == "Running":
+        buttons.append(Button(label="Stacks", line=f"pod stacks {pod.key}"))
     if context.may.get("pod delete", False) and pod.metadata.deletion_timestamp is None:
         buttons.append(Button(label="Delete", line=f"pod delete {pod.key}", style=ButtonStyle.DANGER))
     return tuple(buttons)
