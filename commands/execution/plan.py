@@ -131,6 +131,7 @@ def _over_at(plan: "Plan") -> datetime | None:
         *(one.gpus for one in plan.stakes),
         *(one.gpu_hours or 0 for one in plan.stakes),
     ),
+    read_often=True,  # at each look of the gates
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
