@@ -1,6 +1,6 @@
 """Command declarations: click parameters that parse into a typed action, and its handler."""
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -131,6 +131,8 @@ class Command(Generic[Action]):
     read: Callable[[Action, CommandContext], Awaitable[Answer]] | None = None
     record: Callable[[Action, CommandContext], Awaitable[Answer]] | None = None
     plan: Callable[[Action, CommandContext], Awaitable[PlanDraft]] | None = None
+    # The lines that together do the same, each a plan of its own; none where it cannot be divided.
+    parts: Callable[[Any], Sequence[str]] = lambda _action: ()
     for_everyone: bool = False  # everyone in the channel: help, incident views
     checks_permission_itself: bool = False  # open to everyone; the handler refuses actors itself
     owns: Callable[[Any, CommandContext], Awaitable[bool]] | None = (

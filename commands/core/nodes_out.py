@@ -46,14 +46,22 @@ def why_tainted(taint: Taint) -> Sentence:
 
 def taints_of_fault(node: Node) -> list[Taint]:
     """Return the taints that keep pods off because something is wrong: ours, and those of known controllers."""
-    ours = annotations_of(node).get(OUR_TAINTS, "").split(",")
     return [
         one
         for one in node.spec.taints or ()
         if one.effect in _KEEPS_PODS_OFF
         and one.key not in _SAID
-        and (fits_any(one.key, OF_A_FAULT) or f"{one.key}:{one.effect}" in ours)
+        and (fits_any(one.key, OF_A_FAULT) or _is_ours(one, node))
     ]
+
+
+def has_taint_of_ours(node: Node) -> bool:
+    """Whether a taint that we set keeps pods off the node."""
+    return any(_is_ours(one, node) for one in taints_of_fault(node))
+
+
+def _is_ours(taint: Taint, node: Node) -> bool:
+    return f"{taint.key}:{taint.effect}" in annotations_of(node).get(OUR_TAINTS, "").split(",")
 
 
 def ready_since(node: Node) -> datetime | None:
