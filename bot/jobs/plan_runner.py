@@ -65,6 +65,7 @@ class PlanRunner:
         self._channel = channel  # for plans that were not requested in a channel
         self._changed = asyncio.Event()
         self._running: set[str] = set()
+        self._tried: dict[str, str] = {}  # plan -> what held it back when it was last tried to divide it
         self._held = False  # whether a gate holds plans back
 
     def wake(self, changed: Changed) -> None:
@@ -104,9 +105,14 @@ class PlanRunner:
         for plan in held:
             if plan.id not in free:
                 await self._try_to_divide(plan)
+        self._tried = {one.id: self._tried[one.id] for one in held if one.id in self._tried}
         return [one for one in found if one.state is not PlanState.WAITING or one.id in free]
 
     async def _try_to_divide(self, plan: Plan) -> None:
+        """Divide a plan that can be. It is tried again once something else holds it back."""
+        if self._tried.get(plan.id) == plan.held:
+            return
+        self._tried[plan.id] = plan.held
         try:
             if await self._divide(plan):
                 _log.info("plan divided", plan=plan.id, line=plan.line)

@@ -75,7 +75,10 @@ class Budgets:
     ) -> dict[str, GateVerdict]:
         """Return the verdict on each plan, judged with the stored ones that wait for their budget as well."""
         of_automation = self.of_automation(picture.cluster)
-        everyone = {one.id: one for one in (*picture.waiting, *plans) if self._counts(one)}
+        divided = {one.part_of for one in plans}  # its parts are judged instead
+        everyone = {
+            one.id: one for one in (*picture.waiting, *plans) if self._counts(one) and one.id not in divided
+        }
         first: dict[tuple[Budget, str], Plan] = {}  # who waits longest for a place
         verdicts: dict[str, GateVerdict] = {}
         for plan in sorted(everyone.values(), key=age_of):

@@ -1,6 +1,6 @@
 """Command declarations: click parameters that parse into a typed action, and its handler."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -93,6 +93,7 @@ class PlanDraft:
     stages: tuple[Stage, ...] = ()
     notes: tuple[str, ...] = ()
     disrupts: tuple[Disruption, ...] = ()
+    lines: tuple[str, ...] = ()  # which together do the same: it may be divided into them
     may_end: tuple[Disruption, ...] = ()  # what it leads to later, unless somebody objects
     ask_owners: bool = False  # it waits until the owners of what it ends have answered
     stakes: tuple[Stake, ...] = ()  # of what it ends and may end; priced by the planner if not given
@@ -131,8 +132,6 @@ class Command(Generic[Action]):
     read: Callable[[Action, CommandContext], Awaitable[Answer]] | None = None
     record: Callable[[Action, CommandContext], Awaitable[Answer]] | None = None
     plan: Callable[[Action, CommandContext], Awaitable[PlanDraft]] | None = None
-    # The lines that together do the same, each a plan of its own; none where it cannot be divided.
-    parts: Callable[[Any], Sequence[str]] = lambda _action: ()
     for_everyone: bool = False  # everyone in the channel: help, incident views
     checks_permission_itself: bool = False  # open to everyone; the handler refuses actors itself
     owns: Callable[[Any, CommandContext], Awaitable[bool]] | None = (

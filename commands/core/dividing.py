@@ -9,17 +9,18 @@ from commands.core.command import PlanDraft
 from commands.execution.disruption import worse_than_shown
 from commands.execution.plan import GateName, Plan, PlanState
 
-DIVIDES_AT = frozenset({GateName.BUDGET})  # which may have places for some parts and not for others
+# Where a part may go on before the others: a budget has a place for it, its owners have agreed.
+DIVIDES_AT = frozenset({GateName.BUDGET, GateName.OWNERS})
 
 
 def may_be_divided(plan: Plan) -> bool:
     """Whether a plan waits only where parts of it may go on. One that was divided is not divided again."""
     return (
         plan.state is PlanState.WAITING
+        and len(plan.lines) > 1
         and bool(plan.gates)
         and DIVIDES_AT.issuperset(plan.gates)
         and not (plan.part_of or plan.over_budget or plan.is_fixed)
-        and not any(one.asks for one in plan.disrupts)  # each owner was asked about the whole
     )
 
 

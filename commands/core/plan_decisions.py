@@ -93,12 +93,9 @@ class PlanDecisions:
         """Divide a plan that waits, if its command can be and its parts do no more than was confirmed."""
         if not may_be_divided(plan):
             return False
-        words, command = self._line_of(plan)
-        lines = command.parts(action_of(command, words))
-        if len(lines) < 2:
-            return False
+        _, command = self._line_of(plan)
         asker = asker_of(plan, None, self.persons)
-        by_line = {f"{line} --cluster {plan.cluster}": words_of(line) for line in lines}
+        by_line = {f"{line} --cluster {plan.cluster}": words_of(line) for line in plan.lines}
         try:
             context = await self._context(plan, asker)
             return await self.planner.divide(plan, command, by_line, context, asker=asker)

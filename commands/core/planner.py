@@ -224,7 +224,7 @@ class Planner:
     ) -> bool:
         """Put a plan for each of the lines in the place of one that waits; return whether that was done.
 
-        `lines`: with their words. They do what was confirmed and no more, else it waits on as it is.
+        `lines`: with their words. It waits on as it is if one would do more than was confirmed, or none may go on yet.
         """
         context = replace(context, actor=asker)
         drafts: dict[str, PlanDraft] = {}
@@ -241,13 +241,22 @@ class Planner:
             stored = await unit.rows(Plan).get(plan.id)
             if stored is None or not may_be_divided(stored):
                 return False
-            first = await unit.next_number("plan", len(drafts))
-            now, parts = self.clock.now(), list[Plan]()
-            for number, (line, draft) in enumerate(drafts.items(), first):
-                part = proposed(command, draft, context, number=number, line=line, expires=self.expires)
-                parts.append(as_part(part, stored))
-                await unit.rows(Plan).put(parts[-1])
-                await unit.rows(AuditEntry).add(_entry_of_part(parts[-1], now))
+
+            def part(line: str, number: int) -> Plan:
+                found = proposed(
+                    command, drafts[line], context, number=number, line=line, expires=self.expires
+                )
+                return as_part(found, stored)
+
+            parts = [part(line, -number) for number, line in enumerate(drafts, 1)]
+            judge = await self.gates.look(parts, unit)
+            if all(judge(one).holds for one in parts):
+                return False
+            first, now = await unit.next_number("plan", len(parts)), self.clock.now()
+            parts = [part(line, number) for number, line in enumerate(drafts, first)]
+            for one in parts:
+                await unit.rows(Plan).put(one)
+                await unit.rows(AuditEntry).add(_entry_of_part(one, now))
             ended = divided(stored, parts, now)
             await unit.rows(Plan).put(ended)
             await record_outcome(unit, ended)

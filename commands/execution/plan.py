@@ -163,6 +163,7 @@ class Plan:
     over_budget: str = ""  # why it does not wait for the gates that would hold it back
     request: str = ""  # the id of the request that proposed it
     replaces: str = ""  # the plan in whose place it is, which ends when this one is confirmed
+    lines: tuple[str, ...] = ()  # which together do the same: it may be divided into them
     part_of: str = ""  # the plan that was divided, as it was confirmed
     parts: tuple[str, ...] = ()  # the plans into which it was divided
     alone: str = ""  # the team of the actor that may confirm it without one

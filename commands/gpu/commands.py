@@ -24,6 +24,9 @@ _AFTER = click.Option(
     metavar="DURATION",
     help="how long the GPUs must have been idle; default: 30m, or the settings",
 )
+_OF_IT = click.Option(
+    ["--training"], default="", metavar="TRAINING", help="only this one of those that the request is about"
+)
 COMMANDS = (
     Command(
         noun="gpu",
@@ -114,6 +117,7 @@ COMMANDS = (
                 help="how much longer; default: 2h",
             ),
             _REASON,
+            _OF_IT,
         ),
         record=snooze,
         checks_permission_itself=True,
@@ -130,6 +134,7 @@ COMMANDS = (
             click.Option(
                 ["--after-checkpoint"], is_flag=True, help="once the training has written its next checkpoint"
             ),
+            _OF_IT,
         ),
         record=agree,
         checks_permission_itself=True,

@@ -86,6 +86,7 @@ async def drain(action: DrainNodes, context: CommandContext) -> PlanDraft:
             count=len(evicted),
         ),
         stages=(*in_order(*cordons), *evictions),
+        lines=node_by_node(action),
         disrupts=disrupts,
         stakes=stakes,
         ask_owners=action.ask_owners,
@@ -106,6 +107,18 @@ async def drain(action: DrainNodes, context: CommandContext) -> PlanDraft:
             *_cordon_notes(nodes, lasting),
         ),
     )
+
+
+def node_by_node(action: DrainNodes) -> tuple[str, ...]:
+    """Return the lines that drain the nodes one by one; none for one node."""
+    if len(nodes := tuple(dict.fromkeys(action.nodes))) < 2:
+        return ()
+    options = [
+        *(("--reason", action.reason) if action.reason else ()),
+        *(("--for", format_duration(action.lasting)) if action.lasting is not None else ()),
+        *(("--ask-owners",) if action.ask_owners else ()),
+    ]
+    return tuple(shlex.join(("node", "drain", node, *options)) for node in nodes)
 
 
 async def _training_notes(disrupts: Sequence[Disruption], context: CommandContext) -> list[str]:
@@ -147,16 +160,6 @@ def _cordon_notes(nodes: Sequence[Node], lasting: timedelta) -> list[str]:
     return notes
 
 
-def node_by_node(action: DrainNodes) -> tuple[str, ...]:
-    """Return the lines that drain the same nodes one by one."""
-    options = [
-        *(("--reason", action.reason) if action.reason else ()),
-        *(("--for", format_duration(action.lasting)) if action.lasting is not None else ()),
-        *(("--ask-owners",) if action.ask_owners else ()),
-    ]
-    return tuple(shlex.join(("node", "drain", node, *options)) for node in dict.fromkeys(action.nodes))
-
-
 DRAIN = Command(
     noun="node",
     verb="drain",
@@ -169,7 +172,6 @@ DRAIN = Command(
         ask_owners_option(),
     ),
     plan=drain,
-    parts=node_by_node,
     rights=(
         *Patch.rights("", "nodes"),
         *Evict.rights("", "pods"),
