@@ -268,8 +268,12 @@ class ReclaimRequest:
 
     @property
     def look_at(self) -> datetime | None:
-        """Indexed in the store: since when the training is looked at, for what makes an answer needless."""
-        return self.asked_at if self.for_plan and self.state in OPEN_REQUEST else None
+        """Indexed in the store: since when the training is looked at, for what makes an answer needless.
+
+        One that was agreed to is looked at until its plan has gone on, or not.
+        """
+        is_looked_at = self.state in OPEN_REQUEST or self.state is ReclaimState.AGREED
+        return self.asked_at if self.for_plan and is_looked_at else None
 
     @property
     def shown(self) -> str:

@@ -40,16 +40,19 @@ class ConsentWatch:
         return EVERY
 
     async def _ended(self, request: ReclaimRequest) -> ReclaimRequest | None:
-        """Return the request as closed if its plan no longer waits: an answer is not taken any more."""
+        """Return the request as closed if its plan no longer waits, with what became of that."""
         async with self._store.read() as snapshot:
             if await is_awaited(request, snapshot):
                 return None
             plan = await snapshot.rows(Plan).get(request.for_plan)
-        reason = (
-            sentence("plan {plan} went on", plan=request.for_plan)
-            if plan is not None and (plan.parts or plan.state is not PlanState.CANCELLED)
-            else sentence("plan {plan} was cancelled", plan=request.for_plan)
-        )
+        if plan is not None and (plan.parts or plan.state is not PlanState.CANCELLED):
+            if request.state is ReclaimState.AGREED:
+                return replace(request, state=ReclaimState.FREED)
+            reason = sentence("plan {plan} went on", plan=request.for_plan)
+        elif plan is not None and plan.error:
+            reason = sentence("plan {plan} ended, {why}", plan=plan.id, why=plan.error)
+        else:
+            reason = sentence("plan {plan} was cancelled", plan=request.for_plan)
         return replace(request, state=ReclaimState.VOID, keep_reason=reason)
 
     async def _found(self, request: ReclaimRequest, now: datetime) -> ReclaimRequest:

@@ -43,7 +43,7 @@ from commands.execution.impersonation import (
 )
 from commands.execution.plan import HeldBy, Plan, PlanState, Risk
 from commands.execution.plan_gate import Gates
-from commands.execution.plan_outcome import end_unbegun, record_outcome
+from commands.execution.plan_outcome import end_unbegun, notify_asker, record_outcome
 from commands.execution.preview import preview
 from commands.execution.step_outcomes import Refused, Waiting
 from commands.execution.steps import Record, Running, Wait
@@ -269,7 +269,7 @@ class Planner:
             if stored is None or stored.state is not PlanState.WAITING:
                 return
             reason = sentence("it was held back, and nothing was done: {why}", why=why)
-            await end_unbegun(unit, stored, reason, self.clock.now())
+            await notify_asker(unit, await end_unbegun(unit, stored, reason, self.clock.now()))
 
     def _writer(self, context: CommandContext, actor: Actor) -> ClusterWriter | None:
         """Return the writer that writes as the actor. Raises DeniedError if the settings do not say who they are."""

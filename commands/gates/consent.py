@@ -79,9 +79,10 @@ def _verdict_of(request: ReclaimRequest, now: datetime, *, silence_agrees: bool)
             return GateVerdict(reason=reason, until=until)
         case ReclaimState.AFTER_CHECKPOINT:
             reason = sentence(
-                "{owner} wants the next checkpoint of {training} first",
+                "{owner} wants the next checkpoint of {training} first: none since {at}",
                 owner=_owner(request),
                 training=request.shown,
+                at=request.answered_at or request.asked_at,
             )
             return GateVerdict(reason=reason)
         case _:

@@ -203,7 +203,7 @@ async def _open(unit: Unit, named: str) -> ReclaimRequest:
                 "There is no request `{request}`. The card of a request shows its id.", request=named[:40]
             )
         )
-    if reclaim.state not in OPEN_REQUEST and not reclaim.answers:
+    if reclaim.state not in OPEN_REQUEST:
         raise UnusableError(
             sentence(
                 "Request `{request}` for {training} is now {state}.",
