@@ -109,6 +109,7 @@ class Origin:
     channel: str = ""
     thread: str = ""
     incident: str = ""
+    request: str = ""  # the reclaim request in whose thread it was typed
     remediation: str = ""  # the row of what a rule does by itself
     why: str = ""  # what it is done about, where nobody asked for it
 

@@ -25,7 +25,11 @@ _AFTER = click.Option(
     help="how long the GPUs must have been idle; default: 30m, or the settings",
 )
 _OF_IT = click.Option(
-    ["--training"], default="", metavar="TRAINING", help="only this one of those that the request is about"
+    ["--training"],
+    type=TRAINING,
+    default="",
+    metavar="TRAINING",
+    help="only this one of those that the request is about",
 )
 COMMANDS = (
     Command(

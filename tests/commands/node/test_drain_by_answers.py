@@ -1,6 +1,7 @@
 """A drain that asks owners, who answer for each training: what is agreed is drained first, and the rest waits."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,13 +13,15 @@ import pytest
 from bot.jobs.consent_watch import ConsentWatch
 from bot.jobs.plan_runner import PlanRunner
 from commands.core.context import Defaults
+from commands.core.request import Request
 from commands.execution.executor import PlanExecutor
-from commands.execution.plan import Plan, PlanState
+from commands.execution.plan import Origin, Plan, PlanState
+from commands.gates.training_answers import labels_of
 from commands.gpu.consents import ConsentGate, OwnerConsents
 from commands.models import ReclaimRequest, ReclaimState
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.support.drained import Kubelets, kubelets, until
-from tests.support.yard import ANA, CLUSTER, Yard, yard_before
+from tests.support.yard import ANA, CLUSTER, Yard, text_of, yard_before
 
 FIRST, SECOND = "gpu-a01", "gpu-a02"
 LINE = f"node drain {FIRST} {SECOND} --ask-owners"
@@ -128,8 +131,8 @@ async def test_what_is_agreed_is_drained_first_and_the_rest_waits(yard: Yard, ku
 
         await yard.say(f"gpu snooze {request.id} --for 2h --training vit", ANA)
         card = await yard.say(f"gpu request {request.id}", ANA)
-        assert "vision/detr: ana lets it end." in card
-        assert "vision/vit: ana needs it until" in card
+        assert "vision/detr: U_ANA lets it end." in card
+        assert "vision/vit: U_ANA needs it until" in card
         assert await kube.pods(SECOND) != []
         yard.clock.move(timedelta(hours=3))
         await parts_in(yard, whole, PlanState.DONE, PlanState.DONE)
@@ -171,3 +174,32 @@ async def test_an_answer_counts_as_long_as_a_part_waits_and_the_request_is_close
         closed = await snapshot.rows(ReclaimRequest).get(request.id)
     assert closed is not None
     assert closed.state is ReclaimState.VOID
+
+
+@pytest.mark.parametrize(
+    ("words", "training", "state"),
+    [
+        pytest.param("go on vision/detr", "vision/detr", ReclaimState.AGREED, id="go on"),
+        pytest.param(
+            "after the next checkpoint of vit", "vision/vit", ReclaimState.AFTER_CHECKPOINT, id="later"
+        ),
+        pytest.param("I need vision/vit", "vision/vit", ReclaimState.KEPT, id="kept"),
+    ],
+)
+async def test_words_in_the_thread_of_a_request_answer_it(
+    yard: Yard, words: str, training: str, state: ReclaimState
+) -> None:
+    async with runs_plans(yard):
+        _, request = await asked(yard)
+        thread = Origin(via="slack", channel="C_GPU", thread="1.1", request=request.id)
+        line = Request(id="words", line=words, actor=ANA, at=yard.clock.now(), origin=thread)
+        answer = await yard.pipeline.handle(line)
+        assert answer is not None
+        found = re.search(r"\[[^]]*\] (gpu \w+ .*)", text_of(answer.message))
+        assert found is not None, text_of(answer.message)
+        assert request.id in found[1]
+        await yard.say(found[1].splitlines()[0], ANA)
+        async with yard.store.read() as snapshot:
+            (answered,) = await snapshot.rows(ReclaimRequest).find()
+    states = {labels_of(answered)[one.training]: one.state for one in answered.answers}
+    assert states[training] is state
