@@ -11,7 +11,7 @@ from collectors.facts.name_patterns import fits_any
 from collectors.facts.sentences import sentence
 from collectors.facts.topology import Topology
 from commands.core.context import Cluster
-from commands.core.nodes_out import has_taint_of_ours, was_disrupted_lately, why_out
+from commands.core.nodes_out import has_taint_of_ours, was_disrupted_lately, who_holds
 from commands.execution.node_effects import NodeEffect
 from commands.execution.plan import OVER, GateName, Plan, PlanState, StepRecord, StepState
 from commands.gates.budget import HOUR
@@ -141,7 +141,7 @@ def _nodes(
             name=name,
             pool=pool_of(node),
             rack=topology.nodes[name].rack if name in topology.nodes else "",
-            out=why_out(node),
+            out=who_holds(node),
             teams=frozenset(teams.get(name, ())) | _teams_on(name, topology),
             is_lately=was_disrupted_lately(node, now),
             command=_command_on(node, leased),
