@@ -183,7 +183,7 @@ async def test_an_answer_counts_as_long_as_a_part_waits_and_the_request_is_close
         pytest.param(
             "after the next checkpoint of vit", "vision/vit", ReclaimState.AFTER_CHECKPOINT, id="later"
         ),
-        pytest.param("I need vision/vit", "vision/vit", ReclaimState.KEPT, id="kept"),
+        pytest.param("keep vision/vit", "vision/vit", ReclaimState.KEPT, id="kept"),
     ],
 )
 async def test_words_in_the_thread_of_a_request_answer_it(
