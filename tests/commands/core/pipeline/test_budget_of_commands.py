@@ -50,7 +50,7 @@ async def test_a_drain_waits_for_a_drain_and_a_cordon_does_not(yard: Yard) -> No
     await is_out(yard, "gpu-a01")
     yard.clock.move(timedelta(hours=2))  # only the lease says by now what took it
     shown = await yard.say("node drain gpu-a02")
-    assert "Budget of pool a for `node drain`: 1 of 1 node out of service" in shown
+    assert "Budget of pool a for node drain: 1 of 1 node out of service" in shown
     assert "(gpu-a01: cordoned by dana until 2026-11-21 16:00 UTC (no reason given))" in shown
     waits = await yard.do("node drain gpu-a02")
     assert waits.state is PlanState.WAITING
