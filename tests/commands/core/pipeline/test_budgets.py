@@ -329,7 +329,8 @@ async def test_a_plan_that_waits_is_cancelled_by_a_person_or_after_four_hours(ya
             await unit.rows(PostedCard).put(new_card(CardKind.PLAN, one, "C_GPU"))
     await yard.say(f"plan cancel {first.id}")
     assert (await yard.executor.execute(first)).state is PlanState.CANCELLED
-    assert "If that lasts until 2026-11-21 16:00 UTC, it is cancelled" in text_of(card_of(second, ()))
+    shown = text_of(card_of(second, await yard.records(second)))
+    assert "If that lasts until 2026-11-21 16:00 UTC, it is cancelled" in shown
     yard.clock.move(HELD_AT_MOST + timedelta(minutes=1))
     late = await yard.executor.execute(second)
     assert late.state is PlanState.CANCELLED
