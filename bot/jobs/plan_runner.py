@@ -10,6 +10,7 @@ import structlog
 from alerts.cards.posted import PostedCard
 from alerts.store import Changed, Store, StoreError
 from bot.cards.plan_cards import wanted_plan_card
+from collectors.facts.results import SourceError
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState
 
@@ -118,6 +119,8 @@ class PlanRunner:
                 _log.info("plan divided", plan=plan.id, line=plan.line)
         except StoreError:
             raise
+        except SourceError:
+            del self._tried[plan.id]  # what its parts would do cannot be seen now
         except Exception as error:  # one plan's bug must not stop the others
             _log.warning("plan cannot be divided", plan=plan.id, reason=repr(error)[:500])
 

@@ -90,7 +90,7 @@ class PlanDecisions:
             return False
 
     async def divide(self, plan: Plan) -> bool:
-        """Divide a plan that waits, if its command can be and its parts do no more than was confirmed."""
+        """Divide a plan that waits, if its parts do no more than was confirmed. Raises SourceError."""
         if not may_be_divided(plan):
             return False
         _, command = self._line_of(plan)
@@ -99,7 +99,7 @@ class PlanDecisions:
         try:
             context = await self._context(plan, asker)
             return await self.planner.divide(plan, command, by_line, context, asker=asker)
-        except (SourceError, UnusableError, DeniedError):
+        except (UnusableError, DeniedError):
             return False  # it waits on, as a whole
 
     def _line_of(self, plan: Plan) -> tuple[Sequence[str], AnyCommand]:

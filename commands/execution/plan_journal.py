@@ -106,7 +106,9 @@ class Journal:
         async def begin(unit: Unit, _stopping: Stopping) -> "Journal":
             found, is_new = await beginnings.begin(plan, unit)
             if not is_new:
-                return cls(commits, clock, found, await records_of(found, unit))
+                is_held = found.state is PlanState.WAITING
+                records = new_records(found) if is_held else await records_of(found, unit)
+                return cls(commits, clock, found, records)
             journal = cls(commits, clock, found, new_records(found))
             is_alone = bool(found.stages) and found.stages[0].at_once == 1
             if with_step and is_alone and not isinstance(found.steps[0], Record):
