@@ -25,6 +25,13 @@ _AFTER = click.Option(
     metavar="DURATION",
     help="how long the GPUs must have been idle; default: 30m, or the settings",
 )
+_OF_IT = click.Option(
+    ["--training"],
+    type=TRAINING,
+    default="",
+    metavar="TRAINING",
+    help="only this one of those that the request is about",
+)
 COMMANDS = (
     Command(
         noun="gpu",
@@ -95,7 +102,7 @@ COMMANDS = (
         verb="keep",
         summary="Answer a request: the GPUs are needed.",
         action=AnswerReclaim,
-        parameters=(_REQUEST, _REASON),
+        parameters=(_REQUEST, _REASON, _OF_IT),
         record=keep,
         checks_permission_itself=True,
         table=ReclaimRequest,
@@ -116,6 +123,7 @@ COMMANDS = (
                 help="how much longer; default: 2h",
             ),
             _REASON,
+            _OF_IT,
         ),
         record=snooze,
         checks_permission_itself=True,
@@ -132,6 +140,7 @@ COMMANDS = (
             click.Option(
                 ["--after-checkpoint"], is_flag=True, help="once the training has written its next checkpoint"
             ),
+            _OF_IT,
         ),
         record=agree,
         checks_permission_itself=True,
