@@ -2,7 +2,8 @@
 
 import pytest
 
-from commands.training.failure_signs import FailureKind, TimedLine, sign_of_host
+from commands.core.pod_lines import TimedLine
+from commands.training.failure_signs import FailureKind, sign_of_host
 from tests.alerts.packs.shipped import shipped_rules
 from tests.support.alerting import NOON
 
