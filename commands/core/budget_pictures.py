@@ -16,7 +16,7 @@ from commands.execution.node_effects import NodeEffect
 from commands.execution.plan import OVER, GateName, Plan, PlanState, StepRecord, StepState
 from commands.gates.budget import HOUR
 from commands.gates.node_use import nodes_hit, nodes_with
-from commands.gates.picture import BudgetNode, BudgetPicture, joined, picture_of
+from commands.gates.picture import BudgetNode, BudgetPicture, commands_of_all, picture_of
 from commands.models import CordonLease
 
 CACHE_DELAY = timedelta(minutes=1)  # until the cache surely shows what a plan that is done has cordoned
@@ -97,8 +97,8 @@ async def read_picture(
         now,
         soon={node: why for _, nodes in soon for node, why in nodes.items()},
         lately=frozenset[str]().union(*(hit.nodes for hit in hits)),
-        commands=joined(*(dict.fromkeys(nodes, hit.command) for hit, nodes in soon)),
-        commands_lately=joined(*(dict.fromkeys(hit.nodes, hit.command) for hit in hits)),
+        commands=commands_of_all(*(dict.fromkeys(nodes, hit.command) for hit, nodes in soon)),
+        commands_lately=commands_of_all(*(dict.fromkeys(hit.nodes, hit.command) for hit in hits)),
         waiting=[one for one in waiting if one.gates == (GateName.BUDGET,)],
     )
 

@@ -26,7 +26,7 @@ from commands.execution.plan import Origin, Plan
 from commands.execution.plan_gate import verdict_on
 from commands.gates.budget import HOUR
 from commands.gates.node_use import nodes_taken_out
-from commands.gates.picture import joined
+from commands.gates.picture import commands_of_all
 from commands.gates.remediation import (
     Allowance,
     Remediation,
@@ -167,7 +167,9 @@ class RemediationJudge:
                 snapshot,
                 imagined=cordoned,
                 imagined_lately=[other.node for other in acted],
-                imagined_commands=joined(*({other.node: frozenset({other.command})} for other in acted)),
+                imagined_commands=commands_of_all(
+                    *({other.node: frozenset({other.command})} for other in acted)
+                ),
             )
         except SourceError as error:
             reason = sentence("its budgets are not known: {error}", error=said_by(error))

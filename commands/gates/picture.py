@@ -105,8 +105,8 @@ class BudgetPicture:
             self,
             out={**out, **self.out},
             lately=self.lately | frozenset(lately),
-            commands=joined(self.commands, by),
-            commands_before=joined(self.commands_before, by),
+            commands=commands_of_all(self.commands, by),
+            commands_before=commands_of_all(self.commands_before, by),
         )
 
     def with_taken(self, plan: Plan, nodes: Iterable[str]) -> "BudgetPicture":
@@ -117,7 +117,7 @@ class BudgetPicture:
         return self.with_out(dict.fromkeys(sorted(taken), why), taken, commands=by)
 
 
-def joined(*several: Commands) -> dict[str, frozenset[str]]:
+def commands_of_all(*several: Commands) -> dict[str, frozenset[str]]:
     """Return the commands of each node of them all."""
     return {
         node: _NONE.union(*(one.get(node, _NONE) for one in several))
@@ -152,8 +152,8 @@ def picture_of(
         at=at,
         out=out,
         lately=frozenset(lately) | frozenset(seen),
-        commands=joined(shown, commands or {}),
-        commands_before=joined(before, commands_lately or {}),
+        commands=commands_of_all(shown, commands or {}),
+        commands_before=commands_of_all(before, commands_lately or {}),
         waiting=tuple(sorted(waiting, key=age_of)),
     )
 

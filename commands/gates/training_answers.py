@@ -16,7 +16,7 @@ _LEAST_SETTLED = (
 )
 
 
-def labels_of(request: ReclaimRequest) -> dict[str, str]:
+def training_labels(request: ReclaimRequest) -> dict[str, str]:
     """Return each training of the request, as people read it, by its key."""
     if not request.also:
         return {request.training: request.shown}
@@ -28,7 +28,7 @@ def about(request: ReclaimRequest, training: str) -> ReclaimRequest:
     """Return the request as it stands for one of its trainings."""
     if not request.also:
         return request
-    label = labels_of(request)[training]
+    label = training_labels(request)[training]
     one = replace(request, training=training, also=(), name=label, labels=(label,), answers=())
     answer = next((given for given in request.answers if given.training == training), None)
     if answer is None:

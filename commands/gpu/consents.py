@@ -34,7 +34,7 @@ class ConsentGate:
     ) -> PlanJudge:
         now = self.clock.now()
         asking = {
-            request_of(one) for one in plans if one.state in GATED and not one.over_budget and asked_by(one)
+            asked_for(one) for one in plans if one.state in GATED and not one.over_budget and asked_by(one)
         }
         found = await rows.rows(ReclaimRequest).find(for_plan=asking) if asking else ()
         requests: dict[str, list[ReclaimRequest]] = {id: [] for id in asking}
@@ -49,7 +49,7 @@ class ConsentGate:
                 return GateVerdict(reason=announced(asked))
             return consent_verdict(
                 asked,
-                requests[request_of(plan)],
+                requests[asked_for(plan)],
                 now,
                 silence_agrees=self.silence_agrees,
                 may_be_divided=bool(plan.lines),
@@ -92,7 +92,7 @@ class OwnerConsents:
             await unit.rows(ReclaimRequest).put(request)
 
 
-def request_of(plan: Plan) -> str:
+def asked_for(plan: Plan) -> str:
     """Return the plan for which the owners were asked: of a part, that which was divided."""
     return plan.part_of or plan.id
 

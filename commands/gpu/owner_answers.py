@@ -13,7 +13,7 @@ from commands.execution.disruption import Disruption
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
 from commands.execution.steps import Record
-from commands.gates.training_answers import about, labels_of, with_answer
+from commands.gates.training_answers import about, training_labels, with_answer
 from commands.gpu.consents import is_awaited
 from commands.gpu.freeing_plan import freeing_plan
 from commands.gpu.owner_release import UNDONE, answer_steps, answered
@@ -181,7 +181,7 @@ def _with(
 
 def _training_named(request: ReclaimRequest, named: str) -> str:
     """Return the key of a training of the request, by its name. Raises UnusableError if it is about no such one."""
-    labels = labels_of(request)
+    labels = training_labels(request)
     found = [key for key, label in labels.items() if named in (key, label, label.rpartition("/")[2])]
     if len(found) != 1:
         raise UnusableError(

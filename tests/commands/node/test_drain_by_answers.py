@@ -16,7 +16,7 @@ from commands.core.context import Defaults
 from commands.core.request import Request
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Origin, Plan, PlanState
-from commands.gates.training_answers import labels_of
+from commands.gates.training_answers import training_labels
 from commands.gpu.consents import ConsentGate, OwnerConsents
 from commands.models import ReclaimRequest, ReclaimState
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
@@ -201,5 +201,5 @@ async def test_words_in_the_thread_of_a_request_answer_it(
         await yard.say(found[1].splitlines()[0], ANA)
         async with yard.store.read() as snapshot:
             (answered,) = await snapshot.rows(ReclaimRequest).find()
-    states = {labels_of(answered)[one.training]: one.state for one in answered.answers}
+    states = {training_labels(answered)[one.training]: one.state for one in answered.answers}
     assert states[training] is state
