@@ -17,7 +17,8 @@ from bot.doctor.role_rules import (
     rule_object_rights,
     without_kinds,
 )
-from bot.settings.schema import KubernetesSettings, Settings
+from bot.settings.schema import Settings
+from bot.settings.sources import KubernetesSettings
 from collectors.blind_checks import rules_without
 from collectors.facts.findings import Finding, blinding, broken, ok
 from collectors.facts.name_patterns import fits_any

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from alerts.cards.channel_id import kind_and_name
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Permanent, SendError
-from bot.settings.schema import RouteSettings, Settings
+from bot.settings.routes import RouteSettings
+from bot.settings.schema import Settings
 from bot.settings.secrets import SecretError
 from bot.settings.section import secret
 from bot.settings.value_types import token_error

@@ -1,9 +1,8 @@
 """Two nodes with kubelets, and a command pipeline that has the chart's rights for `node drain`."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -57,7 +56,9 @@ def evicted(plan: Plan) -> list[str]:
     return [step.ref.name for step in plan.steps if isinstance(step, Evict)]
 
 
-async def a_training(kube: Kubelets, name: str, *, node: str = NODE, gpus: int, **spec: Any) -> None:
+async def a_training(
+    kube: Kubelets, name: str, *, node: str = NODE, gpus: int, limit: Mapping[str, int] | None = None
+) -> None:
     """Create a Job of ana with one pod on the node."""
     labels = {"training": name, "owner": "ana"}
     pod = {
@@ -70,6 +71,6 @@ async def a_training(kube: Kubelets, name: str, *, node: str = NODE, gpus: int, 
     }
     job = {
         "metadata": {"name": name, "labels": labels},
-        "spec": {**spec, "template": {"metadata": {"labels": labels}, "spec": pod}},
+        "spec": {**(limit or {}), "template": {"metadata": {"labels": labels}, "spec": pod}},
     }
     await kube.call("POST", kube.path("jobs", api="/apis/batch/v1"), job)

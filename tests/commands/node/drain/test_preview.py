@@ -56,7 +56,7 @@ async def test_the_preview_says_what_is_evicted_what_stays_and_what_is_lost(
 async def test_a_training_on_the_node_is_named_with_its_owner_its_gpus_and_what_becomes_of_it(
     yard: Yard, kube: Kubelets, limit: dict[str, int], fate: str
 ) -> None:
-    await a_training(kube, "detr", gpus=4, **limit)
+    await a_training(kube, "detr", gpus=4, limit=limit)
     await kube.until_running(NODE, 1)
     await yard.seen(lambda: any(one.gpus for one in yard.cluster.trainings()))
     plan = await yard.plan(f"node drain {NODE}")
