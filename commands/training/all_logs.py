@@ -55,8 +55,10 @@ async def all_logs(
             found = await asyncio.gather(*map(one, read))
     except TimeoutError as error:
         raise UnusableError(
-            sentence(
-                "The logs of {count} ranks were not read in time: name one with `--rank`.", count=len(read)
+            counted(
+                "The log of {count} rank was not read in time.",
+                "The logs of {count} ranks were not read in time: name one with `--rank`.",
+                count=len(read),
             )
         ) from error
     output = dict(zip(map(rank_name, read), found, strict=True))

@@ -69,7 +69,7 @@ async def test_it_wants_a_second_signal_where_the_rule_says_so(tmp_path: Path) -
 
 
 async def test_what_is_held_is_listed_with_what_it_waits_for(live: Stage) -> None:
-    assert "Nothing waits that rules do by themselves." in await live.yard.say("remediation list")
+    assert "No action of a rule waits." in await live.yard.say("remediation list")
     live.blind["prometheus"] = "timed out"
     await live.fire(NODES[0])
     await live.look()
