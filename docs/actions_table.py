@@ -32,7 +32,7 @@ UNDONE_BY: dict[str, str] = {
     "dns scale": "`plan undo`",
     "pod delete": "nothing; a controller makes another one",
     "pod clean": "nothing: they have ended",
-    "pod stacks": "nothing needs to be: it only reads",
+    "pod stacks": "nothing needs to be: it changes nothing that runs",
 }
 
 
