@@ -1,4 +1,4 @@
-"""Log lines of all ranks of a training, folded by what each says first: most of thousands of ranks say the same."""
+"""Log lines of all ranks of a training, grouped by what each says first: most of thousands of ranks say the same."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
