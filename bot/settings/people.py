@@ -2,15 +2,9 @@
 
 from pydantic import Field, model_validator
 
+from bot.settings.identity_types import GroupId, KubernetesName, PersonId, QualifiedId
 from bot.settings.section import Section
-from bot.settings.value_types import (
-    CommandPattern,
-    GroupId,
-    KubernetesName,
-    PersonId,
-    QualifiedId,
-    TimeZone,
-)
+from bot.settings.value_types import CommandPattern, TimeZone
 
 
 class TeamSettings(Section):

@@ -4,9 +4,7 @@ from pydantic import Field, model_validator
 
 from alerts.time_intervals import TimePeriod, read_period
 from bot.settings.section import Matchers, Section
-from bot.settings.value_types import (
-    TimeZone,
-)
+from bot.settings.value_types import TimeZone
 
 
 class RouteSettings(Section):

@@ -9,6 +9,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from bot.settings.acceptance_settings import AcceptanceSettings
 from bot.settings.channels import ChannelSettings, SlackSettings
 from bot.settings.gates import BreakerSettings, BudgetSettings, PoolSettings, WindowSettings
+from bot.settings.identity_types import PersonId
 from bot.settings.jobs_on_nodes import NodeJobsSettings, RebootSettings, RepairName, RepairSettings
 from bot.settings.people import AutomationSettings, PersonSettings, TeamSettings
 from bot.settings.routes import InhibitRuleSettings, RouteSettings, TimePeriodSettings
@@ -21,7 +22,6 @@ from bot.settings.value_types import (
     ListenAddress,
     OptionalAddress,
     PackName,
-    PersonId,
     PullSecret,
     RedactPattern,
     StoreUrl,
