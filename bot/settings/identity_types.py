@@ -82,30 +82,16 @@ def _token(*, is_app: bool) -> Callable[[SecretStr], SecretStr]:
 
 
 BotToken = Annotated[SecretStr, AfterValidator(_token(is_app=False))]
-
-
 AppToken = Annotated[SecretStr, AfterValidator(_token(is_app=True))]
-
-
 PersonId = Annotated[str, AfterValidator(_person)]
-
-
 KubernetesName = Annotated[str, AfterValidator(_kubernetes_name)]
-
-
 QualifiedId = Annotated[str, AfterValidator(_qualified_id)]
-
-
 _SLACK_CHANNEL, _SLACK_GROUP = "[CGD][A-Z0-9]+", "S[A-Z0-9_]+"
-
-
 ChannelId = Annotated[
     str,
     AfterValidator(_id("a Slack channel", _SLACK_CHANNEL, "C0123456", "at the end of the channel's details")),
     shaped(f"^{_SLACK_CHANNEL}$"),
 ]
-
-
 GroupId = Annotated[
     str,
     AfterValidator(_id("a Slack user group", _SLACK_GROUP, "S0123456", "in the user group's URL")),

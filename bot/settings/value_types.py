@@ -23,11 +23,7 @@ from commands.core.remediations import REMEDIATION
 from commands.gpu.reclaim_requests import AUTOMATION
 
 AUTOMATIONS = (AUTOMATION, REMEDIATION, LEASE_AUTOMATION)  # the actors that the settings may permit commands
-
-
 _NODE_LABEL = r"([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
-
-
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
@@ -205,11 +201,7 @@ _NOUNS = tuple(dict.fromkeys(command.noun for command in CATALOGUE))
 _COMMAND_SHAPE = "^(?:{names}|(?:{nouns}) .*[*?\\\\[].*|[^ ]*[*?\\\\[].*)$".format(
     names="|".join(command.name for command in CATALOGUE), nouns="|".join(_NOUNS)
 )
-
-
 _URL = r"^https?://[^\s/]+"
-
-
 _LISTEN_SHAPE = r"^[^/\s]*:[0-9]{1,5}$"
 
 
@@ -223,61 +215,25 @@ def _one_of(values: Iterable[str]) -> WithJsonSchema:
 
 
 Address = Annotated[str, AfterValidator(_address), shaped(_URL)]
-
-
 OptionalAddress = Annotated[str, AfterValidator(_optional_address), shaped(f"^$|{_URL}")]
-
-
 AddressWithoutLogin = Annotated[str, AfterValidator(_address_without_login), shaped(_URL)]
-
-
 SecretAddress = Annotated[SecretStr, AfterValidator(_secret_address), shaped(_URL)]
-
-
 TimeOfDay = Annotated[str, AfterValidator(_time_of_day), shaped(_TIME_SHAPE)]
-
-
 TimeZone = Annotated[str, AfterValidator(_timezone), WithJsonSchema({"type": "string", "format": "timezone"})]
-
-
 PackName = Annotated[str, WithJsonSchema({"type": "string", "format": "pack"})]
-
-
 RedactPattern = Annotated[str, AfterValidator(_redact_pattern)]
-
-
 StoreUrl = Annotated[str, AfterValidator(_store_url)]
-
-
 ListenAddress = Annotated[str, AfterValidator(_listen), shaped(_LISTEN_SHAPE)]
-
-
 CommandPattern = Annotated[str, AfterValidator(_command_pattern), shaped(_COMMAND_SHAPE)]
-
-
 AutomationName = Annotated[str, AfterValidator(_automation)]
-
-
 LogField = Annotated[str, AfterValidator(_log_field), _one_of(DEFAULT_FIELDS)]
-
-
 ExporterName = Annotated[
     str, AfterValidator(_exporter), _one_of(family.name for family in FAMILIES if family.roles)
 ]
-
-
 ControlPlanePart = Annotated[str, AfterValidator(_control_plane_part), _one_of(UNEXPOSED.values())]
-
-
 PlaceKind = Annotated[str, AfterValidator(_place_kind), _one_of(PLACES)]
-
-
 NodeLabel = Annotated[str, AfterValidator(_node_label), shaped(f"^{_NODE_LABEL}$")]
-
-
 LabelRole = Annotated[str, AfterValidator(_label_role), _one_of(role.value for role in Role)]
-
-
 LabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
 
 
@@ -290,20 +246,10 @@ def _label_value(value: str) -> str:
 
 
 LabelValue = Annotated[str, AfterValidator(_label_value)]
-
-
 Link = Annotated[str, AfterValidator(_link)]
-
-
 PullSecret = Annotated[str, AfterValidator(_pull_secret)]
-
-
 _CLUSTER = r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?"
-
-
 _CHANNEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
-
-
 ClusterName = Annotated[
     str,
     AfterValidator(
@@ -311,8 +257,6 @@ ClusterName = Annotated[
     ),
     shaped(f"^{_CLUSTER}$"),
 ]
-
-
 IndexName = Annotated[
     str,
     AfterValidator(
@@ -320,8 +264,6 @@ IndexName = Annotated[
     ),
     shaped(r"^\S+$"),
 ]
-
-
 ChannelName = Annotated[
     str,
     AfterValidator(

@@ -161,8 +161,6 @@ def test_what_came_before_makes_it_worse_also_when_it_is_seen_later() -> None:
 
 
 CORDON = IncidentAction(plan="p1", line="node cordon gpu-a01", who="U1", who_name="Dana", state="done")
-
-
 FIX = replace(CORDON, plan="p2", line="gpu repair", relieves=("GPUXID*",))
 
 

@@ -22,8 +22,6 @@ from tests.support.memory_store import MemoryStore
 from tests.support.rows import NOON, a_card, a_handled_request, a_line, an_alert, an_audit_entry
 
 Stores = MemoryStore | SqlStore
-
-
 MINUTE = timedelta(minutes=1)
 
 

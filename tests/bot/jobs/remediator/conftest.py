@@ -35,14 +35,8 @@ from tests.support.grouping import add_alert
 from tests.support.yard import CLUSTER, Yard, lookalike_with, yard_before
 
 NODES = ("gpu-a01", "gpu-a02", "gpu-a03")
-
-
 DEFAULT_LIMITS = BreakerLimits()
-
-
 LIVE = Allowance(rules=("NodeMemoryHot",))
-
-
 PERMISSIONS = Permissions(
     teams={"sre": Grant(commands=("*",))}, automation={"remediation": Grant(commands=("node *",))}
 )

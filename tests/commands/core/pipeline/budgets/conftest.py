@@ -23,11 +23,7 @@ from tests.support.execution import a_job
 from tests.support.yard import CLUSTER, Yard, lookalike_with, yard_before
 
 ELI = Actor(id="U_ELI", name="eli", teams=frozenset({"sre"}))
-
-
 NODES = tuple(f"gpu-a{number:02}" for number in range(1, 51))
-
-
 FIVE = (Budget(scope=BudgetScope.POOL, of="a", nodes=5),)
 
 
