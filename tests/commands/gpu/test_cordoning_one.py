@@ -236,7 +236,7 @@ async def test_a_gpu_that_is_not_there_is_answered_with_the_devices(stage: Stage
     await stage.list_devices(a_device(0), a_device(1))
     said = await stage.yard.say(f"gpu cordon {stage.node} 7")
     assert (
-        f"Which device GPU 7 of {stage.node} is is not known: name one of its devices, gpu-0, gpu-1" in said
+        f"It is not known which device GPU 7 of {stage.node} is: name one of its devices, gpu-0, gpu-1" in said
     )
 
 
