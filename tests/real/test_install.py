@@ -1,6 +1,7 @@
 """The installer of the real parts: what is missing, and how to get it."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import pytest
 from demo.parts.processes import MissingPartError
 from tests.real.fixtures import present_or_skip
 from tests.real.parts import layout
+from tests.real.parts.controllers import CONTROLLERS, Controller
 from tests.real.parts.needs import NeedError, check_go, check_maven, java_home
 
 _INSTALL = Path(layout.__file__).with_name("install.py")
@@ -107,9 +109,10 @@ def test_the_kubernetes_version_is_that_of_the_go_module() -> None:
     assert f"k8s.io/kubernetes v{layout.KUBERNETES}\n" in module
 
 
-def test_the_jobset_version_is_that_of_the_go_module() -> None:
-    module = (layout.JOBSET_MODULE / "go.mod").read_text("utf-8")
-    assert f"{layout.JOBSET_PACKAGE} v{layout.JOBSET} " in module
+@pytest.mark.parametrize("controller", CONTROLLERS, ids=[one.part for one in CONTROLLERS])
+def test_the_version_of_a_controller_is_that_of_its_go_module(controller: Controller) -> None:
+    module = (controller.module / "go.mod").read_text("utf-8")
+    assert re.search(rf"\b{re.escape(f'{controller.source} v{controller.version}')}\b", module)
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,21 @@ It is idempotent, and instant when everything is installed. A part is installed 
 
 import argparse
 import concurrent.futures
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from tests.real.parts import layout
+from tests.real.parts.controllers import CONTROLLERS, Controller, FixedPlace
 from tests.real.parts.needs import NeedError, check_go, check_maven, java_home
 
 _COMPONENT_VERSION = "k8s.io/component-base/version"
@@ -26,7 +28,7 @@ _OPENSEARCH_ARTIFACT = "org.opensearch.distribution.integ-test-zip:opensearch:{v
 _ES_VERSIONS = (layout.ELASTICSEARCH, layout.ELASTICSEARCH_7)
 _COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 _APT = ("apt-get", "-o", "DPkg::Lock::Timeout=300")
-_GO_BUILDS = frozenset({"helm", "jobset", "kube", "trainer", "training-operator"})
+_GO_BUILDS = frozenset({"helm", "kube", *(one.part for one in CONTROLLERS)})
 _MAVEN_PARTS = frozenset({"elasticsearch", "opensearch"})
 _TRIES = 3  # of commands that use a registry
 
@@ -88,60 +90,41 @@ def install_helm() -> None:
     )
 
 
-def install_jobset() -> None:
-    """Build JobSet's controller, unchanged, and copy its definition and webhooks from its Go module."""
-    package = layout.JOBSET_PACKAGE
-    _build_controller(
-        "jobset", layout.jobset_files(), layout.JOBSET_MODULE, package, package, layout.JOBSET_FILES
-    )
-
-
-def install_training_operator() -> None:
-    """Build Training Operator's controllers, unchanged, with a main of our own, and copy their definitions."""
-    copied = {
-        f"manifests/base/crds/kubeflow.org_{name}.yaml": f"{name}.yaml"
-        for name in layout.TRAINING_OPERATOR_KINDS
-    }
-    _build_controller(
-        "training-operator",
-        layout.training_operator_files(),
-        layout.TRAINING_OPERATOR_MODULE,
-        "./cmd/training-operator",
-        layout.TRAINING_OPERATOR_PACKAGE,
-        copied,
-    )
-
-
-def install_trainer() -> None:
-    """Build Trainer's controller, unchanged, and copy its definitions, webhooks and a runtime from its Go module."""
-    package = layout.TRAINER_PACKAGE
-    _build_controller(
-        "trainer",
-        layout.trainer_files(),
-        layout.TRAINER_MODULE,
-        f"{package}/cmd/trainer-controller-manager",
-        package,
-        layout.TRAINER_FILES,
-    )
-
-
-def _build_controller(
-    part: str, files: tuple[Path, ...], module: Path, package: str, source: str, copied: Mapping[str, str]
-) -> None:
-    """Build the first of the files from one of our Go modules, and copy the others from the module that it is of."""
-    if all(file.is_file() for file in files):
+def install_controller(controller: Controller) -> None:
+    """Build a controller in our Go module, and copy its definitions and webhooks from its own."""
+    if all(file.is_file() for file in controller.present()):
         return
 
     def build(folder: Path) -> None:
-        argv = ["go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w"]
-        argv += ["-o", f"{folder}/{files[0].name}", package]
-        _run(part, argv, {"CGO_ENABLED": "0"}, cwd=module, tries=_TRIES)
-        find = ["go", "list", "-m", "-f", "{{.Dir}}", source]
-        sources = Path(_run(part, find, {}, cwd=module, tries=_TRIES).strip())
-        for place, name in copied.items():
-            (folder / name).write_bytes((sources / place).read_bytes())  # Go's cache is read-only
+        module, source = controller.module, _source_of(controller)
+        if controller.fixed is not None:
+            module = _with_main(controller.fixed, source, module, folder.with_name("module"))
+        for name, package in controller.programs.items():
+            argv = ["go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w"]
+            argv += ["-o", f"{folder}/{name}", package if controller.fixed is None else "."]
+            _run(controller.part, argv, {"CGO_ENABLED": "0"}, cwd=module, tries=_TRIES)
+        for place, name in controller.files.items():
+            (folder / name).write_bytes((source / place).read_bytes())  # Go's cache is read-only
 
-    _fill_new(files[0].parent, build)
+    _fill_new(controller.folder, build)
+
+
+def _source_of(controller: Controller) -> Path:
+    """Return the folder of the upstream's module, which is downloaded if need be."""
+    argv = ["go", "mod", "download", "-json", f"{controller.source}@v{controller.version}"]
+    return Path(json.loads(_run(controller.part, argv, {}, cwd=controller.module, tries=_TRIES))["Dir"])
+
+
+def _with_main(fixed: FixedPlace, source: Path, module: Path, folder: Path) -> Path:
+    """Fill a folder with our module and the upstream's main in it, with its fixed place replaced."""
+    main = (source / fixed.file).read_text("utf-8")
+    if main.count(fixed.text) != 1:
+        raise NeedError(f"{fixed.file} has {fixed.text} {main.count(fixed.text)} times: it was 1")
+    folder.mkdir()
+    for name in ("go.mod", "go.sum"):
+        shutil.copy(module / name, folder / name)
+    (folder / "main.go").write_text(main.replace(fixed.text, fixed.instead), "utf-8")
+    return folder
 
 
 def install_elasticsearch() -> None:
@@ -172,9 +155,7 @@ def missing_parts() -> dict[str, str]:
         "kube": [layout.kube_program(name) for name in layout.KUBE_COMMANDS],
         "helm": [layout.helm_program(), layout.kubeconform_program()],
         "elasticsearch": [layout.elasticsearch_zip(version) for version in _ES_VERSIONS],
-        "jobset": list(layout.jobset_files()),
-        "trainer": list(layout.trainer_files()),
-        "training-operator": list(layout.training_operator_files()),
+        **{one.part: list(one.present()) for one in CONTROLLERS},
         "opensearch": [layout.opensearch_zip()],
     }
     missing = {part: [str(file) for file in files if not file.is_file()] for part, files in programs.items()}
@@ -188,11 +169,9 @@ def main() -> None:
         "debian": install_debian,
         "elasticsearch": install_elasticsearch,
         "helm": install_helm,
-        "jobset": install_jobset,
         "kube": install_kube,
         "opensearch": install_opensearch,
-        "trainer": install_trainer,
-        "training-operator": install_training_operator,
+        **{one.part: partial(install_controller, one) for one in CONTROLLERS},
     }
     parser = argparse.ArgumentParser(
         description="Install the real servers and programs that the tests run against."

@@ -15,30 +15,8 @@ KUBECONFORM = "0.8.0"
 ELASTICSEARCH = "8.19.21"
 ELASTICSEARCH_7 = "7.17.29"  # the oldest that the log source supports
 OPENSEARCH = "2.19.1"
-JOBSET = "0.12.0"  # the version that tests/real/jobset/go.mod requires
-TRAINING_OPERATOR = "1.9.3"  # and so for these
-TRAINER = "2.3.0"
 
 KUBE_MODULE = Path(__file__).resolve().parents[1] / "kube"
-JOBSET_MODULE = KUBE_MODULE.with_name("jobset")
-JOBSET_PACKAGE = "sigs.k8s.io/jobset"
-JOBSET_FILES = {  # of the module, with their names in the part
-    "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml": "definition.yaml",
-    "config/components/webhook/manifests.yaml": "webhooks.yaml",
-}
-TRAINING_OPERATOR_MODULE = KUBE_MODULE.with_name("training_operator")
-TRAINING_OPERATOR_PACKAGE = "github.com/kubeflow/training-operator"
-TRAINING_OPERATOR_KINDS = ("tfjobs", "pytorchjobs", "mpijobs")
-TRAINER_MODULE = KUBE_MODULE.with_name("trainer")
-TRAINER_PACKAGE = "github.com/kubeflow/trainer/v2"
-TRAINER_FILES = {
-    **{
-        f"manifests/base/crds/trainer.kubeflow.org_{name}.yaml": f"{name}.yaml"
-        for name in ("trainjobs", "trainingruntimes", "clustertrainingruntimes")
-    },
-    "manifests/base/webhook/manifests.yaml": "webhooks.yaml",
-    "manifests/base/runtimes/torch_distributed.yaml": "torch.yaml",
-}
 KUBE_COMMANDS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 ASSETS = "KUBEBUILDER_ASSETS"  # the folder where envtest stores etcd and kube-apiserver
 FROM_ASSETS = ("etcd", "kube-apiserver")
@@ -97,15 +75,15 @@ def kube_commands() -> tuple[str, ...]:
 def kube_folder() -> Path:
     """Return the folder of the built control plane. Other sources have another folder: an old build is never used."""
     suffix = "" if assets() is None else "-with-assets"
-    return cache() / f"kubernetes-{KUBERNETES}-{_digest(KUBE_MODULE)}{suffix}"
+    return cache() / f"kubernetes-{KUBERNETES}-{digest(KUBE_MODULE)}{suffix}"
 
 
-def _digest(module: Path) -> str:
-    """Return a digest of the sources of one of our Go modules."""
-    digest = hashlib.sha256()
+def digest(module: Path, salt: str = "") -> str:
+    """Return a digest of the sources of one of our Go modules, and of what else its programs depend on."""
+    made = hashlib.sha256(salt.encode())
     for file in (module / "go.mod", module / "go.sum", *sorted(module.glob("cmd/*/main.go"))):
-        digest.update(file.relative_to(module).as_posix().encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()[:12]
+        made.update(file.relative_to(module).as_posix().encode() + b"\0" + file.read_bytes())
+    return made.hexdigest()[:12]
 
 
 def kube_program(name: str) -> Path:
@@ -114,30 +92,6 @@ def kube_program(name: str) -> Path:
     if folder is not None and name in FROM_ASSETS:
         return folder / name
     return kube_folder() / name
-
-
-def jobset_folder() -> Path:
-    """Return the folder of JobSet's controller, its definition and its webhooks, whether it exists or not."""
-    return cache() / f"jobset-{JOBSET}-{_digest(JOBSET_MODULE)}"
-
-
-def jobset_files() -> tuple[Path, ...]:
-    """Return the files of the part: the program first, then JOBSET_FILES."""
-    return tuple(jobset_folder() / name for name in ("jobset", *JOBSET_FILES.values()))
-
-
-def training_operator_files() -> tuple[Path, ...]:
-    """Return the files of the part: the program first, then the definition of each kind."""
-    folder = cache() / f"training-operator-{TRAINING_OPERATOR}-{_digest(TRAINING_OPERATOR_MODULE)}"
-    return tuple(
-        folder / name for name in ("training-operator", *map("{}.yaml".format, TRAINING_OPERATOR_KINDS))
-    )
-
-
-def trainer_files() -> tuple[Path, ...]:
-    """Return the files of the part: the program first, then TRAINER_FILES."""
-    folder = cache() / f"trainer-{TRAINER}-{_digest(TRAINER_MODULE)}"
-    return tuple(folder / name for name in ("trainer", *TRAINER_FILES.values()))
 
 
 def helm_program() -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from demo.parts.processes import free_port
-from tests.real.parts.layout import jobset_files
+from tests.real.parts.controllers import JOBSET
 from tests.real.servers.controller import check_present, definition, running, webhooks, write_certificate
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.support.quick_yaml import all_from_yaml, from_yaml
@@ -16,7 +16,7 @@ class JobSetController:
     """JobSet for a cluster, with its files in `folder`; it runs within a `with` block, and leaves nothing."""
 
     def __init__(self, cluster: KubernetesCluster, folder: Path) -> None:
-        self._files = jobset_files()
+        self._files = JOBSET.present()
         check_present(self._files, "jobset")
         self._cluster = cluster
         self._folder = folder

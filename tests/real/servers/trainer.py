@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from demo.parts.processes import free_port
-from tests.real.parts.layout import trainer_files
+from tests.real.parts.controllers import TRAINER
 from tests.real.servers.controller import (
     Stoppable,
     check_present,
@@ -33,7 +33,7 @@ class Trainer(Stoppable):
     definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        files = trainer_files()
+        files = TRAINER.present()
         check_present(files, "trainer")
         self._program, *defined, self._webhooks, self._runtime = files
         for file in defined:

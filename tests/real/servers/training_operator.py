@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from demo.parts.processes import free_port
-from tests.real.parts.layout import TRAINING_OPERATOR_KINDS, training_operator_files
+from tests.real.parts.controllers import TRAINING_OPERATOR
 from tests.real.servers.controller import Stoppable, check_present, definition, running
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.support.quick_yaml import from_yaml
@@ -21,11 +21,11 @@ class TrainingOperator(Stoppable):
     definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        files = training_operator_files()
+        files = TRAINING_OPERATOR.present()
         check_present(files, "training-operator")
         self._program, *defined = files
-        for plural, file in zip(TRAINING_OPERATOR_KINDS, defined, strict=True):
-            self.definitions[plural] = from_yaml(file.read_text("utf-8"))
+        for file in defined:
+            self.definitions[file.stem] = from_yaml(file.read_text("utf-8"))
 
     def __enter__(self) -> Self:
         with ExitStack() as undo:

@@ -1,0 +1,96 @@
+"""Controllers of others that are built with Go, unchanged: a row of CONTROLLERS each.
+
+This folder uses only the standard library: the installer runs before the project's environment exists.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.real.parts import layout
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedPlace:
+    """A text of the upstream's main that says a place on the machine, and what is compiled instead of it."""
+
+    file: str
+    text: str
+    instead: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Controller:
+    """A part. `programs` are by their names: the packages that are built in our module of the part's name.
+
+    `files` are copied from the upstream's module `source`: their paths in it, and their names in the part. With
+    `fixed` the only program is the upstream's main with one text replaced.
+    """
+
+    part: str
+    version: str  # the one that our go.mod requires
+    source: str
+    programs: Mapping[str, str]
+    files: Mapping[str, str] = field(default_factory=dict)
+    fixed: FixedPlace | None = None
+
+    @property
+    def module(self) -> Path:
+        """The folder of our Go module."""
+        return layout.KUBE_MODULE.with_name(self.part.replace("-", "_"))
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the part, whether it exists or not. Other sources have another folder."""
+        salt = self.fixed.instead if self.fixed is not None else ""
+        return layout.cache() / f"{self.part}-{self.version}-{layout.digest(self.module, salt)}"
+
+    def present(self) -> tuple[Path, ...]:
+        """Return the files of the part, whether they exist or not: the programs first."""
+        return tuple(self.folder / name for name in (*self.programs, *self.files.values()))
+
+
+def _definitions(folder: str, group: str, *plurals: str) -> dict[str, str]:
+    return {f"{folder}/{group}_{plural}.yaml": f"{plural}.yaml" for plural in plurals}
+
+
+_JOBSET = "sigs.k8s.io/jobset"
+_TRAINING_OPERATOR = "github.com/kubeflow/training-operator"
+_TRAINER = "github.com/kubeflow/trainer/v2"
+_WEBHOOKS = "webhooks.yaml"
+
+JOBSET = Controller(
+    part="jobset",
+    version="0.12.0",
+    source=_JOBSET,
+    programs={"jobset": _JOBSET},
+    files={
+        "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml": "definition.yaml",
+        "config/components/webhook/manifests.yaml": _WEBHOOKS,
+    },
+)
+TRAINING_OPERATOR = Controller(
+    part="training-operator",
+    version="1.9.3",
+    source=_TRAINING_OPERATOR,
+    programs={"training-operator": "./cmd/training-operator"},
+    files=_definitions("manifests/base/crds", "kubeflow.org", "tfjobs", "pytorchjobs", "mpijobs"),
+)
+TRAINER = Controller(
+    part="trainer",
+    version="2.3.0",
+    source=_TRAINER,
+    programs={"trainer": f"{_TRAINER}/cmd/trainer-controller-manager"},
+    files={
+        **_definitions(
+            "manifests/base/crds",
+            "trainer.kubeflow.org",
+            "trainjobs",
+            "trainingruntimes",
+            "clustertrainingruntimes",
+        ),
+        "manifests/base/webhook/manifests.yaml": _WEBHOOKS,
+        "manifests/base/runtimes/torch_distributed.yaml": "torch.yaml",
+    },
+)
+CONTROLLERS = (JOBSET, TRAINER, TRAINING_OPERATOR)
