@@ -56,7 +56,7 @@ async def all_logs(
     except TimeoutError as error:
         raise UnusableError(
             counted(
-                "The log of {count} rank was not read in time.",
+                "The log of {count} rank was not read in time: name it with `--rank`.",
                 "The logs of {count} ranks were not read in time: name one with `--rank`.",
                 count=len(read),
             )

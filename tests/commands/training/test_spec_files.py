@@ -108,7 +108,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         (f"{HEAD}name: other", "line 2: It is called mnist on the line"),
         (f"{HEAD}max-duration: soon", "line 2: "),
         (f"{HEAD}backoff: many", "line 2: --backoff must be a whole number, 0 to 100, and many is not"),
-        (f"{HEAD}env: [A]", "line 2: env consists of key: value lines"),
+        (f"{HEAD}env: [A]", "line 2: env must consist of key: value lines"),
         (f"{HEAD}env:\n  1A: x", "line 3: 1A is not a name of a variable"),
         (f"{HEAD}env:\n  WORKER_HOSTS: evil:2222", "line 3: WORKER_HOSTS is set for each task"),
         (
@@ -131,7 +131,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         (f"{HEAD}volumes:\n  a: {{secret: regcred, at: /data}}", "line 3: secret is not known here"),
         (
             f"{HEAD}volumes:\n  a: {{at: /data}}",
-            "line 3: Volume a has either a claim of its namespace or a size",
+            "line 3: Volume a must have either a claim of its namespace or a size",
         ),
         (f"{HEAD}namespace: kube-system", "line 2: kube-system is a system namespace"),
         (f"{HEAD}serviceAccountName: admin", "line 2: serviceAccountName is not known here"),

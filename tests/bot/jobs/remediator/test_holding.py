@@ -78,7 +78,7 @@ async def test_what_is_held_is_listed_with_what_it_waits_for(live: Stage) -> Non
     assert "held | prometheus cannot be seen: timed out" in shown
     live.blind.clear()
     await live.look(minutes=1)
-    assert "Nothing waits" in await live.yard.say("remediation list")
+    assert "No action of a rule waits" in await live.yard.say("remediation list")
     assert "| live | 2026-11-21 12:00 UTC | run" in await live.yard.say("remediation list --all")
 
 
