@@ -18,6 +18,7 @@ from bot.jobs.lease_watcher import LeaseWatcher
 from bot.jobs.plan_runner import PlanRunner
 from bot.jobs.remediator import Remediator
 from bot.jobs.retention import Retention
+from bot.jobs.run_recorder import RunRecorder
 from bot.jobs.training_follower import TrainingFollower
 from bot.jobs.training_notifier import NoticeRouting, TrainingNotifier
 from bot.jobs.unknown_steps import UnknownSteps
@@ -60,6 +61,7 @@ def wire_jobs(
         executor,
         channel=channel,
         renew=pipeline.decisions.renew,
+        divide=pipeline.decisions.divide,
         before=EvidenceTaker(store, clusters, clock).take,
     )
     unknown = UnknownSteps(store, executor, clock, errors=shared.errors)
@@ -143,6 +145,7 @@ def wire_jobs(
         "trainings of others": follower.run,
         "leases": leases.run,
         "training notices": notices.run,
+        "training runs": RunRecorder(store, clusters, clock, errors=shared.errors).run,
         "event loop lag": EventLoopLag(shared.metrics.event_loop_lag.observe).run,
         "garbage collection": garbage_collection.collect_periodically,
         "retention": Retention(store, clock, timezone=shared.settings.timezone).run,

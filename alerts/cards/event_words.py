@@ -65,6 +65,9 @@ def _is_logged(incident: Incident, event: IncidentEvent) -> bool:
     return any(member.is_logged and member.summary == event.text for member in incident.members)
 
 
+_UNFINISHED = ("confirmed", "waiting", "running")
+
+
 def resolution(incident: Incident, context: IncidentContext) -> Text:
     """Return how long the incident stood, what ended it, and what was done meanwhile that cannot have ended it."""
     lasting = (incident.resolved_at or incident.began_at) - incident.began_at
@@ -74,6 +77,7 @@ def resolution(incident: Incident, context: IncidentContext) -> Text:
     fixes = [action for action in done if action.explains(incident)]
     others = [action for action in done if action not in fixes]
     unknown = [action for action in context.actions if action.state == "unknown"]
+    unfinished = [action for action in context.actions if action.state in _UNFINISHED]
     said: list[Sentence] = []
     if fixes:
         said.append(sentence("Fixed by {actions}.", actions=listed(map(done_by, fixes))))
@@ -81,6 +85,8 @@ def resolution(incident: Incident, context: IncidentContext) -> Text:
         said.append(sentence("Meanwhile: {actions}.", actions=listed(map(done_by, others))))
     if unknown and not fixes:
         said.append(sentence("{said}.", said=not_known(unknown[-1])))
+    if unfinished:
+        said.append(sentence("Not finished yet: {actions}.", actions=listed(map(done_by, unfinished))))
     if not said:
         said.append(sentence("No action was taken through Yardmaster."))
     return text(listed([_resolved(lasting, what_proved(incident)), *said, *_again(incident)], "."))

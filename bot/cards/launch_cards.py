@@ -8,12 +8,11 @@ from alerts.store import StoreSnapshot
 from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
 from commands.execution.plan import Plan
 from commands.models import Launch
+from commands.training.failure_blocks import failure_of_row
 from commands.training.failure_cause import (
     LOOKED_AT_FOR,
     again_elsewhere,
-    blamed,
     cause_of,
-    cause_text,
     death_of_launch,
 )
 from commands.training.launch_card import launch_card
@@ -38,8 +37,7 @@ async def _compose(card: PostedCard, snapshot: StoreSnapshot, shared: CardContex
         found,
         training,
         last_lines=found.last_lines,
-        first=blamed(training.first_failures, cause) if training is not None else None,
-        cause=cause_text(cause) if cause is not None else (),
+        failure=failure_of_row(found, cause, training.first_failures if training is not None else ()),
         again=again_elsewhere(cause, plan) if cause is not None else None,
     )
     if not found.is_over:

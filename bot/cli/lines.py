@@ -51,8 +51,22 @@ def _next_words(context: click.Context, _: click.Parameter, started: str) -> lis
 @click.argument(
     "words", nargs=-1, required=True, metavar="COMMAND...", type=click.UNPROCESSED, shell_complete=_next_words
 )
+@click.option(
+    "--file",
+    "files",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A file that comes with the line, such as a script; may be repeated.",
+)
 @_server
-def do(words: tuple[str, ...], address: str, token_file: Path, output: str, is_json: bool) -> None:
+def do(
+    words: tuple[str, ...],
+    files: tuple[Path, ...],
+    address: str,
+    token_file: Path,
+    output: str,
+    is_json: bool,
+) -> None:
     """Run a command line as you would type it in chat, on a running Yardmaster.
 
     What follows the first word of the line belongs to the line, options too:
@@ -62,12 +76,13 @@ def do(words: tuple[str, ...], address: str, token_file: Path, output: str, is_j
       yardmaster do --output json node list
       yardmaster do node cordon gpu-a04 --reason "fan is loud"
       yardmaster do 'node cordon gpu-a04 --reason "fan is loud"'
+      yardmaster do training launch detr --spec detr.yaml
 
     A line that changes a cluster shows its plan; `plan confirm` in the answer carries it out.
 
     Exit codes: 0 done, 1 failed, 2 wrong line, 3 refused.
     """
-    _post(words, address, token_file, as_json=wants_json(output, is_json))
+    _post(words, address, token_file, as_json=wants_json(output, is_json), files=files)
 
 
 @click.command()
@@ -99,15 +114,21 @@ def audit(
     _post(("audit", *words), address, token_file, as_json=wants_json(output, is_json))
 
 
-def _post(words: tuple[str, ...], address: str, token_file: Path, *, as_json: bool) -> None:
-    from bot.http.post_line import PostError, line_from_shell, post_line
+def _post(
+    words: tuple[str, ...], address: str, token_file: Path, *, as_json: bool, files: tuple[Path, ...] = ()
+) -> None:
+    from bot.http.post_line import PostError, files_in, line_from_shell, post_line
     from bot.output import show_json
 
     try:
         token = token_file.read_text(encoding="utf-8").strip()
-        answer = asyncio.run(post_line(address, token, line_from_shell(words)))
     except (OSError, UnicodeDecodeError) as error:
         fail(f"the token in {token_file} cannot be read: {system_reason(error)}")
+    words, named = files_in(words)
+    try:
+        answer = asyncio.run(post_line(address, token, line_from_shell(words), (*files, *named)))
+    except OSError as error:
+        fail(f"{error.filename} cannot be read: {system_reason(error)}")
     except PostError as error:
         fail(str(error), _EXIT_CODES[error.outcome])
     if as_json:

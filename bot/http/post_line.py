@@ -1,7 +1,9 @@
 """The client of `yardmaster do`: posts a command line to a running Yardmaster."""
 
 import shlex
+from base64 import b64encode
 from collections.abc import Sequence
+from pathlib import Path
 
 import aiohttp
 import msgspec
@@ -11,6 +13,8 @@ from collectors.transport_words import why_no_answer
 from commands.core.command import CommandOutcome
 
 TIMEOUT = 30  # seconds
+WITH_A_FILE = ("--spec", "--from")  # in chat the file comes with the message
+FILE_ENDINGS = (".yaml", ".yml")
 
 
 class PostError(Exception):
@@ -28,8 +32,25 @@ def line_from_shell(words: Sequence[str]) -> str:
     return shlex.join(words)
 
 
-async def post_line(address: str, token: str, line: str) -> LineAnswer:
-    """Post the line and return the answer. Raises PostError."""
+def files_in(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+    """Return the words without the names of files behind options that a file comes with, and those files."""
+    kept: list[str] = []
+    files: list[Path] = []
+    for word in words:
+        option, is_joined, value = word.partition("=")
+        if option in WITH_A_FILE and is_joined:
+            kept.append(option)
+            files.append(Path(value))
+        elif kept and kept[-1] in WITH_A_FILE and word.lower().endswith(FILE_ENDINGS):
+            files.append(Path(word))
+        else:
+            kept.append(word)
+    return tuple(kept), tuple(files)
+
+
+async def post_line(address: str, token: str, line: str, files: Sequence[Path] = ()) -> LineAnswer:
+    """Post the line, and files with it, and return the answer. Raises PostError, and OSError for the files."""
+    sent = [{"name": file.name, "content": b64encode(file.read_bytes()).decode()} for file in files]
     base = (address if "://" in address else f"http://{address}").rstrip("/")
     try:
         async with (
@@ -37,7 +58,7 @@ async def post_line(address: str, token: str, line: str) -> LineAnswer:
             session.post(
                 f"{base}/api/yard/lines",
                 headers={"Authorization": f"Bearer {token}"},
-                json={"line": line},
+                json={"line": line, "files": sent} if sent else {"line": line},
             ) as answer,
         ):
             return _decoded(base, answer.status, await answer.read())

@@ -5,7 +5,7 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Annotated, Protocol
 from uuid import uuid4
 
 import msgspec
@@ -22,10 +22,12 @@ from collectors.facts.clock import Clock
 from collectors.facts.sentences import english
 from collectors.internal_errors import InternalErrors
 from commands.core.command import Handler
-from commands.core.request import Request
+from commands.core.request import Request, Upload
 from commands.execution.plan import Origin
 
 MAX_BODY = 4 << 20  # a webhook brings all alerts of a group at once
+MAX_FILE = 256 << 10  # bytes of a file that comes with a line
+MOST_FILES = 4
 Respond = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -37,8 +39,14 @@ class Routes(Protocol):
         ...
 
 
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    name: Annotated[str, msgspec.Meta(max_length=200)]
+    content: Annotated[bytes, msgspec.Meta(max_length=MAX_FILE)]  # base64
+
+
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
     line: str
+    files: Annotated[list[_File], msgspec.Meta(max_length=MOST_FILES)] = []  # that come with it
     id: str = ""  # chosen by the sender; a repeated id runs once
 
 
@@ -81,7 +89,12 @@ def application(endpoints: Endpoints) -> web.Application:
             return error_answer(400, f'the body must be {{"line": "node list"}}: {error}')
         id = f"http/{actor.id}/{body.id or uuid4().hex}"
         command = Request(
-            id=id, line=body.line, actor=actor, at=endpoints.clock.now(), origin=Origin(via="terminal")
+            id=id,
+            line=body.line,
+            actor=actor,
+            at=endpoints.clock.now(),
+            origin=Origin(via="terminal"),
+            uploads=tuple(Upload(name=one.name, content=one.content) for one in body.files),
         )
         answer = line_answer(await endpoints.take(command), endpoints.catalogue)
         return web.Response(

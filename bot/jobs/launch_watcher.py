@@ -26,8 +26,8 @@ from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Training, TrainingState, training_of_row
 from commands.execution.plan_outcome import reopen
 from commands.models import Launch, ReclaimRequest, ReclaimState
-from commands.training.cause_words import cause_words
-from commands.training.failure_cause import blamed, cause_of, cause_text, death_of_launch, suspected_node
+from commands.training.failure_blocks import cause_words, failure_of_row
+from commands.training.failure_cause import cause_of, cause_text, death_of_launch, suspected_node
 from commands.training.no_sign import no_sign
 
 STARTS_WITHIN = timedelta(minutes=2)  # a launch without its training counts as over after this
@@ -196,7 +196,7 @@ def state_text(launch: Launch, training: Training | None, cause: Incident | None
     who = person(launch.by, launch.by_name)
     match TrainingState(launch.reported_state):
         case TrainingState.FAILED:
-            first = launch.first or (blamed(training.first_failures, cause) if training else None)
+            first = failure_of_row(launch, cause, training.first_failures if training else ()).first
             said = [
                 sentence("{who}: `{training}` has failed: {reason}.", who=who, training=name, reason=reason)
                 if reason
@@ -217,7 +217,18 @@ def state_text(launch: Launch, training: Training | None, cause: Incident | None
             probably = text(" ", cause_text(cause), ".") if cause is not None else ()
             return text(listed(said, "."), probably)
         case TrainingState.SUCCEEDED:
-            return text(sentence("{who}: `{training}` has finished.", who=who, training=name))
+            if launch.started is None or launch.finished is None:
+                return text(sentence("{who}: `{training}` has finished.", who=who, training=name))
+            lasted = launch.finished - launch.started
+            return text(
+                sentence(
+                    "{who}: `{training}` is done in {lasted}, {hours:.1f} GPU-hours.",
+                    who=who,
+                    training=name,
+                    lasted=lasted,
+                    hours=launch.gpus * lasted.total_seconds() / 3600,
+                )
+            )
         case state if launch.by_whom:
             return text(
                 sentence(

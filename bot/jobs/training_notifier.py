@@ -17,13 +17,15 @@ from alerts.rules import Recipient, Rule
 from alerts.silences import Silence
 from alerts.store import Changed, Store, StoreSnapshot
 from bot.cards.notice_cards import direct_channel, wanted_notice_card
-from bot.jobs.last_lines import last_lines
 from bot.live_cluster import LiveCluster
 from collectors.facts.clock import Clock
 from collectors.facts.redaction import Redactor
 from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Training, TrainingState
 from commands.models import Launch, TrainingNotice
+from commands.training.failure_evidence import failure_evidence
+from commands.training.failure_finding import find_failure
+from commands.training.rank_lines import last_lines
 
 QUIET_FOR = timedelta(hours=1)  # a training that waits, runs and waits again gets one notice
 MOST_FAILURES = 32  # of the tasks that failed together, in a row
@@ -107,10 +109,7 @@ class TrainingNotifier:
             if await _is_known(notice, snapshot) or await _is_silenced(alert, snapshot, now):
                 return
         if training is not None and notice.failures:
-            lines = await last_lines(
-                training.namespace, notice.failures[0], cluster, redact=self._redact, now=now
-            )
-            notice = replace(notice, last_lines=lines)
+            notice = await self._with_failure(notice, training, cluster, now)
         async with self._store.unit() as unit:
             if await _is_known(notice, unit):
                 return
@@ -132,6 +131,20 @@ class TrainingNotifier:
                 if channel and channel not in known:
                     await unit.rows(PostedCard).put(wanted_notice_card(notice, channel))
         _log.info("owner notified", training=notice.name, owner=notice.owner, about=alert.name)
+
+    async def _with_failure(
+        self, notice: TrainingNotice, training: Training, cluster: LiveCluster, now: datetime
+    ) -> TrainingNotice:
+        evidence = await failure_evidence(training, cluster, redact=self._redact, now=now)
+        found = find_failure(training, evidence, self._rules())
+        first = found.rank or notice.failures[0]
+        return replace(
+            notice,
+            first=None if found.is_guess else found.rank,
+            first_line=found.line,
+            cause=found.kind.value,
+            last_lines=await last_lines(training, first, cluster, redact=self._redact, now=now),
+        )
 
     def _channels(self, alert: Alert) -> tuple[str, ...]:
         """Return the team's channel; where the settings give it none, those that incidents of the alert have."""

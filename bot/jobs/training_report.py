@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 from alerts.rules import Rule
 from alerts.store import StoreSnapshot
-from bot.jobs.last_lines import last_lines
 from bot.live_cluster import LiveCluster
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.redaction import Redactor
@@ -19,6 +18,7 @@ from commands.training.failure_evidence import failure_evidence
 from commands.training.failure_finding import find_failure
 from commands.training.queue_line import QueueLine, queue_line
 from commands.training.queue_objects import queue_objects
+from commands.training.rank_lines import last_lines
 
 HOLDS = ("training suspend", "training stop", "gpu settle", "gpu release")  # commands that end or hold one
 RECENT = timedelta(minutes=15)  # before what was seen, such a plan is what did it
@@ -40,8 +40,14 @@ async def with_failure(
     lines = launch.last_lines
     first = found.rank or training.first_failure
     if first is not None and not lines:
-        lines = await last_lines(training.namespace, first, cluster, redact=redact, now=now)
-    return replace(launch, first=found.rank, first_line=found.line, cause=found.kind.value, last_lines=lines)
+        lines = await last_lines(training, first, cluster, redact=redact, now=now)
+    return replace(
+        launch,
+        first=None if found.is_guess else found.rank,
+        first_line=found.line,
+        cause=found.kind.value,
+        last_lines=lines,
+    )
 
 
 async def queue_place(training: Training, cluster: LiveCluster) -> str:
@@ -87,14 +93,19 @@ async def with_use(launch: Launch, training: Training, cluster: LiveCluster, now
     seen = replace(launch, started=started, finished=finished, gpus=training.gpus_wanted or launch.gpus)
     if started is None or training.state is not TrainingState.SUCCEEDED:
         return seen
+    return replace(seen, peak_memory=await peak_memory(training, started, cluster, now))
+
+
+async def peak_memory(
+    training: Training, started: datetime, cluster: LiveCluster, now: datetime
+) -> float | None:
+    """Return the most memory that its GPUs used together since it started, in MiB; None where that is not known."""
     lasted = max(1, round((now - started).total_seconds()))
     pods = "|".join(sorted({rank.pod for rank in training.ranks}))
     if not pods:
-        return seen
+        return None
     series = f'DCGM_FI_DEV_FB_USED{{exported_namespace="{training.namespace}",exported_pod=~"{pods}"}}'
     answer = await cluster.query(
         PromQLQuery(expr=f"sum(max by (UUID) (max_over_time({series}[{lasted}s])))", of_pack=True), at=now
     )
-    if not isinstance(answer, Seen) or not answer.samples:
-        return seen
-    return replace(seen, peak_memory=answer.samples[0].value)
+    return answer.samples[0].value if isinstance(answer, Seen) and answer.samples else None

@@ -33,6 +33,7 @@ class RayJobSpec(ApiStruct, frozen=True):
     ray_cluster_spec: RayClusterSpec | None = None
     suspend: bool = False
     managed_by: str = ""
+    submission_mode: str = ""
     active_deadline_seconds: int | None = None
 
 

@@ -1,9 +1,13 @@
-"""Trainings as RayJobs: the head and each group of workers are roles. Source: `ray.io/v1`, KubeRay 1.7."""
+"""Trainings as RayJobs: the head, each group of workers and the submitter are roles. Source: `ray.io/v1`, KubeRay 1.7.
+
+The submitter is the pod of a Job. It submits the command, prints its log until it has ended, and ends as it did: the
+operator deletes all other pods of a job that has ended.
+"""
 
 from collectors.cluster.gpu_claims import GpuClaims
 from collectors.cluster.indexes import workload_of
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import RAYJOBS
+from collectors.cluster.kinds import JOBS, RAYJOBS
 from collectors.cluster.objects import Pod, RayJob
 from collectors.cluster.ray_jobs import RayClusterSpec
 from collectors.cluster.workloads import PodTemplateSpec
@@ -15,7 +19,8 @@ from collectors.trainings.training import TrainingState
 
 _CLUSTER = "RayCluster.ray.io"
 _NODE_TYPE, _GROUP = "ray.io/node-type", "ray.io/group"  # labels of its pods
-_HEAD = "head"
+_HEAD, SUBMITTER = "head", "submitter"
+_BY_A_JOB = ("", "K8sJobMode")  # how a command is submitted
 _OVER = ("Complete", "Failed", "ValidationFailed")
 _ENDS = {
     "SUCCEEDED": TrainingState.SUCCEEDED,
@@ -79,12 +84,13 @@ def _part(one: RayJob, owned: Owned, claims: GpuClaims) -> TrainingPart:
 def _roles(one: RayJob) -> list[tuple[str, int, PodTemplateSpec]]:
     cluster = one.spec.ray_cluster_spec or RayClusterSpec()
     workers = [(group.group_name, group.count, group.template) for group in cluster.worker_group_specs or ()]
-    return [(_HEAD, 1, cluster.head_group_spec.template), *workers]
+    roles = [(_HEAD, 1, cluster.head_group_spec.template), *workers]
+    return [*roles, (SUBMITTER, 1, PodTemplateSpec())] if one.spec.submission_mode in _BY_A_JOB else roles
 
 
 def _role_of(pod: Pod) -> str:
     labels = pod.metadata.labels or {}
-    return _HEAD if labels.get(_NODE_TYPE) == _HEAD else labels.get(_GROUP, "")
+    return _HEAD if labels.get(_NODE_TYPE) == _HEAD else labels.get(_GROUP, SUBMITTER)
 
 
 def _cluster_of(one: RayJob) -> str:
@@ -102,4 +108,5 @@ KIND: ReadingKind[RayJob] = ReadingKind(
     is_training=_is_training,
     owned=_pods,
     part=_part,
+    others=(JOBS,),
 )

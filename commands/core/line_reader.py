@@ -1,4 +1,4 @@
-"""The reading of a typed line: what it means, and what the incident concerns in whose thread it was typed."""
+"""The reading of a typed line: what it means, and what the thread in which it was typed concerns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.parsing import find
 from commands.core.request import ActorKind, Request
-from commands.core.thread_names import thread_names
+from commands.core.thread_names import request_of_thread, thread_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +37,9 @@ class LineReader:
         return interpret(words, self.lexicon, known, thread)
 
     async def thread_of(self, request: Request) -> tuple[ThreadNames, str]:
-        """Return what the incident concerns in whose thread the line was typed, and the cluster of its incident."""
+        """Return what the incident, or the request, concerns in whose thread the line was typed, and its cluster."""
         if not request.origin.incident:
-            return NO_THREAD, ""
+            return await request_of_thread(request.origin, self.store)
         async with self.store.read() as snapshot:
             cluster = await cluster_of_incident(request.origin.incident, snapshot)
             if not request.origin.thread:

@@ -1,23 +1,29 @@
-"""Log lines of a pod: from the Kubernetes API, or from the log store when the pod is gone. Bounded and redacted."""
+"""Log lines of a pod: from the Kubernetes API, or from the log store when the pod is gone. Bounded and redacted.
+
+All that shows or judges lines of pods reads them here.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import click
 
 from alerts.cards.message import Attachment, Block, Context, Message, Preformatted
 from alerts.cards.text import text
-from collectors.facts.redaction import Redactor
+from collectors.facts.redaction import MARK, Redactor
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import Sentence, said_by, sentence
 from commands.core.command import UnusableError
-from commands.core.context import CommandContext
+from commands.core.context import Cluster, CommandContext, PodLogReader
 from commands.core.parameter_types import WholeNumberType
 from commands.execution.rights import Right
 
 READ_LOGS = Right(group="", resources=("pods/log",), verbs=("get",))
 LINES_SHOWN = 40  # in the answer itself; the full log is attached
+FEW_LINES = 12
 MAX_TEXT = 256 << 10  # characters
+MAX_LOG = 1 << 18  # bytes that are read
 
 
 def log_options() -> tuple[click.Option, click.Option]:
@@ -35,6 +41,12 @@ def log_options() -> tuple[click.Option, click.Option]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TimedLine:
+    at: datetime
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PodLog:
     """Which lines are wanted. `waits`: why its container is not running, if that is known."""
 
@@ -43,28 +55,41 @@ class PodLog:
     container: str = ""  # empty: the only one
     tail: int
     previous: bool = False
+    since: timedelta | None = None
     waits: str = ""
 
 
-async def lines_of(log: PodLog, context: CommandContext) -> tuple[list[str], str]:
-    """Return the last lines, as they are, and their source. Raises UnusableError if no source has any."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundLines:
+    """The last lines, without secrets, and where they are from. A log store has those of all runs of the pod."""
+
+    lines: tuple[TimedLine, ...]
+    source: Sentence
+    is_stored: bool = False
+
+    @property
+    def shown(self) -> list[str]:
+        """As people read them: the API's are as the program printed them."""
+        return [f"{one.at:%H:%M:%S} {one.text}" if self.is_stored else one.text for one in self.lines]
+
+
+async def read_lines(log: PodLog, cluster: Cluster, *, redact: Redactor, now: datetime) -> FoundLines:
+    """Return the last lines from the API, or from the log store. Raises UnusableError if neither has any."""
     problem: str = sentence("the settings give no access to its pods")
-    if context.cluster.pod_logs is not None:
+    if cluster.pod_logs is not None:
         try:
-            found = await context.cluster.pod_logs.logs(
-                log.namespace, log.pod, container=log.container, tail=log.tail, previous=log.previous
-            )
-            if found.strip() or context.cluster.logs is None:
+            found = await api_lines(log, cluster.pod_logs, redact=redact, now=now)
+            if any(one.text.strip() for one in found) or cluster.logs is None:
                 source = (
                     sentence("the Kubernetes API, previous run")
                     if log.previous
                     else sentence("the Kubernetes API")
                 )
-                return found.splitlines(), source
+                return FoundLines(lines=found, source=source)
             problem = sentence("the Kubernetes API has no lines of it")
         except SourceError as error:
             problem = _api_problem(log, error)
-    if context.cluster.logs is None:
+    if cluster.logs is None:
         raise UnusableError(
             sentence(
                 "There is no log of {pod}: {problem}, and the settings name no log store.",
@@ -72,14 +97,39 @@ async def lines_of(log: PodLog, context: CommandContext) -> tuple[list[str], str
                 problem=problem,
             )
         )
-    return await _stored_lines(log, problem, context)
+    return await _stored_lines(log, problem, cluster, now)
 
 
-async def _stored_lines(log: PodLog, problem: str, context: CommandContext) -> tuple[list[str], str]:
-    assert context.cluster.logs is not None
+async def api_lines(
+    log: PodLog, pods: PodLogReader, *, redact: Redactor, now: datetime
+) -> tuple[TimedLine, ...]:
+    """Return the last lines that the API has, without secrets. Raises SourceError.
+
+    Above the limit of bytes the API cuts at the end, so fewer lines are read then.
+    """
+    found = ""
+    for tail in (log.tail, min(log.tail, FEW_LINES)):
+        found = await pods.logs(
+            log.namespace,
+            log.pod,
+            container=log.container,
+            tail=tail,
+            previous=log.previous,
+            byte_limit=MAX_LOG,
+            timestamps=True,
+            since=log.since,
+        )
+        if len(found.encode()) < MAX_LOG:
+            break
+    return clean_lines(_timed(found, now), redact)
+
+
+async def _stored_lines(log: PodLog, problem: str, cluster: Cluster, now: datetime) -> FoundLines:
+    assert cluster.logs is not None
     where = {"namespace": log.namespace, "pod": log.pod}
+    since = now - log.since if log.since is not None else None
     try:
-        stored = await context.cluster.logs.lines(where=where, at=context.now, tail=log.tail)
+        stored = await cluster.logs.lines(where=where, at=now, since=since, tail=log.tail)
     except SourceError as error:
         raise UnusableError(
             sentence(
@@ -97,12 +147,44 @@ async def _stored_lines(log: PodLog, problem: str, context: CommandContext) -> t
                 problem=problem,
             )
         )
-    lines = [f"{line.at:%H:%M:%S} {line.text}" for line in stored]
+    source = sentence("the log store, because {problem}", problem=problem)
     if log.previous:
-        return lines, sentence(
-            "the log store, because {problem}; it has the lines of all runs", problem=problem
-        )
-    return lines, sentence("the log store, because {problem}", problem=problem)
+        source = sentence("the log store, because {problem}; it has the lines of all runs", problem=problem)
+    lines = tuple(TimedLine(at=line.at, text=line.text) for line in stored)
+    return FoundLines(lines=lines, source=source, is_stored=True)
+
+
+def clean_lines(lines: Sequence[TimedLine], redact: Redactor) -> tuple[TimedLine, ...]:
+    """Return the lines without secrets. A key of many lines is only recognised as a whole: one mark stands for it."""
+    kept: list[TimedLine] = []
+    is_in_key = False
+    for line in lines:
+        if not is_in_key and "-----BEGIN" in line.text:
+            is_in_key = True
+            kept.append(TimedLine(at=line.at, text=MARK))
+        elif not is_in_key:
+            kept.append(line)
+        is_in_key = is_in_key and "-----END" not in line.text
+    texts = redact.clean("\n".join(one.text for one in kept), limit=2 * MAX_LOG).splitlines()
+    if len(texts) != len(kept):
+        texts = [redact.clean(one.text, limit=MAX_LOG) for one in kept]
+    return tuple(TimedLine(at=line.at, text=text) for line, text in zip(kept, texts, strict=True))
+
+
+def _timed(log: str, now: datetime) -> list[TimedLine]:
+    """Return the lines of a log, before each of which the API has put a time. Others have that of the line before."""
+    found: list[TimedLine] = []
+    for line in log.splitlines():
+        stamp, _, text = line.partition(" ")
+        try:
+            at = datetime.fromisoformat(stamp)
+        except ValueError:
+            at = None
+        if at is not None and at.tzinfo is not None:
+            found.append(TimedLine(at=at, text=text))
+        else:
+            found.append(TimedLine(at=found[-1].at if found else now, text=line))
+    return found
 
 
 def log_message(

@@ -27,6 +27,9 @@ class SeenCluster(Protocol):
     def trainings(self) -> Sequence[Training]: ...
 
 
+_ABOUT_A_VOLUME = ("volume show", "volume freeze", "volume thaw")  # `fix-mounts` is about a pod or a workload
+
+
 async def cluster_now(
     name: str, suggested: Collection[Suggestion], snapshot: StoreSnapshot, seen: SeenCluster | None
 ) -> ClusterNow:
@@ -34,7 +37,7 @@ async def cluster_now(
     nodes = {one.object for one in suggested if one.command.startswith(("node ", "gpu cordon"))}
     nodes |= {one.node for one in suggested if one.node}
     to_freeze = {one.object for one in suggested if one.command == "volume freeze"}
-    volumes = {one.object for one in suggested if one.command.startswith("volume ")}
+    volumes = {one.object for one in suggested if one.command in _ABOUT_A_VOLUME}
     volumes |= {one.volume for one in suggested if one.volume}
     trainings = {one.object for one in suggested if one.command.startswith(("training ", "gpu free"))}
     held = await _cordoned(name, nodes, snapshot)

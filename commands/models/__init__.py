@@ -5,7 +5,7 @@ from commands.models.audit import AUDITED, AuditEntry
 from commands.models.evidence import NodeEvidence
 from commands.models.leases import CordonLease, DailyReminder, GpuLease, LeasedNode
 from commands.models.people import Person
-from commands.models.reclaiming import OPEN_REQUEST, ReclaimRequest, ReclaimState
+from commands.models.reclaiming import OPEN_REQUEST, ReclaimRequest, ReclaimState, TrainingAnswer
 from commands.models.requests import HandledRequest
 from commands.models.trainings import FOLLOWED_EVERY, Launch, LogFollow, TrainingNotice
 
@@ -26,5 +26,6 @@ __all__ = [
     "Person",
     "ReclaimRequest",
     "ReclaimState",
+    "TrainingAnswer",
     "TrainingNotice",
 ]

@@ -70,7 +70,11 @@ class Launch:
     "training",
     "at",
     over=lambda notice: notice.at,
-    floats=lambda notice: (notice.gpus, *(rank.gpus for rank in notice.failures)),
+    floats=lambda notice: (
+        notice.gpus,
+        *(rank.gpus for rank in notice.failures),
+        notice.first.gpus if notice.first is not None else 0,
+    ),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingNotice:
@@ -99,6 +103,9 @@ class TrainingNotice:
     ] = ()  # the first of its tasks that failed, and those that failed together with it
     nodes: tuple[str, ...] = ()  # of all its tasks
     last_lines: tuple[str, ...] = ()  # of the task that failed first
+    cause: str = ""  # of its failure, as a FailureKind
+    first: Rank | None = None  # the task that failed first, and not one that failed of it
+    first_line: str = ""  # about the error
     plan: str = ""  # that launched it
     is_direct: bool = False  # the owner has a direct message
 

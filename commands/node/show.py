@@ -1,12 +1,13 @@
 """The answer of `node show`: state, GPUs, conditions, lease, what runs there, and its incidents."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
 from alerts.cards.message import Block, Button, Buttons, Context, Fields, Message, Table
 from alerts.cards.text import Text, bold, code, moment, text
+from alerts.incidents.incident import Incident
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node, Pod
 from collectors.facts.results import SourceError
@@ -18,13 +19,13 @@ from commands.acceptance.acceptance_proof import acceptance_text
 from commands.acceptance.trend import trend_lines
 from commands.core.command import Answer
 from commands.core.context import CommandContext
-from commands.core.cordoned_gpus import cordoned_gpus
 from commands.core.cordoned_nodes import BY, UNTIL, against_uncordoning, annotations_of, cordon_reason
 from commands.core.lookups import node_named, read_node
 from commands.core.named_incident import open_incidents
+from commands.core.nodes_out import own_taints
 from commands.core.pod_usage import ENDED, POD_CPUS, POD_MEMORY, measured_use, size, trouble
 from commands.node.cordon_commands import lease_of
-from commands.node.node_list import gpus_of, state_of
+from commands.node.node_list import gpu_cordons, gpus_of, state_of
 
 PODS_SHOWN = 8
 TREND = 6  # acceptances of which figures are compared
@@ -51,20 +52,35 @@ async def show(action: ShowNode, context: CommandContext) -> Answer:
             ("rack", text(facts.rack or "?")),
             ("GPUs", text(_gpus(inventory, action.node), " ", facts.gpu_product)),
         ]
-    rows += [("GPU", text(one.text)) for one in cordoned_gpus(inventory, action.node)]
-    rows += [*_conditions(node), *_lease_rows(node), *await _acceptance_rows(node, context)]
+    tested = await _tested(action.node, context)
+    rows += [("GPU", text(said)) for said in gpu_cordons(node, inventory, tested)]
+    rows += [*_conditions(node), *_lease_rows(node), *_acceptance_rows(node, tested)]
     rows += _workloads(action.node, context)
     for incident in incidents:
         if incident.subject.node == action.node:
             rows.append(("incident", text(code(incident.id), " ", incident.lead.summary)))
     blocks: list[Block] = [Fields(rows=tuple(rows)), *await _pods(action.node, inventory, context)]
-    verb = "uncordon" if node.spec.unschedulable else "cordon"
-    is_advisable = verb == "cordon" or not against_uncordoning(node, incidents)
-    if context.may.get(f"node {verb}", False) and is_advisable:
-        label = "Uncordon" if verb == "uncordon" else "Cordon"
-        blocks.append(Buttons(buttons=(Button(label=label, line=f"node {verb} {action.node}"),)))
+    if buttons := _buttons(node, incidents, context):
+        blocks.append(Buttons(buttons=buttons))
     title = text(bold(sentence("Node {node}", node=action.node)))
     return Answer(message=Message(title=title, blocks=tuple(blocks)))
+
+
+def _buttons(node: Node, incidents: Sequence[Incident], context: CommandContext) -> tuple[Button, ...]:
+    """Return what this person may do with the node, as it is now."""
+    name, may = node.metadata.name, context.may
+    found: list[Button] = []
+    if not node.spec.unschedulable:
+        found.append(Button(label="Cordon", line=f"node cordon {name}"))
+    elif BY in annotations_of(node) and not against_uncordoning(node, incidents):  # others' cordons are left
+        found.append(Button(label="Uncordon", line=f"node uncordon {name}"))
+    found.append(Button(label="Evidence", line=f"node evidence {name}"))
+    found += [
+        Button(label=sentence("Untaint {taint}", taint=one), line=f"node untaint {name} {one}")
+        for one in own_taints(node)
+    ]
+    found.append(Button(label="Taint…", line=f"node taint {name}"))
+    return tuple(one for one in found if may.get(" ".join(one.line.split()[:2]), False))
 
 
 def _gpus(inventory: Inventory, node: str) -> str:
@@ -148,12 +164,14 @@ def _lease_rows(node: Node) -> list[tuple[str, Text]]:
     return [("cordoned", text(said))]
 
 
-async def _acceptance_rows(node: Node, context: CommandContext) -> list[tuple[str, Text]]:
-    """Return what its newest test said, and how its figures went over the last ones."""
+async def _tested(node: str, context: CommandContext) -> Sequence[Acceptance]:
     async with context.store.read() as snapshot:
-        found = await snapshot.rows(Acceptance).find(
-            cluster=context.cluster.name, node=node.metadata.name, newest=True, limit=TREND
-        )
+        return await snapshot.rows(Acceptance).find(cluster=context.cluster.name, node=node)
+
+
+def _acceptance_rows(node: Node, tested: Sequence[Acceptance]) -> list[tuple[str, Text]]:
+    """Return what its newest test said, and how its figures went over the last ones."""
+    found = sorted((one for one in tested if not one.device), key=lambda one: one.at)[-TREND:]
     newest = newest_of_nodes(found).get(node.metadata.name)
     rows = [("acceptance", text(said))] if (said := acceptance_text(node, newest)) else []
     return rows + [("measured", text(line)) for line in trend_lines(found)]

@@ -1,11 +1,12 @@
 """The command `pod list`: the pods that do not run first, with why."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import click
 
-from alerts.cards.message import Block, Button, Buttons, Color, Context, Message, Table
+from alerts.cards.message import Attachment, Block, Button, Buttons, Color, Context, Message, Table
 from alerts.cards.text import bold, text
 from collectors.cluster.objects import Pod
 from collectors.facts.one_line import one_line
@@ -16,9 +17,11 @@ from commands.core.context import CommandContext
 from commands.core.lookups import age
 from commands.core.named_pod import gpus_held, user_of_pod
 from commands.core.ownership import owner_names
-from commands.core.parameter_types import NODE
+from commands.core.parameter_types import NODE, WholeNumberType
 
-SHOWN = 40
+PAGE = 40  # pods
+IN_FILE = 2_000  # pods: what the attached list has at most
+HEADING = ("pod", "node", "state", "restarts", "GPUs", "age", "owner")
 REASON = 160  # characters of why a pod does not run
 
 
@@ -28,6 +31,7 @@ class ListPods:
     node: str = ""
     mine: bool = False
     all: bool = False
+    page: int = 1
 
 
 async def listing(action: ListPods, context: CommandContext) -> Answer:
@@ -49,9 +53,7 @@ async def listing(action: ListPods, context: CommandContext) -> Answer:
     ordered = _ordered(shown, reasons)
     blocks: list[Block] = []
     if ordered:
-        rows = tuple(_row(pod, reasons[pod.key], context) for pod in ordered[:SHOWN])
-        heading = ("pod", "node", "state", "restarts", "GPUs", "age", "owner")
-        blocks.append(Table(heading=heading, rows=rows, more=max(0, len(ordered) - SHOWN)))
+        blocks += _page(ordered, reasons, action, context)
     if not is_whole:
         fine = len(pods) - len(troubled)
         said = counted("{count} pod runs or has finished", "{count} pods run or have finished", count=fine)
@@ -66,7 +68,47 @@ async def listing(action: ListPods, context: CommandContext) -> Answer:
         troubled=len(troubled),
     )
     color = Color.GOOD if not troubled else Color.INFO
-    return Answer(message=Message(title=text(bold(title)), color=color, blocks=tuple(blocks)))
+    files = (_file(ordered, reasons, context),) if len(ordered) > PAGE and action.page == 1 else ()
+    return Answer(
+        message=Message(title=text(bold(title)), color=color, blocks=tuple(blocks), attachments=files)
+    )
+
+
+def _page(
+    pods: Sequence[Pod], reasons: dict[str, str], action: ListPods, context: CommandContext
+) -> list[Block]:
+    """Return one page of the pods, and the way to the next. Raises UnusableError without such a page."""
+    pages = -(-len(pods) // PAGE)
+    if action.page > pages:
+        said = counted("The list has {count} page.", "The list has {count} pages.", count=pages)
+        raise UnusableError(said)
+    start = (action.page - 1) * PAGE
+    rows = tuple(_row(pod, reasons[pod.key], context) for pod in pods[start : start + PAGE])
+    blocks: list[Block] = [Table(heading=HEADING, rows=rows)]
+    if pages > 1:
+        of = counted("{first} to {last} of {count} pod", "{first} to {last} of {count} pods", count=len(pods),
+                     first=start + 1, last=start + len(rows))  # fmt: skip
+        blocks.append(Context(text=text(of)))
+    if action.page < pages:
+        blocks.append(Buttons(buttons=(Button(label="Next page", line=_line(action, action.page + 1)),)))
+    return blocks
+
+
+def _line(action: ListPods, page: int) -> str:
+    """Return the line that lists this page of the same pods."""
+    given = {"--namespace": action.namespace, "--node": action.node}
+    words = [word for option, value in given.items() if value for word in (option, value)]
+    words += [option for option, is_set in (("--mine", action.mine), ("--all", action.all)) if is_set]
+    return shlex.join(["pod", "list", *words, "--page", str(page)])
+
+
+def _file(pods: Sequence[Pod], reasons: dict[str, str], context: CommandContext) -> Attachment:
+    """Return the list as a file, as far as it is bounded, with how many it leaves out."""
+    rows = [" | ".join(_row(pod, reasons[pod.key], context)) for pod in pods[:IN_FILE]]
+    if (more := len(pods) - IN_FILE) > 0:
+        left = sentence("… and {more} more: name a namespace or a node.", more=more)
+        rows.append(str(left))
+    return Attachment(name="pods.txt", content="\n".join([" | ".join(HEADING), *rows]))
 
 
 def _ordered(pods: Sequence[Pod], reasons: dict[str, str]) -> list[Pod]:
@@ -105,6 +147,9 @@ LIST_PODS: Command[ListPods] = Command(
         click.Option(["--node"], type=NODE, default="", metavar="NODE", help="only pods on this node"),
         click.Option(["--mine"], is_flag=True, help="only your own"),
         click.Option(["--all"], is_flag=True, help="also pods that run or have finished"),
+        click.Option(
+            ["--page"], type=WholeNumberType(least=1), default=1, metavar="NUMBER", help="a page of the list"
+        ),
     ),
     read=listing,
     example="pod list --node gpu-a04",

@@ -7,6 +7,7 @@ import click
 from alerts.cards.text import bold
 from collectors.cluster.objects import Pod
 from collectors.facts.one_line import one_line
+from collectors.facts.redaction import Redactor
 from collectors.facts.sentences import sentence
 from collectors.pod_troubles import statuses_of, why_not_running
 from commands.core.command import Answer, Command, UnknownNameError, UnusableError
@@ -14,7 +15,7 @@ from commands.core.context import CommandContext
 from commands.core.lookups import known_name
 from commands.core.named_pod import pod_named
 from commands.core.parameter_types import POD
-from commands.core.pod_lines import READ_LOGS, PodLog, lines_of, log_message, log_options
+from commands.core.pod_lines import READ_LOGS, PodLog, log_message, log_options, read_lines
 from commands.pod.show_pod import troubled_container
 
 _REASON = 300  # characters
@@ -59,12 +60,13 @@ async def pod_log(action: ShowPodLogs, context: CommandContext) -> Answer:
 
 
 async def _shown(log: PodLog, context: CommandContext) -> Answer:
-    lines, source = await lines_of(log, context)
+    redact = Redactor(context.defaults.redact)
+    found = await read_lines(log, context.cluster, redact=redact, now=context.now)
     named = bold(f"{log.namespace}/{log.pod}")
     title = sentence("The log of {pod}", pod=named)
     if log.container:
         title = sentence("The log of {pod}, container {container}", pod=named, container=log.container)
-    return Answer(message=log_message(title, lines, source, f"{log.pod}.log", context))
+    return Answer(message=log_message(title, found.shown, found.source, f"{log.pod}.log", context))
 
 
 def _container(pod: Pod, action: ShowPodLogs) -> tuple[str, bool]:

@@ -30,6 +30,7 @@ from commands.core.event_lines import event_lines
 from commands.core.lookups import age
 from commands.core.named_incident import open_incidents
 from commands.core.named_pod import PodUser, gpus_held, pod_named, user_of_pod
+from commands.core.pod_lines import PodLog, api_lines
 
 EVENTS_SHOWN = 40
 _FEW_EVENTS = 4  # in `pod show`
@@ -156,13 +157,16 @@ async def _last_lines(pod: Pod, context: CommandContext) -> tuple[str, ...]:
     if context.cluster.pod_logs is None or not pod.spec.node_name:
         return ()
     container, previous = troubled_container(pod)
+    meta = pod.metadata
+    log = PodLog(
+        namespace=meta.namespace, pod=meta.name, container=container, tail=_FEW_LINES, previous=previous
+    )
+    redact = Redactor(context.defaults.redact)
     try:
-        found = await context.cluster.pod_logs.logs(
-            pod.metadata.namespace, pod.metadata.name, container=container, tail=_FEW_LINES, previous=previous
-        )
+        found = await api_lines(log, context.cluster.pod_logs, redact=redact, now=context.now)
     except SourceError:
         return ()
-    return tuple(Redactor(context.defaults.redact).clean(found).splitlines()[-_FEW_LINES:])
+    return tuple(line.text for line in found[-_FEW_LINES:])
 
 
 def troubled_container(pod: Pod) -> tuple[str, bool]:
@@ -187,6 +191,8 @@ def _buttons(pod: Pod, user: PodUser, context: CommandContext) -> tuple[Button, 
     ]
     if user.training is not None:
         buttons.append(Button(label="Training", line=f"training show {user.shown}"))
+    if context.may.get("pod stacks", False) and pod.status.phase == "Running":
+        buttons.append(Button(label="Stacks", line=f"pod stacks {pod.key}"))
     if context.may.get("pod delete", False) and pod.metadata.deletion_timestamp is None:
         buttons.append(Button(label="Delete", line=f"pod delete {pod.key}", style=ButtonStyle.DANGER))
     return tuple(buttons)

@@ -14,9 +14,10 @@ from collectors.logs.line_patterns import pattern_of
 from collectors.trainings.training import Rank, Training
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
+from commands.core.pod_lines import MAX_LOG, TimedLine
 from commands.training.failure_finding import rank_name
-from commands.training.failure_signs import SignWeight, TimedLine, sign_of_output
-from commands.training.rank_lines import MAX_LOG, lines_of_rank, ranks_of
+from commands.training.failure_signs import SignWeight, sign_of_output
+from commands.training.rank_lines import lines_of_rank, ranks_of
 
 MOST_RANKS = 64  # that are read
 AT_ONCE = 8

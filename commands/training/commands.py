@@ -24,6 +24,7 @@ from commands.execution.steps import Delete
 from commands.training.change_commands import CHANGES
 from commands.training.details import training_details, training_table
 from commands.training.failure_cause import cause_of, death_of
+from commands.training.failure_shown import known_failure
 from commands.training.launch_command import LAUNCH
 from commands.training.logs import ShowLogs, show_logs
 from commands.training.lookup import training_named
@@ -113,8 +114,9 @@ async def show(action: ShowTraining, context: CommandContext) -> Answer:
     affecting += [(cause.id, headline(cause))] if cause is not None else []
     redactor = Redactor(context.defaults.redact)
     more = await look_up(training, context)
+    failure = await known_failure(training, cause, context)
     if action.json:
-        return Answer(message=as_json(training, more, context.now, redactor))
+        return Answer(message=as_json(training, more, failure, context.now, redactor))
     return Answer(
         message=training_details(
             training,
@@ -122,7 +124,7 @@ async def show(action: ShowTraining, context: CommandContext) -> Answer:
             context.now,
             may=context.may,
             incidents=affecting,
-            cause=cause,
+            failure=failure,
             redactor=redactor,
             more=more_rows(training, more, context.now),
             links=link_buttons(more),

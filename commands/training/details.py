@@ -12,22 +12,19 @@ from alerts.cards.message import (
     Context,
     Fields,
     Message,
-    Paragraph,
     Preformatted,
     Table,
 )
 from alerts.cards.text import Text, bold, code, text
-from alerts.incidents.incident import Incident
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS
 from collectors.facts.redaction import Redactor
 from collectors.facts.sentences import counted, listed, sentence, word
 from collectors.facts.workload_keys import shown_kind
-from collectors.trainings.exit_codes import explain_exit
-from collectors.trainings.training import Rank, Training, TrainingState
+from collectors.trainings.training import Training, TrainingState
 from commands.core.event_lines import event_lines
 from commands.core.lookups import age
-from commands.training.failure_cause import blamed, cause_text
+from commands.training.failure_blocks import ShownFailure, failure_blocks
 from commands.training.no_sign import no_sign
 from commands.training.training_events import events_about
 
@@ -87,14 +84,14 @@ def training_details(
     *,
     may: Mapping[str, bool],
     incidents: Sequence[tuple[str, str]] = (),
-    cause: Incident | None = None,
+    failure: ShownFailure | None = None,
     redactor: Redactor,
     more: Sequence[tuple[str, Text]] = (),
     links: Sequence[Button] = (),
 ) -> Message:
     """Return the details of a training.
 
-    `incidents` are the ids and summaries of those about it, and `cause` is the one that probably killed it.
+    `incidents` are the ids and summaries of those about it.
     """
     reason = no_sign(training, training.created, now) or training.reason
     rows: list[tuple[str, Text]] = [
@@ -139,11 +136,8 @@ def training_details(
     rows += [(name, text(sentence("{at}, {age} ago", at=at, age=age(at, now)))) for name, at in times if at]
     rows += [("incident", text(code(id), " ", summary)) for id, summary in incidents]
     blocks: list[Block] = [Fields(rows=tuple(rows))]
-    if cause is not None:
-        blocks.append(Paragraph(text=cause_text(cause)))
-    first = training.first_failure if cause is None else blamed(training.first_failures, cause)
-    if first is not None:
-        blocks.append(Paragraph(text=text(bold("First failure: "), failure_summary(first))))
+    if failure is not None:
+        blocks += failure_blocks(failure)
     if training.ranks:
         blocks.append(_ranks(training))
     blocks += _events(training, inventory, now, redactor)
@@ -159,24 +153,6 @@ def training_details(
 def _owner(training: Training) -> str:
     owner = training.owner or sentence("unknown")
     return sentence("{owner}, team {team}", owner=owner, team=training.team) if training.team else owner
-
-
-def failure_summary(rank: Rank) -> str:
-    """Return a text like `worker 3 on gpu-a04: exit code 137, OOMKilled: it exceeded its memory limit`."""
-    named = f"{rank.role} {rank.index}"
-    if rank.node:
-        named = sentence("{role} {index} on {node}", role=rank.role, index=rank.index, node=rank.node)
-    reason = rank.explanation or explain_exit(rank.exit_code, rank.reason)
-    return listed(filter(None, (named, _end(rank), reason)), ":")
-
-
-def _end(rank: Rank) -> str:
-    reason = rank.reason if rank.reason != "Error" else ""
-    if rank.exit_code is None:
-        return reason or rank.phase
-    if reason:
-        return sentence("exit code {exit_code}, {reason}", exit_code=rank.exit_code, reason=reason)
-    return sentence("exit code {exit_code}", exit_code=rank.exit_code)
 
 
 def running(training: Training) -> int:

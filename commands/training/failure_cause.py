@@ -1,6 +1,5 @@
 """A likely cause of a training's failure besides its own code: the incident of the node where its first task failed."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -102,12 +101,6 @@ async def _incident_of(node: str, death: Death, snapshot: StoreSnapshot) -> Inci
         ):
             return incident
     return None
-
-
-def blamed(failures: Sequence[Rank], cause: Incident | None) -> Rank | None:
-    """Return the task to name as the first that failed: the one on the node of the cause, if there is one."""
-    node = cause.subject.node if cause is not None else ""
-    return next((rank for rank in failures if node and rank.node == node), next(iter(failures), None))
 
 
 def cause_text(incident: Incident) -> Text:

@@ -12,8 +12,8 @@ from collectors.facts.redaction import Redactor
 from collectors.facts.results import SourceError
 from collectors.trainings.training import Training
 from commands.core.context import Cluster
+from commands.core.pod_lines import TimedLine
 from commands.training.failure_finding import FailureEvidence, rank_name
-from commands.training.failure_signs import TimedLine
 from commands.training.rank_lines import lines_of_rank, ranks_of
 from commands.training.training_events import events_about
 

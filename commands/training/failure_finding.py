@@ -1,5 +1,6 @@
 """The rank that failed first, its first line about an error, and the cause, from all signs of a failure. Pure."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -7,11 +8,11 @@ from datetime import datetime, timedelta
 from alerts.rules import Rule
 from collectors.cluster.objects import Event
 from collectors.trainings.training import Rank, Training
+from commands.core.pod_lines import TimedLine
 from commands.training.failure_signs import (
     FailureKind,
     Sign,
     SignWeight,
-    TimedLine,
     sign_of_event,
     sign_of_host,
     sign_of_output,
@@ -19,8 +20,15 @@ from commands.training.failure_signs import (
 )
 
 NEAR_END = timedelta(minutes=2)  # a rank's own error is printed within it before its end
+BEFORE = timedelta(
+    minutes=40
+)  # what ended, or was said, earlier than this before the last end is another story
 TOGETHER = timedelta(minutes=2)  # what a node says so shortly after a rank's error is its cause
 LATE = timedelta(minutes=1)  # after the end of the training: clocks differ
+
+
+_TIMEOUT = re.compile(r"(?i)collective operation timeout: WorkNCCL\(SeqNum=(\d{1,18})")
+_GROUP = re.compile(r"\[PG ID (\w{1,20})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +42,16 @@ class FailureEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundFailure:
-    """`line` is the first one about the error; empty where there is none."""
+    """`line` is the first one about the error; empty where there is none.
+
+    `is_guess`: nothing was said of it, and the rank is the one that ended first.
+    """
 
     kind: FailureKind
     rank: Rank | None
     line: str = ""
     at: datetime | None = None
+    is_guess: bool = False
 
 
 def rank_name(rank: Rank) -> str:
@@ -48,7 +60,7 @@ def rank_name(rank: Rank) -> str:
 
 def find_failure(training: Training, evidence: FailureEvidence, rules: Mapping[str, Rule]) -> FoundFailure:
     """Return who failed first and why. Echoes count only where nothing else is known."""
-    ranks = {rank_name(rank): rank for rank in (*training.ranks, *reversed(training.failures))}
+    ranks = _ranks(training)
     signs = sorted(_signs(training, ranks, evidence, rules), key=lambda sign: sign.at)
     strong = [sign for sign in signs if sign.weight is not SignWeight.ECHO]
     if not strong:
@@ -78,18 +90,29 @@ def _cause(first: Sign, name: str, strong: Sequence[Sign], ranks: Mapping[str, R
     return first.kind
 
 
+def _ranks(training: Training) -> dict[str, Rank]:
+    """Return the ranks by name: as each failed first, but not long before the others, or else as it is now."""
+    ends = [rank.finished for rank in (*training.ranks, *training.failures) if rank.finished is not None]
+    last = max(ends, default=None)
+    failures = [
+        rank
+        for rank in training.failures
+        if last is None or rank.finished is None or rank.finished >= last - BEFORE
+    ]
+    return {rank_name(rank): rank for rank in (*training.ranks, *reversed(failures))}
+
+
 def _signs(
     training: Training, ranks: Mapping[str, Rank], evidence: FailureEvidence, rules: Mapping[str, Rule]
 ) -> Iterable[Sign]:
     ends = [rank.finished for rank in ranks.values() if rank.finished is not None]
     last = max(ends) + LATE if ends else None
     began = min((rank.started for rank in ranks.values() if rank.started), default=training.created)
+    if last is not None:
+        began = max(began or last - BEFORE, last - BEFORE)
     for name, lines in evidence.output.items():
         end = ranks[name].finished if name in ranks else None
-        for line in lines:
-            is_near = end is None or line.at >= end - NEAR_END
-            if is_near and (sign := sign_of_output(name, line, rules)) is not None:
-                yield sign
+        yield from _signs_of_output(name, lines, end, rules)
     for node, lines in evidence.hosts.items():
         for line in lines:
             if _is_within(line.at, began, last) and (sign := sign_of_host(node, line, rules)) is not None:
@@ -106,6 +129,20 @@ def _signs(
         sign = sign_of_event(event, by_pod.get(about.name, "") if about.kind == "Pod" else "")
         if sign is not None and _is_within(sign.at, began, last):
             yield sign
+
+
+def _signs_of_output(
+    name: str, lines: Sequence[TimedLine], end: datetime | None, rules: Mapping[str, Rule]
+) -> Iterable[Sign]:
+    """Return what the lines near its end tell, and before them what it said last: it may try again for long."""
+    found: list[Sign] = []
+    for line in reversed(lines):
+        sign = sign_of_output(name, line, rules)
+        if sign is not None:
+            found.append(sign)
+        elif end is not None and line.at < end - NEAR_END:
+            break
+    return reversed(found)
 
 
 def _is_within(at: datetime, began: datetime | None, last: datetime | None) -> bool:
@@ -126,9 +163,29 @@ def _of_echoes(training: Training, signs: Sequence[Sign], ranks: Mapping[str, Ra
     """Return what is known where no rank says more than that others are gone."""
     first = training.first_failure
     if not signs:
-        return FoundFailure(kind=_by_exit(first), rank=first, at=first.finished if first else None)
+        at = first.finished if first else None
+        return FoundFailure(kind=_by_exit(first), rank=first, at=at, is_guess=True)
+    if (behind := _behind(signs)) is not None:
+        return FoundFailure(
+            kind=FailureKind.HANG, rank=ranks.get(behind.rank), line=behind.line, at=behind.at
+        )
     sign = signs[0]
     return FoundFailure(kind=FailureKind.NETWORK, rank=ranks.get(sign.rank), line=sign.line, at=sign.at)
+
+
+def _behind(signs: Sequence[Sign]) -> Sign | None:
+    """Return the timeout of a collective that the others had already left; None where nobody was behind.
+
+    Ranks time out together, so who says it first tells nothing. Only one process group is compared: the one of most.
+    """
+    by_group: dict[str, list[tuple[int, Sign]]] = {}
+    for sign in signs:
+        if found := _TIMEOUT.search(sign.line):
+            group = _GROUP.search(sign.line)
+            by_group.setdefault(group[1] if group else "", []).append((int(found[1]), sign))
+    timeouts = max(by_group.values(), key=len, default=[])
+    numbers = {number for number, _ in timeouts}
+    return min(timeouts, key=lambda one: one[0])[1] if len(numbers) > 1 else None
 
 
 def _by_exit(rank: Rank | None) -> FailureKind:

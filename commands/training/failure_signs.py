@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from alerts.rules import Rule
+from alerts.rules import Rule, Severity
 from collectors.cluster.objects import Event
 from collectors.facts.log_match import EVERY_LINE, matches_message
 from collectors.facts.queries import LogQuery
 from collectors.facts.xid_catalogue import recovery_of, xid_of
 from collectors.trainings.training import Rank
+from commands.core.pod_lines import TimedLine
 
 
 class FailureKind(StrEnum):
@@ -31,6 +32,8 @@ class FailureKind(StrEnum):
     VOLUME = "volume"
     IMAGE = "image"
     PREEMPTION = "preemption"
+    HANG = "hang"  # all wait for each other, and nothing else is known
+    CHECKPOINT = "checkpoint"
     UNKNOWN = "not known"
 
 
@@ -53,12 +56,6 @@ class Sign:
     rank: str = ""
     node: str = ""
     is_status: bool = False  # of a pod: an event about the same says more
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimedLine:
-    at: datetime
-    text: str
 
 
 _OF_PACK = {
@@ -89,6 +86,14 @@ _ECHO = re.compile(
     r"Timeout\(ms\)|CancelledError|barrier timed out|heartbeat.*(?:timeout|stuck)"
 )
 _OWN = (
+    (
+        re.compile(
+            r"(?i)PytorchStreamReader failed|failed finding central directory|SafetensorError|bad magic number|"
+            r"DataLossError|checkpoint\b.{0,80}\b(?:corrupt|truncated|damaged|incomplete)|"
+            r"(?:corrupt|truncated|damaged|incomplete)\w*\b.{0,40}\bcheckpoint"
+        ),
+        FailureKind.CHECKPOINT,
+    ),
     (
         re.compile(
             r"(?i)uncorrectable ECC|fallen off the bus|NVLink error|CUDA error: (?:unknown error|hardware)|"
@@ -221,6 +226,8 @@ def _by_rules(text: str, rules: Mapping[str, Rule], *, of_host: bool) -> Failure
     for rule in rules.values():
         query = rule.query
         if not isinstance(query, LogQuery) or query.of_host is not of_host or rule.name in _CONSEQUENCES:
+            continue
+        if rule.template.labels.get("severity") == Severity.INFO:  # healthy nodes write such lines, too
             continue
         kind = _OF_RULE.get(rule.name) or _OF_PACK.get(rule.id.partition("/")[0])
         if kind is not None and query.match != EVERY_LINE and matches_message(query.match, text):

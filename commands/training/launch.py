@@ -27,6 +27,7 @@ from commands.training.spec import TrainingRole, TrainingSpec
 from commands.training.spec_checks import check_spec, script_of
 from commands.training.spec_file import GivenSpec
 from commands.training.training_kinds import BY_OPTION
+from commands.training.training_runs import runs_like, usual_run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +86,7 @@ async def launch(
     in_queue = await queued(spec, kind.launching, context, reader)
     spec = in_queue.spec
     notes += [*in_queue.notes, *await fit_notes(spec, context, may_wait=action.wait or bool(spec.queue))]
+    notes += await _usual(spec, action.like, context)
     if spec.priority_class:
         notes.append(await preemption_note(spec.priority_class, reader))
     steps = (
@@ -126,6 +128,27 @@ async def launch(
     return PlanDraft(
         title=title, stages=in_order(*steps), notes=tuple(notes), is_fixed=bool(spec.script_text)
     )
+
+
+async def _usual(spec: TrainingSpec, like: str, context: CommandContext) -> list[str]:
+    """Return how long its like took, or that of the training that it is launched like, and what ends it before."""
+    names = [f"{spec.namespace}/{spec.name}"]
+    if like:
+        names += [like] if "/" in like else [f"{spec.namespace}/{like}", f"{like}/{like}"]
+    gpus = sum(role.replicas * role.gpus for role in spec.roles)
+    async with context.store.read() as snapshot:
+        runs = await runs_like(names, context.cluster.name, context.cluster.trainings(), snapshot)
+    usual = next((found for name in names if (found := usual_run(name, gpus, runs)) is not None), None)
+    if usual is None:
+        return []
+    if spec.max_duration is not None and usual.most > spec.max_duration:
+        return [
+            sentence(
+                "{usual}. `--max-duration` would have ended some of them.",
+                usual=usual.text(),
+            )
+        ]
+    return [sentence("{usual}.", usual=usual.text())]
 
 
 def spec_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:

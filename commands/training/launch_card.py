@@ -18,10 +18,10 @@ from alerts.cards.message import (
 from alerts.cards.text import Text, bold, moment, person, text
 from collectors.facts.one_line import some_of
 from collectors.facts.sentences import sentence, word
-from collectors.trainings.training import Rank, Training, TrainingState
+from collectors.trainings.training import Training, TrainingState
 from commands.models import Launch
-from commands.training.cause_words import cause_words
-from commands.training.details import TONES, failure_summary, nodes_of, running
+from commands.training.details import TONES, nodes_of, running
+from commands.training.failure_blocks import ShownFailure, failure_blocks, failure_of_row
 
 LINES_SHOWN = 12
 _MARKS = {
@@ -40,14 +40,12 @@ def launch_card(
     training: Training | None,
     *,
     last_lines: Sequence[str] = (),
-    first: Rank | None = None,
-    cause: Text = (),
+    failure: ShownFailure | None = None,
     again: Button | None = None,
 ) -> Message:
     """Return the card of a launched training. `training` is None if the cluster does not show it (any more).
 
-    `first`: the task that failed first. `last_lines` are its last ones, already redacted; `cause` is what may have
-    killed it, and `again` launches it where that is not.
+    `last_lines` are those of the task that failed first, already redacted; `again` launches it elsewhere.
     """
     if training is None or (launch.is_over and not training.state.is_over):  # undone: it is being deleted
         return _unseen(launch)
@@ -92,15 +90,9 @@ def launch_card(
     if reason and training.state is not TrainingState.RUNNING:
         blocks.append(Paragraph(text=text(bold("Reason: "), reason)))
     blocks.append(Fields(rows=tuple(rows)))
-    first = launch.first or first or training.first_failure
-    if training.state is TrainingState.FAILED and first is not None:
-        blocks.append(Paragraph(text=text(bold("First failure: "), failure_summary(first))))
-        if words := cause_words(launch.cause):
-            blocks.append(Paragraph(text=text(bold("Cause: "), words)))
-        if launch.first_line:
-            blocks.append(Preformatted(lines=(launch.first_line,)))
-        if cause:
-            blocks.append(Paragraph(text=cause))
+    failure = failure or failure_of_row(launch, None, training.first_failures)
+    if training.state is TrainingState.FAILED and failure.is_known:
+        blocks += failure_blocks(failure)
         if last_lines:
             blocks.append(Preformatted(lines=tuple(last_lines[-LINES_SHOWN:])))
     offered = (again,) if again is not None and training.state is TrainingState.FAILED else ()

@@ -11,11 +11,11 @@ from collectors.facts.sentences import Sentence, listed, sentence, word
 from collectors.trainings.training import Rank, Training
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
-from commands.core.pod_lines import PodLog, lines_of, log_message
+from commands.core.pod_lines import MAX_LOG, PodLog, log_message, read_lines
 from commands.training.all_logs import all_logs, errors_in
 from commands.training.failure_finding import rank_name
 from commands.training.followed_log import follow_log
-from commands.training.rank_lines import MAX_LOG, lines_of_rank
+from commands.training.rank_lines import lines_of_rank
 
 _RANK = re.compile(r"(?:(?P<role>[a-z][a-z0-9-]*?)[- ]?)?(?P<index>\d{1,5})")
 
@@ -66,15 +66,17 @@ async def show_logs(training: Training, action: ShowLogs, context: CommandContex
         waits=_waits(rank),
     )
     if action.since is not None or action.errors:
-        lines, source = await chosen_lines(training, rank, action, context)
+        lines, source = await _chosen_lines(training, rank, action, context)
     else:
-        lines, source = await lines_of(log, context)
+        redact = Redactor(context.defaults.redact, limit=MAX_LOG)
+        found = await read_lines(log, context.cluster, redact=redact, now=context.now)
+        lines, source = found.shown, found.source
     named = bold(f"{training.shown}, {rank.role} {rank.index}")
     title = sentence("{rank}: the log of {pod}", rank=named, pod=rank.pod)
     return log_message(title, lines, source, f"{training.name}-{rank.role}-{rank.index}.log", context)
 
 
-async def chosen_lines(
+async def _chosen_lines(
     training: Training, rank: Rank, action: ShowLogs, context: CommandContext
 ) -> tuple[list[str], str]:
     """Return the lines of a rank that are new enough, or about an error. Raises UnusableError if there are none."""

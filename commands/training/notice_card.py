@@ -16,8 +16,7 @@ from alerts.incidents.incident import Incident
 from collectors.facts.one_line import some_of
 from collectors.facts.sentences import counted, listed, sentence
 from commands.models import TrainingNotice
-from commands.training.details import failure_summary
-from commands.training.failure_cause import blamed, cause_text
+from commands.training.failure_blocks import failure_blocks, failure_of_row
 
 LINES_SHOWN = 12
 NODES_SHOWN = 4
@@ -64,12 +63,9 @@ def _title(notice: TrainingNotice) -> str:
 
 
 def _reasons(notice: TrainingNotice, cause: Incident | None) -> list[Block]:
-    blocks: list[Block] = []
-    if cause is not None:
-        blocks.append(Paragraph(text=cause_text(cause)))
-    if (first := blamed(notice.failures, cause)) is not None:
-        blocks.append(Paragraph(text=text(bold("First failure: "), failure_summary(first))))
-    elif notice.texts:
+    shown = failure_of_row(notice, cause, notice.failures)
+    blocks = failure_blocks(shown)
+    if shown.first is None and notice.texts:
         blocks.append(Paragraph(text=text(listed(notice.texts, ";"))))
     return blocks
 

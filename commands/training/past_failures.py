@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from alerts.cards.message import Block, Button, Buttons, Color, Fields, Message, Paragraph
-from alerts.cards.text import Text, bold, code, moment, text
+from alerts.cards.text import Text, bold, code, joined, moment, text
 from alerts.incidents.incident import Incident
 from alerts.store import Between, StoreSnapshot
 from collectors.facts.sentences import listed, sentence
 from commands.models import TrainingNotice
-from commands.training.details import failure_summary
-from commands.training.failure_cause import blamed, cause_of, cause_text, death_of_notice
+from commands.training.failure_blocks import failure_of_row, failure_texts
+from commands.training.failure_cause import cause_of, death_of_notice
 
 REMEMBERED_FOR = timedelta(days=1)
 
@@ -67,8 +67,8 @@ def failure_lines(failure: PastFailure) -> Text:
 
 def _why(failure: PastFailure) -> Text:
     notice, cause = failure
-    first = blamed(notice.failures, cause)
-    said = failure_summary(first) if first is not None else listed(notice.texts, ";")
-    if cause is None:
-        return text(bold("First failure: "), said) if first is not None else text(said or "–")
-    return text(cause_text(cause), "\n", bold("First failure: "), said) if first else cause_text(cause)
+    shown = failure_of_row(notice, cause, notice.failures)
+    said = failure_texts(shown) if shown.is_known else [text(listed(notice.texts, ";") or "–")]
+    if shown.line:
+        said.append(text(code(shown.line)))
+    return joined("\n", said)

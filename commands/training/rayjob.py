@@ -1,6 +1,6 @@
 """Trainings as RayJobs: a cluster of a head and workers for one command, which ends with it.
 
-Ray suspends only what initializes or runs, and deletes its cluster then. Source: `ray.io/v1`, KubeRay 1.7.
+Ray suspends only what initializes or runs, and deletes its cluster then. Source: `ray.io/v1`, KubeRay 1.4 and 1.7.
 """
 
 import shlex
@@ -111,7 +111,8 @@ KIND = WritingKind(
         queues=(KUEUE, VOLCANO),
     ),
     suspending=suspending(
-        pod_label="ray.io/originated-from-cr-name",
+        pod_label="ray.io/cluster",
+        named_by=("status", "rayClusterName"),
         controller=_CONTROLLER,
         rights=(*Patch.rights(RAYJOBS.group, _PLURAL), *Running.rights(RAYJOBS.group, _PLURAL)),
     ),

@@ -19,6 +19,8 @@ from commands.core.context import CommandContext
 from commands.core.idle_detection import find_idle
 from commands.core.lookups import age
 from commands.core.pricing import checkpoint_of
+from commands.training.failure_blocks import ShownFailure
+from commands.training.training_runs import TrainingRun, UsualRun, run_of, runs_like, usual_run
 from commands.training.why import look_why
 from commands.training.why_card import why_rows
 from commands.training.why_waiting import WAITING, WhyWaiting
@@ -34,6 +36,8 @@ class MoreOfTraining:
     idle: IdleSearch | None = None
     checkpoint: datetime | None = None
     links: Mapping[str, str] | None = None
+    usual: UsualRun | None = None
+    run: TrainingRun | None = None  # of one that has ended, as it was stored
 
 
 async def look_up(training: Training, context: CommandContext) -> MoreOfTraining:
@@ -50,7 +54,14 @@ async def look_up(training: Training, context: CommandContext) -> MoreOfTraining
     links = {
         name: address for name, line in templates.items() if (address := fill(line, subject)) is not None
     }
-    return MoreOfTraining(waiting=waiting, idle=idle, checkpoint=checkpoint, links=links)
+    async with context.store.read() as snapshot:
+        runs = await runs_like([training.shown], context.cluster.name, context.cluster.trainings(), snapshot)
+        run = run_of(training, context.cluster.name)
+        run = await snapshot.rows(TrainingRun).get(run.id) if run is not None else None
+    usual = usual_run(training.shown, training.gpus_wanted, runs)
+    return MoreOfTraining(
+        waiting=waiting, idle=idle, checkpoint=checkpoint, links=links, usual=usual, run=run
+    )
 
 
 def more_rows(training: Training, more: MoreOfTraining, now: datetime) -> list[tuple[str, Text]]:
@@ -59,6 +70,11 @@ def more_rows(training: Training, more: MoreOfTraining, now: datetime) -> list[t
         rows.append(("used", text(used)))
     if (hours := gpu_hours(training, now)) is not None:
         rows.append(("GPU-hours", text(f"{hours:.1f}")))
+    if more.run is not None and more.run.peak_memory is not None:
+        memory = sentence("{memory:.0f} GiB at most", memory=more.run.peak_memory / 1024)
+        rows.append(("GPU memory", text(memory)))
+    if more.usual is not None:
+        rows.append(("usually", text(more.usual.text())))
     if training.state is TrainingState.RUNNING:
         saved = (
             sentence("not known")
@@ -107,9 +123,11 @@ def _used(training: Training, idle: IdleSearch | None) -> str:
     )
 
 
-def as_json(training: Training, more: MoreOfTraining, now: datetime, redactor: Redactor) -> Message:
+def as_json(
+    training: Training, more: MoreOfTraining, failure: ShownFailure | None, now: datetime, redactor: Redactor
+) -> Message:
     """Return the same as JSON: in the answer if it is short, and as a file."""
-    tree = json.dumps(tree_of(training, more, now), indent=2, ensure_ascii=False)
+    tree = json.dumps(tree_of(training, more, failure, now), indent=2, ensure_ascii=False)
     whole = redactor.clean(tree, limit=1 << 18)
     lines = tuple(whole.splitlines())
     return Message(
@@ -119,7 +137,9 @@ def as_json(training: Training, more: MoreOfTraining, now: datetime, redactor: R
     )
 
 
-def tree_of(training: Training, more: MoreOfTraining, now: datetime) -> dict[str, Any]:
+def tree_of(
+    training: Training, more: MoreOfTraining, failure: ShownFailure | None, now: datetime
+) -> dict[str, Any]:
     """Return what is shown, for programs: times in ISO 8601, what is not known as null."""
     waiting = more.waiting
     return {
@@ -138,10 +158,13 @@ def tree_of(training: Training, more: MoreOfTraining, now: datetime) -> dict[str
             "held": training.gpus,
             "busy": busy_gpus(training, more.idle),
             "hours": gpu_hours(training, now),
+            "peakMemoryMiB": more.run.peak_memory if more.run is not None else None,
         },
         "ranks": {"wanted": training.wanted, "each": [_rank(rank) for rank in training.ranks]},
+        "failure": _failure(failure) if failure is not None else None,
         "failures": [_rank(rank) for rank in training.failures],
         "waiting": _waiting(waiting) if waiting is not None else None,
+        "usual": _usual(more.usual) if more.usual is not None else None,
         "progress": training.progress or None,
         "lastCheckpoint": _moment(more.checkpoint),
         "created": _moment(training.created),
@@ -161,6 +184,23 @@ def _waiting(waiting: WhyWaiting) -> dict[str, Any]:
         "startIsBound": waiting.start.is_bound,
         "startBasis": str(waiting.start.basis),
         "helps": [str(one.text) for one in waiting.helps],
+    }
+
+
+def _usual(usual: UsualRun) -> dict[str, Any]:
+    return {
+        "runs": usual.runs,
+        "medianSeconds": usual.half.total_seconds(),
+        "p95Seconds": usual.most.total_seconds(),
+    }
+
+
+def _failure(failure: ShownFailure) -> dict[str, Any]:
+    return {
+        "first": _rank(failure.first) if failure.first is not None else None,
+        "cause": failure.kind or None,
+        "line": failure.line or None,
+        "incident": failure.incident.id if failure.incident is not None else None,
     }
 
 

@@ -56,7 +56,13 @@ def earlier_runs(trainings: Iterable[Training]) -> tuple[EarlierRun, ...]:
 
 
 def stem(name: str) -> str:
-    """Return a training's name without what counts its runs: `vision/detr` for `vision/detr-7`."""
+    """Return a training's name without what counts its runs: `vision/detr` for `vision/detr-7`.
+
+    A namespace that was made for one run alone has its name: of `detr-7/detr-7` it is `detr/detr`.
+    """
+    namespace, _, own = name.rpartition("/")
+    if namespace and namespace == own:
+        return f"{stem(own)}/{stem(own)}"
     return _NUMBERED.sub("", name) or name
 
 
@@ -67,7 +73,7 @@ def ending_of(training: Training, runs: Sequence[EarlierRun], now: datetime) -> 
     limit = training.started + training.limit if training.limit is not None else None
     if limit is not None and limit <= now:
         limit = None  # it should have ended: the clock or its controller is late
-    like = [one.lasted.total_seconds() for one in runs if _is_like(one, training)]
+    like = [one.lasted.total_seconds() for one in runs if is_like(one, training.shown, training.gpus_wanted)]
     usual = training.started + timedelta(seconds=median(like)) if len(like) >= FEWEST else None
     if usual is not None and usual > now and (limit is None or usual <= limit):
         return Ending(training=training, at=usual, is_bound=False, runs=len(like))
@@ -143,8 +149,9 @@ def _basis(awaited: Sequence[Ending]) -> str:
     )
 
 
-def _is_like(run: EarlierRun, training: Training) -> bool:
-    if stem(run.name) != stem(training.shown):
+def is_like(run: EarlierRun, name: str, gpus: float) -> bool:
+    """Whether a run tells how long a training of that name takes with so many GPUs."""
+    if stem(run.name) != stem(name):
         return False
-    most = max(run.gpus, training.gpus_wanted)
-    return most == 0 or abs(run.gpus - training.gpus_wanted) <= LIKE * most
+    most = max(run.gpus, gpus)
+    return most == 0 or abs(run.gpus - gpus) <= LIKE * most

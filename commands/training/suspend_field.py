@@ -74,7 +74,12 @@ def resume(ref: ObjectRef, field: Field = SUSPEND) -> Patch:
 
 
 def suspending(
-    *, controller: str, pod_label: str, rights: tuple[Right, ...], has_run_policy: bool = False
+    *,
+    controller: str,
+    pod_label: str,
+    rights: tuple[Right, ...],
+    has_run_policy: bool = False,
+    named_by: Field = (),
 ) -> Suspending:
     """Return how a kind is suspended whose objects have `suspend` and `managedBy`, in their run policy or in `spec`.
 
@@ -97,6 +102,7 @@ def suspending(
         step=partial(suspend, field=field),
         resume=partial(resume, field=field),
         pod_label=pod_label,
+        named_by=named_by,
         managed_by=managed_by,
         rights=rights,
     )

@@ -12,7 +12,7 @@ from commands.core.idle_detection import find_idle
 from commands.core.parameter_types import TRAINING as TRAINING_NAME
 from commands.training.lookup import training_named
 from commands.training.queue_objects import WHY_RIGHTS, queue_objects
-from commands.training.start_time import earlier_runs
+from commands.training.training_runs import runs_like
 from commands.training.why_card import why_card
 from commands.training.why_waiting import WAITING, WaitInputs, WhyWaiting, why_waiting
 
@@ -44,6 +44,9 @@ async def look_why(training: Training, context: CommandContext, *, asks_for_idle
     idle = None
     if asks_for_idle:
         idle = await find_idle(context.cluster, now=context.now, after=context.defaults.idle_after)
+    running = [one.shown for one in trainings if one.started and not one.state.is_over]
+    async with context.store.read() as snapshot:
+        runs = await runs_like(running, context.cluster.name, trainings, snapshot)
     return why_waiting(
         WaitInputs(
             training=training,
@@ -51,7 +54,7 @@ async def look_why(training: Training, context: CommandContext, *, asks_for_idle
             inventory=inventory,
             objects=await queue_objects(training, inventory, context.cluster.reader),
             now=context.now,
-            runs=earlier_runs(trainings),
+            runs=runs,
             idle=idle,
         )
     )

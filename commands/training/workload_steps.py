@@ -184,12 +184,15 @@ def _suspension(kind: Suspending, ref: ObjectRef, found: KubernetesObject, inven
     pods = [
         pod
         for pod in inventory.pods_of(workload_of(found))
-        if pod.metadata.deletion_timestamp is None and pod.status.phase != "Failed"
+        if pod.metadata.deletion_timestamp is None
+        and pod.status.phase != "Failed"
+        and kind.pod_label in (pod.metadata.labels or {})
     ]
     back = Running(
         ref=ref,
         description=sentence("wait until the pods of {ref} run again", ref=str(ref)),
-        label=f"{kind.pod_label}={ref.name}",
+        label=kind.pod_label if kind.named_by else f"{kind.pod_label}={ref.name}",
+        named_by=kind.named_by,
         count=len(pods),
     )
     step = kind.step(ref, back)

@@ -67,6 +67,7 @@ class Suspending:
     resume: Callable[[ObjectRef], Step]
     resume_refusal: Callable[[Any], str] = _no_refusal  # why this object must not be resumed; empty if it may
     pod_label: str  # whose value, on each of its pods, is its name
+    named_by: tuple[str, ...] = ()  # or else the text at this path in it
     managed_by: Callable[[Any], str]  # the other controller that runs it; empty for the kind's own
     rights: tuple[Right, ...]
 

@@ -16,7 +16,7 @@ from commands.execution.steps import Evict, Patch
 from commands.training.workload_steps import suspend_rights
 from commands.volume.fix_mounts import FIX
 from commands.volume.freeze import FreezeVolume, freeze
-from commands.volume.thaw import ThawVolume, thaw
+from commands.volume.thaw import ThawVolume, freeze_of, thaw
 from commands.volume.volume_list import LIST_VOLUMES
 from commands.volume.volume_names import unseen_notes, volume_named
 
@@ -53,8 +53,11 @@ async def show(action: ShowVolume, context: CommandContext) -> Answer:
     ]
     blocks: list[Block] = [Fields(rows=tuple(rows))]
     blocks += [Context(text=text("⚠ ", note)) for note in unseen_notes(inventory)]
-    if context.may.get("volume freeze", False) and use.claims:
-        blocks.append(Buttons(buttons=(Button(label="Freeze", line=f"volume freeze {use.claims[0]}"),)))
+    if use.claims:
+        label, verb = ("Thaw", "thaw") if await freeze_of(use, context) is not None else ("Freeze", "freeze")
+        if context.may.get(f"volume {verb}", False):
+            button = Button(label=label, line=f"volume {verb} {use.claims[0]}")
+            blocks.append(Buttons(buttons=(button,)))
     title = text(bold(sentence("Volume {volume}", volume=listed(use.claims) or use.image)))
     return Answer(message=Message(title=title, blocks=tuple(blocks)))
 

@@ -24,7 +24,7 @@ async def thaw(action: ThawVolume, context: CommandContext) -> PlanDraft:
     inventory = context.cluster.inventory()
     use = volume_named(action.volume, inventory)
     name = listed(use.claims) or use.image
-    plan = await _freeze_of(use, context)
+    plan = await freeze_of(use, context)
     if plan is None:
         raise UnusableError(
             sentence(
@@ -49,7 +49,7 @@ async def thaw(action: ThawVolume, context: CommandContext) -> PlanDraft:
     )
 
 
-async def _freeze_of(use: VolumeUse, context: CommandContext) -> Plan | None:
+async def freeze_of(use: VolumeUse, context: CommandContext) -> Plan | None:
     """Return the last freeze of the image that did something and was not undone."""
     async with context.store.read() as snapshot:
         plans = await snapshot.rows(Plan).find(cluster=context.cluster.name, newest=True, limit=NEWEST)

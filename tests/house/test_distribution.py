@@ -18,7 +18,6 @@ SERVERS = {  # by fixture: the groups that may start it
     "real_kubernetes": {"kubernetes", "real demo"},
     "real_opensearch": {"opensearch"},
     "real_trainer": {"kubernetes"},
-    "real_training_operator": {"kubernetes"},
 }
 SHARED = {"ON_BOTH_SERVERS": "real_kubernetes"}  # parameters of tests that name a fixture for several files
 _FIXTURE = re.compile(rf"\b({'|'.join((*SERVERS, *SHARED))})\b")

@@ -29,7 +29,6 @@ from tests.real.servers.jobset import JobSetController
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.real.servers.opensearch import OpenSearchServer
 from tests.real.servers.trainer import Trainer
-from tests.real.servers.training_operator import TrainingOperator
 
 T = TypeVar("T")
 
@@ -146,16 +145,6 @@ def real_jobset(
     folder = tmp_path_factory.mktemp("jobset")
     with present_or_skip(lambda: JobSetController(real_kubernetes, folder)):
         yield real_kubernetes
-
-
-@pytest.fixture(scope="module")
-def real_training_operator(
-    real_kubernetes: KubernetesCluster, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[TrainingOperator]:
-    """The same control plane, with Training Operator's controllers for one module of tests."""
-    folder = tmp_path_factory.mktemp("training-operator")
-    with present_or_skip(lambda: TrainingOperator(cluster=real_kubernetes, folder=folder)) as operator:
-        yield operator
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import Any
 
 from collectors.facts.results import SourceError
 from collectors.facts.workload_keys import shown_kind
-from collectors.trainings.training import Training, TrainingState
+from collectors.trainings.training import Rank, Training, TrainingState
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState
 from commands.models import Launch
@@ -22,7 +22,8 @@ from tests.support.yard import ANA, CLUSTER
 
 WORKERS = 3
 # The roles that do the work, as the kinds name them: the end of all of them is the training's.
-WORK = ("worker", "master", "launcher", "head", "node")
+WORK = ("worker", "master", "node")
+DECIDES = ("launcher", "submitter")  # where a kind has such a role, its end alone is the training's
 
 
 @dataclass(kw_only=True)
@@ -49,6 +50,11 @@ class LifeStage(TrainingStage):
     def high(self) -> str:
         """A priority class of this test's own."""
         return f"{self.name}-high"
+
+    def deciding(self, found: Training) -> list[Rank]:
+        """Return the ranks whose end is the training's; a failure of the last one fails it."""
+        alone = [rank for rank in found.ranks if rank.role in DECIDES]
+        return alone or [rank for rank in found.ranks if rank.role in WORK]
 
     async def launched(self) -> Training:
         await self.done(self.line)
@@ -104,10 +110,9 @@ class LifeOfAKind:
         assert all(rank.node for rank in found.ranks)
         shown = await stage.yard.say(f"training show {stage.name}")
         assert f"ranks: {len(found.ranks)} of {len(found.ranks)} run on" in shown
-        for rank in found.ranks:
-            if rank.role in WORK:
-                with suppress(Exception):  # the controller ended it, as its training is over
-                    await stage.kube.end(rank.pod, 0)
+        for rank in stage.deciding(found):
+            with suppress(Exception):  # the controller ended it, as its training is over
+                await stage.kube.end(rank.pod, 0)
         over = await stage.until(TrainingState.SUCCEEDED)
         assert over.reason
         await stage.yard.seen(lambda: stage.training is not None and stage.training.gpus == 0)
@@ -116,7 +121,7 @@ class LifeOfAKind:
         self, stage: LifeStage
     ) -> None:
         found = await stage.launched()
-        last = [rank for rank in found.ranks if rank.gpus][-1]
+        last = stage.deciding(found)[-1]
         await stage.kube.end(last.pod, 137)
         over = await stage.until(TrainingState.FAILED)
         await stage.yard.seen(lambda: stage.training is not None and stage.training.first_failure is not None)
@@ -167,6 +172,12 @@ class LifeOfAKind:
         await stage.until_without_pods()
         assert suspended.gpus_wanted == 4 * WORKERS
         assert "is suspended already" in await stage.yard.say(f"training suspend {stage.name}")
+        await stage.done(f"plan undo {plan.id}")
+        again = await stage.until(TrainingState.RUNNING)
+        assert len(again.ranks) == len(first.ranks)
+        await stage.done(f"training suspend {stage.name}")
+        await stage.until(TrainingState.SUSPENDED)
+        await stage.until_without_pods()
         await stage.done(f"training resume {stage.name}")
         again = await stage.until(TrainingState.RUNNING)
         assert len(again.ranks) == len(first.ranks)
@@ -176,7 +187,7 @@ class LifeOfAKind:
     async def test_what_has_failed_is_run_again_as_it_was_launched(self, stage: LifeStage) -> None:
         found = await stage.launched()
         assert "only what has ended can be run again" in await stage.yard.say(f"training retry {stage.name}")
-        await stage.kube.end(found.ranks[-1].pod, 1)
+        await stage.kube.end(stage.deciding(found)[-1].pod, 1)
         await stage.until(TrainingState.FAILED)
         before = await stage.objects()
         plan = await stage.done(f"training retry {stage.name}")

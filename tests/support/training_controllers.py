@@ -344,7 +344,10 @@ def _volcano_job() -> KindController:
 
 
 def _ray_job() -> KindController:
-    """A RayJob, whose pods a RayCluster owns. There is none here: its name stands in the pods' owners all the same."""
+    """A RayJob, whose pods a RayCluster owns: there is none here, and the RayJob owns them itself.
+
+    The pod of a Job submits the command and ends as it does. Other pods that have ended are replaced.
+    """
     states = {
         "Suspended": "Suspended",
         "Created": "Initializing",
@@ -370,13 +373,11 @@ def _ray_job() -> KindController:
                 annotations={},
             )
             for pod, type_, group, template in made
-        ]
+        ] + [MadePod(name=name, role="submitter", by_job=True, template=head, labels={}, annotations={})]
 
     def end(_one: Any, seen: Seen) -> str:
-        """The head stands for the job that Ray runs: its end is the job's."""
-        if "Failed" in seen.phases():
-            return "Failed"
-        return "Succeeded" if set(seen.phases("head")) == {"Succeeded"} else ""
+        (phase,) = seen.phases("submitter")
+        return phase if phase in ("Failed", "Succeeded") else ""
 
     def status(one: Any, state: str) -> dict[str, Any]:
         made = {

@@ -24,6 +24,7 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
     """Wait until `count` pods with this label run. It fails once the workload has failed or is suspended again."""
 
     label: str  # key=value
+    named_by: tuple[str, ...] = ()  # the path in the workload of the value, where the label is only the key
     count: int
     seconds: float = WAITS_FOR
     node: str = ""  # only pods on this node
@@ -79,14 +80,25 @@ class Running(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="ru
             return Done(text=sentence("it has ended by now"))
         if _is_suspended(found["spec"]):
             return Refused(reason=sentence("{ref} is suspended again", ref=str(self.ref)))
+        if not (label := self._label(found)):
+            return self._counted([])
         pods = ObjectRef(api="v1", kind="Pod", namespace=self.ref.namespace, name="")
         return self._counted(
             [
                 msgspec.convert(one, Pod)
-                for one in await reader.listing(pods, labels=self.label)
+                for one in await reader.listing(pods, labels=label)
                 if self.node in ("", one["spec"].get("nodeName"))
             ]
         )
+
+    def _label(self, found: Mapping[str, Any]) -> str:
+        """Return the label of its pods; empty while the workload does not name them."""
+        if not self.named_by:
+            return self.label
+        value: Any = found
+        for key in self.named_by:
+            value = value.get(key) or {}
+        return f"{self.label}={value}" if value else ""
 
     def _counted(self, pods: list[Pod]) -> Outcome:
         staying = [pod for pod in pods if pod.metadata.deletion_timestamp is None]

@@ -162,6 +162,7 @@ def test_what_came_before_makes_it_worse_also_when_it_is_seen_later() -> None:
 
 CORDON = IncidentAction(plan="p1", line="node cordon gpu-a01", who="U1", who_name="Dana", state="done")
 FIX = replace(CORDON, plan="p2", line="gpu repair", relieves=("GPUXID*",))
+RUNS = replace(FIX, state="running")
 
 
 @pytest.mark.parametrize(
@@ -169,6 +170,7 @@ FIX = replace(CORDON, plan="p2", line="gpu repair", relieves=("GPUXID*",))
     [
         ((), "Resolved after 12 min. No action was taken through Yardmaster."),
         ((CORDON,), "Resolved after 12 min. Meanwhile: node cordon gpu-a01 by Dana."),
+        ((RUNS,), "Resolved after 12 min. Not finished yet: gpu repair by Dana."),
         ((FIX,), "Resolved after 12 min. Fixed by gpu repair by Dana."),
         (
             (CORDON, FIX),

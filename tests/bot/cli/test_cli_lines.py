@@ -1,7 +1,7 @@
 """Lines that `yardmaster do` posts: their words, their exit codes, and what it says where no Yardmaster answers."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +43,9 @@ def post(
 ) -> Result:
     """Run `yardmaster` with a server that gives this answer, and return the result; the line is in `line.txt`."""
 
-    async def answered(address: str, token: str, line: str) -> LineAnswer:
+    async def answered(address: str, token: str, line: str, files: Sequence[Path] = ()) -> LineAnswer:
         (folder / "line.txt").write_text(line)
+        (folder / "files.txt").write_text(" ".join(file.name for file in files))
         if isinstance(answer, PostError):
             raise answer
         return answer
@@ -87,6 +88,45 @@ def test_options_after_the_first_word_are_the_lines(monkeypatch: pytest.MonkeyPa
     wrong = LineAnswer(outcome=CommandOutcome.WRONG, text="No such option.")
     result = post(monkeypatch, tmp_path, wrong, "do", "node", "list", "--output", "json")
     assert "come before the line" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "line", "files"),
+    [
+        pytest.param(
+            ("training", "launch", "detr", "--spec", "detr.yaml", "--gpus", "8"),
+            "training launch detr --spec --gpus 8",
+            "detr.yaml",
+            id="behind the option",
+        ),
+        pytest.param(
+            ("training", "launch", "detr", "--from=job.yml"),
+            "training launch detr --from",
+            "job.yml",
+            id="with an equals sign",
+        ),
+        pytest.param(
+            ("--file", "train.sh", "training", "launch", "--spec", "detr"),
+            "training launch --spec detr",
+            "train.sh",
+            id="before the line",
+        ),
+    ],
+)
+def test_files_come_with_the_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: tuple[str, ...], line: str, files: str
+) -> None:
+    post(monkeypatch, tmp_path, LineAnswer(outcome=CommandOutcome.DONE, text=""), "do", *words)
+    assert (tmp_path / "line.txt").read_text() == line
+    assert (tmp_path / "files.txt").read_text() == files
+
+
+def test_a_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("secret")
+    monkeypatch.setenv("YARDMASTER_TOKEN_FILE", str(tmp_path / "token"))
+    result = CliRunner().invoke(main, ["do", "training", "launch", "detr", "--spec", "none.yaml"])
+    assert result.exit_code == 1
+    assert "none.yaml cannot be read: No such file" in result.stderr
 
 
 def test_the_audit_is_a_line_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

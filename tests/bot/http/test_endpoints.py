@@ -1,6 +1,7 @@
 """The HTTP endpoints, as senders, probes and strangers use them."""
 
 import io
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.http.server import MAX_BODY
+from bot.http.server import MAX_BODY, MAX_FILE
 from tests.support.light import HOT, TOKEN, Light, light
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -161,6 +162,22 @@ async def test_a_body_that_is_too_large_is_refused(tmp_path: Path, http: aiohttp
             assert answer.status == 413
         status, _ = await posts(http, stage, {"line": "node list"})
         assert status == 200
+
+
+async def test_files_come_with_a_line_and_what_is_wrong_in_one_is_said_with_its_line(
+    tmp_path: Path, http: aiohttp.ClientSession
+) -> None:
+    spec = b"name: detr\nimage: registry.example/vision/detr:3\nhostPath: /etc\n"
+    async with light(tmp_path) as stage:
+        line = {"line": "training launch detr --spec"}
+        file = {"name": "detr.yaml", "content": b64encode(spec).decode()}
+        _, answer = await posts(http, stage, {**line, "files": [file]})
+        assert "detr.yaml" in answer["text"]
+        assert "line 3" in answer["text"]
+        large = {**file, "content": b64encode(b"#" * (MAX_FILE + 1)).decode()}
+        for files in ([large], [file] * 5):
+            status, _ = await posts(http, stage, {**line, "files": files})
+            assert status == 400
 
 
 async def test_the_slack_endpoint_does_not_exist_in_socket_mode(

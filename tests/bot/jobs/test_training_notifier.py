@@ -10,6 +10,7 @@ import pytest
 
 from alerts.alert import Alert
 from alerts.cards.posted import CardKind, PostedCard
+from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.matching import parse_matchers
@@ -24,9 +25,11 @@ from collectors.facts.subjects import Subject
 from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.models import TrainingNotice
+from commands.training.past_failures import failure_lines
 from tests.support.alerting import CLUSTER, NOON, a_rule, a_topology, an_alert, minutes
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
+from tests.support.objects import inventory
 from tests.support.rows import a_launch, a_silence
 from tests.support.trainings import a_training
 from tests.support.yard import text_of
@@ -103,6 +106,7 @@ class Stage:
             training=lambda id: training if training is not None and id == training.id else None,
             pod_logs=None,
             logs=None,
+            inventory=inventory,
         )
 
     def notifier(self) -> TrainingNotifier:
@@ -171,6 +175,31 @@ async def test_without_a_broken_node_the_cause_is_the_task_that_failed_first() -
     said = await stage.says("slack:C_SPEECH")
     assert "First failure: worker 0 on gpu-d02: exit code 1: the program exited with an error" in said
     assert "Probably not your code" not in said
+
+
+class Said:
+    """What pods printed last, with the times that the API puts before the lines."""
+
+    async def logs(self, _namespace: str, pod: str, **_more: Any) -> str:
+        echo = "NCCL error: remote process exited or there was a network error"
+        text = "ValueError: labels out of range" if pod == "asr-7" else echo
+        return f"{NOON:%Y-%m-%dT%H:%M:%S}.5Z {text}\n"
+
+
+async def test_the_task_that_failed_first_is_named_by_what_the_tasks_say_and_not_by_who_ended_first() -> None:
+    stage = Stage()
+    stage.cluster.pod_logs = Said()
+    await stage.hears(alert_of())
+
+    said = await stage.says("slack:C_SPEECH")
+    assert "First failure: worker 7 on gpu-a01" in said
+    assert "Cause: its own program ended with an error" in said
+    assert said.count("ValueError: labels out of range") == 2  # as the first line, and among the last
+    async with stage.store.read() as snapshot:
+        (notice,) = await snapshot.rows(TrainingNotice).find()
+    home = plain(failure_lines((notice, None)))
+    assert "First failure: worker 7 on gpu-a01" in home
+    assert "ValueError: labels out of range" in home
 
 
 async def test_a_failure_is_notified_once_whatever_follows() -> None:

@@ -305,7 +305,7 @@ def test_a_failed_init_container_is_a_failure() -> None:
 
 def test_kinds_that_cannot_be_seen_are_named() -> None:
     found = unseen_kinds(inventory(missing={"jobs": "forbidden", "events": "x"}))
-    of_jobs = ("Job", "JobSet", "TrainJob", "MPIJob.v2beta1.kubeflow.org")  # all are made of Jobs
+    of_jobs = ("Job", "JobSet", "TrainJob", "RayJob", "MPIJob.v2beta1.kubeflow.org")  # all have Jobs
     assert found == dict.fromkeys(of_jobs, "forbidden")
     assert unseen_kinds(inventory()) == {}
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from commands.execution.cluster_writer import MERGE_PATCH
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import Yard, a_node_tree, yard_before
 
@@ -82,3 +83,22 @@ async def test_pods_are_listed_without_prometheus_too(yard: Yard) -> None:
 
     assert "vision/loader" in said
     assert "What pods use is not known: it is down" in said
+
+
+async def test_it_offers_what_can_be_done_with_the_node_as_it_is_and_lifts_no_cordon_of_others(
+    yard: Yard,
+) -> None:
+    said = await yard.say(f"node show {NODE}")
+    assert f"[Cordon] node cordon {NODE}" in said
+    assert f"[Evidence] node evidence {NODE}" in said
+    assert f"[Taint…] node taint {NODE}" in said
+
+    await yard.do(f"node taint {NODE} gpu=broken:NoSchedule")
+    await yard.seen(lambda: bool(yard.cluster.inventory().nodes[NODE].spec.taints))
+    assert f"[Untaint gpu:NoSchedule] node untaint {NODE} gpu:NoSchedule" in await yard.say(
+        f"node show {NODE}"
+    )
+
+    by_others = {"spec": {"unschedulable": True}}
+    await yard.writer._client.call("PATCH", f"/api/v1/nodes/{NODE}", body=by_others, content_type=MERGE_PATCH)
+    assert "cordon]" not in (await yard.say(f"node show {NODE}")).lower()

@@ -10,10 +10,10 @@ from alerts.incidents.incident import Incident
 from alerts.rules import Severity
 from collectors.trainings.training import Rank
 from commands.execution.plan import Plan
+from commands.training.failure_blocks import shown_failure
 from commands.training.failure_cause import (
     Death,
     again_elsewhere,
-    blamed,
     cause_of,
     cause_text,
     death_of_launch,
@@ -96,9 +96,13 @@ def test_the_task_on_the_node_of_the_cause_is_named_and_not_merely_the_first() -
     first = Rank(role="worker", index=0, pod="p0", node="gpu-d02")
     on_it = Rank(role="worker", index=7, pod="p7", node="gpu-a01")
 
-    assert blamed((first, on_it), incident_of()) == on_it
-    assert blamed((first, on_it), None) == first
-    assert blamed((), incident_of()) is None
+    def shown(found: Rank | None, incident: Incident | None, *others: Rank) -> Rank | None:
+        return shown_failure(found, "", "", incident, others).first
+
+    assert shown(None, incident_of(), first, on_it) == on_it
+    assert shown(None, None, first, on_it) == first
+    assert shown(first, incident_of(), first, on_it) == first  # by what it said itself
+    assert shown(None, incident_of()) is None
 
 
 def test_the_cause_is_said_with_its_time_and_incident() -> None:

@@ -1,11 +1,13 @@
 """The whole life of a training of a kind, with the kind's own controller beside a real control plane.
 
-One kind of each family; the others of it in `make soak`. JobSets have tests of their own.
+All of it for one kind, and a short life for one of each other family; `make soak` has all for all of them. JobSets have
+tests of their own.
 """
 
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,32 +15,55 @@ import pytest
 
 from commands.core.context import Defaults
 from commands.training.training_kinds import BY_OPTION
+from tests.real.fixtures import present_or_skip
+from tests.real.parts.controllers import MPI_OPERATOR, TRAINING_OPERATOR
+from tests.real.servers.kuberay import KubeRay
+from tests.real.servers.operator_part import Operator
+from tests.real.servers.trainer import Trainer
 from tests.support.drained import kubelets
 from tests.support.examples import by_profile
 from tests.support.life_of_a_kind import LifeOfAKind, LifeStage
 from tests.support.yard import yard_before
 
 pytestmark = [pytest.mark.real, pytest.mark.xdist_group("real_kubernetes"), pytest.mark.soak]
-OPERATOR, TRAINER = "real_training_operator", "real_trainer"
-USUAL = {"pytorchjob": OPERATOR, "trainjob": TRAINER}
-CONTROLLERS = {**USUAL, **by_profile({}, {"tfjob": OPERATOR, "mpijob": OPERATOR})}
+OPERATOR = partial(Operator, part=TRAINING_OPERATOR)
+# By the option of the kind: what runs its controller, and the fixture that has its cluster.
+CONTROLLERS: dict[str, tuple[Callable[..., Operator | Trainer], str]] = {
+    "pytorchjob": (OPERATOR, "real_kubernetes"),
+    "tfjob": (OPERATOR, "real_kubernetes"),
+    "mpijob": (OPERATOR, "real_kubernetes"),
+    "mpijobv2": (partial(Operator, part=MPI_OPERATOR), "real_kubernetes"),
+    "rayjob": (KubeRay, "real_kubernetes"),
+    "trainjob": (Trainer, "real_jobset"),
+}
+WHOLE = by_profile(["pytorchjob"], [*CONTROLLERS])
+SHORT = by_profile(["trainjob"], ["mpijobv2", "rayjob", "trainjob"])  # one of each other family
 COLLECTED_WITHIN = 180  # seconds: the garbage collector looks for new kinds twice a minute
 KILLED_EVERY = by_profile(
     50, 5
 )  # writes of the journal: each costs a launch; the look-alikes are killed at each
 
 
-@pytest.fixture(params=list(CONTROLLERS.items()), ids=list(CONTROLLERS))
-async def stage(request: pytest.FixtureRequest) -> AsyncIterator[LifeStage]:
-    option, fixture = request.param
-    controller: Any = request.getfixturevalue(fixture)
+@pytest.fixture(scope="module")
+def controller(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The controller of a kind. One at a time: two projects define an MPIJob."""
+    serve, cluster = CONTROLLERS[request.param]
+    cluster = request.getfixturevalue(cluster)
+    folder = tmp_path_factory.mktemp(request.param)
+    with present_or_skip(lambda: serve(cluster=cluster, folder=folder)) as running:
+        yield request.param, running
+
+
+@pytest.fixture
+async def stage(controller: Any) -> AsyncIterator[LifeStage]:
+    option, running = controller
     kind = BY_OPTION[option]
     name = f"t-{uuid.uuid4().hex[:6]}"
-    config: Path = controller.cluster.kubeconfig
+    config: Path = running.cluster.kubeconfig
 
     @asynccontextmanager
     async def without_controller() -> AsyncGenerator[None]:
-        with controller.stopped():
+        with running.stopped():
             yield
 
     async with AsyncExitStack() as stack:
@@ -51,7 +76,7 @@ async def stage(request: pytest.FixtureRequest) -> AsyncIterator[LifeStage]:
             kube=kube,
             kind=kind,
             name=name,
-            definition=controller.definitions[kind.objects.path.rpartition("/")[2]],
+            definition=running.definitions[kind.objects.path.rpartition("/")[2]],
             collected_within=COLLECTED_WITHIN,
             step_of_kills=KILLED_EVERY,
             without_controller=without_controller,
@@ -68,5 +93,15 @@ async def stage(request: pytest.FixtureRequest) -> AsyncIterator[LifeStage]:
                     await kube.call("DELETE", path)
 
 
+@pytest.mark.parametrize("controller", WHOLE, indirect=True)
 class TestLife(LifeOfAKind):
     """Of each kind whose controller is a real part."""
+
+
+@pytest.mark.parametrize("controller", SHORT, indirect=True)
+class TestShortLife:
+    """What each family of kinds shows at least in every run."""
+
+    test_it_runs_and_succeeds_when_its_work_has_ended = (
+        LifeOfAKind.test_it_runs_and_succeeds_when_its_work_has_ended
+    )

@@ -9,11 +9,10 @@ from alerts.cards.posted import CardKind, PostedCard
 from bot.jobs.log_follower import LogFollower
 from collectors.facts.redaction import MARK, Redactor
 from collectors.facts.results import SourceError
+from commands.core.pod_lines import MAX_LOG, PodLog, TimedLine, api_lines
 from commands.models import LogFollow
 from commands.training.all_logs import errors_in, said_first
-from commands.training.failure_signs import TimedLine
 from commands.training.followed_log import FOLLOWED_FOR, MOST, followed_log
-from commands.training.rank_lines import clean_lines, timed_lines
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.memory_store import MemoryStore
 from tests.support.yard import ANA, NOON, Yard, text_of
@@ -35,14 +34,16 @@ class PodLogs:
     asked: list[dict[str, Any]] = field(default_factory=list)
     gone: bool = False
 
-    async def logs(self, _namespace: str, pod: str, *, timestamps: bool = False, **more: Any) -> str:
+    async def logs(self, namespace: str, pod: str, *, timestamps: bool = False, **more: Any) -> str:
         self.asked.append({"pod": pod, **more})
         if self.gone:
             raise SourceError("not found", status=404)
         text = next((text for name, text in self.texts.items() if pod.endswith(name)), "")
         if not timestamps:
             return text
-        return "".join(f"2026-11-21T12:00:0{n}.5Z {line}\n" for n, line in enumerate(text.splitlines()))
+        return "".join(
+            f"2026-11-21T12:00:{n % 60:02}.5Z {line}\n" for n, line in enumerate(text.splitlines())
+        )
 
 
 def test_ranks_that_say_the_same_but_for_numbers_are_together_and_the_earliest_is_first() -> None:
@@ -61,15 +62,24 @@ def test_errors_of_others_are_left_out_where_the_rank_has_its_own() -> None:
     assert [line.text for line in errors_in("worker-0", both[:2], {})] == [echo]
 
 
-def test_no_line_of_a_key_is_kept_whose_lines_have_times_before_them() -> None:
+async def test_no_line_of_a_key_is_kept_whose_lines_have_times_before_them() -> None:
     key = [
         "-----BEGIN PRIVATE KEY-----",
         *["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj"] * 40,
         "-----END PRIVATE KEY-----",
     ]
-    log = "".join(f"2026-11-21T12:00:00Z {line}\n" for line in ["begin", *key, "password=hunter2", "end"])
-    texts = [line.text for line in clean_lines(timed_lines(log), Redactor())]
-    assert texts == ["begin", f"password={MARK}", "end"]
+    pods = PodLogs({"p": "\n".join(["begin", *key, "password=hunter2", "end"])})
+    log = PodLog(namespace="vision", pod="p", tail=100)
+    found = await api_lines(log, pods, redact=Redactor(), now=NOON)
+    assert [line.text for line in found] == ["begin", MARK, f"password={MARK}", "end"]
+    assert found[0].at < found[2].at
+
+
+async def test_a_log_that_is_too_long_is_read_again_with_few_lines_as_the_api_cuts_off_the_last() -> None:
+    pods = PodLogs({"p": "x" * MAX_LOG + "\nthe last"})
+    log = PodLog(namespace="vision", pod="p", tail=100)
+    await api_lines(log, pods, redact=Redactor(), now=NOON)
+    assert [one["tail"] for one in pods.asked] == [100, 12]
 
 
 async def _launched(yard: Yard, pods: PodLogs) -> None:

@@ -14,6 +14,7 @@ async def test_the_writers_run_again_the_cordon_is_lifted_and_the_commands_of_th
     assert frozen.state is PlanState.DONE, frozen.error
     await yard.seen(lambda: bool(yard.cluster.inventory().nodes["gpu-a01"].spec.unschedulable))
 
+    assert "[Thaw] volume thaw vision/ckpt" in await yard.say("volume show vision/ckpt")
     plan = await yard.plan("volume thaw vision/ckpt")
     notes = "\n".join(plan.notes)
     assert f"It reverts plan {frozen.id} of dana." in notes.replace("`", "")
@@ -29,6 +30,7 @@ async def test_the_writers_run_again_the_cordon_is_lifted_and_the_commands_of_th
     assert volumes.spec("deployments", "samples")["replicas"] == 1
     assert not volumes.spec("nodes", "gpu-a01").get("unschedulable")
     assert "Yardmaster does not hold vision/ckpt frozen." in await yard.say("volume thaw vision/ckpt")
+    assert "[Freeze] volume freeze vision/ckpt" in await yard.say("volume show vision/ckpt")
 
 
 async def test_an_image_that_a_node_still_holds_needs_a_second_person(yard: Yard, volumes: Volumes) -> None:

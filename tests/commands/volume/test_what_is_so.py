@@ -99,3 +99,13 @@ async def test_a_frozen_volume_is_frozen_for_every_incident_until_the_undo(
     await yard.do(f"plan undo {plan.id}")
 
     assert (await now(yard, is_seen=False)).frozen == frozenset()
+
+
+async def test_an_owner_of_pods_whose_mounts_are_fixed_is_no_volume_that_is_missing(
+    yard: Yard, volumes: Volumes
+) -> None:
+    await cached(yard, 0)
+    fixes = Suggestion(line="volume fix-mounts monitoring/DaemonSet/node-exporter")
+    gone = Suggestion(line="volume show vision/gone")
+
+    assert (await now(yard, fixes, gone)).missing == {"vision/gone"}

@@ -1,7 +1,7 @@
 """Two nodes with kubelets, and a command pipeline that has the chart's rights for `node drain`."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -54,23 +54,3 @@ async def cached(yard: Yard, count: int, node: str = NODE) -> None:
 
 def evicted(plan: Plan) -> list[str]:
     return [step.ref.name for step in plan.steps if isinstance(step, Evict)]
-
-
-async def a_training(
-    kube: Kubelets, name: str, *, node: str = NODE, gpus: int, limit: Mapping[str, int] | None = None
-) -> None:
-    """Create a Job of ana with one pod on the node."""
-    labels = {"training": name, "owner": "ana"}
-    pod = {
-        "restartPolicy": "Never",
-        "nodeSelector": {"kubernetes.io/hostname": node},
-        "tolerations": [kube.toleration],
-        "containers": [
-            {"name": "main", "image": "i", "resources": {"limits": {"nvidia.com/gpu": str(gpus)}}}
-        ],
-    }
-    job = {
-        "metadata": {"name": name, "labels": labels},
-        "spec": {**(limit or {}), "template": {"metadata": {"labels": labels}, "spec": pod}},
-    }
-    await kube.call("POST", kube.path("jobs", api="/apis/batch/v1"), job)

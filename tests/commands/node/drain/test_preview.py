@@ -9,7 +9,7 @@ from commands.execution.preview import card_of
 from commands.execution.steps import Evict
 from commands.models import AuditEntry
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.commands.node.drain.conftest import NODE, OTHER, a_training, cached, evicted
+from tests.commands.node.drain.conftest import NODE, OTHER, cached, evicted
 from tests.support.drained import Kubelets
 from tests.support.yard import Yard, text_of
 
@@ -56,7 +56,7 @@ async def test_the_preview_says_what_is_evicted_what_stays_and_what_is_lost(
 async def test_a_training_on_the_node_is_named_with_its_owner_its_gpus_and_what_becomes_of_it(
     yard: Yard, kube: Kubelets, limit: dict[str, int], fate: str
 ) -> None:
-    await a_training(kube, "detr", gpus=4, limit=limit)
+    await kube.create_training("detr", NODE, gpus=4, limit=limit)
     await kube.until_running(NODE, 1)
     await yard.seen(lambda: any(one.gpus for one in yard.cluster.trainings()))
     plan = await yard.plan(f"node drain {NODE}")
@@ -97,7 +97,7 @@ async def test_the_preview_prices_what_a_drain_ends_and_it_ends_first_what_costs
     yard: Yard, kube: Kubelets
 ) -> None:
     for name in ("aged", "blank", "fresh"):
-        await a_training(kube, name, gpus=2)
+        await kube.create_training(name, NODE, gpus=2)
     await kube.add_deployment("web", 2, nodeSelector={"kubernetes.io/hostname": NODE})
     await kube.until_running(NODE, 5)
     await yard.seen(lambda: len([one for one in yard.cluster.trainings() if one.gpus]) == 3)

@@ -3,7 +3,7 @@
 from commands.core.drain_pods import AT_ONCE
 from commands.execution.plan import PlanState
 from commands.execution.steps import Patch
-from tests.commands.node.drain.conftest import NODE, OTHER, a_training, cached, evicted
+from tests.commands.node.drain.conftest import NODE, OTHER, cached, evicted
 from tests.support.drained import Kubelets
 from tests.support.yard import Yard
 
@@ -11,10 +11,8 @@ from tests.support.yard import Yard
 async def test_several_nodes_are_one_plan_that_cordons_all_first_and_evicts_what_costs_least_first(
     yard: Yard, kube: Kubelets
 ) -> None:
-    await a_training(kube, "detr", gpus=4)
-    await a_training(kube, "bert", node=OTHER, gpus=1)
-    await kube.until_running(NODE, 1)
-    await kube.until_running(OTHER, 1)
+    await kube.add_training("detr", NODE, gpus=4)
+    await kube.add_training("bert", OTHER, gpus=1)
     await kube.add_pod("web", OTHER, owned=True)
     await cached(yard, 1)
     await cached(yard, 2, OTHER)

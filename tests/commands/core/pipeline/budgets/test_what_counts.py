@@ -13,7 +13,7 @@ async def test_the_preview_shows_the_figures(yard: Yard) -> None:
     await cordon(yard, *NODES[:2])
     shown = await yard.say(f"node cordon {NODES[2]}")
     assert "Budget of pool a: 2 of 5 nodes out of service" in shown
-    assert f"{NODES[0]}: cordoned by dana" in shown
+    assert f"{NODES[0]}: cordoned by dana until 2026-11-21 16:00 UTC (no reason given)" in shown
     assert "Confirmed, it would wait." not in shown
     assert "Budget" not in await yard.say("node cordon gpu-b01")
 

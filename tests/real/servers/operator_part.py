@@ -1,4 +1,4 @@
-"""Training Operator's own controllers beside a control plane, for TFJobs, PyTorchJobs and MPIJobs."""
+"""A controller with a main of ours beside a control plane, with the definitions of its kinds."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -6,23 +6,25 @@ from pathlib import Path
 from typing import Any, Self
 
 from demo.parts.processes import free_port
-from tests.real.parts.controllers import TRAINING_OPERATOR
+from tests.real.parts.controllers import Controller
 from tests.real.servers.controller import Stoppable, check_present, definition, running
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.support.quick_yaml import from_yaml
 
 
 @dataclass(kw_only=True)
-class TrainingOperator(Stoppable):
+class Operator(Stoppable):
     """It runs within a `with` block, and leaves nothing. `definitions` are by the plural of the kind."""
 
+    part: Controller
     cluster: KubernetesCluster
     folder: Path
+    options: tuple[str, ...] = ()
     definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        files = TRAINING_OPERATOR.present()
-        check_present(files, "training-operator")
+        files = self.part.present()
+        check_present(files, self.part.part)
         self._program, *defined = files
         for file in defined:
             self.definitions[file.stem] = from_yaml(file.read_text("utf-8"))
@@ -31,10 +33,14 @@ class TrainingOperator(Stoppable):
         with ExitStack() as undo:
             for tree in self.definitions.values():
                 undo.enter_context(definition(self.cluster, tree))
+            self._enter(undo)
             self._process = undo.enter_context(ExitStack())
             self._serve(self._process)
             self._undo = undo.pop_all()
         return self
+
+    def _enter(self, undo: ExitStack) -> None:
+        """Start what it needs beside it."""
 
     def _serve(self, stack: ExitStack) -> None:
         health = free_port()
@@ -42,6 +48,7 @@ class TrainingOperator(Stoppable):
             str(self._program),
             f"--kubeconfig={self.cluster.kubeconfig}",
             f"--health-probe-bind-address=127.0.0.1:{health}",
+            *self.options,
         )
         ready = f"http://127.0.0.1:{health}/readyz"
-        stack.enter_context(running("training-operator", argv, self.folder / "operator.log", ready))
+        stack.enter_context(running(self.part.part, argv, self.folder / "operator.log", ready))
