@@ -1,4 +1,4 @@
-"""The reading of a typed line: what it means, and what the incident concerns in whose thread it was typed."""
+"""The reading of a typed line: what it means, and what the thread in which it was typed concerns."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
