@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.settings.source_options import elasticsearch_options, prometheus_options
-from bot.settings.sources import ClusterSettings, ElasticsearchSettings, PrometheusSettings
+from bot.settings.source_settings import ClusterSettings, ElasticsearchSettings, PrometheusSettings
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors

@@ -24,7 +24,7 @@ from bot.live_cluster import LiveCluster
 from bot.metrics import Metrics
 from bot.settings.schema import RulesSettings
 from bot.settings.source_options import reflector_timing
-from bot.settings.sources import KubernetesSettings
+from bot.settings.source_settings import KubernetesSettings
 from collectors.check_catalogue import CHECKS
 from collectors.check_runner import CheckRunner
 from collectors.facts.clock import SystemClock

@@ -15,7 +15,7 @@ from bot.doctor.unmeasured_gpus import unmeasured_gpus
 from bot.evaluation.rulebook import Rulebook
 from bot.live_cluster import NO_KUBERNETES
 from bot.settings.schema import Settings
-from bot.settings.sources import ClusterSettings
+from bot.settings.source_settings import ClusterSettings
 from bot.source_catalogue import SOURCES, SourceCatalogue, SourceParts, open_sources
 from collectors.blind_checks import rules_without
 from collectors.facts.clock import Clock

@@ -17,7 +17,7 @@ from bot.doctor.role_rules import (
     without_kinds,
 )
 from bot.settings.schema import Settings
-from bot.settings.sources import KubernetesSettings
+from bot.settings.source_settings import KubernetesSettings
 from collectors.blind_checks import rules_without
 from collectors.facts.findings import Finding, blinding, broken, ok
 from collectors.facts.name_patterns import fits_any

@@ -10,7 +10,7 @@ from alerts.routing import CardRouting, MutingWindow, Route
 from alerts.time_intervals import TimeInterval
 from bot.person_book import PersonBook
 from bot.settings.gates import BudgetSettings, WindowSettings
-from bot.settings.people import AutomationSettings, TeamSettings
+from bot.settings.people_settings import AutomationSettings, TeamSettings
 from bot.settings.routes import RouteSettings
 from bot.settings.schema import Settings
 from collectors.facts.clock import Clock

@@ -11,10 +11,10 @@ from bot.settings.channels import ChannelSettings, SlackSettings
 from bot.settings.gates import BreakerSettings, BudgetSettings, PoolSettings, WindowSettings
 from bot.settings.identity_types import PersonId
 from bot.settings.jobs_on_nodes import NodeJobsSettings, RebootSettings, RepairName, RepairSettings
-from bot.settings.people import AutomationSettings, PersonSettings, TeamSettings
+from bot.settings.people_settings import AutomationSettings, PersonSettings, TeamSettings
 from bot.settings.routes import InhibitRuleSettings, RouteSettings, TimePeriodSettings
 from bot.settings.section import Authorization, BasicAuth, Duration, Section
-from bot.settings.sources import ClusterSettings
+from bot.settings.source_settings import ClusterSettings
 from bot.settings.value_types import (
     AddressWithoutLogin,
     AutomationName,

@@ -24,7 +24,7 @@ class RankGroup:
     is_error: bool = False
 
 
-def grouped(said: Iterable[tuple[str, str]]) -> list[RankGroup]:
+def rank_groups(said: Iterable[tuple[str, str]]) -> list[RankGroup]:
     """Return the ranks by what they said, the most first and those of which nothing was learned last."""
     found: dict[tuple[bool, str], tuple[list[str], tuple[str, ...]]] = {}
     for rank, outcome in said:
@@ -51,7 +51,7 @@ def group_blocks(plan: Plan, records: Sequence[StepRecord]) -> tuple[Block, ...]
     ]
     if not said:
         return ()
-    groups = grouped(said)
+    groups = rank_groups(said)
     lines = [_line(one, len(said)) for one in groups]
     stacks: list[Block] = [
         Preformatted(lines=(sentence("{rank}:", rank=one.ranks[0]), *one.lines))

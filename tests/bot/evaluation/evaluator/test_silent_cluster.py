@@ -17,7 +17,7 @@ from bot.live_cluster import LiveCluster
 from bot.metrics import Metrics
 from bot.settings.schema import RulesSettings
 from bot.settings.source_options import reflector_timing
-from bot.settings.sources import KubernetesSettings
+from bot.settings.source_settings import KubernetesSettings
 from collectors.check_catalogue import CHECKS
 from collectors.cluster.cache import ClusterCache
 from collectors.cluster.kinds import NODES, PODS

@@ -1,4 +1,4 @@
-"""What a remediation does, live and in a trial, and what its card says."""
+"""Remediations, live and in a trial: what they do, and what the card says."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What holds a remediation back, and what lets it go on."""
+"""Gates of a remediation: it is held back, and goes on."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What stops a remediation: the breaker, the end of its alert, a blind source."""
+"""The ends of a remediation: the breaker, the end of its alert, a blind source."""
 
 from dataclasses import replace
 

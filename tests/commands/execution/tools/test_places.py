@@ -3,7 +3,7 @@
 import pytest
 
 from commands.execution.tools.py_spy import read_stacks
-from commands.execution.tools.rank_groups import grouped
+from commands.execution.tools.rank_groups import rank_groups
 from commands.execution.tools.stack_places import waiting_place
 
 DIST = "torch/distributed/distributed_c10d.py"
@@ -65,7 +65,7 @@ def test_ranks_are_grouped_by_what_they_said_and_errors_come_last() -> None:
         (f"worker {rank}", "wait in all_reduce\n  all_reduce (c10d.py:1)") for rank in range(64) if rank != 17
     ]
     said += [("worker 17", "in the data loader"), ("ps 0", "!container main has no py-spy")]
-    first, second, last = grouped(said)
+    first, second, last = rank_groups(said)
     assert (first.where, len(first.ranks), first.lines) == (
         "wait in all_reduce",
         63,

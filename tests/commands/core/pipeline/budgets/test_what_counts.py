@@ -1,4 +1,4 @@
-"""What counts against a budget, and how a preview shows it."""
+"""Nodes that count against a budget, and the preview of it."""
 
 from dataclasses import replace
 
