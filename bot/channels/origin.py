@@ -23,7 +23,7 @@ async def cards_of(interaction: Interaction, snapshot: StoreSnapshot) -> Sequenc
 
 async def origin_of(interaction: Interaction, store: Store) -> Origin:
     """Return the origin: a command on or under an incident's card belongs to the incident, an answer to a request."""
-    incident, request = "", ""
+    incident, request, cluster = "", "", ""
     async with store.read() as snapshot:
         for card in await cards_of(interaction, snapshot):
             if card.kind in (CardKind.INCIDENT, CardKind.PARENT):
@@ -32,7 +32,7 @@ async def origin_of(interaction: Interaction, store: Store) -> Origin:
                 plan = await snapshot.rows(Plan).get(card.row_id)
                 incident = incident or (plan.origin.incident if plan else "")
             elif card.kind is CardKind.RECLAIM_REQUEST:
-                request = card.row_id
+                request, cluster = card.row_id, card.cluster
             elif card.kind is CardKind.REMEDIATION:
                 remediation = await snapshot.rows(Remediation).get(card.row_id)
                 incident = incident or (remediation.incident if remediation else "")
@@ -42,6 +42,7 @@ async def origin_of(interaction: Interaction, store: Store) -> Origin:
         thread=interaction.thread,
         incident=incident,
         request=request,
+        cluster=cluster,
     )
 
 

@@ -31,6 +31,7 @@ from commands.gates.breaker import BreakerLimits, BreakerScope
 from commands.gates.budget import Budget, BudgetScope
 from commands.gates.remediation import Allowance
 from commands.gates.window import InWindow, PlannedWindow
+from commands.node.own_leases import plans_of_leases
 from commands.node.repair.repair_list import of_settings
 
 
@@ -61,6 +62,7 @@ def budgets_of(
         budgets=tuple(map(_budget, settings.budgets)),
         pools={name: Pool(names=pool.nodes, labels=pool.labels) for name, pool in settings.pools.items()},
         of_automation=windows.of_automation,
+        cordons=plans_of_leases,
     )
 
 

@@ -1,6 +1,6 @@
 """Pictures for budgets: read from the cluster's cache, and from the plans in progress and of the last hour."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
@@ -17,10 +17,13 @@ from commands.execution.plan import OVER, GateName, Plan, PlanState, StepRecord,
 from commands.gates.budget import HOUR
 from commands.gates.node_use import nodes_hit, nodes_with
 from commands.gates.picture import BudgetNode, BudgetPicture, commands_of_all, picture_of
-from commands.models import CordonLease
 
 CACHE_DELAY = timedelta(minutes=1)  # until the cache surely shows what a plan that is done has cordoned
 _BEGUN = (StepState.RUNNING, StepState.DONE, StepState.UNKNOWN)
+
+
+# The plan that cordoned each node of a cluster.
+PlansOfCordons = Callable[[str, StoreSnapshot], Awaitable[Mapping[str, str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +75,11 @@ async def read_picture(
     now: datetime,
     pool_of: Callable[[Node], str],
     *,
-    by_command: bool = False,
+    cordons: PlansOfCordons | None = None,
 ) -> BudgetPicture:
     """Return the picture of a cluster, in as many reads whatever there is. Raises SourceError if it cannot be seen.
 
-    `by_command`: which command has each node out is wanted too.
+    `cordons`: which command has each node out is wanted too.
     """
     plans = rows.rows(Plan)
     running = await plans.find(cluster=cluster.name, state=PlanState.RUNNING.value)
@@ -89,11 +92,11 @@ async def read_picture(
     for hit in hits:
         for node in hit.nodes:
             teams.setdefault(node, set()).update(one.team for one in hit.plan.disrupts if one.team)
-    leased = await _leased(cluster.name, rows) if by_command else {}
+    cordoned = await _cordoned(await cordons(cluster.name, rows), rows) if cordons else {}
     soon = [(hit, hit.soon(now)) for hit in hits]
     return picture_of(
         cluster.name,
-        _nodes(cluster, now, pool_of, teams, leased),
+        _nodes(cluster, now, pool_of, teams, cordoned),
         now,
         soon={node: why for _, nodes in soon for node, why in nodes.items()},
         lately=frozenset[str]().union(*(hit.nodes for hit in hits)),
@@ -114,17 +117,16 @@ async def _hits(plans: Sequence[Plan], rows: StoreSnapshot) -> list[_Hit]:
     return [_Hit(plan=one, begun=frozenset(begun[one.id]) if one.id in begun else None) for one in found]
 
 
-async def _leased(cluster: str, rows: StoreSnapshot) -> dict[str, str]:
-    """Return the command of the plan that cordoned each node, of the nodes with a lease of ours."""
-    leases = await rows.rows(CordonLease).find(cluster=cluster)
-    plans = await rows.rows(Plan).get_all({one.plan for one in leases if one.plan})
-    return {one.node: plans[one.plan].command for one in leases if one.plan in plans}
+async def _cordoned(by: Mapping[str, str], rows: StoreSnapshot) -> dict[str, str]:
+    """Return the command of the plan that cordoned each node."""
+    plans = await rows.rows(Plan).get_all(set(by.values()))
+    return {node: plans[plan].command for node, plan in by.items() if plan in plans}
 
 
-def _command_on(node: Node, leased: Mapping[str, str]) -> str:
+def _command_on(node: Node, cordoned: Mapping[str, str]) -> str:
     """Return the command that has the node out: a cordon is one, whoever made it; "" for a fault."""
     if node.spec.unschedulable:
-        return leased.get(node.metadata.name, "node cordon")
+        return cordoned.get(node.metadata.name, "node cordon")
     return "node taint" if has_taint_of_ours(node) else ""
 
 
@@ -133,7 +135,7 @@ def _nodes(
     now: datetime,
     pool_of: Callable[[Node], str],
     teams: Mapping[str, set[str]],
-    leased: Mapping[str, str],
+    cordoned: Mapping[str, str],
 ) -> list[BudgetNode]:
     inventory, topology = cluster.inventory(), cluster.topology()
     return [
@@ -144,7 +146,7 @@ def _nodes(
             out=who_holds(node),
             teams=frozenset(teams.get(name, ())) | _teams_on(name, topology),
             is_lately=was_disrupted_lately(node, now),
-            command=_command_on(node, leased),
+            command=_command_on(node, cordoned),
         )
         for name, node in inventory.nodes.items()
     ]

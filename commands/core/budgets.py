@@ -8,7 +8,7 @@ from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import Sentence, listed, said_by, sentence
-from commands.core.budget_pictures import Pool, read_picture
+from commands.core.budget_pictures import PlansOfCordons, Pool, read_picture
 from commands.core.context import Cluster
 from commands.execution.automation_ids import is_automation
 from commands.execution.plan import GATED, GateName, HeldBy, Plan, PlanState
@@ -34,6 +34,7 @@ class Budgets:
     of_automation: Callable[[str], Budget] = lambda _cluster: (
         OF_AUTOMATION
     )  # what it may take out of a pool now
+    cordons: PlansOfCordons | None = None  # without it a cordoned node is that of a `node cordon`
 
     @property
     def name(self) -> GateName:
@@ -131,7 +132,11 @@ class Budgets:
     async def _picture(self, cluster: str, rows: StoreSnapshot) -> BudgetPicture:
         by_command = any(not one.is_of_all for one in self.budgets)
         return await read_picture(
-            self.clusters[cluster], rows, self.clock.now(), self._pool, by_command=by_command
+            self.clusters[cluster],
+            rows,
+            self.clock.now(),
+            self._pool,
+            cordons=self.cordons if by_command else None,
         )
 
     def pool_of(self, cluster: str, node: str) -> str:

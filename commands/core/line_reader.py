@@ -39,7 +39,7 @@ class LineReader:
     async def thread_of(self, request: Request) -> tuple[ThreadNames, str]:
         """Return what the incident, or the request, concerns in whose thread the line was typed, and its cluster."""
         if not request.origin.incident:
-            return await request_of_thread(request.origin, self.store)
+            return request_of_thread(request.origin)
         async with self.store.read() as snapshot:
             cluster = await cluster_of_incident(request.origin.incident, snapshot)
             if not request.origin.thread:

@@ -110,6 +110,7 @@ class Origin:
     thread: str = ""
     incident: str = ""
     request: str = ""  # the reclaim request in whose thread it was typed
+    cluster: str = ""  # of that request
     remediation: str = ""  # the row of what a rule does by itself
     why: str = ""  # what it is done about, where nobody asked for it
 

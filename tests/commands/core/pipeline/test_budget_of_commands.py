@@ -13,6 +13,7 @@ from commands.execution.executor import PlanExecutor
 from commands.execution.plan import PlanState
 from commands.execution.plan_gate import Gates
 from commands.gates.budget import Budget, BudgetScope
+from commands.node.own_leases import plans_of_leases
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import CLUSTER, Yard, lookalike_with, yard_before
 
@@ -35,6 +36,7 @@ async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]
             clock=yard.clock,
             budgets=(ONE_DRAIN, TWO_CORDONS),
             pools={"a": Pool(names=("gpu-a*",))},
+            cordons=plans_of_leases,
         )
         yard.pipeline = replace(yard.pipeline, budgets=budgets)
         yard.executor = PlanExecutor(yard.store, {CLUSTER: yard.writer}, yard.clock, gate=Gates((budgets,)))
