@@ -73,6 +73,7 @@ class Culprits(StrEnum):
     """Which pods of the alert's node its card names as what is probably behind it."""
 
     MEMORY = "memory"  # those that use the most memory
+    CPU = "cpu"  # those that use the most CPUs
     TROUBLE = "trouble"  # those with a container that waits, as in a crash loop
 
 

@@ -64,7 +64,8 @@ class TableDefinition(Generic[Row]):
     time from which a row may be deleted, None for not yet. `goes_with`: a column, and the table whose ids it
     holds; rows are deleted with the row they name. `floats`: the measured values, which may be NaN or
     infinite. `in_plans`: whether a plan's Record step may write it. `append_only`: its rows are never changed or
-    deleted, and the database refuses it too.
+    deleted, and the database refuses it too. `read_often`: a row is read many times as it is, so the store keeps
+    those that it wrote or read lately.
     """
 
     name: str
@@ -75,6 +76,7 @@ class TableDefinition(Generic[Row]):
     floats: Callable[[Row], Iterable[float]] = field(default=lambda _row: ())
     in_plans: bool = False
     append_only: bool = False
+    read_often: bool = False
 
     def __post_init__(self) -> None:
         if self.append_only and (self.over or self.goes_with or self.in_plans):
@@ -87,8 +89,8 @@ class TableDefinition(Generic[Row]):
         return {name: column_text(_getter(path)(row)) for name, path in self.columns.items()}
 
     def check(self, columns: Iterable[str]) -> None:
-        """Raise ValueError for an unknown column."""
-        if unknown := set(columns) - set(self.columns):
+        """Raise ValueError for an unknown column. The id is one of each table."""
+        if unknown := set(columns) - set(self.columns) - {"id"}:
             raise ValueError(
                 f"{self.name} has no column {', '.join(sorted(unknown))}: use {', '.join(self.columns)}"
             )
@@ -107,6 +109,7 @@ def stored(
     floats: Callable[[Any], Iterable[float]] = lambda _row: (),
     in_plans: bool = False,
     append_only: bool = False,
+    read_often: bool = False,
 ) -> Callable[[type[Row]], type[Row]]:
     """Declare the decorated class as the row type of a table; the parameters are the fields of TableDefinition.
 
@@ -126,6 +129,7 @@ def stored(
             floats=floats,
             in_plans=in_plans,
             append_only=append_only,
+            read_often=read_often,
         )
         return row
 

@@ -1,10 +1,10 @@
 """A large cluster in a process of its own: `python -m benchmarks.large_cluster PORT NODES`.
 
-It serves what an API server and a Prometheus answer for NODES nodes of 8 GPUs, each with a rank of a training, four
-pods of DaemonSets and five of Deployments. Ranks mount an image of data and one of checkpoints, and one of the
-DaemonSets mounts the host's root. Each node has two events, and a gang waits for GPUs. A watch of pods changes one pod
-every 10 ms; the other watches are quiet. Every rule's expression has one sample, so that each cycle has all presence
-queries too.
+It serves what an API server and a Prometheus answer for NODES nodes of 8 GPUs, each with a rank and a server of a
+training, four pods of DaemonSets and four of Deployments. Trainings are PyTorchJobs, TFJobs and Jobs of Volcano, in
+turn: a fifth of all pods. Ranks mount an image of data and one of checkpoints, and one of the DaemonSets mounts the
+host's root. Each node has two events, and a gang waits for GPUs. A watch of pods changes one pod every 10 ms; the other
+watches are quiet. Every rule's expression has one sample, so that each cycle has all presence queries too.
 """
 
 import asyncio

@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from benchmarks import pods
+from benchmarks import custom_trainings, pods
+from benchmarks.custom_trainings import in_its_kind
 from benchmarks.pod_contents import MOMENT
 
 PAGE = 500
@@ -23,6 +24,7 @@ PATHS_OF_KINDS = {
     "/api/v1/persistentvolumes": "volume",
     "/api/v1/services": "service",
     "/api/v1/events": "event",
+    **custom_trainings.PATHS_OF_KINDS,
 }
 PATHS = tuple(PATHS_OF_KINDS)
 
@@ -53,8 +55,11 @@ def objects(kind: str, nodes: int) -> Iterator[dict[str, Any]]:
                 owner = _owner("Deployment", f"web-{number}")
                 yield {"metadata": _meta(f"web-{number}-7b6f", "services", ownerReferences=[owner])}
         case "job":
-            yield from (_job(number) for number in range(nodes // RANKS))
             yield _job(WAITING) | {"status": {"ready": 0, "startTime": MOMENT.format(1)}}
+        case "pytorchjob" | "tfjob" | "vcjob":
+            for one in custom_trainings.objects(kind, nodes):
+                meta = one["metadata"]
+                yield {**one, "metadata": _meta(meta["name"], meta["namespace"])}
         case _:
             raise ValueError(kind)
 
@@ -82,7 +87,7 @@ def _owner(kind: str, name: str) -> dict[str, Any]:
 
 
 def _deployments(nodes: int) -> int:
-    return nodes * (PODS_ON_NODE - len(DAEMONS) - 1) // 25
+    return nodes * (PODS_ON_NODE - len(DAEMONS) - 2) // 20
 
 
 def _node(number: int) -> dict[str, Any]:
@@ -111,29 +116,32 @@ def pod_of(number: int) -> dict[str, Any]:
     one = pods.pod(node)  # a rank; RANKS nodes in a row belong to one training
     one["spec"]["nodeName"] = host_name(node)
     one["status"]["podIP"] = f"10.{100 + node // 250}.{node % 250}.{slot + 2}"
-    if slot:
-        one["metadata"] |= {"labels": {}, "annotations": {}, "uid": f"uid-{number}"}
-        for container in one["spec"]["containers"]:
-            container["resources"] = {"requests": {"cpu": "100m", "memory": "128Mi"}}
-        for volume in one["spec"]["volumes"]:
-            if volume.pop("persistentVolumeClaim", None):
-                volume["emptyDir"] = {}
-        if slot <= len(DAEMONS):
-            daemon = DAEMONS[slot - 1]
-            owner, name, namespace = _owner("DaemonSet", daemon), f"{daemon}-{node}", "kube-system"
-            if daemon == "node-exporter":
-                one["spec"]["volumes"][0] = {"name": "images", "hostPath": {"path": "/"}}
-                for container in (*one["spec"]["containers"], *one["spec"]["initContainers"]):
-                    for mount in container["volumeMounts"]:
-                        mount["mountPropagation"] = "HostToContainer"
-        else:
-            replica_set = f"web-{number // PODS_ON_NODE * 5 // 25}-7b6f"
-            owner, name, namespace = (
-                _owner("ReplicaSet", replica_set),
-                f"{replica_set}-{number}",
-                "services",
-            )
-        one["metadata"] |= {"name": name, "namespace": namespace, "ownerReferences": [owner]}
+    if not slot:
+        return in_its_kind(one, node // RANKS, node % RANKS, is_server=False)
+    one["metadata"] |= {"labels": {}, "annotations": {}, "uid": f"uid-{number}"}
+    for container in one["spec"]["containers"]:
+        container["resources"] = {"requests": {"cpu": "100m", "memory": "128Mi"}}
+    for volume in one["spec"]["volumes"]:
+        if volume.pop("persistentVolumeClaim", None):
+            volume["emptyDir"] = {}
+    if slot == PODS_ON_NODE - 1:
+        return in_its_kind(one, node // RANKS, node % RANKS, is_server=True)
+    if slot <= len(DAEMONS):
+        daemon = DAEMONS[slot - 1]
+        owner, name, namespace = _owner("DaemonSet", daemon), f"{daemon}-{node}", "kube-system"
+        if daemon == "node-exporter":
+            one["spec"]["volumes"][0] = {"name": "images", "hostPath": {"path": "/"}}
+            for container in (*one["spec"]["containers"], *one["spec"]["initContainers"]):
+                for mount in container["volumeMounts"]:
+                    mount["mountPropagation"] = "HostToContainer"
+    else:
+        replica_set = f"web-{node * 4 // 20}-7b6f"
+        owner, name, namespace = (
+            _owner("ReplicaSet", replica_set),
+            f"{replica_set}-{number}",
+            "services",
+        )
+    one["metadata"] |= {"name": name, "namespace": namespace, "ownerReferences": [owner]}
     return one
 
 

@@ -61,6 +61,7 @@ def wire_jobs(
         executor,
         channel=channel,
         renew=pipeline.decisions.renew,
+        divide=pipeline.decisions.divide,
         before=EvidenceTaker(store, clusters, clock).take,
     )
     unknown = UnknownSteps(store, executor, clock, errors=shared.errors)

@@ -61,4 +61,9 @@ def _with_synonyms(command: Command[Any]) -> Command[Any]:
 
 
 CATALOGUE: tuple[Command[Any], ...] = tuple(map(_with_synonyms, (*_OTHERS, help_command(_OTHERS))))
-LEXICON = Lexicon(CATALOGUE, _SAID["nouns"], [(one["said"], one["nearest"]) for one in _SAID["absent"]])
+LEXICON = Lexicon(
+    CATALOGUE,
+    _SAID["nouns"],
+    [(one["said"], one["nearest"]) for one in _SAID["absent"]],
+    _SAID["options"],
+)

@@ -194,6 +194,18 @@ class ReclaimState(StrEnum):
 OPEN_REQUEST = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED, ReclaimState.AFTER_CHECKPOINT})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingAnswer:
+    """An owner's answer about one training of a request that is about several."""
+
+    training: str  # its key
+    state: ReclaimState
+    by: str = ""
+    at: datetime | None = None
+    until: datetime | None = None  # how long it is needed
+    reason: str = ""
+
+
 @stored(
     "reclaim_requests",
     "cluster",
@@ -213,8 +225,9 @@ OPEN_REQUEST = frozenset({ReclaimState.ASKED, ReclaimState.SNOOZED, ReclaimState
 class ReclaimRequest:
     """A request to an owner: to give idle GPUs back, or to let a plan end their trainings, which waits for the answer.
 
-    A plan makes one request to each owner: `training` is one of what it is about, `also` are the others. Without an
-    answer by `grace_until` idle GPUs are reclaimed; what a plan does then is a setting.
+    A plan makes one request to each owner: `training` is one of what it is about, `also` are the others. It is answered
+    as a whole, or each by itself in `answers`. Without an answer by `grace_until` idle GPUs are reclaimed; what a plan
+    does then is a setting.
     """
 
     id: str
@@ -237,6 +250,8 @@ class ReclaimRequest:
     channel: str = ""
     for_plan: str = ""  # the plan that waits for the answer
     also: tuple[str, ...] = ()  # keys of the other trainings that the answer is about
+    labels: tuple[str, ...] = ()  # of all trainings, as people read them
+    answers: tuple[TrainingAnswer, ...] = ()  # about single trainings
     plan_title: str = ""
 
     @property
@@ -253,8 +268,12 @@ class ReclaimRequest:
 
     @property
     def look_at(self) -> datetime | None:
-        """Indexed in the store: since when the training is looked at, for what makes an answer needless."""
-        return self.asked_at if self.for_plan and self.state in OPEN_REQUEST else None
+        """Indexed in the store: since when the training is looked at, for what makes an answer needless.
+
+        One that was agreed to is looked at until its plan has gone on, or not.
+        """
+        is_looked_at = self.state in OPEN_REQUEST or self.state is ReclaimState.AGREED
+        return self.asked_at if self.for_plan and is_looked_at else None
 
     @property
     def shown(self) -> str:

@@ -11,6 +11,7 @@ from collectors.facts.sentences import Sentence, listed, sentence
 CULPRITS_SHOWN = 3  # pods
 _LABELS = {
     Culprits.MEMORY: sentence("Most memory on it"),
+    Culprits.CPU: sentence("Most CPU on it"),
     Culprits.TROUBLE: sentence("In trouble on it"),
 }
 

@@ -4,7 +4,7 @@ A proof must be seen to come true: one that held all the time says nothing of th
 nothing, and neither does it count as the fault. Pure.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -84,14 +84,19 @@ def say_over(
     return after.with_event(IncidentEventType.PROVEN, now, text=reason, who=who, who_name=who_name)
 
 
-def prove_accepted(incident: Incident, *, node: str, since: datetime, now: datetime) -> Incident:
+def prove_accepted(
+    incident: Incident, *, node: str, since: datetime, now: datetime, gpus: Collection[str] = ()
+) -> Incident:
     """Return the incident with the proof that the node passed its tests, which began at `since`.
 
     It proves that faults of GPUs are over that wait for a proof, and those whose rule asks for it: not a volume's.
+    `gpus`: the names of the GPU that was tested alone; of the others it proves nothing.
     """
     proven = Proven(proof=Proof.ACCEPTED, at=now, since=since)
     members = tuple(
-        replace(member, proven=proven) if _is_tested(member, incident, node, since) else member
+        replace(member, proven=proven)
+        if _is_tested(member, incident, node, since) and (not gpus or member.subject.gpu in gpus)
+        else member
         for member in incident.members
     )
     if members == incident.members:

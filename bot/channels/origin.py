@@ -22,8 +22,8 @@ async def cards_of(interaction: Interaction, snapshot: StoreSnapshot) -> Sequenc
 
 
 async def origin_of(interaction: Interaction, store: Store) -> Origin:
-    """Return the origin: a command on or under an incident's card belongs to the incident."""
-    incident = ""
+    """Return the origin: a command on or under an incident's card belongs to the incident, an answer to a request."""
+    incident, request = "", ""
     async with store.read() as snapshot:
         for card in await cards_of(interaction, snapshot):
             if card.kind in (CardKind.INCIDENT, CardKind.PARENT):
@@ -31,11 +31,17 @@ async def origin_of(interaction: Interaction, store: Store) -> Origin:
             elif card.kind is CardKind.PLAN:
                 plan = await snapshot.rows(Plan).get(card.row_id)
                 incident = incident or (plan.origin.incident if plan else "")
+            elif card.kind is CardKind.RECLAIM_REQUEST:
+                request = card.row_id
             elif card.kind is CardKind.REMEDIATION:
                 remediation = await snapshot.rows(Remediation).get(card.row_id)
                 incident = incident or (remediation.incident if remediation else "")
     return Origin(
-        via=interaction.via, channel=interaction.channel, thread=interaction.thread, incident=incident
+        via=interaction.via,
+        channel=interaction.channel,
+        thread=interaction.thread,
+        incident=incident,
+        request=request,
     )
 
 

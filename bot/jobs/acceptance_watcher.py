@@ -18,6 +18,7 @@ from alerts.lifecycle import AlertState
 from alerts.store import Changed, Store, StoreSnapshot, Unit
 from bot.jobs.card_replies import reply
 from bot.live_cluster import LiveCluster
+from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
@@ -25,16 +26,17 @@ from collectors.facts.stepwise import result_of
 from collectors.internal_errors import InternalErrors
 from commands.acceptance.acceptance import Acceptance, AcceptanceState
 from commands.acceptance.judgement import NodeUnderTest, judged, withdrawn
-from commands.acceptance.suite_result import suite_result
+from commands.acceptance.suite_result import other_result, suite_result
 from commands.acceptance.suites import LEASE_AUTOMATION, AcceptancePolicy
-from commands.acceptance.verdict_text import verdict_line
+from commands.acceptance.verdict_text import uncordon_line, verdict_line
 from commands.core.command import Handler
+from commands.core.cordoned_gpus import cordoned_gpus
 from commands.core.lookups import node_at
 from commands.core.request import Actor, ActorKind, Request
 from commands.execution.automation_ids import automation_id
 from commands.execution.job_runs import JobRun
 from commands.execution.plan import Origin, Plan
-from commands.models import CordonLease
+from commands.models import CordonLease, GpuLease
 
 LOOK_AGAIN = 15.0  # seconds, while something is judged or watched
 
@@ -112,19 +114,25 @@ class AcceptanceWatcher:
             plan = await snapshot.rows(Plan).get(one.plan)
             if plan is not None and not plan.has_ended:
                 return
-            runs = await snapshot.rows(JobRun).get_all([test.run(one.plan) for test in one.tests])
+            ours = [test.run(one.plan) for test in one.tests if test.of is None]
+            runs = await snapshot.rows(JobRun).get_all(ours)
             earlier = await snapshot.rows(Acceptance).find(
                 cluster=one.cluster, model=one.model, state=AcceptanceState.ACCEPTED.value
             )
         if cluster is None or cluster.reader is None:
             return
         node = await node_at(cluster.reader, one.node)
-        results = [suite_result(test, runs.get(test.run(one.plan))) for test in one.tests]
+        results = [
+            other_result(test, await cluster.reader.read(test.of), one.plan)
+            if test.of is not None
+            else suite_result(test, runs.get(test.run(one.plan)))
+            for test in one.tests
+        ]
         after = judged(
             one,
             results,
             earlier,
-            node=_as_tested(node) if node is not None else None,
+            node=_as_tested(node, one, cluster.inventory()) if node is not None else None,
             now=self._clock.now(),
             slow_below=self._policy.slow_below,
             watched_for=self._policy.watched_for,
@@ -141,10 +149,9 @@ class AcceptanceWatcher:
             await self._end_lease(after)
 
     async def _note_return(self, one: Acceptance) -> None:
-        """Note when the node takes pods again, whoever uncordoned it: then nothing is offered any more."""
+        """Note when it takes pods again, whoever uncordoned it: then nothing is offered any more."""
         cluster = self._clusters.get(one.cluster)
-        node = cluster.inventory().nodes.get(one.node) if cluster is not None else None
-        if node is None or node.spec.unschedulable:
+        if cluster is None or not _takes_pods(one, cluster.inventory()):
             return
         async with self._store.unit() as unit:
             stored = await unit.rows(Acceptance).get(one.id)
@@ -171,7 +178,7 @@ class AcceptanceWatcher:
     async def _end_lease(self, one: Acceptance) -> None:
         """Uncordon the node as the automation of the settings; what they do not allow is refused there, and said."""
         async with self._store.read() as snapshot:
-            lease = await snapshot.rows(CordonLease).get(f"{one.cluster}/{one.node}")
+            lease = await _lease_of(one, snapshot)
             channel = await _channel_of(one, snapshot)
         if lease is None or lease.since > one.at:
             return
@@ -184,7 +191,7 @@ class AcceptanceWatcher:
         await self._take(
             Request(
                 id=f"acceptance/{one.id}",
-                line=f"node uncordon {one.node} --cluster {one.cluster}",
+                line=f"{uncordon_line(one)} --cluster {one.cluster}",
                 actor=actor,
                 at=self._clock.now(),
                 origin=Origin(via=LEASE_AUTOMATION, channel=channel, why=verdict_line(one)),
@@ -198,9 +205,28 @@ async def _prove(one: Acceptance, unit: Unit, now: datetime) -> None:
         if incident.subject.node != one.node:
             continue
         (whole,) = await whole_ones([incident], unit)
-        proven = prove_accepted(whole, node=one.node, since=one.at, now=now)
+        gpus = (one.gpu, one.device) if one.device else ()
+        proven = prove_accepted(whole, node=one.node, since=one.at, now=now, gpus=gpus)
         if proven is not whole:
             await write_incident(unit, result_of(incident_write(proven, whole, incident)))
+
+
+async def _lease_of(one: Acceptance, snapshot: StoreSnapshot) -> CordonLease | GpuLease | None:
+    if one.device:
+        return await snapshot.rows(GpuLease).get(f"{one.cluster}/{one.node}/{one.device}")
+    return await snapshot.rows(CordonLease).get(f"{one.cluster}/{one.node}")
+
+
+def _takes_pods(one: Acceptance, inventory: Inventory) -> bool:
+    """Whether what was tested is seen to take pods."""
+    node = inventory.nodes.get(one.node)
+    if node is None:
+        return False
+    if one.device:
+        named = {device.name for device in inventory.whole_gpus_on(one.node)}
+        kept = {cordoned.device.name for cordoned in cordoned_gpus(inventory, one.node)}
+        return one.device in named - kept
+    return not node.spec.unschedulable
 
 
 async def _channel_of(one: Acceptance, snapshot: StoreSnapshot) -> str:
@@ -208,5 +234,6 @@ async def _channel_of(one: Acceptance, snapshot: StoreSnapshot) -> str:
     return plan.origin.channel if plan is not None else ""
 
 
-def _as_tested(node: Node) -> NodeUnderTest:
-    return NodeUnderTest(uid=node.metadata.uid, boot_id=node.status.node_info.boot_id)
+def _as_tested(node: Node, one: Acceptance, inventory: Inventory) -> NodeUnderTest:
+    takes_pods = _takes_pods(one, inventory) if one.device else not node.spec.unschedulable
+    return NodeUnderTest(uid=node.metadata.uid, boot_id=node.status.node_info.boot_id, takes_pods=takes_pods)

@@ -10,10 +10,12 @@ from bot.live_cluster import LiveCluster
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
 from collectors.trainings.catalogue import unseen_kinds
-from collectors.trainings.training import training_of_row
+from collectors.trainings.training import Training, training_of_row
 from commands.core.pricing import checkpoint_of
-from commands.execution.plan import GATED, Plan, PlanState
-from commands.models import ReclaimRequest, ReclaimState
+from commands.execution.plan import Plan, PlanState
+from commands.gates.training_answers import about, with_answer
+from commands.gpu.consents import is_awaited
+from commands.models import OPEN_REQUEST, ReclaimRequest, ReclaimState
 
 EVERY = timedelta(seconds=15)
 
@@ -38,16 +40,19 @@ class ConsentWatch:
         return EVERY
 
     async def _ended(self, request: ReclaimRequest) -> ReclaimRequest | None:
-        """Return the request as closed if its plan no longer waits: an answer is not taken any more."""
+        """Return the request as closed if its plan no longer waits, with what became of that."""
         async with self._store.read() as snapshot:
+            if await is_awaited(request, snapshot):
+                return None
             plan = await snapshot.rows(Plan).get(request.for_plan)
-        if plan is not None and plan.state in GATED:
-            return None
-        reason = (
-            sentence("plan {plan} went on", plan=request.for_plan)
-            if plan is not None and plan.state is not PlanState.CANCELLED
-            else sentence("plan {plan} was cancelled", plan=request.for_plan)
-        )
+        if plan is not None and (plan.parts or plan.state is not PlanState.CANCELLED):
+            if request.state is ReclaimState.AGREED:
+                return replace(request, state=ReclaimState.FREED)
+            reason = sentence("plan {plan} went on", plan=request.for_plan)
+        elif plan is not None and plan.error:
+            reason = sentence("plan {plan} ended, {why}", plan=plan.id, why=plan.error)
+        else:
+            reason = sentence("plan {plan} was cancelled", plan=request.for_plan)
         return replace(request, state=ReclaimState.VOID, keep_reason=reason)
 
     async def _found(self, request: ReclaimRequest, now: datetime) -> ReclaimRequest:
@@ -62,13 +67,28 @@ class ConsentWatch:
             return request
         if is_unseen:
             return request
+        by_key = dict(zip(request.trainings, seen, strict=True))
         running = [one for one in seen if one is not None and not one.state.is_over]
         if not running:
             return replace(request, state=ReclaimState.VOID, keep_reason=sentence("it has ended"))
+        if not request.answers:
+            is_saved = [await self._is_saved(request, one, cluster, now) for one in running]
+            return replace(request, state=ReclaimState.AGREED) if all(is_saved) else request
+        for key, training in by_key.items():
+            one = about(request, key)
+            if one.state in OPEN_REQUEST and training not in running:
+                one = replace(one, state=ReclaimState.VOID, keep_reason=sentence("it has ended"))
+            elif training is not None and await self._is_saved(one, training, cluster, now):
+                one = replace(one, state=ReclaimState.AGREED)
+            if one != about(request, key):
+                request = with_answer(request, one)
+        return request
+
+    async def _is_saved(
+        self, request: ReclaimRequest, training: Training, cluster: LiveCluster, now: datetime
+    ) -> bool:
+        """Whether the training has written the checkpoint that its owner wanted first."""
         if request.state is not ReclaimState.AFTER_CHECKPOINT or request.answered_at is None:
-            return request
-        for training in running:
-            saved = await checkpoint_of(training, cluster, now)
-            if saved is None or saved <= request.answered_at:
-                return request
-        return replace(request, state=ReclaimState.AGREED)
+            return False
+        saved = await checkpoint_of(training, cluster, now)
+        return saved is not None and saved > request.answered_at

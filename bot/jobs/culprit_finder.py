@@ -1,4 +1,4 @@
-"""The culprit finder: asks Prometheus which pods fill the memory of a node, while an incident is open about it.
+"""The culprit finder: asks Prometheus which pods use up a node's memory or CPUs, while an incident is open about it.
 
 Nothing is stored, and nothing waits for it: a card without them is whole, and what is not known is left out.
 """
@@ -16,7 +16,7 @@ from bot.live_cluster import LiveCluster
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
-from commands.incident.culprit_search import with_most_memory
+from commands.incident.culprit_search import MEASURED_USE, with_most
 
 EVERY = timedelta(minutes=1)
 PAUSE = timedelta(seconds=2)  # after a change: other rows of the same fault follow
@@ -71,21 +71,25 @@ class CulpritFinder:
         rules = self._rules()
         async with self._store.read() as snapshot:
             found = await snapshot.rows(Incident).find(state="open", newest=True)
-        nodes = {
-            one.id: (one, node) for one in found if (node := wanted_culprits(one, rules, Culprits.MEMORY))
+        wanted = {
+            one.id: (one, nodes)
+            for one in found
+            if (nodes := {kind: node for kind in MEASURED_USE if (node := wanted_culprits(one, rules, kind))})
         }
-        self._known = {id: known for id, known in self._known.items() if id in nodes}
-        for incident, node in list(nodes.values())[:MOST]:
-            await self._ask(incident, node)
-        return bool(nodes)
+        self._known = {id: known for id, known in self._known.items() if id in wanted}
+        for incident, nodes in list(wanted.values())[:MOST]:
+            await self._ask(incident, nodes)
+        return bool(wanted)
 
-    async def _ask(self, incident: Incident, node: str) -> None:
+    async def _ask(self, incident: Incident, nodes: Mapping[Culprits, str]) -> None:
         cluster = self._clusters.get(incident.cluster)
         if cluster is None:
             return
         before = self._known.pop(incident.id, ())
         try:
-            found = await with_most_memory(node, cluster, partial(cluster.query, at=self._clock.now()))
+            query = partial(cluster.query, at=self._clock.now())
+            asked = [await with_most(kind, node, cluster, query) for kind, node in nodes.items()]
+            found = tuple(one for some in asked for one in some)
         except SourceError:
             found = ()
         except Exception as error:  # one incident's bug must not stop the others

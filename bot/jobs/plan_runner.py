@@ -10,6 +10,7 @@ import structlog
 from alerts.cards.posted import PostedCard
 from alerts.store import Changed, Store, StoreError
 from bot.cards.plan_cards import wanted_plan_card
+from collectors.facts.results import SourceError
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState
 
@@ -26,6 +27,11 @@ async def as_it_is(_plan: Plan) -> bool:
     return True
 
 
+async def as_a_whole(_plan: Plan) -> bool:
+    """Divide no plan."""
+    return False
+
+
 async def no_preparation(_plan: Plan) -> None:
     """Do nothing before a plan."""
 
@@ -33,8 +39,9 @@ async def no_preparation(_plan: Plan) -> None:
 class PlanRunner:
     """Owns all running plans. At start it resumes what an earlier process left.
 
-    `renew` plans again what a gate has held back, and returns whether it may begin. `before` is awaited before a plan
-    begins: it takes a few seconds at most, and raises nothing.
+    `renew` plans again what a gate has held back, and returns whether it may begin. `divide` puts plans of its parts in
+    the place of one that a gate holds back, if it can be divided. `before` is awaited before a plan begins: it takes a
+    few seconds at most, and raises nothing.
     """
 
     def __init__(
@@ -44,6 +51,7 @@ class PlanRunner:
         *,
         channel: str,
         renew: Callable[[Plan], Awaitable[bool]] = as_it_is,
+        divide: Callable[[Plan], Awaitable[bool]] = as_a_whole,
         pauses: tuple[float, ...] = RESUME_AFTER,
         gate_again: float = GATE_AGAIN,
         before: Callable[[Plan], Awaitable[None]] = no_preparation,
@@ -51,12 +59,14 @@ class PlanRunner:
         self._store = store
         self._executor = executor
         self._renew = renew
+        self._divide = divide
         self._pauses = pauses
         self._gate_again = gate_again
         self._before = before
         self._channel = channel  # for plans that were not requested in a channel
         self._changed = asyncio.Event()
         self._running: set[str] = set()
+        self._tried: dict[str, str] = {}  # plan -> what held it back when it was last tried to divide it
         self._held = False  # whether a gate holds plans back
 
     def wake(self, changed: Changed) -> None:
@@ -93,7 +103,26 @@ class PlanRunner:
         except Exception as error:  # one plan's bug must not stop the others: each is tried by itself
             _log.warning("plans cannot be judged together", reason=repr(error)[:500])
             free = {one.id for one in held}
+        for plan in held:
+            if plan.id not in free:
+                await self._try_to_divide(plan)
+        self._tried = {one.id: self._tried[one.id] for one in held if one.id in self._tried}
         return [one for one in found if one.state is not PlanState.WAITING or one.id in free]
+
+    async def _try_to_divide(self, plan: Plan) -> None:
+        """Divide a plan that can be. It is tried again once something else holds it back."""
+        if self._tried.get(plan.id) == plan.held:
+            return
+        self._tried[plan.id] = plan.held
+        try:
+            if await self._divide(plan):
+                _log.info("plan divided", plan=plan.id, line=plan.line)
+        except StoreError:
+            raise
+        except SourceError:
+            del self._tried[plan.id]  # what its parts would do cannot be seen now
+        except Exception as error:  # one plan's bug must not stop the others
+            _log.warning("plan cannot be divided", plan=plan.id, reason=repr(error)[:500])
 
     def _begin(self, plans: list[Plan], group: asyncio.TaskGroup, slots: asyncio.Semaphore) -> None:
         for plan in sorted(

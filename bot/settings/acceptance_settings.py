@@ -21,6 +21,7 @@ class SuiteTestSettings(Section):
     gpus: bool = True
     privileged: bool = False
     between: bool = False
+    one_gpu: bool = False
     within: Within = duration("15m")
 
 

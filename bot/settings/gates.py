@@ -33,6 +33,7 @@ class BudgetSettings(Section):
     scope: Literal["cluster", "pool", "rack", "team"] = "cluster"
     of: str = "*"
     clusters: tuple[str, ...] = ("*",)
+    commands: tuple[CommandPattern, ...] = ("*",)
     out_of_service: NodeLimit | None = None
     per_hour: Annotated[int, Field(ge=0)] | None = None
     automation_only: bool = False

@@ -113,6 +113,7 @@ def _budget(one: BudgetSettings) -> Budget:
         scope=BudgetScope(one.scope),
         of=one.of,
         clusters=one.clusters,
+        commands=one.commands,
         nodes=int(limit) if limit.isdecimal() else None,
         percent=float(limit.removesuffix("%")) if limit.endswith("%") else None,
         per_hour=one.per_hour,

@@ -64,6 +64,41 @@ def decode(table: TableDefinition[Row], document: str) -> Row:
     return restored(row, said) if said else row
 
 
+class Documents:
+    """Encodes and decodes the rows of one store.
+
+    Of tables that are `read_often` it keeps the rows that were written or read last, by their document: one that still
+    stands as it was written is not decoded again.
+    """
+
+    MOST = 256  # rows
+    LONGEST = 32_768  # characters of a document of one that is kept
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], Any] = {}  # the one that was used last is last
+
+    def encode(self, table: TableDefinition[Row], row: Row) -> str:
+        document = encode(table, row)
+        if table.read_often:
+            self._keep((table.name, document), row)
+        return document
+
+    def decode(self, table: TableDefinition[Row], document: str) -> Row:
+        if not table.read_often:
+            return decode(table, document)
+        key = (table.name, document)
+        row: Row = kept if (kept := self._kept.pop(key, None)) is not None else decode(table, document)
+        self._keep(key, row)
+        return row
+
+    def _keep(self, key: tuple[str, str], row: Any) -> None:
+        if len(key[1]) > self.LONGEST:
+            return
+        self._kept[key] = row
+        if len(self._kept) > self.MOST:
+            del self._kept[next(iter(self._kept))]
+
+
 _dumped = json.JSONEncoder(
     ensure_ascii=False, separators=(",", ":")
 ).encode  # as msgspec and the migrations write

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from alerts.store import AppendOnlyError, Between, Row, TableDefinition, Wanted, column_text, moment_text
 from bot.store.backends.backend import Backend
 from bot.store.concurrency import uninterrupted
-from bot.store.documents import decode, encode
+from bot.store.documents import Documents
 from bot.store.sql_schema import sql_table
 from collectors.internal_errors import InternalErrors
 
@@ -30,8 +30,10 @@ class SqlRows(Generic[Row]):
         backend: Backend,
         connection: AsyncConnection,
         errors: InternalErrors,
+        documents: Documents,
     ) -> None:
         self._table = table
+        self._documents = documents
         self._backend = backend
         self._errors = errors
         self._sql = sql_table(table.name)
@@ -48,10 +50,11 @@ class SqlRows(Generic[Row]):
         query = select(self._sql.c.document).where(self._sql.c.id == id)
         found = await uninterrupted(self._connection.execute(query))
         document = found.scalar_one_or_none()
-        return None if document is None else decode(self._table, document)
+        return None if document is None else self._documents.decode(self._table, document)
 
     async def get_all(self, ids: Iterable[str]) -> Mapping[str, Row]:
-        wanted = list(dict.fromkeys(ids))
+        if not (wanted := list(dict.fromkeys(ids))):
+            return {}
         await self.flush()
         query = select(self._sql.c.id, self._sql.c.document).where(self._one_of("id", wanted))
         return dict(await self._decoded(await uninterrupted(self._connection.execute(query))))
@@ -59,12 +62,15 @@ class SqlRows(Generic[Row]):
     async def put(self, row: Row) -> None:
         if self._table.append_only and await self.get(row.id) is not None:
             raise AppendOnlyError(self._table.name, row.id)
+        self._set(row)
+
+    def _set(self, row: Row) -> None:
         self._put[row.id] = self.changed[row.id] = row
 
     async def add(self, row: Row) -> bool:
         if await self.get(row.id) is not None:
             return False
-        await self.put(row)
+        self._set(row)
         return True
 
     async def delete(self, id: str) -> None:
@@ -98,7 +104,7 @@ class SqlRows(Generic[Row]):
             if number % AT_ONCE == 0:
                 await asyncio.sleep(0)
             try:
-                rows.append((id, decode(self._table, document)))
+                rows.append((id, self._documents.decode(self._table, document)))
             except (ValueError, msgspec.MsgspecError) as error:
                 self._errors.contain(error, "row", table=self._table.name, id=id)
         return rows
@@ -147,7 +153,7 @@ class SqlRows(Generic[Row]):
         return {
             "id": row.id,
             "over_at": None if over_at is None else moment_text(over_at),
-            "document": encode(self._table, row),
+            "document": self._documents.encode(self._table, row),
             **self._table.read(row),
         }
 

@@ -24,6 +24,7 @@ from alerts.store import (
 from bot.store.backends.backend import Backend
 from bot.store.backends.backend_catalogue import DATABASE_ERRORS, backend_of, engine_of
 from bot.store.concurrency import ChangeSignal, WriteLock, uninterrupted
+from bot.store.documents import Documents
 from bot.store.migrate import migrate
 from bot.store.sql_rows import SqlRows
 from bot.store.sql_schema import NUMBERS, sql_table
@@ -55,6 +56,7 @@ class SqlStore:
         self._write_lock = WriteLock()
         self._changes = ChangeSignal()
         self._failures = WriteFailures()
+        self._documents = Documents()
 
     @classmethod
     async def open(
@@ -120,7 +122,7 @@ class SqlStore:
             try:
                 with as_store_errors(self._backend, "cannot be written"):
                     async with _begun(self._engine) as connection:
-                        transaction = _Transaction(self._backend, connection, self._errors)
+                        transaction = _Transaction(self._backend, connection, self._errors, self._documents)
                         yield transaction
                         began = asyncio.get_running_loop().time()
                         await transaction.flush()
@@ -144,7 +146,7 @@ class SqlStore:
         """Open a snapshot of what is committed. It neither waits for an open unit nor delays one."""
         with as_store_errors(self._backend, "cannot be read"):
             async with _begun(self._read_engine) as connection:
-                yield _Transaction(self._backend, connection, self._errors)
+                yield _Transaction(self._backend, connection, self._errors, self._documents)
 
     async def prune(self, before: datetime) -> dict[str, int]:
         """Delete the rows that were over before then. Return the number of deleted rows per table."""
@@ -220,7 +222,10 @@ async def _close(connection: AsyncConnection) -> None:
 
 
 class _Transaction:
-    def __init__(self, backend: Backend, connection: AsyncConnection, errors: InternalErrors) -> None:
+    def __init__(
+        self, backend: Backend, connection: AsyncConnection, errors: InternalErrors, documents: Documents
+    ) -> None:
+        self._documents = documents
         self._backend = backend
         self._connection = connection
         self._errors = errors
@@ -229,7 +234,9 @@ class _Transaction:
     def rows(self, row: type[Row]) -> SqlRows[Row]:
         table = table_of(row)
         if table.name not in self._touched:
-            self._touched[table.name] = SqlRows(table, self._backend, self._connection, self._errors)
+            self._touched[table.name] = SqlRows(
+                table, self._backend, self._connection, self._errors, self._documents
+            )
         return self._touched[table.name]
 
     async def next_number(self, of: str, count: int = 1) -> int:

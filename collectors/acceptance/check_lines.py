@@ -8,7 +8,6 @@ import re
 
 from collectors.acceptance.readings import (
     IS_CUT,
-    IS_UNKNOWN,
     MeasuredFigure,
     NextStep,
     PartReport,
@@ -22,6 +21,7 @@ from collectors.acceptance.readings import (
     printed_number,
     printed_words,
     proves_nothing,
+    unread,
 )
 from collectors.facts.sentences import sentence
 
@@ -73,7 +73,7 @@ def read_check_lines(text: str) -> ReadResult:
                 )
             )
     if not is_ours:
-        return proves_nothing(IS_UNKNOWN)
+        return proves_nothing(unread(text, has_begun=False))
     reading = bounded_result(findings=findings, figures=figures, versions=versions, passed=passed)
     if not has_ended and not reading.failed:
         return proves_nothing(IS_CUT, reading)

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from collectors.acceptance.readings import (
-    IS_CUT,
-    IS_UNKNOWN,
     MOST_READ,
     MeasuredFigure,
     NextStep,
@@ -26,6 +24,7 @@ from collectors.acceptance.readings import (
     printed_number,
     printed_words,
     proves_nothing,
+    unread,
 )
 from collectors.facts.sentences import sentence
 
@@ -54,7 +53,7 @@ def read_dcgm_diag(text: str) -> ReadResult:
     """Return what DCGM found, by GPU. A run that tested no hardware proves nothing."""
     found, is_whole = _json_in(text)
     if found is None:
-        return proves_nothing(IS_UNKNOWN if is_whole else IS_CUT)
+        return proves_nothing(unread(text, has_begun=not is_whole))
     root: Mapping[str, Any] = next((found[one] for one in _ROOTS if isinstance(found.get(one), dict)), {})
     metadata = found.get("metadata")
     said: Mapping[str, Any] = metadata if isinstance(metadata, dict) else root

@@ -2,7 +2,7 @@
 
 The columns are read from their heading: old versions have `error` for `#wrong` and no `root`, the newest begin with
 their version. A line of ours, `yardmaster/1 gpu N`, begins the run of one GPU alone: what it measures is that GPU's
-memory.
+memory. After `yardmaster/1 only gpu` there is no other run: only one GPU is tested.
 """
 
 import re
@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from collectors.acceptance.readings import (
     IS_CUT,
-    IS_UNKNOWN,
     NUMBER,
     MeasuredFigure,
     NextStep,
@@ -20,12 +19,12 @@ from collectors.acceptance.readings import (
     ReadResult,
     bounded_result,
     gpu_of,
-    is_cut,
     output_reader,
     printed_lines,
     printed_name,
     printed_number,
     printed_words,
+    unread,
 )
 from collectors.facts.sentences import sentence
 
@@ -58,10 +57,14 @@ def read_nccl_tests(text: str) -> ReadResult:
     """Return the best bus bandwidth of all GPUs together, and what each measured alone."""
     versions: dict[str, str] = {}
     runs = [_Run()]
+    is_one = False
     for raw in printed_lines(text):
         line = _FROM_MPI.sub("", raw).strip()
         if section := _SECTION.match(line):
             runs.append(_Run(gpu=gpu_of(section[1])))
+        elif line.startswith("yardmaster/1 only gpu"):
+            is_one = True
+            runs.append(_Run(gpu=0))
         elif line.startswith("yardmaster/1 gpu all"):
             runs.append(_Run())
         elif version := _VERSION.match(line[:400]):
@@ -74,10 +77,10 @@ def read_nccl_tests(text: str) -> ReadResult:
     whole = [run for run in seen if run.gpu is None]
     problem = ""
     if not seen:
-        problem = IS_CUT if is_cut(text) else IS_UNKNOWN
+        problem = unread(text, has_begun=False)
     elif not findings and not all(run.has_ended and run.rows for run in seen):
-        problem = IS_CUT
-    elif not findings and not whole:
+        problem = unread(text, has_begun=True)
+    elif not findings and not whole and not is_one:
         problem = IS_CUT  # our suite measures all GPUs together as the last
     return bounded_result(
         findings=findings,

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from collectors.acceptance.readings import (
     GPUS_READ,
     IS_CUT,
-    IS_UNKNOWN,
     NextStep,
     PartReport,
     PartState,
@@ -22,7 +21,9 @@ from collectors.acceptance.readings import (
     printed_name,
     printed_number,
     printed_words,
+    unread,
 )
+from collectors.acceptance.smi_words import is_lost, refusal_in
 from collectors.facts.sentences import counted, sentence
 
 QUERY = (  # what our suite asks for; a driver that does not know one of them refuses them all
@@ -31,18 +32,8 @@ QUERY = (  # what our suite asks for; a driver that does not know one of them re
 )
 _UNIT = re.compile(r"\s*\[[^\]]*\]$")
 _ABSENT = ("", "n/a", "[n/a]", "[not supported]", "not supported", "not active")
-_LOST = ("[gpu is lost]", "[unknown error]", "unknown error", "err!", "[gpu requires reset]")
 _REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
 _HARDWARE = {0x8: "hw_slowdown", 0x40: "hw_thermal_slowdown", 0x80: "hw_power_brake_slowdown"}
-_REFUSALS = (
-    ("GPU is lost", NextStep.REBOOT),
-    ("Unable to determine the device handle", NextStep.REBOOT),
-    ("requires reset", NextStep.RESET),
-    ("No devices were found", NextStep.REBOOT),
-    ("couldn't communicate with the NVIDIA driver", NextStep.CONFIGURE),
-    ("Driver/library version mismatch", NextStep.REBOOT),
-    ("Failed to initialize NVML", NextStep.CONFIGURE),
-)
 
 
 @output_reader
@@ -69,15 +60,20 @@ def read_nvidia_smi(text: str) -> ReadResult:
                 said = printed_name(row.get(key, ""))
                 if said and said not in versions.get(name, "").split(" / "):
                     versions[name] = printed_name(" / ".join(filter(None, (versions.get(name), said))))
-        elif (step := _refusal(line)) is not None:
+        elif (refusal := refusal_in(line)) is not None:
             findings.append(
-                PartReport(part="driver", outcome=PartState.FAILED, said=printed_words(line), next_step=step)
+                PartReport(
+                    part="driver",
+                    outcome=PartState.FAILED,
+                    said=printed_words(line),
+                    next_step=refusal.next_step,
+                )
             )
         elif columns and "," in line:
             was_cut = True
     problem = ""
     if not rows and not findings:
-        problem = IS_CUT if columns else IS_UNKNOWN
+        problem = unread(text, has_begun=bool(columns))
     elif was_cut and not findings:
         problem = IS_CUT
     failed = {one.gpu for one in findings if one.outcome is PartState.FAILED}
@@ -86,18 +82,13 @@ def read_nvidia_smi(text: str) -> ReadResult:
     )
 
 
-def _refusal(line: str) -> NextStep | None:
-    """Return the next step if the line says that the driver cannot be asked."""
-    return next((step for words, step in _REFUSALS if words.lower() in line.lower()), None)
-
-
 def _of_gpu(gpu: int, row: Mapping[str, str]) -> list[PartReport]:
     found: list[PartReport] = []
 
     def add(part: str, said: str, step: NextStep, outcome: PartState = PartState.FAILED) -> None:
         found.append(PartReport(part=part, gpu=gpu, outcome=outcome, said=said, next_step=step))
 
-    lost = next((value for value in row.values() if value.lower() in _LOST), None)
+    lost = next((value for value in row.values() if is_lost(value)), None)
     if lost is not None:
         step = NextStep.RESET if "reset" in lost.lower() else NextStep.REBOOT
         add("GPU", sentence("the driver answers {said}", said=printed_words(lost)), step)

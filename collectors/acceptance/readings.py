@@ -20,6 +20,10 @@ MOST_FINDINGS = 64
 MOST_FIGURES = 512
 GPUS_READ = 256
 LARGEST = 1e9  # of a figure, in its unit
+# As dash, bash and busybox say it: `/bin/sh: 3: dcgmi: not found`, `bash: line 3: dcgmi: command not found`.
+_NOT_FOUND = re.compile(
+    r"(?:\S{1,64}: )?(?:(?:line )?\d{1,6}: )?(?P<program>[\w./-]{1,64}): (?:command )?not found\s*"
+)
 NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?(?:e[+-]?[0-9]{1,3})?")
 
 
@@ -115,6 +119,19 @@ def bounded_result(
         gpus=gpus,
         problem=problem,
     )
+
+
+def unread(text: str, *, has_begun: bool) -> Sentence:
+    """Return why nothing could be read to its end: no program, an output that was cut, or one of something else."""
+    if missing := missing_program(text):
+        return sentence("its image has no `{program}`", program=missing)
+    return IS_CUT if has_begun or is_cut(text) else IS_UNKNOWN
+
+
+def missing_program(text: str) -> str:
+    """Return the program that a shell did not find; empty if it found all."""
+    found = next((one for line in printed_lines(text) if (one := _NOT_FOUND.fullmatch(line[:300]))), None)
+    return printed_name(found["program"]) if found is not None else ""
 
 
 def printed_lines(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from collectors.cluster.resources import gpu_resource
 SLICES = frozenset({"mig"})
 _WHOLE = "gpu"
 _TYPE = "type"  # the attribute by which NVIDIA's driver tells a GPU from a slice of one
-_INDEX, _UUID, _MINOR = "index", "uuid", "minor"
+_INDEX, _UUID, _MINOR, _PRODUCT = "index", "uuid", "minor", "productName"
 _PARENTS = ("parentUUID", "parentIndex", "parentMinor")  # of a slice
 _KEEPS_PODS_OFF = ("NoSchedule", "NoExecute")
 
@@ -39,6 +39,10 @@ class GpuDevice:
     @property
     def uuid(self) -> str:
         return _text(self.device, _UUID)
+
+    @property
+    def product(self) -> str:
+        return _text(self.device, _PRODUCT)
 
     def is_tainted_by(self, rule: DeviceTaintRule) -> bool:
         return taints(rule, self.driver, self.pool, self.name)

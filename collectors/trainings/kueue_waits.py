@@ -140,6 +140,11 @@ def _taken_back(conditions: dict[str, Condition]) -> str:
     evicted = conditions.get("Evicted")
     if evicted is None or evicted.status != "True":
         return sentence("it was put back into its queue")
+    return taken_back(evicted)
+
+
+def taken_back(evicted: Condition) -> str:
+    """Return why Kueue took it back, from its condition `Evicted`."""
     known = _TAKEN_BACK.get(evicted.reason)
     return word(known) if known else listed(filter(None, (evicted.reason, evicted.message)), ":")
 

@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from alerts.store import stored
 from collectors.acceptance.readings import MeasuredFigure, PartReport, PartState
+from collectors.facts.sentences import sentence
+from commands.execution.object_refs import ObjectRef
 
 
 class AcceptanceState(StrEnum):
@@ -33,6 +35,8 @@ class PlannedTest:
     node: str
     script: str
     turn: int = 0
+    of: ObjectRef | None = None  # of a test that another program runs: the object that has its verdict
+    wanted: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, plan: str) -> str:
         """Return the id of the row of its Job."""
@@ -84,6 +88,8 @@ class Acceptance:
     node: str
     uid: str
     boot_id: str
+    gpu: str = ""  # the GPU as it was named, where one of the node is tested alone; the device is its name in the list
+    device: str = ""
     model: str  # of its GPUs, as its label says; empty if it has none
     gpus: int  # that its capacity has
     suite: str
@@ -103,6 +109,11 @@ class Acceptance:
     compared: int = 0  # nodes of its model with whose figures its own were compared
     returned_at: datetime | None = None  # when it was seen to take pods again, with this proof
     watched_until: datetime | None = None  # until then an alert about its GPUs withdraws it
+
+    @property
+    def what(self) -> str:
+        """What is tested, as people name it."""
+        return sentence("GPU {gpu} of {node}", gpu=self.gpu, node=self.node) if self.device else self.node
 
     @property
     def is_proof(self) -> bool:
@@ -127,11 +138,18 @@ class Acceptance:
 
 
 def newest_of_nodes(acceptances: Iterable[Acceptance]) -> dict[str, Acceptance]:
-    """Return the newest acceptance of each node that is over."""
+    """Return the newest acceptance of each node that is over; those of one GPU alone say nothing of the node."""
+    return _newest((one.node, one) for one in acceptances if not one.device)
+
+
+def newest_of_gpus(acceptances: Iterable[Acceptance], node: str) -> dict[str, Acceptance]:
+    """Return the newest acceptance of each device of the node that is over."""
+    return _newest((one.device, one) for one in acceptances if one.device and one.node == node)
+
+
+def _newest(named: Iterable[tuple[str, Acceptance]]) -> dict[str, Acceptance]:
     found: dict[str, Acceptance] = {}
-    for one in acceptances:
-        if one.is_over and (
-            one.node not in found or (one.at, one.id) > (found[one.node].at, found[one.node].id)
-        ):
-            found[one.node] = one
+    for name, one in named:
+        if one.is_over and (name not in found or (one.at, one.id) > (found[name].at, found[name].id)):
+            found[name] = one
     return found

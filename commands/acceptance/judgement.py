@@ -10,6 +10,7 @@ from alerts.alert import Alert
 from collectors.acceptance.readings import MeasuredFigure, NextStep, PartReport, PartState, ReadResult
 from collectors.facts.sentences import listed, sentence
 from commands.acceptance.acceptance import Acceptance, AcceptanceState, Shortfall, newest_of_nodes
+from commands.acceptance.one_gpu import is_about, of_its_gpu
 
 SLOW_BELOW = 0.9  # of the median
 LEAST_SIBLINGS = 3  # other GPUs of a node that say how fast one of them should be
@@ -46,10 +47,11 @@ class SuiteResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeUnderTest:
-    """The node as it is when its tests are over."""
+    """The node as it is when its tests are over. `takes_pods`: what was tested does again, before its verdict."""
 
     uid: str
     boot_id: str
+    takes_pods: bool = False
 
 
 def judged(
@@ -63,7 +65,7 @@ def judged(
     watched_for: timedelta = timedelta(0),
 ) -> Acceptance:
     """Return the acceptance with its verdict. `earlier`: acceptances of the fleet, its own node's among them."""
-    readings = {one.name: one.reading for one in tests if one.reading is not None}
+    readings = {one.name: of_its_gpu(acceptance, one.reading) for one in tests if one.reading is not None}
     before = _comparable(acceptance, earlier)
     figures = tuple(figure for reading in readings.values() for figure in reading.figures)[:MOST_KEPT]
     versions = {name: said for reading in readings.values() for name, said in reading.versions.items()}
@@ -113,7 +115,7 @@ def withdrawn(one: Acceptance, alerts: Iterable[Alert], now: datetime) -> Accept
         return None
     for alert in alerts:
         since = alert.life.fired_at
-        if alert.subject.node != one.node or not alert.is_firing or since is None:
+        if not is_about(alert, one) or not alert.is_firing or since is None:
             continue
         if alert.name in CONTRADICTING and one.ended_at <= since <= one.watched_until:
             lasting = since - one.ended_at
@@ -171,6 +173,8 @@ def _changed(one: Acceptance, node: NodeUnderTest | None) -> str:
         return sentence("another node has its name by now")
     if node.boot_id != one.boot_id:
         return sentence("it was rebooted while it was tested")
+    if node.takes_pods:
+        return sentence("somebody uncordoned it while it was tested, so its figures do not count")
     return ""
 
 
@@ -228,6 +232,7 @@ def _comparable(one: Acceptance, earlier: Iterable[Acceptance]) -> list[Acceptan
         and other.cluster == one.cluster
         and other.model == one.model
         and other.node != one.node
+        and not other.device
     )
     return list(newest_of_nodes(proofs).values()) if one.model else []
 

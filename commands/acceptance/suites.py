@@ -24,6 +24,7 @@ SCRIPTS = "accept/"  # before the name of a test: what `node_jobs.images` has an
 GPU_COUNT = "YARDMASTER_GPUS"
 NEIGHBOUR = "YARDMASTER_NEIGHBOUR"  # the address of another node; empty if none is known
 HEAD = "YARDMASTER_HEAD"  # the address of the first node of a test between two
+ONE_GPU = "YARDMASTER_GPU"  # the UUID of the GPU, of a test of one
 RANK = "YARDMASTER_RANK"  # 0 or 1, of a test between two
 _FOLDER = Path(__file__).parent
 LOG_BYTES = 256 << 10  # the diagnostic of 16 GPUs has some 60,000
@@ -31,7 +32,10 @@ LOG_BYTES = 256 << 10  # the diagnostic of 16 GPUs has some 60,000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteTest:
-    """A test. `gpus`: it gets all GPUs of the node; `between`: it runs on two nodes at once, with `--with` only."""
+    """A test. `gpus`: it gets all GPUs of the node; `between`: it runs on two nodes at once, with `--with` only.
+
+    `one_gpu`: it can test one GPU alone.
+    """
 
     name: str
     reads: str  # the name of its reader
@@ -41,6 +45,7 @@ class SuiteTest:
     gpus: bool = True
     privileged: bool = False
     between: bool = False
+    one_gpu: bool = False
     memory: str = ""  # size of /dev/shm
     within: timedelta = timedelta(minutes=15)
 
@@ -57,6 +62,11 @@ class Suite:
     def of(self, *, has_pair: bool) -> tuple[SuiteTest, ...]:
         """Return the tests that run, with or without a second node."""
         return tuple(one for one in self.tests if has_pair or not one.between)
+
+    @property
+    def of_one_gpu(self) -> tuple[SuiteTest, ...]:
+        """The tests that one GPU alone is given to."""
+        return tuple(one for one in self.tests if one.one_gpu and one.gpus and not one.between)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +103,8 @@ class TestEntry(Protocol):
     @property
     def between(self) -> bool: ...
     @property
+    def one_gpu(self) -> bool: ...
+    @property
     def within(self) -> timedelta: ...
 
 
@@ -103,6 +115,7 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True):
     gpus: bool = True
     privileged: bool = False
     between: bool = False
+    one_gpu: bool = False
     memory: str = ""
 
 
@@ -122,6 +135,7 @@ def _own(entry: _Entry) -> SuiteTest:
         gpus=entry.gpus,
         privileged=entry.privileged,
         between=entry.between,
+        one_gpu=entry.one_gpu,
         memory=entry.memory,
         within=duration(entry.within),
     )
@@ -138,6 +152,7 @@ def suite_of_settings(name: str, entries: Sequence[TestEntry]) -> Suite:
             gpus=entry.gpus,
             privileged=entry.privileged,
             between=entry.between,
+            one_gpu=entry.one_gpu,
             memory="8Gi" if entry.gpus else "",
             within=entry.within,
         )

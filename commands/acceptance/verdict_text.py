@@ -33,31 +33,38 @@ def verdict_line(one: Acceptance) -> Sentence:
     """Return the verdict in a sentence, with its first reason."""
     why = one.reasons[0] if one.reasons else ""
     match one.state:
+        case AcceptanceState.ACCEPTED if one.is_first and one.device:
+            return sentence(
+                "{node} is accepted. No other node with {model} was accepted: there is nothing to compare its figures "
+                "with.",
+                node=one.what,
+                model=one.model or sentence("its GPUs"),
+            )
         case AcceptanceState.ACCEPTED if one.is_first:
             return sentence(
                 "{node} is accepted. It is the first node with {model}: there is nothing to compare its figures with.",
-                node=one.node,
+                node=one.what,
                 model=one.model or sentence("its GPUs"),
             )
         case AcceptanceState.ACCEPTED:
             return counted(
                 "{node} is accepted: compared with {count} other node of its model.",
                 "{node} is accepted: compared with {count} other nodes of its model.",
-                node=one.node,
+                node=one.what,
                 count=one.compared,
             )
         case AcceptanceState.FAILED:
-            return sentence("{node} failed: {why}.", node=one.node, why=why)
+            return sentence("{node} failed: {why}.", node=one.what, why=why)
         case AcceptanceState.SLOW:
-            return sentence("{node} is slow: {why}.", node=one.node, why=why)
+            return sentence("{node} is slow: {why}.", node=one.what, why=why)
         case AcceptanceState.UNTESTED:
-            return sentence("{node} could not be tested: {why}.", node=one.node, why=why)
+            return sentence("{node} could not be tested: {why}.", node=one.what, why=why)
         case AcceptanceState.WITHDRAWN:
-            return sentence("{node} is no longer accepted: {why}.", node=one.node, why=why)
+            return sentence("{node} is no longer accepted: {why}.", node=one.what, why=why)
         case AcceptanceState.RETURNED:
-            return sentence("{node} returned without a test.", node=one.node)
+            return sentence("{node} returned without a test.", node=one.what)
         case AcceptanceState.RUNNING:
-            return sentence("{node} is being tested.", node=one.node)
+            return sentence("{node} is being tested.", node=one.what)
 
 
 def advice(one: Acceptance) -> Sentence | None:
@@ -71,7 +78,11 @@ def advice(one: Acceptance) -> Sentence | None:
                 "Next: reset the GPU and test it again; if it stays slow, have it replaced by the vendor."
             )
         case AcceptanceState.WITHDRAWN:
-            return sentence("Next: cordon the node, and have its GPUs looked at under load.")
+            return (
+                sentence("Next: cordon the GPU, and have it looked at under load.")
+                if one.device
+                else sentence("Next: cordon the node, and have its GPUs looked at under load.")
+            )
         case AcceptanceState.UNTESTED:
             return sentence("Next: correct that, and test it again.")
         case _:
@@ -128,19 +139,21 @@ def figures_table(one: Acceptance) -> Table:
     )
 
 
+def uncordon_line(one: Acceptance) -> str:
+    return f"gpu uncordon {one.node} {one.gpu}" if one.device else f"node uncordon {one.node}"
+
+
 def verdict_buttons(one: Acceptance) -> tuple[Button, ...]:
     """Return what a verdict offers: the way back, or another test."""
-    again = Button(label="Test again", line=f"node accept {one.node} --suite {one.suite}")
+    name = f"{one.node} {one.gpu}" if one.device else one.node
+    noun = "gpu" if one.device else "node"
+    again = Button(label="Test again", line=f"{noun} accept {name} --suite {one.suite}")
     match one.state:
         case AcceptanceState.ACCEPTED if one.returned_at is None:
-            label = sentence("Uncordon {node}", node=one.node)
-            return (Button(label=label, line=f"node uncordon {one.node}"),)
+            return (Button(label=sentence("Uncordon {node}", node=one.what), line=uncordon_line(one)),)
         case AcceptanceState.WITHDRAWN:
-            label = sentence("Cordon {node}", node=one.node)
-            return (
-                Button(label=label, line=f'node cordon {one.node} --reason "acceptance withdrawn"'),
-                again,
-            )
+            label = sentence("Cordon {node}", node=one.what)
+            return (Button(label=label, line=f'{noun} cordon {name} --reason "acceptance withdrawn"'), again)
         case AcceptanceState.FAILED | AcceptanceState.SLOW | AcceptanceState.UNTESTED:
             return (again,)
         case _:

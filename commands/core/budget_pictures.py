@@ -11,12 +11,13 @@ from collectors.facts.name_patterns import fits_any
 from collectors.facts.sentences import sentence
 from collectors.facts.topology import Topology
 from commands.core.context import Cluster
-from commands.core.nodes_out import was_disrupted_lately, why_out
+from commands.core.nodes_out import has_taint_of_ours, was_disrupted_lately, who_holds
 from commands.execution.node_effects import NodeEffect
 from commands.execution.plan import OVER, GateName, Plan, PlanState, StepRecord, StepState
 from commands.gates.budget import HOUR
 from commands.gates.node_use import nodes_hit, nodes_with
-from commands.gates.picture import BudgetNode, BudgetPicture, picture_of
+from commands.gates.picture import BudgetNode, BudgetPicture, commands_of_all, picture_of
+from commands.models import CordonLease
 
 CACHE_DELAY = timedelta(minutes=1)  # until the cache surely shows what a plan that is done has cordoned
 _BEGUN = (StepState.RUNNING, StepState.DONE, StepState.UNKNOWN)
@@ -44,6 +45,10 @@ class _Hit:
     begun: frozenset[int] | None
 
     @property
+    def command(self) -> frozenset[str]:
+        return frozenset({self.plan.command})
+
+    @property
     def nodes(self) -> frozenset[str]:
         return nodes_with(self.plan, NodeEffect.OUT, NodeEffect.DISRUPTED, steps=self.begun)
 
@@ -62,9 +67,17 @@ class _Hit:
 
 
 async def read_picture(
-    cluster: Cluster, rows: StoreSnapshot, now: datetime, pool_of: Callable[[Node], str]
+    cluster: Cluster,
+    rows: StoreSnapshot,
+    now: datetime,
+    pool_of: Callable[[Node], str],
+    *,
+    by_command: bool = False,
 ) -> BudgetPicture:
-    """Return the picture of a cluster, in as many reads whatever there is. Raises SourceError if it cannot be seen."""
+    """Return the picture of a cluster, in as many reads whatever there is. Raises SourceError if it cannot be seen.
+
+    `by_command`: which command has each node out is wanted too.
+    """
     plans = rows.rows(Plan)
     running = await plans.find(cluster=cluster.name, state=PlanState.RUNNING.value)
     stopping = await plans.find(cluster=cluster.name, state=PlanState.CANCELLED.value, ended_at="")
@@ -76,12 +89,16 @@ async def read_picture(
     for hit in hits:
         for node in hit.nodes:
             teams.setdefault(node, set()).update(one.team for one in hit.plan.disrupts if one.team)
+    leased = await _leased(cluster.name, rows) if by_command else {}
+    soon = [(hit, hit.soon(now)) for hit in hits]
     return picture_of(
         cluster.name,
-        _nodes(cluster, now, pool_of, teams),
+        _nodes(cluster, now, pool_of, teams, leased),
         now,
-        soon={node: why for hit in hits for node, why in hit.soon(now).items()},
+        soon={node: why for _, nodes in soon for node, why in nodes.items()},
         lately=frozenset[str]().union(*(hit.nodes for hit in hits)),
+        commands=commands_of_all(*(dict.fromkeys(nodes, hit.command) for hit, nodes in soon)),
+        commands_lately=commands_of_all(*(dict.fromkeys(hit.nodes, hit.command) for hit in hits)),
         waiting=[one for one in waiting if one.gates == (GateName.BUDGET,)],
     )
 
@@ -97,8 +114,26 @@ async def _hits(plans: Sequence[Plan], rows: StoreSnapshot) -> list[_Hit]:
     return [_Hit(plan=one, begun=frozenset(begun[one.id]) if one.id in begun else None) for one in found]
 
 
+async def _leased(cluster: str, rows: StoreSnapshot) -> dict[str, str]:
+    """Return the command of the plan that cordoned each node, of the nodes with a lease of ours."""
+    leases = await rows.rows(CordonLease).find(cluster=cluster)
+    plans = await rows.rows(Plan).get_all({one.plan for one in leases if one.plan})
+    return {one.node: plans[one.plan].command for one in leases if one.plan in plans}
+
+
+def _command_on(node: Node, leased: Mapping[str, str]) -> str:
+    """Return the command that has the node out: a cordon is one, whoever made it; "" for a fault."""
+    if node.spec.unschedulable:
+        return leased.get(node.metadata.name, "node cordon")
+    return "node taint" if has_taint_of_ours(node) else ""
+
+
 def _nodes(
-    cluster: Cluster, now: datetime, pool_of: Callable[[Node], str], teams: Mapping[str, set[str]]
+    cluster: Cluster,
+    now: datetime,
+    pool_of: Callable[[Node], str],
+    teams: Mapping[str, set[str]],
+    leased: Mapping[str, str],
 ) -> list[BudgetNode]:
     inventory, topology = cluster.inventory(), cluster.topology()
     return [
@@ -106,9 +141,10 @@ def _nodes(
             name=name,
             pool=pool_of(node),
             rack=topology.nodes[name].rack if name in topology.nodes else "",
-            out=why_out(node),
+            out=who_holds(node),
             teams=frozenset(teams.get(name, ())) | _teams_on(name, topology),
             is_lately=was_disrupted_lately(node, now),
+            command=_command_on(node, leased),
         )
         for name, node in inventory.nodes.items()
     ]

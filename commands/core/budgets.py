@@ -15,7 +15,7 @@ from commands.execution.plan import GATED, GateName, HeldBy, Plan, PlanState
 from commands.execution.plan_gate import LETS_GO, NONE_HELD, GateVerdict, PlanJudge
 from commands.gates.budget import OF_AUTOMATION, Budget, BudgetUse, budget_uses
 from commands.gates.node_use import nodes_hit
-from commands.gates.picture import BudgetPicture, age_of
+from commands.gates.picture import BudgetPicture, Commands, age_of
 
 NOTHING: Mapping[str, str] = {}
 DEFAULT_POOL = "default"  # of nodes that no pool of the settings has
@@ -75,7 +75,10 @@ class Budgets:
     ) -> dict[str, GateVerdict]:
         """Return the verdict on each plan, judged with the stored ones that wait for their budget as well."""
         of_automation = self.of_automation(picture.cluster)
-        everyone = {one.id: one for one in (*picture.waiting, *plans) if self._counts(one)}
+        divided = {one.part_of for one in plans}  # its parts are judged instead
+        everyone = {
+            one.id: one for one in (*picture.waiting, *plans) if self._counts(one) and one.id not in divided
+        }
         first: dict[tuple[Budget, str], Plan] = {}  # who waits longest for a place
         verdicts: dict[str, GateVerdict] = {}
         for plan in sorted(everyone.values(), key=age_of):
@@ -99,21 +102,26 @@ class Budgets:
         *,
         imagined: Mapping[str, str] = NOTHING,
         imagined_lately: Collection[str] = (),
+        imagined_commands: Commands | None = None,
     ) -> tuple[BudgetUse, ...]:
         """Return the budgets that the plan falls under. Raises SourceError while the cluster cannot be seen.
 
-        `imagined`: nodes that count as out of service, and why; `imagined_lately`: as disrupted in the last hour.
+        `imagined`: nodes that count as out of service, and why; `imagined_lately`: as disrupted in the last hour;
+        `imagined_commands`: by what.
         """
         if plan.cluster not in self.clusters or not nodes_hit(plan):
             return ()
         if not (self.budgets or is_automation(plan.actor)):
             return ()
-        picture = (await self._picture(plan.cluster, rows)).with_out(imagined, imagined_lately)
+        picture = (await self._picture(plan.cluster, rows)).with_out(
+            imagined, imagined_lately, commands=imagined_commands
+        )
         return self._uses(plan, picture, self.of_automation(plan.cluster))
 
     def _uses(self, plan: Plan, picture: BudgetPicture, of_automation: Budget) -> tuple[BudgetUse, ...]:
         return budget_uses(
             nodes_hit(plan),
+            plan.command,
             picture,
             self.budgets,
             is_automation=is_automation(plan.actor),
@@ -121,7 +129,10 @@ class Budgets:
         )
 
     async def _picture(self, cluster: str, rows: StoreSnapshot) -> BudgetPicture:
-        return await read_picture(self.clusters[cluster], rows, self.clock.now(), self._pool)
+        by_command = any(not one.is_of_all for one in self.budgets)
+        return await read_picture(
+            self.clusters[cluster], rows, self.clock.now(), self._pool, by_command=by_command
+        )
 
     def pool_of(self, cluster: str, node: str) -> str:
         """Return the pool of a node; the default one for a node that is not seen."""

@@ -93,6 +93,7 @@ class PlanDraft:
     stages: tuple[Stage, ...] = ()
     notes: tuple[str, ...] = ()
     disrupts: tuple[Disruption, ...] = ()
+    lines: tuple[str, ...] = ()  # which together do the same: it may be divided into them
     may_end: tuple[Disruption, ...] = ()  # what it leads to later, unless somebody objects
     ask_owners: bool = False  # it waits until the owners of what it ends have answered
     stakes: tuple[Stake, ...] = ()  # of what it ends and may end; priced by the planner if not given

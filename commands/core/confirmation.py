@@ -70,6 +70,7 @@ def proposed(
         over_budget=draft.over_budget,
         held_by=draft.held_by,
         replaces=draft.replaces,
+        lines=draft.lines,
         is_fixed=draft.is_fixed,
         relieves=(*command.relieves, *draft.relieves),
     )

@@ -13,7 +13,7 @@ from commands.core.parameter_types import NameKind, NameType
 from commands.core.parsing import action_of
 
 EXTRA = "extra"  # the field of the words after `--`
-_LABELS = {  # of options whose names are too short for a label
+_LABELS = {  # of parameters whose names are too short for a label; with the command where it is another's elsewhere
     "--gpus": "GPUs of each worker",
     "--gpu-resource": "Resource of the GPUs",
     "--cpu": "CPUs of each task",
@@ -34,6 +34,46 @@ _LABELS = {  # of options whose names are too short for a label
     "--last": "How many",
     "--after": "Idle for",
     "--grace": "Time to answer",
+    "gpu": "Number of the GPU",
+    "--gpu": "Number of the GPU",
+    "priority_class": "Priority class",
+    "matchers": "Labels of the alerts",
+    "words": "Command",
+    "--pending": "Pending alerts, too",
+    "--page": "Page of its alerts",
+    "--in": "Begins in",
+    "--instead": "Silence that it replaces",
+    "--cordoned": "Cordoned nodes only",
+    "--out": "Nodes out of service only",
+    "--suite": "Suite of tests",
+    "--to": "New owner",
+    "--mine": "My own only",
+    "--json": "As JSON",
+    "--errors": "Lines with errors only",
+    "--since": "Not older than",
+    "--follow": "Show new lines as they come",
+    "--previous": "Before the last restart",
+    "--tail": "How many lines",
+    "--kind": "Kind of training",
+    "--like": "Same as this training",
+    "--runtime": "Runtime of the kind",
+    "--tool": "Tool to run",
+    "--evicted": "Evicted pods only",
+    "--older": "Ended longer ago than",
+    "--hash": "Hash of the plan",
+    "--of": "About what",
+    "--what": "What was done",
+    "alert ack name": "Alert or incident",
+    "alert hand-over name": "Alert or incident",
+    "alert unack name": "Alert or incident",
+    "alert why name": "Alert or incident",
+    "silence incident name": "Incident",
+    "training launch name": "Name of the training",
+    "training launch --spec": "Rest is in a file",
+    "training launch --from": "Object is in a file",
+    "runbook name": "Page or alert",
+    "node accept --with": "Second node",
+    "node repair --with": "Which repair",
 }
 FormValues = Mapping[str, tuple[str, ...]]  # by the field's name; a ticked flag has its own name as value
 
@@ -56,7 +96,10 @@ class FormField:
 def fields_of(form: FormRequest) -> tuple[FormField, ...]:
     """Return the fields of the form: arguments first, then what is required, then the other options."""
     given = _given(form.command, form.words)
-    fields = [_field(parameter, given) for parameter in form.command.parameters if not _is_hidden(parameter)]
+    name = form.command.name
+    fields = [
+        _field(name, parameter, given) for parameter in form.command.parameters if not _is_hidden(parameter)
+    ]
     if form.command.allows_extra:
         values = tuple(given.get(EXTRA, ()))
         label, hint = "Arguments", sentence("the words after the program's name, as in a shell")
@@ -111,14 +154,14 @@ def _without_usage(said: str) -> str:
     return wrong if isinstance(wrong, str) else said
 
 
-def _field(parameter: click.Parameter, given: Mapping[str, list[str]]) -> FormField:
+def _field(command: str, parameter: click.Parameter, given: Mapping[str, list[str]]) -> FormField:
     name = _name(parameter)
     is_flag = isinstance(parameter, click.Option) and bool(parameter.is_flag)
     kinds = parameter.type.kinds if isinstance(parameter.type, NameType) else ()
     help_text = parameter.help or "" if isinstance(parameter, click.Option) else ""
     return FormField(
         name=name,
-        label=_LABELS.get(name) or name.lstrip("-").replace("-", " ").capitalize(),
+        label=_LABELS.get(f"{command} {name}") or _LABELS.get(name) or _as_words(name),
         hint=help_text,
         is_required=parameter.required,
         is_many=parameter.nargs == -1 or parameter.multiple,
@@ -127,6 +170,10 @@ def _field(parameter: click.Parameter, given: Mapping[str, list[str]]) -> FormFi
         choices=tuple(map(str, parameter.type.choices)) if isinstance(parameter.type, click.Choice) else (),
         values=tuple(given.get(name, ())),
     )
+
+
+def _as_words(name: str) -> str:
+    return name.lstrip("-").replace("-", " ").replace("_", " ").capitalize()
 
 
 def _given(command: AnyCommand, words: Sequence[str]) -> dict[str, list[str]]:

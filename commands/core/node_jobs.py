@@ -13,8 +13,11 @@ from collectors.cluster.objects import Node
 from collectors.facts.sentences import sentence
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
+from commands.core.device_claims import CLAIM, claim_manifest, claim_name
 from commands.core.node_script import NodeScript
+from commands.execution.job_runs import JobRun, JobRunState
 from commands.execution.object_refs import ObjectRef
+from commands.execution.plan import Plan
 from commands.execution.steps import NodeJob
 
 KEPT_FOR = 3600  # seconds after its end, if nobody removes a Job: then Kubernetes does
@@ -52,7 +55,9 @@ def job_step(
     for key, value in (env or {}).items():
         if not _KEY.fullmatch(key) or not _VALUE.fullmatch(value):
             raise ValueError(f"{key}={value!r} is not a variable of a script")
+    claim = claim_manifest(script, job_name(node.metadata.name), settings.namespace)
     return NodeJob(
+        needs=(claim,) if claim is not None else (),
         node=ObjectRef(api="v1", kind="Node", name=node.metadata.name, uid=node.metadata.uid),
         manifest=_manifest(script, node.metadata.name, image, env or {}, context),
         script=script.name,
@@ -62,6 +67,26 @@ def job_step(
         run_within=script.within.total_seconds(),
         log_bytes=script.log_bytes,
     )
+
+
+async def refuse_second(node: Node, context: CommandContext) -> None:
+    """Refuse a node on which a plan runs a Job now: one at a time. Raises UnusableError."""
+    async with context.store.read() as snapshot:
+        runs = await snapshot.rows(JobRun).find(cluster=context.cluster.name, node=node.metadata.name)
+        live = [one for one in runs if one.state is JobRunState.RUNNING]
+        plans = await snapshot.rows(Plan).get_all([one.plan for one in live])
+    for run in live:
+        plan = plans.get(run.plan)
+        if plan is not None and not plan.has_ended:
+            raise UnusableError(
+                sentence(
+                    "Plan `{plan}` of {who} runs `{script}` on {node} now. One at a time: wait for its end.",
+                    plan=plan.id,
+                    who=plan.actor_name,
+                    script=run.script,
+                    node=node.metadata.name,
+                )
+            )
 
 
 def job_name(node: str) -> str:
@@ -133,6 +158,10 @@ def _pod(
         spec |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
     if script.resources:
         container["resources"] = {"limits": dict(script.resources)}
+    if script.claim is not None:
+        container["resources"] = {"claims": [{"name": CLAIM}]}
+        name = claim_name(script.claim, job_name(node))
+        spec["resourceClaims"] = [{"name": CLAIM, "resourceClaimName": name}]
     if script.memory:
         container["volumeMounts"] = [{"name": "shm", "mountPath": "/dev/shm"}]
         spec["volumes"] = [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": script.memory}}]

@@ -8,6 +8,14 @@ NAMESPACE = "yardmaster-jobs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GpuClaim:
+    """GPUs of the node that dynamic resource allocation gives the script's pod: one by its UUID, or all of them."""
+
+    driver: str
+    uuid: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeScript:
     """A script of the fixed list.
 
@@ -26,6 +34,7 @@ class NodeScript:
     by_scheduler: bool = False
     within: timedelta = timedelta(minutes=5)
     resources: Mapping[str, str] = field(default_factory=dict)
+    claim: GpuClaim | None = None
     memory: str = ""  # size of /dev/shm, which NCCL needs: `8Gi`
     log_bytes: int = 65_536
 

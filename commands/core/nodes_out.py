@@ -6,7 +6,7 @@ from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Node, Taint
 from collectors.facts.name_patterns import fits_any
 from collectors.facts.sentences import Sentence, sentence
-from commands.core.cordoned_nodes import AT, BY, annotations_of
+from commands.core.cordoned_nodes import AT, BY, UNTIL, annotations_of, cordon_reason, stands
 from commands.gates.budget import HOUR
 
 OUR_TAINTS = "yardmaster.io/taints"  # annotation: the taints that we set, as key:effect, separated by commas
@@ -40,8 +40,19 @@ def why_out(node: Node) -> str:
     return why_tainted(taint) if taint is not None else ""
 
 
+def who_holds(node: Node) -> str:
+    """Return why a node is out of service, with what would free it: the reason and the end of a cordon of ours."""
+    why = why_out(node)
+    if not stands(node):
+        return why
+    until, reason = _moment(annotations_of(node).get(UNTIL, "")), cordon_reason(node)
+    if until is None:
+        return sentence("{why} ({reason})", why=why, reason=reason)
+    return sentence("{why} until {until} ({reason})", why=why, until=until, reason=reason)
+
+
 def why_tainted(taint: Taint) -> Sentence:
-    return sentence("tainted {taint}", taint=f"{taint.key}:{taint.effect}")
+    return sentence("tainted {taint}", taint=_written(taint))
 
 
 def taints_of_fault(node: Node) -> list[Taint]:
@@ -52,14 +63,24 @@ def taints_of_fault(node: Node) -> list[Taint]:
         for one in node.spec.taints or ()
         if one.effect in _KEEPS_PODS_OFF
         and one.key not in _SAID
-        and (fits_any(one.key, OF_A_FAULT) or f"{one.key}:{one.effect}" in ours)
+        and (fits_any(one.key, OF_A_FAULT) or _written(one) in ours)
     ]
 
 
 def own_taints(node: Node) -> list[str]:
     """Return the taints of the node that we set, as key:effect."""
     ours = annotations_of(node).get(OUR_TAINTS, "").split(",")
-    return [said for one in node.spec.taints or () if (said := f"{one.key}:{one.effect}") in ours]
+    return [said for one in node.spec.taints or () if (said := _written(one)) in ours]
+
+
+def has_taint_of_ours(node: Node) -> bool:
+    """Whether a taint that we set keeps pods off the node."""
+    ours = own_taints(node)
+    return any(_written(one) in ours for one in taints_of_fault(node))
+
+
+def _written(taint: Taint) -> str:
+    return f"{taint.key}:{taint.effect}"
 
 
 def ready_since(node: Node) -> datetime | None:
@@ -75,11 +96,15 @@ def out_since(node: Node) -> datetime | None:
         if not is_node_ready(node):
             return ready_since(node)
         return next((one.time_added for one in taints_of_fault(node)), None)
-    written = annotations_of(node).get(AT, "")
+    return _moment(annotations_of(node).get(AT, "")) or _cordoned_at(node)
+
+
+def _moment(written: str) -> datetime | None:
+    """Return a moment of an annotation; None for one that somebody else wrote in another form."""
     try:
-        return datetime.fromisoformat(written) if written else _cordoned_at(node)
-    except ValueError:  # somebody else wrote it
-        return _cordoned_at(node)
+        return datetime.fromisoformat(written) if written else None
+    except ValueError:
+        return None
 
 
 def _cordoned_at(node: Node) -> datetime | None:

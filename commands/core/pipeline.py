@@ -58,7 +58,7 @@ from commands.core.planner import Planner, previewed
 from commands.core.request import Actor, ActorKind, Request
 from commands.core.request_journal import OnceStore, RequestJournal
 from commands.core.rule_runs import RuleRun
-from commands.core.thread_names import thread_names
+from commands.core.thread_names import request_of_thread, thread_names
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.impersonation import Impersonation
 from commands.execution.plan import Plan, PlanState
@@ -205,9 +205,9 @@ class Pipeline:
         return interpret(words, self.lexicon, known, thread)
 
     async def _thread(self, request: Request) -> tuple[ThreadNames, str]:
-        """Return what the incident concerns in whose thread the line was typed, and the cluster of its incident."""
+        """Return what the incident, or the request, concerns in whose thread the line was typed, and its cluster."""
         if not request.origin.incident:
-            return NO_THREAD, ""
+            return await request_of_thread(request.origin, self.store)
         async with self.store.read() as snapshot:
             cluster = await cluster_of_incident(request.origin.incident, snapshot)
             if not request.origin.thread:

@@ -15,6 +15,7 @@ from commands.core.cluster_selection import cluster_named
 from commands.core.command import Answer, AnyCommand, DeniedError, UnusableError
 from commands.core.confirmation import check_open, namespaces_of, no_plan
 from commands.core.context import CommandContext
+from commands.core.dividing import may_be_divided
 from commands.core.parsing import action_of, find, words_of
 from commands.core.persons import Persons
 from commands.core.planner import Planner
@@ -87,6 +88,19 @@ class PlanDecisions:
         except UnusableError as error:
             await self.planner.give_up(plan, said_by(error))
             return False
+
+    async def divide(self, plan: Plan) -> bool:
+        """Divide a plan that waits, if its parts do no more than was confirmed. Raises SourceError."""
+        if not may_be_divided(plan):
+            return False
+        _, command = self._line_of(plan)
+        asker = asker_of(plan, None, self.persons)
+        by_line = {f"{line} --cluster {plan.cluster}": words_of(line) for line in plan.lines}
+        try:
+            context = await self._context(plan, asker)
+            return await self.planner.divide(plan, command, by_line, context, asker=asker)
+        except (UnusableError, DeniedError):
+            return False  # it waits on, as a whole
 
     def _line_of(self, plan: Plan) -> tuple[Sequence[str], AnyCommand]:
         words, _ = cluster_named(words_of(plan.line))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from alerts.cards.message import Button, Color, Message
@@ -25,11 +25,13 @@ from commands.core.confirmation import (
     with_waits,
 )
 from commands.core.context import CommandContext
+from commands.core.dividing import as_part, divided, does_more, may_be_divided
 from commands.core.gate_preview import with_verdict
 from commands.core.parsing import action_of
 from commands.core.permissions import Permissions
 from commands.core.pricing import stakes_of
 from commands.core.request import Actor, Request
+from commands.execution.audited import entry_of
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.dry_run import DryRunError, dry_run
 from commands.execution.going_over import heading_of_reason, why_second_person
@@ -41,11 +43,12 @@ from commands.execution.impersonation import (
 )
 from commands.execution.plan import HeldBy, Plan, PlanState, Risk
 from commands.execution.plan_gate import Gates
-from commands.execution.plan_outcome import end_unbegun
+from commands.execution.plan_outcome import end_unbegun, notify_asker, record_outcome
 from commands.execution.preview import preview
 from commands.execution.step_outcomes import Refused, Waiting
 from commands.execution.steps import Record, Running, Wait
 from commands.gates.price import price_of
+from commands.models import AuditEntry
 
 LATELY = 100  # newest plans of a person, among which that of a request is searched
 WITHOUT_A_WRITE = (Wait, Running, Record)  # steps that the API server has nothing to check of
@@ -210,6 +213,55 @@ class Planner:
             await unit.rows(Plan).put(replace(stored, stages=draft.stages, disrupts=draft.disrupts))
         return True
 
+    async def divide(
+        self,
+        plan: Plan,
+        command: AnyCommand,
+        lines: Mapping[str, Sequence[str]],
+        context: CommandContext,
+        *,
+        asker: Actor,
+    ) -> bool:
+        """Put a plan for each of the lines in the place of one that waits; return whether that was done.
+
+        `lines`: with their words. It waits on as it is if one would do more than was confirmed, or none may go on yet.
+        """
+        context = replace(context, actor=asker)
+        drafts: dict[str, PlanDraft] = {}
+        for line, words in lines.items():
+            draft = await self._drafted(command, action_of(command, words), context)
+            draft = await self._dry_run(draft, context, asker)
+            if does_more(plan, draft, _breaks_now(plan, draft, asker, context)):
+                return False
+            if not draft.nothing_to_do:
+                drafts[line] = draft
+        if len(drafts) < 2:
+            return False
+        async with self.store.unit() as unit:
+            stored = await unit.rows(Plan).get(plan.id)
+            if stored is None or not may_be_divided(stored):
+                return False
+
+            def part(line: str, number: int) -> Plan:
+                found = proposed(
+                    command, drafts[line], context, number=number, line=line, expires=self.expires
+                )
+                return as_part(found, stored)
+
+            parts = [part(line, -number) for number, line in enumerate(drafts, 1)]
+            judge = await self.gates.look(parts, unit)
+            if all(judge(one).holds for one in parts):
+                return False
+            first, now = await unit.next_number("plan", len(parts)), self.clock.now()
+            parts = [part(line, number) for number, line in enumerate(drafts, first)]
+            for one in parts:
+                await unit.rows(Plan).put(one)
+                await unit.rows(AuditEntry).add(_entry_of_part(one, now))
+            ended = divided(stored, parts, now)
+            await unit.rows(Plan).put(ended)
+            await record_outcome(unit, ended)
+        return True
+
     async def give_up(self, plan: Plan, why: str) -> None:
         """End a plan that waited and can no longer be done as it was confirmed."""
         async with self.store.unit() as unit:
@@ -217,7 +269,7 @@ class Planner:
             if stored is None or stored.state is not PlanState.WAITING:
                 return
             reason = sentence("it was held back, and nothing was done: {why}", why=why)
-            await end_unbegun(unit, stored, reason, self.clock.now())
+            await notify_asker(unit, await end_unbegun(unit, stored, reason, self.clock.now()))
 
     def _writer(self, context: CommandContext, actor: Actor) -> ClusterWriter | None:
         """Return the writer that writes as the actor. Raises DeniedError if the settings do not say who they are."""
@@ -324,6 +376,12 @@ def _nothing_left(draft: PlanDraft) -> UnusableError:
 def _breaks_now(plan: Plan, draft: PlanDraft, asker: Actor, context: CommandContext) -> tuple[str, ...]:
     """Return why a stored plan needs a second person as it is now. That of a file is what was shown."""
     return plan.breaks if plan.is_fixed else breaks_of(draft, asker, context.defaults.owners)
+
+
+def _entry_of_part(part: Plan, now: datetime) -> AuditEntry:
+    by, name = part.confirmed_by, part.confirmed_by_name
+    why = sentence("part of plan {plan}, which waited", plan=part.part_of)
+    return entry_of(part, "confirmed", now, actor=by, actor_name=name, reason=why)
 
 
 def _going_over(draft: PlanDraft, gates: tuple[HeldBy, ...], reason: str, *, replaces: str) -> PlanDraft:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collectors.cluster.objects import Pod
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult, Seen
-from collectors.facts.sentences import Sentence, counted, listed
+from collectors.facts.sentences import Sentence, counted, listed, sentence
 
 ENDED = ("Succeeded", "Failed")
 POD_MEMORY = "sum by (namespace, pod) (container_memory_working_set_bytes{PODS})"
@@ -34,6 +34,12 @@ def size(used: float) -> str:
     """Return bytes as people read them: `412 GiB`."""
     unit, name = next((one for one in _SIZES if used >= one[0]), _SIZES[-1])
     return f"{used / unit:.1f} {name}" if used < 10 * unit else f"{used / unit:.0f} {name}"
+
+
+def cpus(used: float) -> str:
+    """Return CPUs as people read them: `1.5 CPUs`, `48 CPUs`."""
+    shown = f"{used:.1f}".removesuffix(".0") if used < 10 else f"{used:.0f}"
+    return sentence("1 CPU") if shown == "1" else sentence("{shown} CPUs", shown=shown)
 
 
 def trouble(pod: Pod) -> str:

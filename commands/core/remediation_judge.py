@@ -26,6 +26,7 @@ from commands.execution.plan import Origin, Plan
 from commands.execution.plan_gate import verdict_on
 from commands.gates.budget import HOUR
 from commands.gates.node_use import nodes_taken_out
+from commands.gates.picture import commands_of_all
 from commands.gates.remediation import (
     Allowance,
     Remediation,
@@ -159,12 +160,16 @@ class RemediationJudge:
         """Judge its plan by windows and budgets."""
         if (verdict := await verdict_on(plan, self.windows, snapshot)).holds:
             return Judgement(one=replace(one, reason=verdict.reason))
+        acted = [other for other in lately if other.has_acted and now - other.at < HOUR]
         try:
             uses = await self.budgets.uses(
                 plan,
                 snapshot,
                 imagined=cordoned,
-                imagined_lately=[other.node for other in lately if other.has_acted and now - other.at < HOUR],
+                imagined_lately=[other.node for other in acted],
+                imagined_commands=commands_of_all(
+                    *({other.node: frozenset({other.command})} for other in acted)
+                ),
             )
         except SourceError as error:
             reason = sentence("its budgets are not known: {error}", error=said_by(error))

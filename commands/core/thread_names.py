@@ -9,12 +9,13 @@ from alerts.received import rule_of
 from alerts.rules import Rule
 from alerts.runbooks import runbook_names
 from alerts.silences import Silence
-from alerts.store import StoreSnapshot
+from alerts.store import Store, StoreSnapshot
 from collectors.facts.subjects import Subject
 from commands.core.incident_plans import plans_of
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.parameter_types import NameKind
 from commands.execution.plan import OVER, Origin, PlanState
+from commands.models import ReclaimRequest
 
 
 async def thread_names(origin: Origin, snapshot: StoreSnapshot, rules: Mapping[str, Rule]) -> ThreadNames:
@@ -37,6 +38,15 @@ async def thread_names(origin: Origin, snapshot: StoreSnapshot, rules: Mapping[s
         ),
     }
     return {kind: name for kind, name in names.items() if name}
+
+
+async def request_of_thread(origin: Origin, store: Store) -> tuple[ThreadNames, str]:
+    """Return the request in whose thread a line was typed as a name, with its cluster; none elsewhere."""
+    if not origin.request or not origin.thread:
+        return NO_THREAD, ""
+    async with store.read() as snapshot:
+        request = await snapshot.rows(ReclaimRequest).get(origin.request)
+    return ({NameKind.REQUEST: request.id}, request.cluster) if request is not None else (NO_THREAD, "")
 
 
 async def _of_parent(origin: Origin, snapshot: StoreSnapshot) -> ThreadNames:

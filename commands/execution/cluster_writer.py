@@ -29,6 +29,10 @@ _NOT_CACHED: dict[tuple[str, str], tuple[str, bool]] = {
     ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): ("podgroups", True),
     ("scheduling.k8s.io/v1beta1", "PodGroup"): ("podgroups", True),
     ("scheduling.k8s.io/v1alpha2", "PodGroup"): ("podgroups", True),
+    ("nvsentinel.nvidia.com/v1alpha1", "ValidationRequest"): ("validationrequests", False),
+    ("nvcre.nvidia.com/v1alpha1", "Certification"): ("certifications", True),
+    ("cre.nvidia.com/v1alpha1", "Certification"): ("certifications", True),
+    ("readiness.node.x-k8s.io/v1alpha1", "NodeReadinessRule"): ("nodereadinessrules", False),
 }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from weakref import WeakValueDictionary
 
-from alerts.store import Store, Unit
+from alerts.store import Store
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import said_by, sentence
 from collectors.internal_errors import InternalErrors
@@ -21,10 +21,9 @@ from commands.execution.hooks import Hooks
 from commands.execution.impersonation import Impersonation, NotListedError
 from commands.execution.job_runs import JobRuns
 from commands.execution.plan import Plan, Stage, StepState
-from commands.execution.plan_commits import PlanCommits, Stored
+from commands.execution.plan_commits import PlanCommits
 from commands.execution.plan_gate import Gate, open_gate
 from commands.execution.plan_journal import Journal, belongs, recorded_of
-from commands.execution.record_steps import put_record
 from commands.execution.settling import settle_plan
 from commands.execution.step_outcomes import Done, Outcome, Refused, Unknown, Waiting
 from commands.execution.step_runner import (
@@ -109,7 +108,7 @@ class PlanExecutor:
             return
         async with asyncio.TaskGroup() as group:
             for number in numbers:
-                group.create_task(self._run_step(journal, number, slots, after=first))
+                group.create_task(self._run_step(journal, number, slots, after=first, is_beside_others=True))
 
     async def _run_step(
         self,
@@ -119,29 +118,35 @@ class PlanExecutor:
         *,
         after: int,
         apart: range = range(0),
+        is_beside_others: bool = False,
     ) -> None:
-        """Run one step, unless it is over or one of the first `after` steps stops it."""
+        """Run one step, unless it is over or one of the first `after` steps stops it.
+
+        How one ended that runs beside others is stored at once, as nothing follows it at once.
+        """
         async with slots:
             if not _may_run(journal, number, after, apart):
                 return
-            was_begun = journal.records[number].state is StepState.RUNNING
-            await journal.write_begin(number)
-            outcome = await self._outcome(journal, number, slots, was_begun=was_begun)
+            if not await journal.write_begin(number):
+                return
+            outcome = await self._outcome(journal, number, slots, was_begun=journal.was_cut_off(number))
         match outcome:
             case Done():
-                await journal.write_end(
+                journal.note_end(
                     number, StepState.DONE, outcome.text, uid=outcome.uid, is_ours=outcome.is_ours
                 )
             case Refused():
-                await journal.write_end(number, StepState.FAILED, outcome.reason)
+                journal.note_end(number, StepState.FAILED, outcome.reason)
             case Unknown():
-                await journal.write_end(number, StepState.UNKNOWN, outcome.reason)
+                journal.note_end(number, StepState.UNKNOWN, outcome.reason)
             case Waiting():
-                await journal.write_end(
+                journal.note_end(
                     number,
                     StepState.SKIPPED,
                     sentence("stopped while it waited: {reason}", reason=outcome.reason),
                 )
+        if is_beside_others:
+            await journal.store()
         step = journal.plan.steps[number]
         self._observe(type(step).__name__.lower(), journal.records[number].state.value)
 
@@ -162,8 +167,7 @@ class PlanExecutor:
         if isinstance(step, Record):
             return await self._recorded(journal, number, slots, writer)
         runs = JobRuns(self._store, self._clock, cluster=plan.cluster, plan=plan.id)
-        put = partial(self._put, plan.id)
-        attempt = Attempt(writer, plan=plan.id, put=put, was_sent=was_begun, runs=runs, hooks=self._hooks)
+        attempt = Attempt(writer, plan=plan.id, was_sent=was_begun, runs=runs, hooks=self._hooks)
         if was_begun and journal.is_cancelled:
             return await self._runner.look(step, attempt)
 
@@ -181,7 +185,7 @@ class PlanExecutor:
         recorded = recorded_of(plan.steps, number)
         is_of_done = recorded is not None and journal.records[recorded].state is StepState.DONE
         alone = self._rows.setdefault((step.table, step.id), asyncio.Lock())
-        put = partial(self._put, plan.id)
+        put = partial(_put, journal, number)
         attempt = Attempt(writer, plan=plan.id, put=put, was_sent=is_of_done, alone=alone)
 
         try:
@@ -189,18 +193,10 @@ class PlanExecutor:
         except NotRecordedError as error:
             raise error.why from None
 
-    async def _put(self, plan: str, step: Record) -> None:
-        async def put(unit: Unit, _stored: Stored) -> None:
-            await put_record(unit, step, plan)
-
-        try:
-            await self._commits.run(plan, put)
-        except Exception as error:
-            raise NotRecordedError(error) from error
-
     async def abandon(self, plan: Plan, error: Exception) -> Plan:
         """End a plan that an unexpected error stops each time. What is known of its steps stays as it is."""
-        journal = await Journal.begin(self._commits, self._clock, plan, Beginnings(self._clock, open_gate))
+        beginnings = Beginnings(self._clock, open_gate)
+        journal = await Journal.begin(self._commits, self._clock, plan, beginnings, with_step=False)
         if journal.plan.has_ended:
             return journal.plan
         contained = self._errors.contain(error, "plan", plan=plan.id)
@@ -209,15 +205,22 @@ class PlanExecutor:
                 continue
             if isinstance(step, Record):
                 reason = sentence("{why}. It is not known whether it was recorded", why=contained)
-                await journal.write_end(record.number, StepState.FAILED, reason)
+                journal.note_end(record.number, StepState.FAILED, reason)
             else:
-                await journal.write_end(record.number, StepState.UNKNOWN, outcome_not_known(step, contained))
+                journal.note_end(record.number, StepState.UNKNOWN, outcome_not_known(step, contained))
         return await journal.end(contained)
 
     async def settle(self, plan: Plan) -> Plan:
         """Look again at the steps of an ended plan whose outcome is not known. Raises SourceError."""
         writer = self._writers.get(plan.cluster)
         return plan if writer is None else await settle_plan(plan, writer, self._store, self._clock.now())
+
+
+async def _put(journal: Journal, number: int, step: Record, text: str) -> None:
+    try:
+        await journal.write_row(number, step, text)
+    except Exception as error:
+        raise NotRecordedError(error) from error
 
 
 def _may_run(journal: Journal, number: int, after: int, apart: range) -> bool:

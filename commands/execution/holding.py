@@ -10,8 +10,8 @@ from collectors.facts.clock import Clock
 from collectors.facts.sentences import sentence
 from commands.execution.audited import entry_of
 from commands.execution.plan import GATED, Plan, PlanState
-from commands.execution.plan_gate import HELD_AT_MOST, Gate, GateVerdict
-from commands.execution.plan_outcome import record_outcome
+from commands.execution.plan_gate import HELD_AT_MOST, Gate, GateVerdict, given_up_at
+from commands.execution.plan_outcome import notify_asker, record_outcome
 from commands.models import AuditEntry
 
 
@@ -115,6 +115,7 @@ async def _store_held(plan: Plan, verdict: GateVerdict, unit: Unit, now: datetim
         await unit.rows(AuditEntry).add(entry_of(found, "held", now, reason=found.held))
     else:
         await record_outcome(unit, found)
+        await notify_asker(unit, found)
     return found
 
 
@@ -144,6 +145,5 @@ def held_back(plan: Plan, verdict: GateVerdict, now: datetime) -> Plan:
 
 def _has_waited_long(plan: Plan, verdict: GateVerdict, now: datetime) -> bool:
     """Whether a plan is given up. One that waits for a known end is not, and then has the whole time again."""
-    if plan.confirmed_at is None or verdict.until is not None:
-        return False
-    return now - max(plan.confirmed_at, plan.held_until or plan.confirmed_at) > HELD_AT_MOST
+    at = given_up_at(plan)
+    return at is not None and verdict.until is None and now > at

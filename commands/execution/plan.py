@@ -109,6 +109,7 @@ class Origin:
     channel: str = ""
     thread: str = ""
     incident: str = ""
+    request: str = ""  # the reclaim request in whose thread it was typed
     remediation: str = ""  # the row of what a rule does by itself
     why: str = ""  # what it is done about, where nobody asked for it
 
@@ -131,6 +132,7 @@ def _over_at(plan: "Plan") -> datetime | None:
         *(one.gpus for one in plan.stakes),
         *(one.gpu_hours or 0 for one in plan.stakes),
     ),
+    read_often=True,  # at each look of the gates
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -162,6 +164,9 @@ class Plan:
     over_budget: str = ""  # why it does not wait for the gates that would hold it back
     request: str = ""  # the id of the request that proposed it
     replaces: str = ""  # the plan in whose place it is, which ends when this one is confirmed
+    lines: tuple[str, ...] = ()  # which together do the same: it may be divided into them
+    part_of: str = ""  # the plan that was divided, as it was confirmed
+    parts: tuple[str, ...] = ()  # the plans into which it was divided
     alone: str = ""  # the team of the actor that may confirm it without one
     is_dry_run: bool = False  # the API server accepted a dry run of it when it was shown
     blockers: tuple[str, ...] = ()  # PodDisruptionBudgets that let no pod go when it was shown

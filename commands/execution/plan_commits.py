@@ -4,16 +4,18 @@ A plan waits until its part is committed, as if it had a transaction of its own,
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from alerts.store import Store, StoreError, Unit
-from commands.execution.plan import Plan
+from commands.execution.plan import Plan, PlanState
 
 T = TypeVar("T")
-Stored = Mapping[str, Plan]  # by id: those about which a transaction is, as they were stored before it
-Change = Callable[[Unit, Stored], Awaitable[T]]  # a part of a transaction; it may be run again in another one
+Stopping = Mapping[str, Plan]  # by id: those about which a transaction is that were cancelled while they ran
+Change = Callable[
+    [Unit, Stopping], Awaitable[T]
+]  # a part of a transaction; it may be run again in another one
 
 MOST = 200  # parts of one transaction
 
@@ -47,7 +49,7 @@ class PlanCommits:
     async def run(self, plan: str, change: Change[T]) -> T:
         """Return what the change returns, once it is committed. Raises what it, or the commit, raises.
 
-        `plan`: the id of the plan that it is about, which is read for it.
+        `plan`: the id of the plan that it is about. The change is given it if it was cancelled while it ran.
         """
         part = _Part(plan, change, asyncio.get_running_loop().create_future())
         self._parts.append(part)
@@ -68,8 +70,8 @@ class PlanCommits:
             return
         try:
             async with self._store.unit() as unit:
-                stored = await unit.rows(Plan).get_all([part.plan for part in parts])
-                results = [await part.change(unit, stored) for part in parts]
+                stopping = await _stopping({part.plan for part in parts}, unit)
+                results = [await part.change(unit, stopping) for part in parts]
         except Exception as error:
             if len(parts) > 1 and not isinstance(error, StoreError):
                 for part in parts:
@@ -83,3 +85,9 @@ class PlanCommits:
             raise
         for part, result in zip(parts, results, strict=True):
             part.succeed(result)
+
+
+async def _stopping(ids: Collection[str], unit: Unit) -> Stopping:
+    """Return those of these plans that were cancelled and whose step in progress ends: hardly ever one."""
+    found = await unit.rows(Plan).find(id=ids, state=PlanState.CANCELLED.value, ended_at="")
+    return {plan.id: plan for plan in found}

@@ -12,6 +12,13 @@ from commands.execution.plan import GateName, HeldBy, Plan
 HELD_AT_MOST = timedelta(hours=4)  # then a plan that is held back is cancelled
 
 
+def given_up_at(plan: Plan) -> datetime | None:
+    """Return when a plan that waits on is given up. After a known end it has the whole time again."""
+    if plan.confirmed_at is None:
+        return None
+    return max(plan.confirmed_at, plan.held_until or plan.confirmed_at) + HELD_AT_MOST
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateVerdict:
     """What the gates say of a plan: without a reason they let it go, else the plan waits.

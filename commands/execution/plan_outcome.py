@@ -3,22 +3,42 @@
 from dataclasses import replace
 from datetime import datetime
 
-from alerts.cards.posted import CardKind, PostedCard
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
+from alerts.cards.text import person, text
 from alerts.incidents.grouping import add_action
 from alerts.incidents.incident import Incident
 from alerts.store import Unit
+from collectors.facts.sentences import sentence
 from commands.execution.audited import entry_of
+from commands.execution.automation_ids import is_automation
 from commands.execution.plan import GATED, Plan, PlanState
 from commands.execution.steps import Record
 from commands.models import AuditEntry
 
 
-async def end_unbegun(unit: Unit, plan: Plan, reason: str, now: datetime) -> None:
-    """Cancel a plan of which no step has begun. The outcome of one that was confirmed is recorded."""
+async def end_unbegun(unit: Unit, plan: Plan, reason: str, now: datetime) -> Plan:
+    """Cancel a plan of which no step has begun, and return it. The outcome of one that was confirmed is recorded."""
     ended = replace(plan, state=PlanState.CANCELLED, error=reason, ended_at=now)
     await unit.rows(Plan).put(ended)
     if plan.state in GATED:
         await record_outcome(unit, ended)
+    return ended
+
+
+async def notify_asker(unit: Unit, plan: Plan) -> None:
+    """Reply under the cards of a plan that waited and was not done: who asked for it counts on it."""
+    if is_automation(plan.actor) or plan.ended_at is None:
+        return
+    words = text(
+        person(plan.actor, plan.actor_name),
+        ": ",
+        sentence("{title} was not done: {why}", title=plan.title, why=plan.error),
+    )
+    for card in await unit.rows(PostedCard).find(kind=CardKind.PLAN.value, row_id=plan.id):
+        reply = ThreadReply(
+            id=reply_id(card.id, "not done"), cluster=plan.cluster, card=card.id, text=words, at=plan.ended_at
+        )
+        await unit.rows(ThreadReply).add(reply)
 
 
 async def record_outcome(unit: Unit, plan: Plan) -> None:

@@ -21,6 +21,7 @@ from commands.execution.going_over import button_label, heading_of_reason
 from commands.execution.job_runs import JobRun
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
+from commands.execution.plan_gate import given_up_at
 from commands.execution.steps import Delete, Record, Running, Step, Wait
 from commands.execution.tools.folding import fold_blocks
 
@@ -178,6 +179,9 @@ def card_of(plan: Plan, records: Sequence[StepRecord], runs: Sequence[JobRun] = 
         blocks.append(Paragraph(text=text(bold("Reason: "), markup(plan.error))))
     if plan.state is PlanState.WAITING:
         blocks.append(Paragraph(text=text(bold("Held back. "), markup(plan.held))))
+        if plan.held_until is None and (at := given_up_at(plan)) is not None:
+            until = sentence("If that lasts until {at}, it is cancelled and nothing is done.", at=at)
+            blocks.append(Paragraph(text=text(until)))
     if plan.origin.why:
         blocks.append(Paragraph(text=text(bold("Why: "), markup(plan.origin.why))))
         if plan.notes:

@@ -1,6 +1,7 @@
 """Budgets: how many nodes of a place may be out of service at once, and be disrupted within an hour. Pure.
 
 A place is a cluster, a pool, a rack, or all nodes on which a team has work. What counts is in a picture (`picture.py`).
+A budget may be of some kinds of action only, by their commands: it then counts what those have out or disrupted.
 """
 
 import math
@@ -12,10 +13,13 @@ from fnmatch import fnmatchcase
 from typing import Protocol
 
 from collectors.facts.name_patterns import fits_any
-from collectors.facts.sentences import Sentence, counted, listed, sentence
+from collectors.facts.sentences import Sentence, as_code, counted, listed, sentence
 
 SHOWN = 5  # nodes that are named
 HOUR = timedelta(hours=1)  # in which what was disrupted, or done, is counted
+
+
+ALL_COMMANDS = ("*",)
 
 
 class BudgetScope(StrEnum):
@@ -36,6 +40,16 @@ class Budget:
     percent: float | None = None  # of the nodes there, rounded down, at least one node
     per_hour: int | None = None
     automation_only: bool = False
+    commands: tuple[str, ...] = ALL_COMMANDS  # patterns
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether it counts every node that is out, whatever made it so."""
+        return self.commands == ALL_COMMANDS
+
+    def counts(self, commands: Iterable[str]) -> bool:
+        """Whether it counts what these commands have done."""
+        return self.is_of_all or any(fits_any(one, self.commands) for one in commands)
 
     def limit(self, total: int) -> int | None:
         if self.nodes is not None or self.percent is None:
@@ -60,6 +74,14 @@ class NodesInUse(Protocol):
     @property
     def lately(self) -> Collection[str]:
         """Return the nodes that were disrupted in the last hour."""
+        ...
+
+    def commands_on(self, node: str) -> Collection[str]:
+        """Return the commands that have the node out of service, as far as that is known."""
+        ...
+
+    def commands_lately(self, node: str) -> Collection[str]:
+        """Return the commands that disrupted the node in the last hour, as far as that is known."""
         ...
 
     def places(self, nodes: Iterable[str], scope: BudgetScope) -> Sequence[str]:
@@ -105,6 +127,13 @@ class BudgetUse:
 
     @property
     def place(self) -> Sentence:
+        """`pool a100`; of some commands `pool a100 for node reboot`."""
+        if self.budget.is_of_all:
+            return self._place
+        return sentence("{place} for {commands}", place=self._place, commands=as_code(self.budget.commands))
+
+    @property
+    def _place(self) -> Sentence:
         match self.budget.scope:
             case BudgetScope.CLUSTER:
                 return sentence("cluster {name}", name=self.name)
@@ -153,25 +182,30 @@ class BudgetUse:
 
 def budget_uses(
     taken: Iterable[str],
+    command: str,
     use: NodesInUse,
     budgets: Sequence[Budget],
     *,
     is_automation: bool,
     of_automation: Budget = OF_AUTOMATION,
 ) -> tuple[BudgetUse, ...]:
-    """Return each budget that the nodes to be taken out, or disrupted, fall under.
+    """Return each budget that the nodes fall under which the command is to take out, or disrupt.
 
     `of_automation`: what automation may take out now; that of a window takes the place of its other budgets.
     """
     wanted, cluster = frozenset(taken), use.cluster
     uses: list[BudgetUse] = []
-    limited = [one for one in budgets if one.scope is BudgetScope.POOL and fits_any(cluster, one.clusters)]
+    limited = [
+        one
+        for one in budgets
+        if one.scope is BudgetScope.POOL and one.is_of_all and fits_any(cluster, one.clusters)
+    ]
     is_more = is_automation and of_automation is not OF_AUTOMATION
     for budget in (*budgets, of_automation) if is_automation else budgets:
         is_left_out = budget.automation_only and (
             not is_automation or (is_more and budget is not of_automation)
         )
-        if is_left_out or not fits_any(cluster, budget.clusters):
+        if is_left_out or not fits_any(cluster, budget.clusters) or not budget.counts((command,)):
             continue
         for name in use.places(wanted, budget.scope):
             if not name or not fnmatchcase(name, budget.of):
@@ -179,14 +213,22 @@ def budget_uses(
             if budget is OF_AUTOMATION and any(fnmatchcase(name, one.of) for one in limited):
                 continue
             there = use.members(budget.scope, name)
+            out = {
+                node: why
+                for node in there
+                if (why := use.out.get(node, "")) and budget.counts(use.commands_on(node))
+            }
+            lately = [
+                node for node in there if node in use.lately and budget.counts(use.commands_lately(node))
+            ]
             uses.append(
                 BudgetUse(
                     budget=budget,
                     name=name,
                     limit=budget.limit(len(there)),
-                    out={node: why for node in there if (why := use.out.get(node, ""))},
-                    adds=[node for node in there if node in wanted and not use.out.get(node, "")],
-                    in_last_hour=sum(node in use.lately and node not in wanted for node in there),
+                    out=out,
+                    adds=[node for node in there if node in wanted and node not in out],
+                    in_last_hour=sum(node not in wanted for node in lately),
                 )
             )
     return tuple(uses)

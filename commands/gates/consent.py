@@ -6,6 +6,7 @@ from datetime import datetime
 from collectors.facts.sentences import Sentence, listed, sentence
 from commands.execution.disruption import Disruption
 from commands.execution.plan_gate import LETS_GO, GateVerdict
+from commands.gates.training_answers import about
 from commands.models import ReclaimRequest, ReclaimState
 
 LETS_END = frozenset(
@@ -19,63 +20,73 @@ def consent_verdict(
     now: datetime,
     *,
     silence_agrees: bool,
+    may_be_divided: bool = False,
 ) -> GateVerdict:
-    """Return whether the owners let a plan go on. `asked`: what it ends of theirs; one without a request never ends."""
+    """Return whether the owners let a plan go on. `asked`: what it ends of theirs; one without a request never ends.
+
+    What one owner needs ends the plan, unless it `may_be_divided` and others have not refused: their part may go on.
+    """
     by_training = {training: one for one in requests for training in one.trainings}
-    waits: list[Sentence] = []
-    ends: list[datetime | None] = []
+    found: list[GateVerdict] = []
     seen: set[str] = set()
     for disrupted in asked:
-        request = by_training.get(disrupted.name)
-        if request is not None and request.id in seen:
-            continue  # one answer is about all of an owner's
-        if request is None:
+        whole = by_training.get(disrupted.name)
+        if whole is None:
             reason = sentence("the owner of {training} was not asked", training=disrupted.label)
             return GateVerdict(reason=reason, is_final=True)
-        seen.add(request.id)
-        match request.state:
-            case ReclaimState.KEPT:
-                return GateVerdict(reason=_kept(request), is_final=True)
-            case ReclaimState.ASKED if now >= request.grace_until:
-                if not silence_agrees:
-                    return GateVerdict(reason=_silent(request), is_final=True)
-            case ReclaimState.ASKED:
-                waits.append(
-                    sentence(
-                        "{owner} may answer about {training} until {at}",
-                        owner=_owner(request),
-                        training=request.shown,
-                        at=request.grace_until,
-                    )
-                )
-                ends.append(request.grace_until)
-            case ReclaimState.SNOOZED if now < request.grace_until:
-                waits.append(
-                    sentence(
-                        "{owner} needs {training} until {at}",
-                        owner=_owner(request),
-                        training=request.shown,
-                        at=request.grace_until,
-                    )
-                )
-                ends.append(request.grace_until)
-            case ReclaimState.AFTER_CHECKPOINT:
-                waits.append(
-                    sentence(
-                        "{owner} wants the next checkpoint of {training} first",
-                        owner=_owner(request),
-                        training=request.shown,
-                    )
-                )
-                ends.append(None)
-            case _:
-                pass
-    if not waits:
+        if whole.id in seen and not whole.answers:
+            continue  # one answer is about all of an owner's
+        seen.add(whole.id)
+        request = about(whole, disrupted.name) if whole.answers else whole
+        found.append(_verdict_of(request, now, silence_agrees=silence_agrees))
+    holding = [one for one in found if one.holds]
+    if not holding:
         return LETS_GO
+    final = [one for one in holding if one.is_final]
+    if final and (not may_be_divided or len(final) == len(found)):
+        return final[0]
+    ends = [one.until for one in holding]
     known = [one for one in ends if one is not None]
     return GateVerdict(
-        reason=listed(waits, ";"), until=max(known) if known and len(known) == len(ends) else None
+        reason=listed((one.reason for one in holding), ";"),
+        until=max(known) if known and len(known) == len(ends) else None,
     )
+
+
+def _verdict_of(request: ReclaimRequest, now: datetime, *, silence_agrees: bool) -> GateVerdict:
+    """Return what one answer, or none yet, means."""
+    until = request.grace_until
+    match request.state:
+        case ReclaimState.KEPT:
+            return GateVerdict(reason=_kept(request), is_final=True)
+        case ReclaimState.ASKED if now >= until:
+            return LETS_GO if silence_agrees else GateVerdict(reason=_silent(request), is_final=True)
+        case ReclaimState.ASKED:
+            reason = sentence(
+                "{owner} may answer about {training} until {at}",
+                owner=_owner(request),
+                training=request.shown,
+                at=until,
+            )
+            return GateVerdict(reason=reason, until=until)
+        case ReclaimState.SNOOZED if now < until:
+            reason = sentence(
+                "{owner} needs {training} until {at}",
+                owner=_owner(request),
+                training=request.shown,
+                at=until,
+            )
+            return GateVerdict(reason=reason, until=until)
+        case ReclaimState.AFTER_CHECKPOINT:
+            reason = sentence(
+                "{owner} wants the next checkpoint of {training} first: none since {at}",
+                owner=_owner(request),
+                training=request.shown,
+                at=request.answered_at or request.asked_at,
+            )
+            return GateVerdict(reason=reason)
+        case _:
+            return LETS_GO
 
 
 def announced(asked: Iterable[Disruption]) -> Sentence:

@@ -12,12 +12,16 @@ from collectors.facts.sentences import sentence
 from commands.execution.plan import Plan
 from commands.gates.budget import BudgetScope
 
+Commands = Mapping[str, frozenset[str]]  # node -> names of commands
+_NONE: frozenset[str] = frozenset()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetNode:
     """A node as budgets see it. `out` says why it is out of service; it is empty for one in service.
 
-    `teams`: those that have work on it, or had until a plan took it. `is_lately`: it was disrupted in the last hour.
+    `command`: the one that has it out. `teams`: those that have work on it, or had until a plan took it. `is_lately`:
+    it was disrupted in the last hour.
     """
 
     name: str
@@ -26,6 +30,7 @@ class BudgetNode:
     out: str = ""
     teams: frozenset[str] = frozenset()
     is_lately: bool = False
+    command: str = ""
 
     def places(self, scope: BudgetScope, cluster: str) -> Iterable[str]:
         match scope:
@@ -68,11 +73,19 @@ class BudgetPicture:
     at: datetime
     out: Mapping[str, str]  # node -> why it is out of service, and who holds it
     lately: frozenset[str]  # nodes that were disrupted in the last hour
+    commands: Commands  # by node, what has it out or is about to
+    commands_before: Commands  # by node, what disrupted it in the last hour
     waiting: tuple[Plan, ...] = field(default=())
 
     @property
     def cluster(self) -> str:
         return self.nodes.cluster
+
+    def commands_on(self, node: str) -> frozenset[str]:
+        return self.commands.get(node, _NONE)
+
+    def commands_lately(self, node: str) -> frozenset[str]:
+        return self.commands_before.get(node, _NONE)
 
     def places(self, nodes: Iterable[str], scope: BudgetScope) -> list[str]:
         known = self.nodes.by_name
@@ -83,15 +96,33 @@ class BudgetPicture:
     def members(self, scope: BudgetScope, place: str) -> tuple[str, ...]:
         return self.nodes.members.get((scope, place), ())
 
-    def with_out(self, out: Mapping[str, str], lately: Iterable[str] = ()) -> "BudgetPicture":
+    def with_out(
+        self, out: Mapping[str, str], lately: Iterable[str] = (), *, commands: Commands | None = None
+    ) -> "BudgetPicture":
         """Return the picture with more nodes out of service, and disrupted lately. What is known of one stays."""
-        return replace(self, out={**out, **self.out}, lately=self.lately | frozenset(lately))
+        by = commands or {}
+        return replace(
+            self,
+            out={**out, **self.out},
+            lately=self.lately | frozenset(lately),
+            commands=commands_of_all(self.commands, by),
+            commands_before=commands_of_all(self.commands_before, by),
+        )
 
     def with_taken(self, plan: Plan, nodes: Iterable[str]) -> "BudgetPicture":
         """Return the picture once the plan has begun."""
         why = sentence("plan {plan} of {who} has it", plan=plan.id, who=plan.actor_name)
         taken = frozenset(nodes)
-        return self.with_out(dict.fromkeys(sorted(taken), why), taken)
+        by = dict.fromkeys(taken, frozenset({plan.command}))
+        return self.with_out(dict.fromkeys(sorted(taken), why), taken, commands=by)
+
+
+def commands_of_all(*several: Commands) -> dict[str, frozenset[str]]:
+    """Return the commands of each node of them all."""
+    return {
+        node: _NONE.union(*(one.get(node, _NONE) for one in several))
+        for node in dict.fromkeys(name for one in several for name in one)
+    }
 
 
 def picture_of(
@@ -102,16 +133,27 @@ def picture_of(
     soon: Mapping[str, str],
     lately: Iterable[str],
     waiting: Iterable[Plan] = (),
+    commands: Commands | None = None,
+    commands_lately: Commands | None = None,
 ) -> BudgetPicture:
-    """Return the picture of a cluster. `soon`: nodes that count as out though the cluster does not show it, and why."""
+    """Return the picture of a cluster. `soon`: nodes that count as out though the cluster does not show it, and why.
+
+    `commands`: what has a node out beside what the cluster shows; `commands_lately`: what disrupted it.
+    """
     places = Places(cluster=cluster, nodes=tuple(nodes))
     out = {node.name: why for node in places.nodes if (why := node.out or soon.get(node.name, ""))}
     seen = (node.name for node in places.nodes if node.is_lately)
+    shown = {node.name: frozenset({node.command}) for node in places.nodes if node.command}
+    before = {
+        node.name: frozenset({node.command}) for node in places.nodes if node.is_lately and node.command
+    }
     return BudgetPicture(
         nodes=places,
         at=at,
         out=out,
         lately=frozenset(lately) | frozenset(seen),
+        commands=commands_of_all(shown, commands or {}),
+        commands_before=commands_of_all(before, commands_lately or {}),
         waiting=tuple(sorted(waiting, key=age_of)),
     )
 

@@ -5,6 +5,7 @@ import click
 from commands.core.command import Command
 from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING, reason_option
 from commands.execution.rights import RightsOfKinds
+from commands.gpu.accept_gpu import ACCEPT_GPU
 from commands.gpu.cordon_gpu import CORDON
 from commands.gpu.gpu_lists import ListGpus, ListIdleGpus, idle, listing
 from commands.gpu.owner_answers import AnswerReclaim, ShowRequest, agree, keep, release, show_request, snooze
@@ -23,6 +24,13 @@ _AFTER = click.Option(
     default=None,
     metavar="DURATION",
     help="how long the GPUs must have been idle; default: 30m, or the settings",
+)
+_OF_IT = click.Option(
+    ["--training"],
+    type=TRAINING,
+    default="",
+    metavar="TRAINING",
+    help="only this one of those that the request is about",
 )
 COMMANDS = (
     Command(
@@ -47,6 +55,7 @@ COMMANDS = (
     ),
     CORDON,
     UNCORDON,
+    ACCEPT_GPU,
     Command(
         noun="gpu",
         verb="idle",
@@ -93,7 +102,7 @@ COMMANDS = (
         verb="keep",
         summary="Answer a request: the GPUs are needed.",
         action=AnswerReclaim,
-        parameters=(_REQUEST, _REASON),
+        parameters=(_REQUEST, _REASON, _OF_IT),
         record=keep,
         checks_permission_itself=True,
         table=ReclaimRequest,
@@ -114,6 +123,7 @@ COMMANDS = (
                 help="how much longer; default: 2h",
             ),
             _REASON,
+            _OF_IT,
         ),
         record=snooze,
         checks_permission_itself=True,
@@ -130,6 +140,7 @@ COMMANDS = (
             click.Option(
                 ["--after-checkpoint"], is_flag=True, help="once the training has written its next checkpoint"
             ),
+            _OF_IT,
         ),
         record=agree,
         checks_permission_itself=True,

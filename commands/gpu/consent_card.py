@@ -5,7 +5,10 @@ from datetime import datetime
 from alerts.cards.message import Block, Button, Buttons, ButtonStyle, Color, Context, Message, Paragraph
 from alerts.cards.text import Text, bold, code, person, text
 from collectors.facts.sentences import sentence
+from commands.gates.training_answers import about
 from commands.models import OPEN_REQUEST, ReclaimRequest, ReclaimState
+
+MOST_BY_ITSELF = 5  # trainings of a request that have buttons of their own
 
 
 def consent_card(request: ReclaimRequest, now: datetime) -> Message:
@@ -15,8 +18,17 @@ def consent_card(request: ReclaimRequest, now: datetime) -> Message:
     ]
     if request.evidence:
         blocks.append(Paragraph(text=text(bold("At stake: "), request.evidence)))
-    blocks.append(Paragraph(text=text(_state(request, now))))
+    several = request.trainings if request.also and len(request.trainings) <= MOST_BY_ITSELF else ()
+    if not request.answers:
+        blocks.append(Paragraph(text=text(_state(request, now))))
+    for key in several or (request.trainings if request.answers else ()):
+        one = about(request, key)
+        blocks.append(Paragraph(text=text(code(one.shown), ": ", _state(one, now))))
+        if one.state in OPEN_REQUEST and key in several:
+            blocks.append(Buttons(buttons=consent_buttons(one, of=one.shown)))
     if request.state in OPEN_REQUEST:
+        if several:
+            blocks.append(Paragraph(text=text("All of them:")))
         blocks.append(Buttons(buttons=consent_buttons(request)))
     who = person(request.asked_by, request.asked_by_name)
     by = sentence("asked by {who} {at}", who=who, at=request.asked_at)
@@ -26,9 +38,9 @@ def consent_card(request: ReclaimRequest, now: datetime) -> Message:
     return Message(title=title, color=tone, blocks=tuple(blocks))
 
 
-def consent_buttons(request: ReclaimRequest) -> tuple[Button, ...]:
-    """Return what the owner may answer."""
-    at = f"{request.id} --cluster {request.cluster}"
+def consent_buttons(request: ReclaimRequest, *, of: str = "") -> tuple[Button, ...]:
+    """Return what the owner may answer. `of`: about which training, if not about all of the request."""
+    at = f"{request.id} --cluster {request.cluster}" + (f" --training {of}" if of else "")
     later = f"gpu agree {at} --after-checkpoint"
     return (
         Button(label="Go on", line=f"gpu agree {at}", style=ButtonStyle.DANGER),

@@ -33,7 +33,9 @@ class ConsentGate:
         self, plans: Sequence[Plan], rows: StoreSnapshot, *, held: Collection[str] = NONE_HELD
     ) -> PlanJudge:
         now = self.clock.now()
-        asking = [one.id for one in plans if one.state in GATED and not one.over_budget and asked_by(one)]
+        asking = {
+            asked_for(one) for one in plans if one.state in GATED and not one.over_budget and asked_by(one)
+        }
         found = await rows.rows(ReclaimRequest).find(for_plan=asking) if asking else ()
         requests: dict[str, list[ReclaimRequest]] = {id: [] for id in asking}
         for one in found:
@@ -45,7 +47,13 @@ class ConsentGate:
                 return LETS_GO
             if plan.state is PlanState.PROPOSED:
                 return GateVerdict(reason=announced(asked))
-            return consent_verdict(asked, requests[plan.id], now, silence_agrees=self.silence_agrees)
+            return consent_verdict(
+                asked,
+                requests[asked_for(plan)],
+                now,
+                silence_agrees=self.silence_agrees,
+                may_be_divided=bool(plan.lines),
+            )
 
         return judge
 
@@ -84,6 +92,19 @@ class OwnerConsents:
             await unit.rows(ReclaimRequest).put(request)
 
 
+def asked_for(plan: Plan) -> str:
+    """Return the plan for which the owners were asked: of a part, that which was divided."""
+    return plan.part_of or plan.id
+
+
+async def is_awaited(request: ReclaimRequest, rows: StoreSnapshot) -> bool:
+    """Whether the plan that made the request, or a part of it, still waits for an answer."""
+    plan = await rows.rows(Plan).get(request.for_plan)
+    if plan is None or not plan.parts:
+        return plan is not None and plan.state in GATED
+    return any(one.state in GATED for one in (await rows.rows(Plan).get_all(plan.parts)).values())
+
+
 def asked_by(plan: Plan) -> list[Disruption]:
     """Return what a plan ends only once its owners have answered."""
     return [one for one in plan.disrupts if one.asks]
@@ -105,6 +126,7 @@ def requests_to_owners(plan: Plan, now: datetime, grace: timedelta) -> Iterable[
             training=first.name,
             also=tuple(one.name for one in theirs[1:]),
             name=", ".join(one.label for one in theirs),
+            labels=tuple(one.label for one in theirs),
             owner=first.owner,
             owner_id=person,
             gpus=sum(one.gpus for one in theirs),

@@ -9,20 +9,20 @@ import click
 from collectors.cluster.gpu_devices import GpuDevice, listed_devices
 from collectors.cluster.indexes import by_node_of_slice
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import RESOURCE_CLAIMS, RESOURCE_SLICES
+from collectors.cluster.kinds import RESOURCE_SLICES
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import counted, listed, sentence
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.drain_pods import AT_ONCE, disruptions_of, eviction_of, pod_name, why_stays
-from commands.core.lookups import read_node, reader_of
+from commands.core.lookups import read_node
 from commands.core.parameter_types import NODE, ask_owners_option, lasting_option, reason_option
 from commands.core.pricing import stakes_of
-from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Stage, in_order
 from commands.execution.rights import Right
 from commands.execution.steps import Create, Delete, Evict, Patch
 from commands.gpu.cordon_gpu_steps import CordonGpu, extended_cordon, gpu_lease_step, rule_step
+from commands.gpu.device_pods import pods_of_device
 from commands.gpu.gpu_rules import rules_of, standing_rule
 from commands.gpu.named_gpu import named_gpu
 
@@ -48,7 +48,7 @@ async def cordon_one(action: CordonGpu, context: CommandContext) -> PlanDraft:
         return PlanDraft(title="", nothing_to_do=said)
     if standing is not None:
         return await extended_cordon(action, device, standing, api, lasting, context)
-    pods = [pod for pod in await _pods_of(device, inventory, context) if not why_stays(pod)]
+    pods = [pod for pod in await pods_of_device(device, inventory, context) if not why_stays(pod)]
     disrupts = disruptions_of(pods, context.cluster.topology())
     create = rule_step(action, node, device, api, lasting, context)
     evictions = (Stage(steps=tuple(map(eviction_of, pods)), at_once=AT_ONCE),) if pods else ()
@@ -82,28 +82,6 @@ def _refuse_slices(device: GpuDevice, node: Node, inventory: Inventory) -> None:
                 node=node.metadata.name,
             )
         )
-
-
-async def _pods_of(
-    device: GpuDevice, inventory: Inventory, context: CommandContext
-) -> list[Mapping[str, Any]]:
-    """Return the pods whose claims were given the device, as the API server has them."""
-    names = {
-        (claim.metadata.namespace, user.name)
-        for claim in inventory.all(RESOURCE_CLAIMS).values()
-        if claim.status.allocation is not None
-        for one in claim.status.allocation.devices.results or ()
-        if (one.driver, one.pool, one.device) == (device.driver, device.pool, device.name)
-        and not one.admin_access
-        for user in claim.status.reserved_for or ()
-        if user.resource == "pods"
-    }
-    reader = reader_of(context)
-    found = [
-        await reader.read(ObjectRef(api="v1", kind="Pod", namespace=namespace, name=name))
-        for namespace, name in sorted(names)
-    ]
-    return [pod for pod in found if pod is not None]
 
 
 def _notes(device: GpuDevice, pods: Sequence[Mapping[str, Any]], lasting: timedelta) -> list[str]:

@@ -51,7 +51,7 @@ def not_by_claims(node: Node, context: CommandContext) -> UnusableError:
     return _offering_the_node(
         sentence(
             "No driver of dynamic resource allocation lists the GPUs of {node}, and a device plugin cannot keep one of "
-            "them back: `node cordon {node}` keeps pods off all of them.",
+            "them back: `node cordon {node}` keeps pods off all of them, and `node accept {node}` then tests them.",
             node=node.metadata.name,
         ),
         node,
@@ -64,7 +64,8 @@ def no_rules(node: Node, context: CommandContext) -> UnusableError:
     return _offering_the_node(
         sentence(
             "The API server serves no DeviceTaintRule: it needs the feature gate `DRADeviceTaintRules` and "
-            "`resource.k8s.io/v1beta2`. `node cordon {node}` keeps pods off all GPUs of {node}.",
+            "`resource.k8s.io/v1beta2`. `node cordon {node}` keeps pods off all GPUs of {node}, and "
+            "`node accept {node}` then tests them.",
             node=node.metadata.name,
         ),
         node,

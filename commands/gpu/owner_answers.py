@@ -1,18 +1,20 @@
 """Answers to reclaim requests: `gpu keep|snooze|release`."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from alerts.store import Unit
-from collectors.facts.sentences import counted, sentence, word
+from collectors.facts.sentences import counted, listed, sentence, word
 from collectors.gpu_activity import SHORTEST
 from commands.core.command import Answer, DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.execution.disruption import Disruption
 from commands.execution.object_state import ObjectState
-from commands.execution.plan import GATED, Plan, in_order
+from commands.execution.plan import in_order
 from commands.execution.steps import Record
+from commands.gates.training_answers import about, training_labels, with_answer
+from commands.gpu.consents import is_awaited
 from commands.gpu.freeing_plan import freeing_plan
 from commands.gpu.owner_release import UNDONE, answer_steps, answered
 from commands.gpu.reclaim import LONGEST_WAIT
@@ -27,6 +29,7 @@ from commands.training.workload_steps import suspend_steps
 class AnswerReclaim:
     request: str
     reason: str = ""
+    training: str = ""  # one of those that the request is about; all of them if empty
     after_checkpoint: bool = False
     lasting: timedelta = timedelta(hours=2)
 
@@ -51,7 +54,12 @@ async def keep(action: AnswerReclaim, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
         reclaim = await _open(unit, action.request)
         _check_answerer(reclaim, context, harmless=True)
-        kept = replace(answered(reclaim, context), state=ReclaimState.KEPT, keep_reason=action.reason)
+        kept = _with(
+            reclaim,
+            action,
+            context,
+            lambda one: replace(one, state=ReclaimState.KEPT, keep_reason=action.reason),
+        )
         await unit.rows(ReclaimRequest).put(kept)
         await unit.rows(DueCommand).delete(settlement_id(kept))
     return Answer(message=reclaim_card(kept, context.now))
@@ -66,11 +74,16 @@ async def snooze(action: AnswerReclaim, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
         reclaim = await _open(unit, action.request)
         _check_answerer(reclaim, context, harmless=True)
-        snoozed = replace(
-            answered(reclaim, context),
-            state=ReclaimState.SNOOZED,
-            keep_reason=action.reason,
-            grace_until=context.now + action.lasting,
+        snoozed = _with(
+            reclaim,
+            action,
+            context,
+            lambda one: replace(
+                one,
+                state=ReclaimState.SNOOZED,
+                keep_reason=action.reason,
+                grace_until=context.now + action.lasting,
+            ),
         )
         await unit.rows(ReclaimRequest).put(snoozed)
         if snoozed.is_automatic:
@@ -98,7 +111,7 @@ async def agree(action: AnswerReclaim, context: CommandContext) -> Answer:
                 plan=request.for_plan,
             )
         state = ReclaimState.AFTER_CHECKPOINT if action.after_checkpoint else ReclaimState.AGREED
-        agreed = replace(answered(request, context), state=state)
+        agreed = _with(request, action, context, lambda one: replace(one, state=state))
         await unit.rows(ReclaimRequest).put(agreed)
     return Answer(message=reclaim_card(agreed, context.now))
 
@@ -153,6 +166,34 @@ def keep_again(
     return request_step(kept, text=said, before=freed, about=about)
 
 
+def _with(
+    request: ReclaimRequest,
+    action: AnswerReclaim,
+    context: CommandContext,
+    change: Callable[[ReclaimRequest], ReclaimRequest],
+) -> ReclaimRequest:
+    """Return the request with the answer: about all of it, or about the one training that is named."""
+    if not action.training:
+        return change(answered(replace(request, answers=()), context))
+    one = about(request, _training_named(request, action.training))
+    return with_answer(request, change(answered(one, context)))
+
+
+def _training_named(request: ReclaimRequest, named: str) -> str:
+    """Return the key of a training of the request, by its name. Raises UnusableError if it is about no such one."""
+    labels = training_labels(request)
+    found = [key for key, label in labels.items() if named in (key, label, label.rpartition("/")[2])]
+    if len(found) != 1:
+        raise UnusableError(
+            sentence(
+                "Request `{request}` is about {trainings}: name one of them.",
+                request=request.id,
+                trainings=listed(labels.values(), "and"),
+            )
+        )
+    return found[0]
+
+
 async def _open(unit: Unit, named: str) -> ReclaimRequest:
     """Return the request if it can still be answered: not if it is closed or a plan is settling it."""
     reclaim = await unit.rows(ReclaimRequest).get(named)
@@ -172,8 +213,7 @@ async def _open(unit: Unit, named: str) -> ReclaimRequest:
             )
         )
     if reclaim.for_plan:
-        waiting = await unit.rows(Plan).get(reclaim.for_plan)
-        if waiting is None or waiting.state not in GATED:
+        if not await is_awaited(reclaim, unit):
             raise UnusableError(
                 sentence("Plan `{plan}` no longer waits for an answer.", plan=reclaim.for_plan)
             )

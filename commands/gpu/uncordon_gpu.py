@@ -4,7 +4,10 @@ from dataclasses import dataclass
 
 import click
 
+from collectors.cluster.objects import Node
 from collectors.facts.sentences import sentence
+from commands.acceptance.acceptance import Acceptance, newest_of_gpus
+from commands.acceptance.acceptance_proof import is_accepted
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordoned_gpus import RULE_KIND, VERSIONS
@@ -37,7 +40,8 @@ async def uncordon_one(action: UncordonGpu, context: CommandContext) -> PlanDraf
     if lease is not None:
         api, rules = await rules_of(node, context)
         ours = next((one for one in rules if one.metadata.name == lease.rule), None)
-        return _ended(action, lease, None if ours is None else ref_of_rule(ours, api))
+        untested = await _untested(lease, node, context)
+        return _ended(action, lease, None if ours is None else ref_of_rule(ours, api), untested)
     if not devices:
         raise not_by_claims(node, context)
     device = await named_gpu(action.gpu, node, inventory, context)
@@ -59,12 +63,32 @@ async def uncordon_one(action: UncordonGpu, context: CommandContext) -> PlanDraf
     return _ended(action, await lease_of_gpu(device, action.node, context), ref_of_rule(standing.rule, api))
 
 
-def _ended(action: UncordonGpu, lease: GpuLease | None, rule: ObjectRef | None) -> PlanDraft:
+async def _untested(lease: GpuLease, node: Node, context: CommandContext) -> tuple[str, ...]:
+    """Say of a GPU that it was not accepted since it was cordoned. Where none was ever tested, nothing is said."""
+    async with context.store.read() as snapshot:
+        rows = await snapshot.rows(Acceptance).find(cluster=lease.cluster)
+    if not any(one.device for one in rows):
+        return ()
+    found = newest_of_gpus(rows, lease.node).get(lease.device)
+    if is_accepted(node, found) and found is not None and found.at >= lease.since:
+        return ()
+    return (
+        sentence(
+            "GPU {gpu} of {node} was not accepted since it was cordoned: `gpu accept {node} {gpu}` tests it.",
+            gpu=lease.gpu,
+            node=lease.node,
+        ),
+    )
+
+
+def _ended(
+    action: UncordonGpu, lease: GpuLease | None, rule: ObjectRef | None, said: tuple[str, ...] = ()
+) -> PlanDraft:
     steps: list[Delete | Record] = []
-    notes: list[str] = []
+    notes: list[str] = list(said)
     if rule is not None:
-        said = sentence("let pods have GPU {gpu} of {node} again", gpu=action.gpu, node=action.node)
-        steps.append(Delete(ref=rule, description=said))
+        again = sentence("let pods have GPU {gpu} of {node} again", gpu=action.gpu, node=action.node)
+        steps.append(Delete(ref=rule, description=again))
     else:
         notes.append(sentence("Somebody else removed its rule already: only its lease is ended."))
     if lease is not None:

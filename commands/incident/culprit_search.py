@@ -1,4 +1,4 @@
-"""The pods that are probably behind an incident of a node: those in trouble there, and those with the most memory."""
+"""The pods that are probably behind an incident of a node: those in trouble there, and those that use the most."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -10,8 +10,14 @@ from collectors.cluster.objects import Pod
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult, SourceError
 from collectors.trainings.training import Training
-from commands.core.pod_usage import ENDED, POD_MEMORY, measured_use, size, trouble
+from commands.core.pod_usage import ENDED, POD_CPUS, POD_MEMORY, cpus, measured_use, size, trouble
 from commands.incident.seen_cluster import SeenCluster
+
+# What the kinds that are measured ask Prometheus, and how the figure of a pod is written.
+MEASURED_USE: Mapping[Culprits, tuple[str, Callable[[float], str]]] = {
+    Culprits.MEMORY: (POD_MEMORY, size),
+    Culprits.CPU: (POD_CPUS, cpus),
+}
 
 
 def in_trouble(
@@ -36,21 +42,18 @@ def in_trouble(
     )
 
 
-async def with_most_memory(
-    node: str, seen: SeenCluster, query: Callable[[PromQLQuery], Awaitable[QueryResult]]
+async def with_most(
+    kind: Culprits, node: str, seen: SeenCluster, query: Callable[[PromQLQuery], Awaitable[QueryResult]]
 ) -> tuple[Culprit, ...]:
-    """Return the pods that use the most memory of a node, as far as it is known. Raises SourceError."""
+    """Return the pods that use the most of this on a node, as far as it is known. Raises SourceError."""
+    template, figure = MEASURED_USE[kind]
     pods = _running(seen.inventory(), node)
-    memory, _ = await measured_use(POD_MEMORY, pods, query) if pods else ({}, "")
-    shown = sorted((pod for pod in pods if memory.get(pod.key)), key=lambda pod: -memory[pod.key])[
-        :CULPRITS_SHOWN
-    ]
-    owners = pod_owners(shown, seen)
+    used, _ = await measured_use(template, pods, query) if pods else ({}, "")
+    most = sorted((pod for pod in pods if used.get(pod.key)), key=lambda pod: -used[pod.key])
+    owners = pod_owners(most[:CULPRITS_SHOWN], seen)
     return tuple(
-        Culprit(
-            kind=Culprits.MEMORY, pod=pod.key, figure=size(memory[pod.key]), owner=owners.get(pod.key, "")
-        )
-        for pod in shown
+        Culprit(kind=kind, pod=pod.key, figure=figure(used[pod.key]), owner=owners.get(pod.key, ""))
+        for pod in most[:CULPRITS_SHOWN]
     )
 
 

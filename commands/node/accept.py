@@ -6,20 +6,31 @@ from ipaddress import ip_address
 
 import click
 
-from alerts.cards.message import Button, Buttons
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
-from collectors.facts.sentences import Sentence, as_code, counted, listed, sentence
-from commands.acceptance.acceptance import Acceptance, AcceptanceState, PlannedTest
-from commands.acceptance.suites import GPU_COUNT, HEAD, LOG_BYTES, NEIGHBOUR, RANK, Suite, SuiteTest
+from collectors.facts.sentences import listed, sentence
+from commands.acceptance.acceptance import Acceptance
+from commands.acceptance.suites import HEAD, NEIGHBOUR, RANK, Suite, SuiteTest
+from commands.acceptance.validators import validator_rights, validators
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.core.device_claims import claim_rights
 from commands.core.lookups import known_name, read_node
-from commands.core.node_jobs import job_step
-from commands.core.node_script import NAMESPACE, NodeScript
+from commands.core.node_jobs import refuse_second
+from commands.core.node_script import NAMESPACE
+from commands.core.node_tests import (
+    Tested,
+    cordon_first,
+    new_acceptance,
+    next_number,
+    notes_of_tests,
+    planned_test,
+    refuse_without_images,
+    step_of_test,
+    whole_node,
+)
 from commands.core.parameter_types import NODE
-from commands.core.testable_nodes import without_images
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import Stage, in_order
 from commands.execution.preconditions import Precondition
@@ -27,10 +38,10 @@ from commands.execution.record_steps import record
 from commands.execution.steps import NodeJob, Record
 from commands.node.cordon_steps import ref_of_node
 from commands.node.repair.refusals import pods_of, refuse_control_plane
-from commands.node.repair.repair_node import refuse_second
+from commands.node.tests_of_others import OtherTest, chosen_validator, other_test, readiness_test
 
-_GPU = "nvidia.com/gpu"
 _NAMED = 6
+_VALIDATORS = {one.name: one for one in validators()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,31 +54,41 @@ class AcceptNode:
 async def accept(action: AcceptNode, context: CommandContext) -> PlanDraft:
     """Plan the tests of the suite on the node, one after the other; those between two nodes at the end."""
     policy = context.defaults.acceptance
-    suite = policy.all[known_name(action.suite or policy.suite, policy.all, "suite")]
+    named = action.suite if action.suite not in _VALIDATORS else policy.suite
+    suite = policy.all[known_name(named or policy.suite, {**policy.all, **_VALIDATORS}, "suite")]
     node = await _testable(action.node, context)
     other = await _testable(action.with_node, context) if action.with_node else None
     if other is not None and other.metadata.uid == node.metadata.uid:
         raise UnusableError(sentence("`--with` names another node than the one to accept."))
-    tests = suite.of(has_pair=other is not None)
-    if other is not None and not any(one.between for one in tests):
+    inventory = context.cluster.inventory()
+    tested = whole_node(node, inventory, context)
+    number = await next_number(node, context)
+    validator = await chosen_validator(action.suite, context)
+    if validator is not None and other is not None:
         raise UnusableError(
-            sentence("Suite `{suite}` has no test between two nodes: leave `--with` out.", suite=suite.name)
+            sentence("`{name}` tests one node: leave `--with` out.", name=validator.validator.name)
         )
-    _refuse_without_images(tests, context)
-    stages = [in_order(*_single(tests, node, context))]
-    planned = [_planned(one, node) for one in tests if not one.between]
-    if other is not None:
-        for one in tests:
-            if one.between:
-                steps = _pair(one, node, other, context)
-                stages.append((Stage(steps=steps, at_once=len(steps)),))
-                planned += [_planned(one, node), _planned(one, other)]
-    row = await _row(node, suite, tuple(planned), action.with_node, context)
+    rules = await readiness_test(node, context)
+    others = [] if validator is None else [other_test(validator, node, number, context)]
+    others += [rules] if rules is not None else []
+    tests = () if validator is not None else _tests_of(suite, other, context)
+    stages = [in_order(*_single(tests, tested, context))]
+    planned = [planned_test(one, node) for one in tests if not one.between]
+    for one in tests:
+        if one.between and other is not None:
+            steps = _pair(one, tested, whole_node(other, inventory, context), context)
+            stages.append((Stage(steps=steps, at_once=len(steps)),))
+            planned += [planned_test(one, node), planned_test(one, other)]
+    for found in others:
+        stages.append(in_order(*found.steps))
+        planned.append(found.planned)
+    title = suite.name if validator is None else validator.validator.name
+    row = new_acceptance(tested, title, tuple(planned), number, context, other=action.with_node)
     name = node.metadata.name
     return PlanDraft(
-        title=sentence("Test {node} with suite {suite}", node=name, suite=suite.name),
+        title=sentence("Test {node} with suite {suite}", node=name, suite=title),
         stages=(*in_order(_recorded(row, node)), *(stage for found in stages for stage in found)),
-        notes=_notes(tests, node, context),
+        notes=_notes(tests, others, node, context),
         decided=(
             sentence(
                 "accept node {node} with uid {uid} since its boot {boot}",
@@ -79,23 +100,31 @@ async def accept(action: AcceptNode, context: CommandContext) -> PlanDraft:
     )
 
 
+def _tests_of(suite: Suite, other: Node | None, context: CommandContext) -> tuple[SuiteTest, ...]:
+    tests = suite.of(has_pair=other is not None)
+    if other is not None and not any(one.between for one in tests):
+        raise UnusableError(
+            sentence("Suite `{suite}` has no test between two nodes: leave `--with` out.", suite=suite.name)
+        )
+    refuse_without_images(tests, context)
+    return tests
+
+
 async def _testable(name: str, context: CommandContext) -> Node:
     """Return the node as the API server has it. Raises UnusableError while it takes pods, or has some with GPUs."""
     node = await read_node(name, context)
     refuse_control_plane(node)
     if not node.spec.unschedulable:
         line = f'node cordon {node.metadata.name} --reason "acceptance"'
-        buttons: tuple[Button, ...] = ()
-        if context.may.get("node cordon", False):
-            label = sentence("Cordon {node}", node=node.metadata.name)
-            buttons = (Button(label=label, line=line),)
-        raise UnusableError(
+        raise cordon_first(
             sentence(
                 "{node} is not cordoned, and its tests take all its GPUs: `{line}` first.",
                 node=node.metadata.name,
                 line=line,
             ),
-            blocks=(Buttons(buttons=buttons),) if buttons else (),
+            line,
+            sentence("Cordon {node}", node=node.metadata.name),
+            is_allowed=context.may.get("node cordon", False),
         )
     if not is_node_ready(node):
         raise UnusableError(
@@ -119,95 +148,19 @@ async def _testable(name: str, context: CommandContext) -> Node:
     return node
 
 
-def _refuse_without_images(tests: Sequence[SuiteTest], context: CommandContext) -> None:
-    """Ask for all images that are missing at once, by name."""
-    if missing := without_images(tests, context.defaults.node_jobs):
-        raise UnusableError(
-            sentence(
-                "The settings name no image for {scripts}: add each to `node_jobs.images`, or one for all as "
-                "`node_jobs.image`. docs/acceptance.md says what each must have.",
-                scripts=as_code(missing),
-            )
-        )
+def _single(tests: Sequence[SuiteTest], tested: Tested, context: CommandContext) -> list[NodeJob]:
+    env = {NEIGHBOUR: _neighbour(tested.node, context)}
+    return [step_of_test(one, tested, context, env) for one in tests if not one.between]
 
 
-def _single(tests: Sequence[SuiteTest], node: Node, context: CommandContext) -> list[NodeJob]:
-    return [
-        _step(one, node, context, {NEIGHBOUR: _neighbour(node, context)}) for one in tests if not one.between
-    ]
-
-
-def _pair(one: SuiteTest, node: Node, other: Node, context: CommandContext) -> tuple[NodeJob, ...]:
+def _pair(one: SuiteTest, tested: Tested, other: Tested, context: CommandContext) -> tuple[NodeJob, ...]:
+    node = tested.node
     head = _address(node)
     if not head:
         raise UnusableError(sentence("{node} has no address that is known.", node=node.metadata.name))
     return tuple(
-        _step(one, each, context, {HEAD: head, RANK: str(rank)}) for rank, each in enumerate((node, other))
-    )
-
-
-def _step(one: SuiteTest, node: Node, context: CommandContext, env: dict[str, str]) -> NodeJob:
-    gpus = _gpus(node)
-    if one.gpus and not gpus:
-        raise UnusableError(
-            sentence(
-                "{node} has no NVIDIA GPUs, which test `{test}` is for.",
-                node=node.metadata.name,
-                test=one.name,
-            )
-        )
-    script = NodeScript(
-        name=one.script,
-        text=one.text,
-        image=one.image,
-        shell=one.shell,
-        privileged=one.privileged,
-        host_network=one.between,
-        by_scheduler=one.gpus,
-        within=one.within,
-        resources={_GPU: str(gpus)} if one.gpus else {},
-        memory=one.memory,
-        log_bytes=LOG_BYTES,
-    )
-    text = sentence(
-        "run test `{test}` on {node}, at most {within}",
-        test=one.name,
-        node=node.metadata.name,
-        within=one.within,
-    )
-    return job_step(script, node, context, description=text, env={GPU_COUNT: str(gpus), **env})
-
-
-def _planned(one: SuiteTest, node: Node) -> PlannedTest:
-    return PlannedTest(name=one.name, reads=one.reads, node=node.metadata.name, script=one.script)
-
-
-async def _row(
-    node: Node, suite: Suite, tests: tuple[PlannedTest, ...], other: str, context: CommandContext
-) -> Acceptance:
-    """Return the row of a new acceptance. Its id counts those of the node, so that a plan keeps its hash."""
-    name, cluster = node.metadata.name, context.cluster.name
-    async with context.store.read() as snapshot:
-        before = await snapshot.rows(Acceptance).find(cluster=cluster, node=name)
-    if running := next((one for one in before if not one.is_over), None):
-        raise UnusableError(sentence("{node} is being tested: plan `{plan}`.", node=name, plan=running.plan))
-    number = 1 + max((int(one.id.rpartition("/")[2]) for one in before), default=0)
-    facts = context.cluster.topology().nodes.get(name)
-    return Acceptance(
-        id=f"{cluster}/{name}/{number}",
-        cluster=cluster,
-        node=name,
-        uid=node.metadata.uid,
-        boot_id=node.status.node_info.boot_id,
-        model=facts.gpu_product if facts else "",
-        gpus=_gpus(node),
-        suite=suite.name,
-        tests=tests,
-        with_node=other,
-        by=context.actor.person,
-        by_name=context.actor.name,
-        at=context.now,
-        state=AcceptanceState.RUNNING,
+        step_of_test(one, each, context, {HEAD: head, RANK: str(rank)})
+        for rank, each in enumerate((tested, other))
     )
 
 
@@ -224,21 +177,18 @@ def _recorded(row: Acceptance, node: Node) -> Record:
     return record("acceptances", row, text=text, has_inverse=False, about=(state,))
 
 
-def _notes(tests: Sequence[SuiteTest], node: Node, context: CommandContext) -> tuple[str, ...]:
+def _notes(
+    tests: Sequence[SuiteTest], others: Sequence[OtherTest], node: Node, context: CommandContext
+) -> tuple[str, ...]:
     name, policy = node.metadata.name, context.defaults.acceptance
-    longest = sum((one.within for one in tests[1:]), start=tests[0].within)
-    notes: list[Sentence] = [
-        counted(
-            "{count} test in a pod of namespace {namespace}, at most {longest} in all; the pod is removed afterwards.",
-            "{count} tests, each in a pod of namespace {namespace}, at most {longest} in all; each pod is removed "
-            "afterwards.",
-            count=len(tests),
-            namespace=context.defaults.node_jobs.namespace,
-            longest=longest,
+    notes = notes_of_tests(tests, context) if tests else []
+    for one in others:
+        notes.append(
+            sentence(
+                "`{test}` is of another program of this cluster: it runs there, and its verdict is read.",
+                test=one.planned.name,
+            )
         )
-    ]
-    if privileged := [one.name for one in tests if one.privileged]:
-        notes.append(sentence("Privileged: {tests}.", tests=listed(privileged)))
     notes.append(
         sentence("If it passes, its cordon is lifted automatically.")
         if policy.ends_lease
@@ -247,12 +197,6 @@ def _notes(tests: Sequence[SuiteTest], node: Node, context: CommandContext) -> t
         )
     )
     return tuple(notes)
-
-
-def _gpus(node: Node) -> int:
-    """Return the node's whole GPUs: one that is cut into slices cannot be tested as a whole."""
-    written = str((node.status.capacity or {}).get(_GPU, "0"))
-    return int(written) if written.isdecimal() else 0
 
 
 def _neighbour(node: Node, context: CommandContext) -> str:
@@ -299,12 +243,18 @@ ACCEPT = Command(
         ),
     ),
     plan=accept,
-    rights=NodeJob.rights("batch", "jobs", namespace=NAMESPACE),
+    rights=(
+        *NodeJob.rights("batch", "jobs", namespace=NAMESPACE),
+        *claim_rights(NAMESPACE),
+        *validator_rights(NAMESPACE),
+    ),
     example="node accept gpu-a04",
     details=(
         "The tests run one after the other, each as a Job on the node. Their outputs are read in the tools' own "
         "formats, and their figures compared with what other nodes of the same GPU model reached: below 90 % of the "
         "median is slow. The proof holds for this node until it is rebooted or replaced, and an alert about its GPUs "
-        "within an hour withdraws it. See docs/acceptance.md."
+        "within an hour withdraws it. Where the cluster serves a ValidationRequest of NVSentinel or a Certification "
+        "of its readiness engine, that runs instead of our suite, and what a readiness rule asks of the node is "
+        "awaited. See docs/acceptance.md."
     ),
 )

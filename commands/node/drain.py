@@ -1,5 +1,6 @@
 """`node drain`: cordon nodes, then evict their pods side by side, each when its disruption budget lets it go."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -8,6 +9,7 @@ from typing import Any
 import click
 
 from collectors.cluster.objects import Node
+from collectors.facts.clock import format_duration
 from collectors.facts.sentences import counted, listed, sentence
 from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
@@ -84,6 +86,7 @@ async def drain(action: DrainNodes, context: CommandContext) -> PlanDraft:
             count=len(evicted),
         ),
         stages=(*in_order(*cordons), *evictions),
+        lines=node_by_node(action),
         disrupts=disrupts,
         stakes=stakes,
         ask_owners=action.ask_owners,
@@ -92,7 +95,11 @@ async def drain(action: DrainNodes, context: CommandContext) -> PlanDraft:
                 sentence("drain node {node} with uid {uid}", node=one.metadata.name, uid=one.metadata.uid)
                 for one in nodes
             ),
-            sentence("{at_once} pods at once, each within {limit}", at_once=at_once, limit=EVICTED_WITHIN),
+            sentence(
+                "{at_once} pods of a node at once, each within {limit}",
+                at_once=AT_ONCE,
+                limit=EVICTED_WITHIN,
+            ),
         ),
         notes=(
             *await _training_notes(disrupts, context),
@@ -100,6 +107,18 @@ async def drain(action: DrainNodes, context: CommandContext) -> PlanDraft:
             *_cordon_notes(nodes, lasting),
         ),
     )
+
+
+def node_by_node(action: DrainNodes) -> tuple[str, ...]:
+    """Return the lines that drain the nodes one by one; none for one node."""
+    if len(nodes := tuple(dict.fromkeys(action.nodes))) < 2:
+        return ()
+    options = [
+        *(("--reason", action.reason) if action.reason else ()),
+        *(("--for", format_duration(action.lasting)) if action.lasting is not None else ()),
+        *(("--ask-owners",) if action.ask_owners else ()),
+    ]
+    return tuple(shlex.join(("node", "drain", node, *options)) for node in nodes)
 
 
 async def _training_notes(disrupts: Sequence[Disruption], context: CommandContext) -> list[str]:
@@ -162,7 +181,8 @@ DRAIN = Command(
     details=(
         sentence(
             "Several nodes are one plan with one price: all are cordoned first, then what costs least is "
-            "evicted first, whichever node it is on. "
+            "evicted first, whichever node it is on. If a budget has no place for all of them, "
+            "each node becomes a plan of its own, which begins when there is one. "
             "Pods of DaemonSets, static pods and finished pods stay. Pods without a controller "
             "and pods with emptyDir volumes are evicted too, and the preview names them. A pod "
             "whose disruption budget allows no disruption is tried again until it is gone, for "

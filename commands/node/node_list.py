@@ -13,8 +13,8 @@ from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import Sentence, counted, listed, sentence
-from commands.acceptance.acceptance import Acceptance, newest_of_nodes
-from commands.acceptance.acceptance_proof import unaccepted
+from commands.acceptance.acceptance import Acceptance, newest_of_gpus, newest_of_nodes
+from commands.acceptance.acceptance_proof import cordoned_gpu_text, listed_verdict, unaccepted
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordoned_gpus import cordoned_gpus
@@ -64,9 +64,9 @@ async def listing(action: ListNodes, context: CommandContext) -> Answer:
     open_ones = await open_incidents(context)
     async with context.store.read() as snapshot:
         rows = await snapshot.rows(CordonLease).find(cluster=context.cluster.name)
-        acceptances = newest_of_nodes(await snapshot.rows(Acceptance).find(cluster=context.cluster.name))
+        tested = await snapshot.rows(Acceptance).find(cluster=context.cluster.name)
         running = await snapshot.rows(Plan).find(cluster=context.cluster.name, state=PlanState.RUNNING.value)
-    leases = {one.node: one for one in rows}
+    leases, acceptances = {one.node: one for one in rows}, newest_of_nodes(tested)
     if action.out:
         working = {node: plan for plan in running for node in nodes_hit(plan)}
         found = out_of_service(inventory, leases, open_ones, context, working=working, rack=action.rack)
@@ -75,7 +75,15 @@ async def listing(action: ListNodes, context: CommandContext) -> Answer:
     for incident in sorted(open_ones, key=lambda one: -one.severity.rank):
         incidents[incident.subject.node].append(incident)
     nodes = [
-        _listed(node, inventory, incidents.get(name, ()), leases.get(name), acceptances.get(name), context)
+        _listed(
+            node,
+            inventory,
+            incidents.get(name, ()),
+            leases.get(name),
+            acceptances.get(name),
+            gpu_cordons(node, inventory, tested),
+            context,
+        )
         for name, node in inventory.nodes.items()
         if not action.cordoned or state_of_cordon(node, leases.get(name))
     ]
@@ -111,6 +119,7 @@ def _listed(
     incidents: Sequence[Incident],
     lease: CordonLease | None,
     acceptance: Acceptance | None,
+    kept: Sequence[str],
     context: CommandContext,
 ) -> _Listed:
     topology = context.cluster.topology()
@@ -124,8 +133,8 @@ def _listed(
                 None,
                 (
                     state_of(node, lease),
-                    *(one.text for one in cordoned_gpus(inventory, name)),
-                    unaccepted(node, acceptance),
+                    *kept,
+                    listed_verdict(node, acceptance, lease.since if lease is not None else None),
                     *(one.id for one in incidents),
                 ),
             )
@@ -133,7 +142,7 @@ def _listed(
         gpus=gpus_of(inventory, name),
         trainings=", ".join(sorted(trainings)),
         rack=facts.rack if facts else "",
-        rank=min(_rank(node, incidents, lease, acceptance), 6 if cordoned_gpus(inventory, name) else 9),
+        rank=min(_rank(node, incidents, lease, acceptance), 6 if kept else 9),
     )
 
 
@@ -147,6 +156,13 @@ def _rank(
     if state_of_cordon(node, lease):
         return 5
     return 6 if unaccepted(node, acceptance) else 9
+
+
+def gpu_cordons(node: Node, inventory: Inventory, tested: Sequence[Acceptance]) -> list[str]:
+    """Return what is known of each GPU of the node that rules keep pods off."""
+    kept = cordoned_gpus(inventory, node.metadata.name)
+    newest = newest_of_gpus(tested, node.metadata.name) if kept else {}
+    return [cordoned_gpu_text(one.text, node, newest.get(one.device.name)) for one in kept]
 
 
 def state_of(node: Node, lease: CordonLease | None) -> str:

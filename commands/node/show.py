@@ -19,14 +19,13 @@ from commands.acceptance.acceptance_proof import acceptance_text
 from commands.acceptance.trend import trend_lines
 from commands.core.command import Answer
 from commands.core.context import CommandContext
-from commands.core.cordoned_gpus import cordoned_gpus
 from commands.core.cordoned_nodes import BY, UNTIL, against_uncordoning, annotations_of, cordon_reason
 from commands.core.lookups import node_named, read_node
 from commands.core.named_incident import open_incidents
 from commands.core.nodes_out import own_taints
 from commands.core.pod_usage import ENDED, POD_CPUS, POD_MEMORY, measured_use, size, trouble
 from commands.node.cordon_commands import lease_of
-from commands.node.node_list import gpus_of, state_of
+from commands.node.node_list import gpu_cordons, gpus_of, state_of
 
 PODS_SHOWN = 8
 TREND = 6  # acceptances of which figures are compared
@@ -53,8 +52,9 @@ async def show(action: ShowNode, context: CommandContext) -> Answer:
             ("rack", text(facts.rack or "?")),
             ("GPUs", text(_gpus(inventory, action.node), " ", facts.gpu_product)),
         ]
-    rows += [("GPU", text(one.text)) for one in cordoned_gpus(inventory, action.node)]
-    rows += [*_conditions(node), *_lease_rows(node), *await _acceptance_rows(node, context)]
+    tested = await _tested(action.node, context)
+    rows += [("GPU", text(said)) for said in gpu_cordons(node, inventory, tested)]
+    rows += [*_conditions(node), *_lease_rows(node), *_acceptance_rows(node, tested)]
     rows += _workloads(action.node, context)
     for incident in incidents:
         if incident.subject.node == action.node:
@@ -164,12 +164,14 @@ def _lease_rows(node: Node) -> list[tuple[str, Text]]:
     return [("cordoned", text(said))]
 
 
-async def _acceptance_rows(node: Node, context: CommandContext) -> list[tuple[str, Text]]:
-    """Return what its newest test said, and how its figures went over the last ones."""
+async def _tested(node: str, context: CommandContext) -> Sequence[Acceptance]:
     async with context.store.read() as snapshot:
-        found = await snapshot.rows(Acceptance).find(
-            cluster=context.cluster.name, node=node.metadata.name, newest=True, limit=TREND
-        )
+        return await snapshot.rows(Acceptance).find(cluster=context.cluster.name, node=node)
+
+
+def _acceptance_rows(node: Node, tested: Sequence[Acceptance]) -> list[tuple[str, Text]]:
+    """Return what its newest test said, and how its figures went over the last ones."""
+    found = sorted((one for one in tested if not one.device), key=lambda one: one.at)[-TREND:]
     newest = newest_of_nodes(found).get(node.metadata.name)
     rows = [("acceptance", text(said))] if (said := acceptance_text(node, newest)) else []
     return rows + [("measured", text(line)) for line in trend_lines(found)]

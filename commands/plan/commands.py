@@ -6,7 +6,8 @@ import click
 
 from alerts.cards.message import Color, Message, Preformatted
 from alerts.cards.text import text
-from collectors.facts.sentences import sentence
+from alerts.store import Unit
+from collectors.facts.sentences import Sentence, counted, sentence
 from commands.core.command import Answer, Command, DeniedError
 from commands.core.confirmation import already, namespaces_of, no_plan
 from commands.core.context import CommandContext
@@ -60,26 +61,55 @@ async def cancel(named: PlanName, context: CommandContext) -> Answer:
         plan = await unit.rows(Plan).get(named.plan)
         if plan is None:
             raise no_plan(named.plan)
-        if plan.is_over:
-            raise already(plan)
-        denied = context.refusal(plan.command, *namespaces_of(plan.steps))
-        if not context.actor.is_one(plan.actor) and denied is not None:
-            raise DeniedError(
-                sentence(
-                    "Plan `{plan}` belongs to {owner}. {denied}",
-                    plan=plan.id,
-                    owner=plan.actor_name,
-                    denied=denied,
-                ),
-                plan=plan.id,
-            )
-        was_running = plan.state is PlanState.RUNNING
-        reason = sentence("cancelled by {actor}", actor=context.actor.name)
-        if was_running:  # the executor ends it
-            await unit.rows(Plan).put(replace(plan, state=PlanState.CANCELLED, error=reason))
-        else:
-            await end_unbegun(unit, plan, reason, context.now)
+        if plan.parts:
+            return await _cancel_parts(plan, unit, context)
+        was_running = await _cancel(plan, unit, context)
     effect = sentence("it stops after the current step") if was_running else sentence("nothing was done")
+    return _cancelled(plan, effect)
+
+
+async def _cancel_parts(whole: Plan, unit: Unit, context: CommandContext) -> Answer:
+    """Cancel those parts of a divided plan that are not over."""
+    found = await unit.rows(Plan).get_all(whole.parts)
+    left = [one for one in found.values() if not one.is_over]
+    if not left:
+        raise already(whole)
+    for part in left:
+        await _cancel(part, unit, context)
+    effect = counted(
+        "{count} of its {parts} parts was not over",
+        "{count} of its {parts} parts were not over",
+        count=len(left),
+        parts=len(whole.parts),
+    )
+    return _cancelled(whole, effect)
+
+
+async def _cancel(plan: Plan, unit: Unit, context: CommandContext) -> bool:
+    """Cancel the plan, and return whether it was running. Raises UnusableError and DeniedError."""
+    if plan.is_over:
+        raise already(plan)
+    denied = context.refusal(plan.command, *namespaces_of(plan.steps))
+    if not context.actor.is_one(plan.actor) and denied is not None:
+        raise DeniedError(
+            sentence(
+                "Plan `{plan}` belongs to {owner}. {denied}",
+                plan=plan.id,
+                owner=plan.actor_name,
+                denied=denied,
+            ),
+            plan=plan.id,
+        )
+    was_running = plan.state is PlanState.RUNNING
+    reason = sentence("cancelled by {actor}", actor=context.actor.name)
+    if was_running:  # the executor ends it
+        await unit.rows(Plan).put(replace(plan, state=PlanState.CANCELLED, error=reason))
+    else:
+        await end_unbegun(unit, plan, reason, context.now)
+    return was_running
+
+
+def _cancelled(plan: Plan, effect: Sentence) -> Answer:
     return Answer(
         message=Message(
             title=text(sentence("{title}: cancelled, {effect}.", title=plan.title, effect=effect)),

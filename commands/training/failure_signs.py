@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from alerts.rules import Rule
+from alerts.rules import Rule, Severity
 from collectors.cluster.objects import Event
 from collectors.facts.log_match import EVERY_LINE, matches_message
 from collectors.facts.queries import LogQuery
@@ -226,6 +226,8 @@ def _by_rules(text: str, rules: Mapping[str, Rule], *, of_host: bool) -> Failure
     for rule in rules.values():
         query = rule.query
         if not isinstance(query, LogQuery) or query.of_host is not of_host or rule.name in _CONSEQUENCES:
+            continue
+        if rule.template.labels.get("severity") == Severity.INFO:  # healthy nodes write such lines, too
             continue
         kind = _OF_RULE.get(rule.name) or _OF_PACK.get(rule.id.partition("/")[0])
         if kind is not None and query.match != EVERY_LINE and matches_message(query.match, text):

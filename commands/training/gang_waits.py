@@ -11,10 +11,11 @@ from collectors.cluster.indexes import by_namespace
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import EVENTS
 from collectors.cluster.resources import gpu_resource, parse_quantity
-from collectors.facts.sentences import sentence
+from collectors.facts.sentences import listed, sentence
 from collectors.trainings.training import Training
 from collectors.trainings.wait_reasons import WaitKind, WaitReason
-from commands.training.queue_objects import QueueObjects, Tree
+from commands.training.native_gangs import native_reasons
+from commands.training.queue_objects import NATIVE_APIS, QueueObjects, Tree, queue_of_group
 from commands.training.queues import VOLCANO_API
 
 _SCHEDULED = (
@@ -39,17 +40,31 @@ def gang_reasons(training: Training, inventory: Inventory, objects: QueueObjects
     is_volcano = group["apiVersion"] == VOLCANO_API
     if is_volcano:
         yield from _queue_reasons(objects)
+    elif str(group["apiVersion"]) in NATIVE_APIS:
+        yield from native_reasons(training, inventory, group)
     said = [*_events(group, inventory), *_conditions(group)]
     for words in said:
         if kind := next((kind for pattern, kind in _SAID if pattern.search(words)), None):
             yield WaitReason(kind=kind, text=_said(kind, words, objects))
+            yield from _without_pods(training, group)
             return
     if is_volcano and _is_full(objects):
         yield WaitReason(kind=WaitKind.QUOTA, text=_said(WaitKind.QUOTA, "", objects))
+        yield from _without_pods(training, group)
+        return
     for words in said:
         if (reason := _gang(words, training)) is not None:
             yield reason
             return
+
+
+def _without_pods(training: Training, group: Tree) -> Iterator[WaitReason]:
+    """Yield that it has none because of its queue: a reader would take that for a fault of its controller."""
+    if not training.ranks and str((group.get("status") or {}).get("phase") or "Pending") == "Pending":
+        yield WaitReason(
+            kind=WaitKind.QUOTA,
+            text=sentence("Volcano creates its pods once its queue lets it in, so there are no pods yet"),
+        )
 
 
 def _queue_reasons(objects: QueueObjects) -> Iterator[WaitReason]:
@@ -77,14 +92,32 @@ def _said(kind: WaitKind, words: str, objects: QueueObjects) -> str:
         allocated = ((objects.queue or {}).get("status") or {}).get("allocated") or {}
         resource = next((name for name in capability if gpu_resource(name)), "")
         if resource:
-            return sentence(
+            wanted = (((objects.group or {}).get("spec") or {}).get("minResources") or {}).get(resource)
+            kept = listed(_kept(objects, resource), ",")
+            said = sentence(
                 "queue `{queue}` of Volcano may have {size} {resource}, and {used} are in use",
                 queue=objects.queue_name,
                 size=str(capability[resource]),
                 resource=resource,
                 used=str(allocated.get(resource) or 0),
             )
+            asks = sentence("it asks for {wanted}", wanted=str(wanted)) if wanted else ""
+            return listed(filter(None, (said, kept, asks)), ";")
     return sentence("Volcano says of queue `{queue}`: {words}", queue=objects.queue_name, words=words)
+
+
+def _kept(objects: QueueObjects, resource: str) -> Iterator[str]:
+    """Yield what is kept for gangs that Volcano has let in, and that have not all of their resources yet."""
+    for one in objects.groups:
+        if one is objects.group or queue_of_group(one) != objects.queue_name:
+            continue
+        amount = _amount((one.get("spec") or {}).get("minResources") or {}, resource)
+        if amount and (one.get("status") or {}).get("phase") == "Inqueue":
+            meta = one["metadata"]
+            owner = next((each["name"] for each in meta.get("ownerReferences") or ()), meta["name"])
+            yield sentence(
+                "{amount:g} are kept for {gang}", amount=amount, gang=f"{meta.get('namespace')}/{owner}"
+            )
 
 
 def _is_full(objects: QueueObjects) -> bool:
@@ -95,8 +128,18 @@ def _is_full(objects: QueueObjects) -> bool:
     needed = (group.get("spec") or {}).get("minResources") or {}
     capability = ((objects.queue or {}).get("spec") or {}).get("capability") or {}
     allocated = ((objects.queue or {}).get("status") or {}).get("allocated") or {}
+    kept = sum(
+        _amount((one.get("spec") or {}).get("minResources") or {}, name)
+        for one in objects.groups
+        for name in needed
+        if gpu_resource(name)
+        and one is not group
+        and queue_of_group(one) == objects.queue_name
+        and (one.get("status") or {}).get("phase") == "Inqueue"
+    )
     return any(
-        name in capability and _amount(allocated, name) + _amount(needed, name) > _amount(capability, name)
+        name in capability
+        and _amount(allocated, name) + kept + _amount(needed, name) > _amount(capability, name)
         for name in needed
         if gpu_resource(name)
     )

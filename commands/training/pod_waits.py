@@ -7,10 +7,15 @@ from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Event, Node, Pod
 from collectors.cluster.resources import gpu_resource, parse_quantity, requested
 from collectors.facts.sentences import counted, listed, sentence
-from collectors.pod_troubles import last_event, waiting_texts
 from collectors.trainings.scheduler_words import Refusal, refusals_of
 from collectors.trainings.training import Training
 from collectors.trainings.wait_reasons import WaitKind, WaitReason
+from commands.training.awaited_nodes import autoscaling, awaited
+from commands.training.claim_waits import unbound_claims
+from commands.training.placed_waits import not_started
+from commands.training.placement import node_capacities
+from commands.training.room import task_of
+from commands.training.room_words import cordon_text, cordoned_with_room, scattered
 
 _NAMESPACE_QUOTA = re.compile(r"exceeded quota|failed quota")
 _REFUSED = re.compile(r"(?i)forbidden|denied the request|no PriorityClass|is invalid|violates|webhook")
@@ -27,16 +32,6 @@ _ORDER = (
     WaitKind.NODES,
     WaitKind.UNKNOWN,
 )
-_WAITS = (
-    (re.compile(r".*(?:Image|ErrRegistry|Manifest).*"), WaitKind.IMAGE),
-    (re.compile(r"CreateContainerConfigError|CreateContainerError"), WaitKind.CONFIG),
-    (re.compile(r"CrashLoopBackOff"), WaitKind.CRASHING),
-)
-_EVENTS = (
-    (re.compile(r"FailedMount|FailedAttachVolume|FailedMapVolume|VolumeFailed.*"), WaitKind.VOLUME),
-    (re.compile(r"FailedCreatePodSandBox|NetworkNotReady|.*Sandbox.*"), WaitKind.NETWORK),
-    (re.compile(r".*Image.*|Failed"), WaitKind.IMAGE),
-)
 
 
 def rank_pods(training: Training, inventory: Inventory) -> list[Pod]:
@@ -50,15 +45,15 @@ def pod_reasons(training: Training, inventory: Inventory, events: Sequence[Event
     if len(pods) < training.wanted:
         yield from _not_created(events)
     unplaced = [pod for pod in pods if not pod.spec.node_name and pod.status.phase == "Pending"]
-    for pod in unplaced:
-        found = list(_not_placed(pod, inventory))
-        if found:
-            yield from found
-            break
-    else:
-        if unplaced:
-            yield WaitReason(kind=WaitKind.TURN, text=sentence("no scheduler has looked at its pods yet"))
-    yield from _not_started([pod for pod in pods if pod.spec.node_name], inventory)
+    found = [list(_not_placed(pod, inventory)) for pod in unplaced]
+    # Of a gang, only some pods say what nodes lack.
+    best = min(filter(None, found), key=lambda one: one[0].kind is WaitKind.UNKNOWN, default=[])
+    yield from awaited(training, inventory)
+    yield from best
+    yield from autoscaling(unplaced, inventory)
+    if unplaced and not best:
+        yield WaitReason(kind=WaitKind.TURN, text=sentence("no scheduler has looked at its pods yet"))
+    yield from not_started(training, [pod for pod in pods if pod.spec.node_name], inventory)
 
 
 def _not_created(events: Sequence[Event]) -> Iterator[WaitReason]:
@@ -107,6 +102,7 @@ def _refused(pod: Pod, nodes: int, refusals: Sequence[Refusal], inventory: Inven
     """Yield the scheduler's reasons, with how many nodes each is about."""
     if too_large := _too_large(pod, refusals, inventory):
         yield too_large
+    yield from _of_room(pod, refusals, inventory)
     ordered = sorted(
         refusals, key=lambda one: (not _tells(one, pod, inventory), _ORDER.index(one.kind), -one.count)
     )
@@ -114,9 +110,31 @@ def _refused(pod: Pod, nodes: int, refusals: Sequence[Refusal], inventory: Inven
         text = counted(
             "of {count} node, {reason}", "of {count} nodes, {reason}", count=nodes, reason=one.text
         )
-        if one.kind is WaitKind.CORDONED and (names := _cordoned(pod, inventory)):
-            text = sentence("{reason}: {nodes}", reason=text, nodes=listed(names, most=4))
+        if one.kind is WaitKind.CORDONED and (nodes_of := _cordoned(pod, inventory)):
+            text = sentence(
+                "{reason}: {nodes}", reason=text, nodes=listed(map(cordon_text, nodes_of), most=4)
+            )
+        if one.kind is WaitKind.VOLUME and (claims := unbound_claims(pod, inventory)):
+            text = listed(claims, ";")
         yield WaitReason(kind=one.kind, text=text, resource=one.what if one.kind is WaitKind.GPUS else "")
+
+
+def _of_room(pod: Pod, refusals: Sequence[Refusal], inventory: Inventory) -> Iterator[WaitReason]:
+    """Yield what the nodes' own numbers say of GPUs that are lacking: they are scattered, or on cordoned nodes."""
+    lacking = next((one.what for one in refusals if one.kind is WaitKind.GPUS), "")
+    if not lacking or not inventory.nodes:
+        return
+    task = task_of(pod)
+    if any(one.kind is WaitKind.CORDONED for one in refusals) and (
+        names := cordoned_with_room(task, node_capacities(inventory, list(task.amounts)))
+    ):
+        text = sentence(
+            "only nodes that are cordoned have room for it: {nodes}",
+            nodes=listed([cordon_text(inventory.nodes[name]) for name in names], most=6),
+        )
+        yield WaitReason(kind=WaitKind.CORDONED, text=text)
+    elif said := scattered(task, lacking, inventory):
+        yield WaitReason(kind=WaitKind.GPUS, resource=lacking, text=said)
 
 
 def _tells(one: Refusal, pod: Pod, inventory: Inventory) -> bool:
@@ -174,8 +192,9 @@ def _too_large(pod: Pod, refusals: Sequence[Refusal], inventory: Inventory) -> W
     return None
 
 
-def _cordoned(pod: Pod, inventory: Inventory) -> list[str]:
-    return sorted(node.metadata.name for node in _usable(pod, inventory) if node.spec.unschedulable)
+def _cordoned(pod: Pod, inventory: Inventory) -> list[Node]:
+    found = [node for node in _usable(pod, inventory) if node.spec.unschedulable]
+    return sorted(found, key=lambda node: node.metadata.name)
 
 
 def _gpu_names(pod: Pod) -> set[str]:
@@ -191,34 +210,3 @@ def _gpu_names(pod: Pod) -> set[str]:
 
 def _amount(node: Node, resource: str) -> float:
     return parse_quantity((node.status.allocatable or {}).get(resource) or 0)
-
-
-def _not_started(placed: Sequence[Pod], inventory: Inventory) -> Iterator[WaitReason]:
-    for pod in placed:
-        if pod.status.phase not in ("Pending", "Running"):
-            continue
-        for words in waiting_texts(pod):
-            reason = words.partition(":")[0]
-            kind = next((kind for pattern, kind in _WAITS if pattern.fullmatch(reason)), WaitKind.STARTING)
-            yield WaitReason(kind=kind, text=_of_pod(pod, words))
-            return
-        if pod.status.phase == "Pending":
-            event = last_event(pod, inventory)
-            if event is not None:
-                kind = next(
-                    (kind for pattern, kind in _EVENTS if pattern.fullmatch(event.reason)), WaitKind.STARTING
-                )
-                yield WaitReason(kind=kind, text=_of_pod(pod, f"{event.reason}: {event.message}"))
-                return
-    starting = sum(pod.status.phase == "Pending" for pod in placed)
-    if starting:
-        text = counted(
-            "{count} task has a node, and its container is being started",
-            "{count} tasks have nodes, and their containers are being started",
-            count=starting,
-        )
-        yield WaitReason(kind=WaitKind.STARTING, text=text)
-
-
-def _of_pod(pod: Pod, words: str) -> str:
-    return sentence("{pod} on {node}: {words}", pod=pod.metadata.name, node=pod.spec.node_name, words=words)

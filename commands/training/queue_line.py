@@ -12,6 +12,7 @@ from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.cluster.resources import gpu_resource, parse_quantity
 from collectors.facts.sentences import sentence
 from collectors.trainings.training import Training, TrainingState
+from commands.training.kueue_quota import cohort_of, gpu_quotas, most_of
 from commands.training.queue_objects import QueueObjects, Tree, queue_of_group
 from commands.training.queues import VOLCANO_API
 
@@ -39,6 +40,7 @@ class QueueLine:
     holders: tuple[Training, ...] = ()  # that hold GPUs which it waits for
     size: float | None = None
     used: float | None = None
+    most: float | None = None  # that it may have with what it borrows
 
     @property
     def free(self) -> float | None:
@@ -112,7 +114,14 @@ def _of_kueue(
         holders=tuple(holders),
         size=size,
         used=used,
+        most=_most(own, size),
     )
+
+
+def _most(own: KueueWorkload | None, size: float | None) -> float | None:
+    conditions = (own.status.conditions or ()) if own is not None else ()
+    message = next((one.message for one in conditions if one.type == "QuotaReserved"), "")
+    return most_of(message) or size
 
 
 def _turn(workload: KueueWorkload) -> tuple[int, datetime, str]:
@@ -126,26 +135,10 @@ def _turn(workload: KueueWorkload) -> tuple[int, datetime, str]:
 
 def _kueue_gpus(queue: Tree | None) -> tuple[float | None, float | None]:
     """Return the GPUs that a ClusterQueue has and that are reserved; not known with several flavors, or a cohort."""
-    spec = (queue or {}).get("spec") or {}
-    flavors = [flavor for group in spec.get("resourceGroups") or () for flavor in group.get("flavors") or ()]
-    quotas = [
-        (flavor["name"], one)
-        for flavor in flavors
-        for one in flavor.get("resources") or ()
-        if gpu_resource(one["name"])
-    ]
-    if len(quotas) != 1 or spec.get("cohortName") or spec.get("cohort"):
+    quotas = gpu_quotas(queue)
+    if len(quotas) != 1 or cohort_of(queue):
         return None, None
-    ((flavor, quota),) = quotas
-    status = (queue or {}).get("status") or {}
-    used = [
-        parse_quantity(one.get("total") or 0)
-        for usage in status.get("flavorsReservation") or status.get("flavorsUsage") or ()
-        if usage["name"] == flavor
-        for one in usage.get("resources") or ()
-        if one["name"] == quota["name"]
-    ]
-    return parse_quantity(quota.get("nominalQuota") or 0), sum(used) if used else None
+    return quotas[0].own, quotas[0].used
 
 
 def _of_volcano(training: Training, trainings: Sequence[Training], objects: QueueObjects) -> QueueLine:
@@ -166,6 +159,7 @@ def _of_volcano(training: Training, trainings: Sequence[Training], objects: Queu
         ),
         holders=tuple(one for one in trainings if one.queue == name and one.gpus and one.id != training.id),
         size=_gpus_in((queue.get("spec") or {}).get("capability")),
+        most=_gpus_in((queue.get("spec") or {}).get("capability")),
         used=_gpus_in((queue.get("status") or {}).get("allocated")),
     )
 
@@ -175,6 +169,9 @@ def _phase(group: Tree) -> str:
 
 
 def _is_before(one: Tree, own: Tree) -> bool:
+    """Return whether it came before: one that Volcano has let in is, however old the other one is."""
+    if _phase(one) == "Inqueue" and _phase(own) != "Inqueue":
+        return True
     return bool(
         str(one["metadata"].get("creationTimestamp") or "~")
         < str(own["metadata"].get("creationTimestamp") or "")

@@ -7,10 +7,12 @@ from typing import Any
 from collectors.cluster.inventory import Inventory
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
-from collectors.trainings.training import Training
+from collectors.facts.workload_keys import parse_workload
+from collectors.trainings.training import Training, TrainingState
 from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.execution.rights import Right
 from commands.training.queues import KUEUE_API, VOLCANO_API
+from commands.training.training_kinds import KINDS
 
 Tree = Mapping[str, Any]  # an object as the API shows it
 
@@ -26,6 +28,10 @@ WHY_RIGHTS = (
     Right(group="scheduling.x-k8s.io", resources=("podgroups",), verbs=("list",)),
     Right(group="scheduling.k8s.io", resources=("podgroups",), verbs=("list",)),
     Right(group="", resources=("pods",), verbs=("get",)),
+    *(
+        Right(group=one.objects.group, resources=(one.objects.path.rpartition("/")[2],), verbs=("get",))
+        for one in KINDS.values()
+    ),
 )
 
 
@@ -40,6 +46,7 @@ class QueueObjects:
     groups: tuple[Tree, ...] = ()  # PodGroups of the whole cluster
     group: Tree | None = None  # its own one
     pod: Tree | None = None  # one of its pods that wait
+    top: Tree | None = None  # the object itself, of one that is suspended
     unseen: tuple[str, ...] = ()
 
 
@@ -78,6 +85,9 @@ async def queue_objects(
         groups=tuple(groups),
         group=group,
         pod=pod,
+        top=await look.one(top_of(training, inventory))
+        if training.state is TrainingState.SUSPENDED
+        else None,
         unseen=tuple(look.unseen),
     )
 
@@ -119,6 +129,24 @@ def stop_policy(queue: Tree) -> str:
 
 def queue_of_group(group: Tree) -> str:
     return str((group.get("spec") or {}).get("queue") or DEFAULT_QUEUE)
+
+
+def top_of(training: Training, inventory: Inventory) -> ObjectRef:
+    """Return the first of its top objects that is of a kind of training; without a name if there is none."""
+    for key in training.workloads:
+        kind = KINDS.get(parse_workload(key).kind)
+        if kind is not None:
+            found = inventory.all(kind.objects).get(parse_workload(key).object_key)
+            if found is not None:
+                meta = found.metadata
+                return ObjectRef(
+                    api=kind.objects.api,
+                    kind=kind.objects.kind,
+                    namespace=meta.namespace,
+                    name=meta.name,
+                    uid=meta.uid,
+                )
+    return ObjectRef(api="v1", kind="", name="")
 
 
 def _own(groups: Sequence[Tree], training: Training, inventory: Inventory) -> Tree | None:

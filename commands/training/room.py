@@ -1,6 +1,7 @@
 """Room on nodes for what a waiting training still lacks: now, and once others have ended. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from collectors.cluster.inventory import Inventory
@@ -32,17 +33,14 @@ def lacking_tasks(
     tolerates = _tolerated(example)
     tasks = []
     for number, (role, pods) in enumerate(sorted(by_role.items())):
-        first = pods[0]
-        tasks.append(
-            TaskRequest(
-                role=role,
-                count=len(pods) + (missing if number == 0 else 0),
-                amounts=_amounts(first),
-                node_selector=first.spec.node_selector or {},
-                tolerates=tolerates,
-            )
-        )
+        count = len(pods) + (missing if number == 0 else 0)
+        tasks.append(replace(task_of(pods[0]), role=role, count=count, tolerates=tolerates))
     return tuple(tasks)
+
+
+def task_of(pod: Pod) -> TaskRequest:
+    """Return what a pod asks for; what it tolerates is not cached."""
+    return TaskRequest(role="", count=1, amounts=_amounts(pod), node_selector=pod.spec.node_selector or {})
 
 
 def capacities_for(
@@ -79,7 +77,8 @@ def start_on_nodes(
 
     if has_room(()):
         return StartTime(basis=sentence("the nodes seem to have room for it, so it waits for something else"))
-    return start_after(line.holders, has_room, runs, now)
+    holders = [one for one in trainings if one.gpus and one.id != training.id]
+    return start_after(holders, has_room, runs, now)
 
 
 def _amounts(pod: Pod) -> dict[str, float]:

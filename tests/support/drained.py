@@ -181,6 +181,25 @@ class Kubelets:
             {"metadata": {"name": name}, "spec": body},
         )
 
+    async def add_training(self, name: str, node: str, *, gpus: int) -> None:
+        """Create a Job of ana with one pod, and wait until that runs on the node."""
+        labels = {"training": name, "owner": "ana"}
+        container = {
+            "name": "main",
+            "image": "i",
+            "resources": {"limits": {"nvidia.com/gpu": str(gpus)}},
+        }
+        pod = {
+            "restartPolicy": "Never",
+            "nodeSelector": {"kubernetes.io/hostname": node},
+            "tolerations": [self.toleration],
+            "containers": [container],
+        }
+        template = {"metadata": {"labels": labels}, "spec": pod}
+        body = {"metadata": {"name": name, "labels": labels}, "spec": {"template": template}}
+        await self.call("POST", self.path("jobs", api="/apis/batch/v1"), body)
+        await self.until_running(node, 1)
+
     async def until_running(self, node: str, count: int) -> None:
         """Wait until exactly this many pods run on the node."""
 

@@ -165,7 +165,7 @@ class _Rows(Generic[Row]):
         return list(islice(found, limit))
 
     def _is_wanted(self, row: Row, columns: Mapping[str, Wanted]) -> bool:
-        read = self._table.read(row) if columns else {}
+        read = {"id": row.id, **self._table.read(row)} if columns else {}
         return all(_matches(read[name], wanted) for name, wanted in columns.items())
 
 

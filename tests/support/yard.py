@@ -12,7 +12,7 @@ from typing import Any
 from alerts.cards.message import Buttons, Context, Fields, Image, Message, Paragraph, Preformatted, Table
 from alerts.cards.text import plain
 from bot.live_cluster import LiveCluster
-from collectors.cluster.cache import ClusterCache
+from collectors.cluster.cache import ClusterCache, ReflectorTiming
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen
@@ -185,6 +185,7 @@ async def yard_before(
     logs: Any = None,
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     impersonation: Impersonation | None = None,
+    timing: ReflectorTiming = QUICK,
 ) -> AsyncGenerator[Yard]:
     """Yield a yard for the cluster of this kubeconfig, with a synced cache."""
     hands = clock or Hands()
@@ -195,7 +196,7 @@ async def yard_before(
         stack.push_async_callback(closed, client)
         source = KubernetesSource(client)
         # Tests jump hours ahead, which would make the cache stale.
-        cache = ClusterCache(source, clock=hands, timing=QUICK, stale_after=timedelta(days=30))
+        cache = ClusterCache(source, clock=hands, timing=timing, stale_after=timedelta(days=30))
         writer = ClusterWriter(client)
         prometheus = CannedPrometheus()
         cluster = LiveCluster(

@@ -37,7 +37,7 @@ class KubernetesOptions:
     context: str = ""
     timeout: timedelta = timedelta(seconds=10)
     byte_cap: int = 64 << 20  # of one response; lists come in pages
-    connections: int = 32
+    connections: int = 64  # at once; more calls wait for one
     user_agent: str = "yardmaster"
 
 

@@ -6,8 +6,8 @@ ones, and the doctor knows how to get them. The labels that name its nodes, GPUs
 After the lists of their projects: ROCm/device-metrics-exporter (docs/configuration/metricslist.md),
 amd/amd_smi_exporter, Ascend's npu-exporter ("Prometheus Metrics API" of MindCluster), tkestack/gpu-manager
 (docs/faq.md), Cambricon/mlu-exporter (examples/metrics.yaml), Hygon's dcu-exporter, intel/xpumanager
-(rest/prometheus_exporter), telegraf's `nvidia_smi`, nvidia_gpu_exporter, nvidia_gpu_prometheus_exporter, and Datadog's
-check of DCGM.
+(rest/prometheus_exporter), telegraf's `nvidia_smi` and `amd_rocm_smi`, lablup/all-smi (API.md), nvidia_gpu_exporter,
+nvidia_gpu_prometheus_exporter, and Datadog's check of DCGM.
 """
 
 from collections.abc import Mapping
@@ -123,6 +123,16 @@ GPU_EXPORTERS = (
         },
     ),
     GpuExporter(
+        name="all-smi",
+        signals={
+            "DCGM_FI_DEV_GPU_TEMP": _named("all_smi_gpu_temperature_celsius"),
+            "DCGM_FI_DEV_GPU_UTIL": _named("all_smi_gpu_utilization"),
+            "DCGM_FI_DEV_FB_USED": _named("all_smi_gpu_memory_used_bytes", factor=1 / _MIB),
+            "DCGM_FI_DEV_POWER_USAGE": _named("all_smi_gpu_power_consumption_watts"),
+            "DCGM_FI_DEV_SM_CLOCK": _named("all_smi_gpu_frequency_mhz"),
+        },
+    ),
+    GpuExporter(
         name="Datadog's check of DCGM",
         signals={
             "DCGM_FI_DEV_GPU_TEMP": _named("dcgm_temperature"),
@@ -163,6 +173,21 @@ GPU_EXPORTERS = (
             "gpu_error_code": _named("gpu_afid_errors"),
         },
         sporadic=frozenset({"gpu_error_code"}),
+    ),
+    GpuExporter(
+        name=sentence("telegraf's `amd_rocm_smi`"),
+        fix=sentence("install AMD's device-metrics-exporter, and let Prometheus scrape it (port 5000)"),
+        signals={
+            "DCGM_FI_DEV_GPU_TEMP": _named(
+                "amd_rocm_smi_temperature_sensor_junction", "amd_rocm_smi_temperature_sensor_edge"
+            ),
+            "DCGM_FI_DEV_MEMORY_TEMP": _named("amd_rocm_smi_temperature_sensor_memory"),
+            "DCGM_FI_DEV_GPU_UTIL": _named("amd_rocm_smi_utilization_gpu"),
+            "DCGM_FI_DEV_FB_USED": _named("amd_rocm_smi_memory_used", factor=1 / _MIB),
+            "DCGM_FI_DEV_FB_FREE": _named("amd_rocm_smi_memory_free", factor=1 / _MIB),
+            "DCGM_FI_DEV_POWER_USAGE": _named("amd_rocm_smi_power_draw"),
+            "DCGM_FI_DEV_SM_CLOCK": _named("amd_rocm_smi_clocks_current_sm"),
+        },
     ),
     GpuExporter(
         name=sentence("AMD's amd_smi_exporter"),

@@ -74,7 +74,7 @@ class _Reading:
                 continue
             for at, _ in words[found : found + len(phrase.words)]:
                 self.parts[at] = None
-            self.covered += len(phrase.words)
+            self.covered += 0 if phrase.is_qualifier else len(phrase.words)
             self._add(phrase.options)
 
     def take_options(self) -> None:
@@ -147,12 +147,9 @@ class _Reading:
         return part.is_number and is_of_noun and not self.command.changes_something
 
     def take_free(self) -> None:
-        """Take the one word that is left as the name of something new: `launch bert`."""
+        """Take the one word that is left as the name of something new, or a person: `launch bert`, `give to bo`."""
         left = [at for at, part in enumerate(self.parts) if part is not None]
-        free = next(
-            (one for one in self.command.parameters if isinstance(one, click.Argument) and _is_free(one)),
-            None,
-        )
+        free = next((one for one in self.command.parameters if _is_free(one)), None)
         if (
             not self.covered
             or self._is_corrected
@@ -164,7 +161,10 @@ class _Reading:
         part = self.parts[left[0]]
         word = part.token.text if isinstance(part, Name) else part.text if part else ""
         if word.isascii():
-            self.arguments[free.name or ""] = [word]
+            if isinstance(free, click.Argument):
+                self.arguments[free.name or ""] = [word]
+            else:
+                self._add((free.opts[0], word))
             self.parts[left[0]] = None
 
     def _is_own_noun(self, word: str) -> bool:
@@ -243,11 +243,12 @@ class _Reading:
             self.options += options
 
 
-def _is_free(parameter: click.Argument) -> bool:
-    """Return whether its value is a name that somebody makes up."""
+def _is_free(parameter: click.Parameter) -> bool:
+    """Return whether its value is a name that nothing here knows: somebody makes it up, or it is a person's."""
+    is_person = "person" in (parameter.name, (parameter.metavar or "").lower())
+    is_new = parameter.type is click.STRING and parameter.name in ("name", "priority_class")
     return (
         parameter.required
         and parameter.nargs == 1
-        and parameter.type is click.STRING
-        and parameter.name == "name"
+        and (is_person or (is_new and isinstance(parameter, click.Argument)))
     )

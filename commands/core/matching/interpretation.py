@@ -26,7 +26,7 @@ from commands.core.parameter_types import (
 
 FORM_OPTION = "--form"  # opens the command's form with what the line has
 _HELP = frozenset({"--help", "-h"})
-_POLITE = frozenset({"please", "pls", "plz", "thanks", "now"})
+_POLITE = frozenset({"please", "pls", "plz", "thanks", "now", "谢谢", "吗", "呢", "在哪", "在哪里", "在哪儿"})
 _LINKING = frozenset({"of", "for", "the", "about", "on", "in", "to"})
 _AND = frozenset({"and", "&", "和", "与"})
 
@@ -183,6 +183,9 @@ def _matched(
     best = found.candidates[0]
     if found.is_sure and best.command.name == "help":
         return Run(command=best.command, words=("help",))
+    if found.is_sure and found.is_how and best.missing and best.command.changes_something:
+        usage = next(one for one in lexicon.catalogue if one.name == "help")
+        return Run(command=usage, words=("help", *best.command.name.split()))
     if found.is_sure and best.missing:
         return Fill(command=best.command, words=best.words)
     if found.is_sure and best.command.record is None and not (found.is_question and best.command.plan):

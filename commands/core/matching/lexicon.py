@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -19,7 +19,7 @@ _COMMON: Mapping[str, tuple[str, ...]] = {
     "list": ("列出", "列表"),
     "which": ("哪些", "哪个", "哪几个"),
     "who": ("谁",),
-    "what": ("什么",),
+    "what": ("什么", "啥"),
     "many": ("多少", "几个"),
     "lines": ("行",),
     "last": ("最后", "最近"),
@@ -34,6 +34,7 @@ class CommandPhrase:
     options: tuple[str, ...] = ()
     typed: str = ""  # as it is declared
     is_singular: bool = False  # "show node" is not "show nodes"
+    is_qualifier: bool = False  # it gives an option, and names no command
 
     def found_in(self, words: Sequence[str | None]) -> int | None:
         """Return where the phrase begins in the words; None stands for a word that is taken."""
@@ -58,7 +59,8 @@ class AbsentVerb:
 class Lexicon:
     """The phrases of all commands. `nouns`: what people say instead of a noun, by noun.
 
-    `absent`: what people ask for and no command does, with the commands that are nearest.
+    `absent`: what people ask for and no command does, with the commands that are nearest. `flags`: what people say for
+    an option, whichever command has it.
     """
 
     def __init__(
@@ -66,8 +68,10 @@ class Lexicon:
         catalogue: Sequence[AnyCommand],
         nouns: Mapping[str, Sequence[str]] = MappingProxyType({}),
         absent: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
+        flags: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> None:
         self.catalogue = tuple(catalogue)
+        self._flags = flags
         self._nouns = [
             (tuple(token.key for token in words_only(tokens_of([word]))), own)
             for own, others in {**nouns, **_COMMON}.items()
@@ -147,6 +151,10 @@ class Lexicon:
             phrase = self._phrase(synonym)
             if phrase.words:
                 yield phrase
+        has = {flag for one in command.parameters for flag in one.opts}
+        for flag in (one for one in self._flags if one in has):
+            for said in self._flags[flag]:
+                yield replace(self._phrase(said), options=(flag,), is_qualifier=True)
 
     def _phrase(self, declared: str) -> CommandPhrase:
         """Return a declared phrase; what follows ` --` are options that it stands for."""

@@ -3,7 +3,6 @@
 It runs nothing. The pipeline runs a sure match of a command that only reads, and offers anything else as a button.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +12,7 @@ from commands.core.matching.command_reading import candidate_of
 from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.line_parts import parts_of
+from commands.core.matching.reasons import split_reason, without_a_clause
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.matching.rewording import in_own_notation
 from commands.core.matching.spelling import meant_by
@@ -23,20 +23,21 @@ MAX_OFFERED = 3
 _NOT = ("not", "don't", "dont", "never", "别", "不 要", "不 用")
 _ABOUT_THE_PAST = ("who", "why", "when", "did", "谁", "为 什 么", "为 何", "什 么 时 候")
 _QUESTIONS = ("what", "which", "how", "should")
-_REASON = re.compile(r"because|因为")
+_HOW = ("how do i", "how do we", "how can i", "how to", "怎 么")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineMatch:
     """What a line may mean, the likeliest first. `is_sure`: all of it is understood, and in one way only.
 
-    `is_question`: it asks, so that nothing is to be changed: `who cordoned gpu-b03`.
-    `absent`: the words by which the line asks for what no command does; the candidates are then what is nearest.
+    `is_question`: it asks, so that nothing is to be changed: `who cordoned gpu-b03`. `is_how`: it asks how something is
+    done. `absent`: the words by which the line asks for what no command does; the candidates are then what is nearest.
     """
 
     candidates: tuple[Candidate, ...] = ()
     is_sure: bool = False
     is_question: bool = False
+    is_how: bool = False
     absent: str = ""
 
 
@@ -50,18 +51,27 @@ def match(
     head, options = _split_options(in_own_notation(words))
     if not head or len(head) > MAX_WORDS:
         return LineMatch()
-    head, reason = _split_reason(head)
+    head, reason = split_reason(head)
     if reason:
         options = ["--reason", reason, *options]
+    if not reason:
+        for rest, clause in without_a_clause(head):
+            if (whole := _with_reason(rest, clause, options, lexicon, names, thread)) is not None:
+                return whole
     tokens = names.whole_in(tokens_of(head) or [LineToken(word, word) for word in head])
     parts = parts_of(tokens, lexicon, names, thread)
     keys = [token.key for token in tokens]
-    if _says((*_NOT, *_ABOUT_THE_PAST), keys):  # `do not cordon gpu-b03`, `who cordoned gpu-b03`
+    asks_for_no_change = _says((*_NOT, *_ABOUT_THE_PAST), keys) or keys[:1] == ["what"]
+    if asks_for_no_change:  # `do not cordon gpu-b03`, `who cordoned gpu-b03`
         return _reading_only(parts, options, lexicon, thread)
-    found = replace(_matched(parts, options, lexicon, thread), is_question=_says(_QUESTIONS, keys))
+    found = replace(
+        _matched(parts, options, lexicon, thread),
+        is_question=_says(_QUESTIONS, keys),
+        is_how=_says(_HOW, keys),
+    )
     if found.is_sure:
         return found
-    if (absent := _absent(parts, lexicon)) is not None:
+    if (absent := _absent(parts, lexicon, thread)) is not None:
         return absent
     corrected = [
         again
@@ -71,6 +81,37 @@ def match(
     if corrected:
         return LineMatch(candidates=_distinct([*corrected, *found.candidates]))
     return found
+
+
+def _with_reason(
+    rest: Sequence[str],
+    clause: str,
+    options: Sequence[str],
+    lexicon: Lexicon,
+    names: KnownNames,
+    thread: ThreadNames,
+) -> LineMatch | None:
+    """Return what the rest of a line surely means with this clause as its reason; None if it is no reason.
+
+    A reason names nothing that could be meant as well, and is no command by itself.
+    """
+    said = parts_of(names.whole_in(tokens_of(clause.split())), lexicon, names, thread)
+    words = [one for one in said if isinstance(one, LineToken)]
+    if not words or _says(_NOT, [one.key for one in tokens_of(clause.split())]):
+        return None
+    if any(isinstance(one, Name) and one.kinds and one.is_specific for one in said):
+        return None
+    if any(not one.unexplained for one in _candidates(said, (), lexicon, thread)):
+        return None
+    tokens = names.whole_in(tokens_of(rest))
+    if _says((*_NOT, *_ABOUT_THE_PAST, *_QUESTIONS), [one.key for one in tokens]):
+        return None
+    parts = parts_of(tokens, lexicon, names, thread)
+    found = _matched(parts, ["--reason", clause, *options], lexicon, thread)
+    takes = found.candidates and "--reason" in {
+        flag for one in found.candidates[0].command.parameters for flag in one.opts
+    }
+    return found if found.is_sure and takes else None
 
 
 def _reading_only(
@@ -90,16 +131,24 @@ def _says(words: Iterable[str], keys: Sequence[str]) -> bool:
     return any(f" {word} " in line for word in words)
 
 
-def _absent(parts: Sequence[LineToken | Name], lexicon: Lexicon) -> LineMatch | None:
-    """Return what is nearest to what the line asks for, if there is no command for that; None if it asks for none."""
+def _absent(parts: Sequence[LineToken | Name], lexicon: Lexicon, thread: ThreadNames) -> LineMatch | None:
+    """Return what is nearest to what the line asks for, if there is no command for that; None if it asks for none.
+
+    A number there is a quantity, and no id.
+    """
+    named = [part for part in parts if not (isinstance(part, Name) and part.is_number)]
     words = [part.key for part in parts if isinstance(part, LineToken)]
     for absent in lexicon.absent:
         said = next((phrase for phrase in absent.phrases if phrase.found_in(words) is not None), None)
         if said is None:
             continue
         commands = [one for name in absent.nearest for one in lexicon.catalogue if one.name == name]
-        found = (candidate_of(one, (), parts, (), needs_phrase=False) for one in commands)
-        near = _distinct(one for one in found if one is not None and one.arguments)
+        by_line = [candidate_of(one, (), named, (), needs_phrase=False) for one in commands]
+        given = {one.command.name for one in by_line if one is not None and one.arguments}
+        found = (candidate_of(one, (), named, (), thread=thread, needs_phrase=False) for one in commands)
+        near = _distinct(
+            one for one in found if one is not None and (one.command.name in given or not one.missing)
+        )
         return LineMatch(candidates=near, absent=said.typed)
     return None
 
@@ -201,15 +250,6 @@ def _corrections(
 def _split_options(words: Sequence[str]) -> tuple[list[str], list[str]]:
     cut = next((at for at, word in enumerate(words) if word.startswith("-") and len(word) > 1), len(words))
     return list(words[:cut]), list(words[cut:])
-
-
-def _split_reason(head: Sequence[str]) -> tuple[list[str], str]:
-    """Cut `because …` off."""
-    for at, word in enumerate(head):
-        if at and (found := _REASON.match(word.lower())):
-            rest = [word[found.end() :], *head[at + 1 :]]
-            return list(head[:at]), " ".join(rest).strip().removeprefix("of ").strip()
-    return list(head), ""
 
 
 def _has_unknown_options(candidate: Candidate, options: Sequence[str]) -> bool:

@@ -36,15 +36,23 @@ _ENGLISH = re.compile(
 _CHINESE = re.compile(
     rf"(?:超过|至少|再)?\s*(?P<number>[{_SIGN}]|\d{{1,5}})\s*个?(?P<half>半)?(?P<unit>小时|钟头|分钟|天|周|星期)"
 )
-_TOMORROW = re.compile(r"\b(?:un)?till?\s+tomorrow(?:\s+morning)?\b|直?到明[天早]", re.IGNORECASE)
+_TOMORROW = re.compile(
+    r"\b(?:un)?till?\s+(?:tomorrow|tmrw|tmr)(?:\s+morning)?\b|直?到明[天早]", re.IGNORECASE
+)
 _TAIL = re.compile(r"(?<!\S)-n\s*(?P<count>\d{1,5})(?!\S)", re.ASCII)
-_WORKER = re.compile(r"\bworker\s+(?P<number>\d{1,5})\b", re.IGNORECASE | re.ASCII)
+_WORKER = re.compile(r"\b(?:worker\s+|rank)(?P<number>\d{1,5})\b", re.IGNORECASE | re.ASCII)
 _RACK = re.compile(r"(?:机架|机柜)\s*(?P<name>[a-z0-9]+)", re.IGNORECASE | re.ASCII)
 _OWN = re.compile(
-    r"\bwhat\s+(?:am\s+i\s+running|do\s+i\s+run)\b|我(?:的|在跑的|跑的)(?:训练|任务|作业)|我在跑什么",
+    r"\bwhat\s+(?:am\s+i\s+running|do\s+i\s+run)\b|我(?:的|在跑的|跑的)\s*(?:训练|任务|作业|trainings?|jobs?)\s*们?|我在跑什么",
     re.IGNORECASE,
 )
 _MY = re.compile(r"\bmy\s+(?P<what>(?:training|job|workload|run|cordon)s|page|home)\b", re.IGNORECASE)
+_QUIET = re.compile(r"(?:先|快)?别[响吵]了?|\bstop\s+(?:alerting|paging|ringing)\b", re.IGNORECASE)
+_KEEP_OFF = re.compile(
+    r"先?[别不]让新的?(?:任务|作业|训练|\s*pods?\s*)(?:上来|上去|进来|调度上来)?"
+    r"|\b(?:do\s+not|don'?t)\s+schedule\s+(?:anything|pods|new\s+pods)\s+(?:on|to)\b|\bno\s+new\s+pods\s+on\b",
+    re.IGNORECASE,
+)
 _ON_IT = re.compile(r"\b(?:i\s+am\s+|i'?m\s+)?on\s+it\b(?!\s*\?)", re.IGNORECASE)
 
 
@@ -57,6 +65,8 @@ def in_own_notation(words: Sequence[str]) -> list[str]:
         return list(words)
     line = " ".join(words)
     line = _TOMORROW.sub(" for 24h ", line)
+    line = _QUIET.sub(" mute ", line)
+    line = _KEEP_OFF.sub(" cordon ", line)
     line = _TAIL.sub(r"\g<count> lines", line)
     line = _OWN.sub(" own trainings ", line)
     line = _ON_IT.sub("mine", line)

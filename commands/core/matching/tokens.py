@@ -28,13 +28,30 @@ _FILLERS = frozenset(
     for line in (
         "a an the is are was were be am me my we us our you your i it its this that there does",
         "of on in at with about from to and or now currently all some any so just right",
-        "please pls plz hey hi tell let lets want need see",
+        "please pls plz hey hi tell let lets want need see thanks thank thx ty rn sorry sry but also else",
     )
     for word in line.split()
 )
 _CHINESE_FILLERS = (
+    *(
+        "是不是",
+        "行不行",
+        "行不",
+        "行吗",
+        "好吗",
+        "谢谢",
+        "麻烦",
+        "可以",
+        "赶紧",
+        "一起",
+        "两台",
+        "这条",
+        "那条",
+        "还在",
+        "一直",
+    ),
     *("看一下", "有没有", "所有", "还有", "帮我", "一下", "看看", "给我", "现在", "目前", "一个", "这个"),
-    *"请帮我的了吗呢吧把到是在看给想要有和上里都个成",
+    *"请帮我的了吗呢吧呀啊们把到是在看给想要有和上里都个成号",
 )
 # They show something. With another word they add nothing to it: "show nodes".
 SHOWING = frozenset({"show", "list", "get", "display", "view", "describe", "give", "print", "check"})

@@ -30,6 +30,8 @@ class NodeJob(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="node
 
     The Job is named after the node, so the API server lets only one of them be there at a time. Its row is stored
     before it is created and holds its end before it is removed: a run that may have begun is never begun again.
+
+    `needs`: objects without which its pod does not start, such as a claim of GPUs. The Job owns them.
     """
 
     node: ObjectRef
@@ -39,6 +41,7 @@ class NodeJob(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="node
     start_within: float = 180
     run_within: float = 300  # the Job's own deadline
     log_bytes: int = 65_536
+    needs: tuple[dict[str, JsonValue], ...] = ()
 
     @property
     def ref(self) -> ObjectRef:
@@ -61,7 +64,8 @@ class NodeJob(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="node
         return kubectl_get(self.job)
 
     def meaning(self) -> list[object]:
-        return ["NodeJob", self.node, self.script, self.turn, self.manifest, self.start_within]
+        found = ["NodeJob", self.node, self.script, self.turn, self.manifest, self.start_within]
+        return [*found, *self.needs]
 
     def inverse(self, uid: str) -> None:
         return None
@@ -83,7 +87,8 @@ class NodeJob(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="node
         if (refused := self._other_node(await run.read(self._named))) is not None:
             return refused
         try:
-            await run.writer.create(self._written("", ""), dry_run=True)
+            for needed in (self._written("", ""), *self.needs):
+                await run.writer.create(needed, dry_run=True)
         except SourceError as error:
             if error.status == 404:
                 return Refused(reason=self._no_namespace)
@@ -155,6 +160,8 @@ class NodeJob(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="node
             line = last_line(log)
             said = sentence("it runs: {line}", line=line) if line else sentence("it runs")
             return Waiting(reason=said, again_in=AGAIN_IN)
+        if (lacking := await self._make_needs(uid, attempt)) is not None:
+            return await self._end(run, runs, JobRunState.FAILED, lacking, attempt)
         events: list[dict[str, Any]] = []
         if not pods:
             name = f"involvedObject.name={self.job.name}"
@@ -193,6 +200,24 @@ class NodeJob(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="node
             reason = sentence("its Job could not be created: {error}", error=said_by(error))
             return Waiting(reason=reason, again_in=AGAIN_IN)
 
+    async def _make_needs(self, owner: str, attempt: Attempt) -> str | None:
+        """Create what the Job's pod needs and is not there yet. Return why it cannot be.
+
+        One of the same name that is left of an earlier Job is waited for until it is gone: a later look creates ours.
+        """
+        owned = {"apiVersion": self.job.api, "kind": self.job.kind, "name": self.job.name, "uid": owner}
+        for needed in self.needs:
+            meta = {**needed["metadata"], "ownerReferences": [owned]}
+            try:
+                await attempt.send(attempt.writer.create({**needed, "metadata": meta}))
+            except SourceError as error:
+                if error.status == 409:
+                    continue
+                if error.status is None or error.status >= 500:
+                    raise
+                return sentence("what its pod needs could not be created: {error}", error=said_by(error))
+        return None
+
     async def _end(
         self,
         run: JobRun,
@@ -212,6 +237,8 @@ class NodeJob(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="node
             job = self.job
             made = ObjectRef(api=job.api, kind=job.kind, name=job.name, namespace=job.namespace, uid=run.uid)
             await remove(made, attempt)
+            for needed in self.needs:
+                await remove(ref_of(needed), attempt)
         line = last_line(run.log)
         match run.state:
             case JobRunState.DONE:

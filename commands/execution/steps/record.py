@@ -73,7 +73,7 @@ class Record(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="recor
         async with attempt.alone:  # or another plan's row for the same object is overwritten by an older one
             found = await self.observe(attempt.writer, attempt.plan)
             if isinstance(found, Done):
-                await attempt.put(self)
+                await attempt.put(self, found.text)
             return found
 
     async def observe(self, reader: ObjectReader, plan: str) -> Outcome:

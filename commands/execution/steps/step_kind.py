@@ -39,15 +39,15 @@ class Attempt:
         writer: ClusterWriter,
         *,
         plan: str,
-        put: Callable[[Any], Awaitable[None]],
         was_sent: bool,
+        put: Callable[[Any, str], Awaitable[None]] | None = None,
         alone: asyncio.Lock | None = None,
         runs: JobRuns | None = None,
         hooks: Hooks | None = None,
     ) -> None:
         self.writer = writer
         self.plan = plan
-        self.put = put  # writes the row of a Record step
+        self.put = put or _no_row  # writes the row of a Record step, and that it is done, with these words
         self.was_sent = was_sent
         self.alone = alone or asyncio.Lock()  # held while a row is compared with its objects, and written
         self.runs = runs  # the rows of the plan's Jobs
@@ -65,6 +65,10 @@ class Attempt:
             if error.status is not None and error.status < 500 and error.status != 408:
                 self.was_sent = before
             raise
+
+
+async def _no_row(step: Any, _text: str) -> None:
+    raise TypeError(f"{step} has no row")
 
 
 class DryRun:

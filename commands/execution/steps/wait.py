@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import msgspec
+
+from collectors.acceptance.validations import VERDICT_READERS
 from collectors.facts.sentences import sentence
 from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffects
 from commands.execution.object_refs import JsonValue, ObjectReader
@@ -10,11 +13,13 @@ from commands.execution.rights import Right
 from commands.execution.step_outcomes import Done, Outcome, Refused, Waiting
 from commands.execution.steps.step_kind import Attempt, DryRun, ObjectStep
 
+_VERDICT_AGAIN = 5.0  # seconds: tests of others take minutes
+
 
 class Wait(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="wait"):
     """Wait until the value at `path` is `equals`, is at least `at_least`, or `differs` from the one that it had.
 
-    With `is_gone`: until the object is gone.
+    With `is_gone`: until the object is gone. With `verdict`: until this reader says that it is over, whatever it says.
     """
 
     path: tuple[str, ...] = ()
@@ -22,6 +27,8 @@ class Wait(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="wait"
     at_least: float | None = None
     is_gone: bool = False
     differs: JsonValue = None  # from what it was: a boot id
+    verdict: str = ""  # the name of a reader of other programs' verdicts
+    wanted: dict[str, str] = msgspec.field(default_factory=dict)
     seconds: float = 120
 
     @property
@@ -30,6 +37,8 @@ class Wait(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="wait"
 
     def meaning(self) -> list[object]:
         found = ["Wait", self.ref, self.path, self.equals, self.at_least, self.is_gone]
+        if self.verdict:
+            found = [*found, self.verdict, self.wanted]
         return found if self.differs is None else [*found, self.differs]
 
     def inverse(self, uid: str) -> None:
@@ -59,6 +68,10 @@ class Wait(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="wait"
                 if self.is_gone
                 else Refused(reason=sentence("{ref} no longer exists", ref=str(self.ref)))
             )
+        if self.verdict:
+            if VERDICT_READERS[self.verdict](found, self.wanted) is not None:
+                return Done(text=sentence("it is over"))
+            return Waiting(reason=sentence("it is not over"), again_in=_VERDICT_AGAIN)
         seen = value_at(found, self.path)
         if not self.is_gone and self._is_met(seen):
             return Done(text=sentence("{path} is {seen}", path=".".join(self.path), seen=str(seen)))

@@ -2,23 +2,12 @@
 
 import re
 
+from collectors.acceptance.smi_words import is_lost, refusal_in
 from collectors.facts.sentences import counted, listed, sentence
 from commands.execution.tools.reading import ToolResult, final_line, kept
 
 QUERIED = ("index", "name", "utilization.gpu", "memory.used", "memory.total", "temperature.gpu", "pstate")
 _NUMBER = re.compile(r"\d{1,7}(?:\.\d+)?")
-_LOST = re.compile(
-    r"(?i)unable to determine the device handle.*|.*gpu is lost.*|.*fallen off the bus.*|\[?unknown error\]?"
-)
-_KNOWN = (
-    (
-        re.compile(r"(?i)driver/library version mismatch"),
-        sentence("the driver was updated and the node was not rebooted"),
-    ),
-    (re.compile(r"(?i)no devices were found"), sentence("no GPU is there")),
-    (re.compile(r"(?i)couldn't communicate with the nvidia driver"), sentence("the driver is not loaded")),
-    (re.compile(r"(?i)failed to initialize nvml"), sentence("the driver does not answer (NVML)")),
-)
 
 
 def read_smi_gpus(output: str, exit_code: int) -> ToolResult:
@@ -30,7 +19,7 @@ def read_smi_gpus(output: str, exit_code: int) -> ToolResult:
             rows.append(parts)
         elif line.strip():
             other.append(line.strip())
-    lost = sum(bool(_LOST.search(line)) for line in other)
+    lost = sum(_is_of_lost(line) for line in other)
     if not rows:
         return ToolResult(error=_error(output, exit_code))
     busy = [row for row in rows if _NUMBER.fullmatch(row[2]) and float(row[2]) > 0]
@@ -51,10 +40,15 @@ def read_smi_gpus(output: str, exit_code: int) -> ToolResult:
     return ToolResult(where=listed(said, "and"), lines=kept([*lines, *other]))
 
 
+def _is_of_lost(line: str) -> bool:
+    found = refusal_in(line)
+    return is_lost(line) or (found is not None and found.is_lost)
+
+
 def _error(output: str, exit_code: int) -> str:
-    for shape, said in _KNOWN:
-        if shape.search(output):
-            return said
-    if _LOST.search(output):
+    found = refusal_in(output)
+    if found is not None and found.said is not None:
+        return found.said
+    if found is not None and found.is_lost:
         return sentence("a GPU has fallen off the bus: {words}", words=final_line(output))
     return final_line(output) or sentence("nvidia-smi ended with {code} and printed nothing", code=exit_code)

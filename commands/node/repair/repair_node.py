@@ -9,12 +9,11 @@ from collectors.facts.sentences import as_code, sentence
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import read_node
-from commands.core.node_jobs import job_step
+from commands.core.node_jobs import job_step, refuse_second
 from commands.core.node_script import NAMESPACE, Repair
 from commands.core.parameter_types import NODE, WholeNumberType
-from commands.execution.job_runs import JobRun, JobRunState
 from commands.execution.object_refs import ObjectRef
-from commands.execution.plan import Plan, in_order
+from commands.execution.plan import in_order
 from commands.execution.preconditions import Precondition
 from commands.execution.steps import NodeJob, Patch, Step, Wait
 from commands.node.cordon_steps import ref_of_node
@@ -67,26 +66,6 @@ async def repair_node(action: RepairNode, context: CommandContext) -> PlanDraft:
             ),
         ),
     )
-
-
-async def refuse_second(node: Node, context: CommandContext) -> None:
-    """Refuse a node on which a plan runs a Job now: one at a time. Raises UnusableError."""
-    async with context.store.read() as snapshot:
-        runs = await snapshot.rows(JobRun).find(cluster=context.cluster.name, node=node.metadata.name)
-        live = [one for one in runs if one.state is JobRunState.RUNNING]
-        plans = await snapshot.rows(Plan).get_all([one.plan for one in live])
-    for run in live:
-        plan = plans.get(run.plan)
-        if plan is not None and not plan.has_ended:
-            raise UnusableError(
-                sentence(
-                    "Plan `{plan}` of {who} runs `{script}` on {node} now. One at a time: wait for its end.",
-                    plan=plan.id,
-                    who=plan.actor_name,
-                    script=run.script,
-                    node=node.metadata.name,
-                )
-            )
 
 
 def _index(action: RepairNode, repair: Repair) -> int | None:

@@ -21,6 +21,7 @@ from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import Blind, QueryResult, Sample, Seen, SourceError
 from collectors.trainings.training import Rank, Training, TrainingState
 from commands.incident.culprit_search import in_trouble
+from tests.alerts.packs.shipped import shipped_rules
 from tests.support import objects
 from tests.support.alerting import NOON, a_rule, an_alert, minutes
 from tests.support.chat import LoopClock
@@ -173,6 +174,25 @@ async def test_the_pods_with_the_most_memory_are_named_with_figure_and_owner() -
     await stage.finder.look()
     assert stage.finder.of(incident)[0].figure == "810 GiB"
     assert stage.marked == ["prod-a"], "the figures alone edit no card at once"
+
+
+async def test_the_pods_that_use_the_most_cpus_are_named() -> None:
+    incident, rules = an_incident(Culprits.CPU)
+    used = {"detr-0": 9.96, "detr-1": 1.0, "leak": 48.2, "small": 0.2}
+    stage = await a_stage(Cluster(pods=PODS, memory=used), incident, rules=rules)
+    await stage.finder.look()
+    assert "container_cpu_usage_seconds_total" in stage.cluster.queries[0]
+    found = [(one.pod, str(one.figure), one.owner) for one in stage.finder.of(incident)]
+    assert found == [
+        ("vision-detr/leak", "48 CPUs", ""),
+        ("vision-detr/detr-0", "10 CPUs", "ana"),
+        ("vision-detr/detr-1", "1 CPU", "ana"),
+    ]
+
+
+async def test_the_shipped_rules_about_busy_cpus_name_the_pods() -> None:
+    wanted = {rule.name for rule in shipped_rules().values() if rule.template.culprits is Culprits.CPU}
+    assert wanted == {"NodeCPUHighUsage", "NodeCPUOverload"}
 
 
 @pytest.mark.parametrize(

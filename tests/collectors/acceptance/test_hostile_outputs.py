@@ -16,8 +16,9 @@ from collectors.acceptance.readings import (
     ReadResult,
 )
 from collectors.acceptance.validations import (
+    conditions_asked,
+    judged_conditions,
     read_certification,
-    read_readiness_rule,
     read_validation_request,
 )
 
@@ -115,10 +116,11 @@ def test_nothing_of_a_hostile_object_is_shown_raw(seed: int) -> None:
 
     found = {"spec": {"conditions": value(), "nodeSelector": value()}, "status": value()}
     node = {"metadata": {"labels": value()}, "status": {"conditions": value()}}
+    asked = conditions_asked([found], node)
     for reading in (
-        read_validation_request(found, "gpu-a04"),
-        read_certification(found),
-        read_readiness_rule(found, node),
+        read_validation_request(found, {"node": "gpu-a04"}),
+        read_certification(found, {"node": "gpu-a04"}),
+        judged_conditions(node, {**asked, "gpu.example.com/BurnedIn": "True"}),
     ):
         if reading is not None:
             check(reading)

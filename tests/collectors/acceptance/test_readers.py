@@ -186,3 +186,18 @@ def test_what_is_not_an_output_of_the_tool_says_so(reader: str, text: str) -> No
     reading = OUTPUT_READERS[reader](text)
     assert reading.problem
     assert not reading.has_passed
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "/bin/sh: 12: all_reduce_perf: not found",
+        "bash: line 12: all_reduce_perf: command not found",
+        "sh: all_reduce_perf: not found",
+    ],
+)
+def test_a_program_that_the_image_does_not_have_is_named(said: str) -> None:
+    lines = f"yardmaster/1 gpu 0\n{said}\nyardmaster/1 gpu all\n{said}\n"
+    assert OUTPUT_READERS["nccl-tests"](lines).problem == "its image has no `all_reduce_perf`"
+    for reader in ("dcgm-diag", "nvidia-smi", "lines"):
+        assert OUTPUT_READERS[reader](said).problem == "its image has no `all_reduce_perf`"

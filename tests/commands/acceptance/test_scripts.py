@@ -107,6 +107,52 @@ case "$*" in *"-g 1") cat {tmp_path}/one;; *) cat {OUTPUTS}/nccl-2.18-pass.txt;;
     ]
 
 
+UUID = "GPU-00000002-1111-2222-3333-444444444444"
+DISCOVERY = """2 GPUs found.
++--------+----------------------------------------------------------------------+
+| GPU ID | Device Information                                                   |
++--------+----------------------------------------------------------------------+
+| 0      | Name: NVIDIA H100 80GB HBM3                                          |
+|        | PCI Bus ID: 00000000:1B:00.0                                         |
+|        | Device UUID: GPU-00000009-1111-2222-3333-444444444444                |
++--------+----------------------------------------------------------------------+
+| 5      | Name: NVIDIA H100 80GB HBM3                                          |
+|        | PCI Bus ID: 00000000:43:00.0                                         |
+|        | Device UUID: GPU-00000002-1111-2222-3333-444444444444                |
++--------+----------------------------------------------------------------------+
+"""
+
+
+def test_one_gpu_is_diagnosed_by_the_number_that_dcgm_gives_it(tmp_path: Path) -> None:
+    (tmp_path / "discovery").write_text(DISCOVERY)
+    play = (
+        f'[ "$1" = discovery ] && exec cat {tmp_path}/discovery\n'
+        f'echo "$*" > {tmp_path}/asked\ncat {OUTPUTS}/dcgm-4-pass.json'
+    )
+    _, result = run("dcgm", tmp_path, {"YARDMASTER_GPU": UUID}, tools={"dcgmi": play})
+    assert result.has_passed
+    assert (tmp_path / "asked").read_text() == "diag -r 2 -j -i 5\n"
+    _, result = run("dcgm", tmp_path, {"YARDMASTER_GPU": "GPU-none"}, tools={"dcgmi": play})
+    assert result.problem == "DCGM could not run: it does not see GPU GPU-none"
+
+
+def test_the_driver_and_nccl_are_asked_for_the_one_gpu_alone(tmp_path: Path) -> None:
+    rows = (OUTPUTS / "smi-580-pass.csv").read_text().splitlines()
+    (tmp_path / "one").write_text("\n".join(rows[:2]))
+    tools = {"nvidia-smi": f'echo "$@" > {tmp_path}/asked; cat {tmp_path}/one'}
+    _, result = run("driver", tmp_path, {"YARDMASTER_GPU": UUID}, tools=tools)
+    assert result.gpus == 1
+    assert (tmp_path / "asked").read_text().startswith(f"-i {UUID} --query-gpu=index,")
+
+    alone = (OUTPUTS / "nccl-2.18-each.txt").read_text().split("yardmaster/1 gpu 1\n")[0].partition("\n")[2]
+    (tmp_path / "alone").write_text(alone)
+    tools = {"all_reduce_perf": f'echo "$CUDA_VISIBLE_DEVICES: $*" >> {tmp_path}/ran; cat {tmp_path}/alone'}
+    _, result = run("nccl", tmp_path, {"YARDMASTER_GPU": UUID}, tools=tools)
+    assert result.has_passed
+    assert [(one.name, one.gpu) for one in result.figures] == [(COPY, 0)]
+    assert (tmp_path / "ran").read_text() == f"{UUID}: -b 1G -e 1G -f 2 -g 1\n"
+
+
 def test_a_disk_is_written_and_read_again(tmp_path: Path) -> None:
     _, result = run("disk", tmp_path, {"YARDMASTER_SCRATCH": str(tmp_path), "YARDMASTER_BLOCKS": "2"})
     assert result.has_passed

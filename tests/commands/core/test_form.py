@@ -77,3 +77,19 @@ def test_what_a_view_holds_is_read_by_field() -> None:
         "--for": {"value": {"type": "plain_text_input", "value": None}},
     }
     assert values_of({"state": {"values": state}}) == {"nodes": ("a", "b"), "--reason": ("fan",)}
+
+
+# They say what a field is for without another word; the others are names of options, such as `of` and `tail`.
+PLAIN = {
+    *("Agent", "Arguments", "Breaker", "Command", "Container", "Image", "Incident", "Namespace", "Node"),
+    *("Nodes", "Person", "Plan", "Pod", "Queue", "Rack", "Rank", "Reason", "Replicas", "Request", "Rule"),
+    *("Silence", "Taint", "Team", "Training", "Trainings", "Volume", "Workers"),
+}
+
+
+@pytest.mark.parametrize("command", CATALOGUE, ids=lambda one: one.name)
+def test_a_label_says_what_its_field_is_for(command: Any) -> None:
+    fields = fields_of(FormRequest(command=command, words=(), cluster=""))
+    labels = [field.label for field in fields]
+    assert [one for one in labels if one not in PLAIN and (len(one.split()) < 2 or "_" in one)] == []
+    assert len(set(labels)) == len(labels)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from alerts.store import StoreError, Unit
-from commands.execution.plan_commits import Change, PlanCommits, Stored
+from commands.execution.plan_commits import Change, PlanCommits, Stopping
 from commands.models import CordonLease
 from tests.support.counting_store import CountingStore
 from tests.support.execution import LEASE
@@ -17,14 +17,14 @@ from tests.support.memory_store import MemoryStore
 
 
 def put(number: int) -> Change[int]:
-    async def change(unit: Unit, _stored: Stored) -> int:
+    async def change(unit: Unit, _stopping: Stopping) -> int:
         await unit.rows(CordonLease).put(replace(LEASE, id=f"prod/{number}", reason=str(number)))
         return number
 
     return change
 
 
-async def refused(_unit: Unit, _stored: Stored) -> int:
+async def refused(_unit: Unit, _stopping: Stopping) -> int:
     raise ValueError("no")
 
 

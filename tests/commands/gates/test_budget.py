@@ -9,7 +9,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 NODES = [
     *(BudgetNode(name=f"a{number}", pool="a100", rack=f"r{number % 2}") for number in range(1, 5)),
-    BudgetNode(name="a5", pool="a100", rack="r1", out="cordoned by eli"),
+    BudgetNode(name="a5", pool="a100", rack="r1", out="cordoned by eli", command="node cordon"),
     BudgetNode(name="h1", pool="h100", rack="r0", teams=frozenset({"vision", "speech"})),
     BudgetNode(name="h2", pool="h100", rack="r9", teams=frozenset({"vision"}), is_lately=True),
     BudgetNode(name="h3", pool="h100", rack="r9", out="not ready", teams=frozenset({"vision"})),
@@ -17,10 +17,16 @@ NODES = [
 
 
 def uses(
-    *budgets: Budget, taken: tuple[str, ...], recent: tuple[str, ...] = (), is_automation: bool = False
+    *budgets: Budget,
+    taken: tuple[str, ...],
+    recent: tuple[str, ...] = (),
+    is_automation: bool = False,
+    command: str = "node cordon",
+    lately_by: str = "node cordon",
 ) -> tuple[BudgetUse, ...]:
-    picture = picture_of("prod-a", NODES, NOON, soon={}, lately=recent)
-    return budget_uses(taken, picture, budgets, is_automation=is_automation)
+    before = dict.fromkeys(recent, frozenset({lately_by}))
+    picture = picture_of("prod-a", NODES, NOON, soon={}, lately=recent, commands_lately=before)
+    return budget_uses(taken, command, picture, budgets, is_automation=is_automation)
 
 
 def test_nodes_out_of_service_count_whoever_made_them_so() -> None:
@@ -98,3 +104,36 @@ def test_what_the_cluster_shows_as_disrupted_lately_counts_without_a_plan() -> N
     (use,) = uses(Budget(scope=BudgetScope.POOL, of="h100", per_hour=1), taken=("h1",))
     assert use.in_last_hour == 1, "h2 came back within the hour"
     assert use.is_over
+
+
+def test_a_budget_of_a_kind_of_action_counts_only_what_that_did() -> None:
+    one_drain = Budget(scope=BudgetScope.POOL, nodes=1, commands=("node drain",))
+    (use,) = uses(one_drain, taken=("a1",), command="node drain")
+    assert (use.out, use.is_over) == ({}, False), "a5 is cordoned, and h3 is not ready: none is drained"
+    assert uses(one_drain, taken=("a1",), command="node cordon") == (), "it holds no cordon back"
+    (use,) = uses(one_drain, taken=("a1", "a2"), command="node drain")
+    assert use.is_over
+    assert str(use.said) == ("Budget of pool a100 for `node drain`: 0 of 1 node out of service; this adds 2.")
+
+
+def test_a_cordon_is_of_its_kind_whoever_made_it_and_adds_a_drain() -> None:
+    cordons = Budget(scope=BudgetScope.POOL, nodes=1, commands=("node cordon",))
+    (use,) = uses(cordons, taken=("a1",))
+    assert (list(use.out), use.is_over) == (["a5"], True)
+    drains = Budget(scope=BudgetScope.POOL, nodes=0, commands=("node drain",))
+    (use,) = uses(drains, taken=("a5",), command="node drain")
+    assert use.is_over, "a node that is cordoned already is drained all the same"
+
+
+def test_what_a_kind_of_action_disrupted_in_the_last_hour_counts_for_it_alone() -> None:
+    reboots = Budget(scope=BudgetScope.CLUSTER, per_hour=1, commands=("node reboot", "node re*"))
+    (use,) = uses(reboots, taken=("a1",), recent=("a2",), command="node reboot", lately_by="node cordon")
+    assert (use.in_last_hour, use.is_over) == (0, False)
+    (use,) = uses(reboots, taken=("a1",), recent=("a2",), command="node reboot", lately_by="node repair")
+    assert (use.in_last_hour, use.is_over) == (1, True)
+
+
+def test_a_budget_of_a_kind_of_action_leaves_that_of_automation_as_it_is() -> None:
+    many = Budget(scope=BudgetScope.POOL, nodes=9, commands=("node cordon",))
+    found = uses(many, taken=("a1",), is_automation=True)
+    assert [use.limit for use in found] == [9, 1]

@@ -7,11 +7,13 @@ import pytest
 
 from commands.execution.disruption import Disruption
 from commands.gates.consent import consent_verdict
-from commands.models import ReclaimRequest, ReclaimState
+from commands.gates.training_answers import about, with_answer
+from commands.models import ReclaimRequest, ReclaimState, TrainingAnswer
 from tests.support.yard import NOON
 
 HOUR = timedelta(hours=1)
 DETR = Disruption(name="vision/Job/detr", shown="vision/detr", owner="ana", ends=True, asks="U_ANA")
+VIT = replace(DETR, name="vision/Job/vit", shown="vision/vit")
 BERT = replace(DETR, name="speech/Job/bert", shown="speech/bert", owner="bo", asks="U_BO")
 
 
@@ -20,7 +22,6 @@ def request(state: ReclaimState, of: Disruption = DETR, **fields: object) -> Rec
         id=of.name,
         cluster="prod",
         training=of.name,
-        name=of.shown,
         owner=of.owner,
         owner_id=of.asks,
         gpus=8,
@@ -31,7 +32,7 @@ def request(state: ReclaimState, of: Disruption = DETR, **fields: object) -> Rec
         state=state,
         is_automatic=False,
         for_plan="p1",
-        **fields,  # type: ignore[arg-type]
+        **{"name": of.shown, **fields},  # type: ignore[arg-type]
     )
 
 
@@ -91,3 +92,56 @@ def test_one_answer_is_about_all_of_an_owners_trainings_and_is_waited_for_once()
     assert not consent_verdict([DETR, vit], [agreed], NOON, silence_agrees=False).holds
     kept = replace(both, state=ReclaimState.KEPT)
     assert consent_verdict([DETR, vit], [kept], NOON, silence_agrees=False).is_final
+
+
+def both(*answers: TrainingAnswer) -> ReclaimRequest:
+    """Return the request about two trainings of ana, with these answers about single ones."""
+    asked = request(
+        ReclaimState.ASKED,
+        name="vision/detr, vision/vit",
+        also=(VIT.name,),
+        labels=(DETR.shown, VIT.shown),
+    )
+    for answer in answers:
+        one = about(asked, answer.training)
+        until = answer.until or one.grace_until
+        asked = with_answer(
+            asked, replace(one, state=answer.state, keep_reason=answer.reason, grace_until=until)
+        )
+    return asked
+
+
+def test_each_training_of_a_request_may_have_an_answer_of_its_own() -> None:
+    part = both(TrainingAnswer(training=DETR.name, state=ReclaimState.AGREED))
+    assert part.state is ReclaimState.ASKED, "one is not answered"
+    assert not consent_verdict([DETR], [part], NOON, silence_agrees=False).holds
+    verdict = consent_verdict([DETR, VIT], [part], NOON, silence_agrees=False)
+    assert verdict.reason == f"ana may answer about vision/vit until {NOON + HOUR:%Y-%m-%d %H:%M} UTC"
+    later = TrainingAnswer(training=VIT.name, state=ReclaimState.SNOOZED, until=NOON + 3 * HOUR)
+    all_of_it = with_answer(
+        part, replace(about(part, VIT.name), state=later.state, grace_until=NOON + 3 * HOUR)
+    )
+    assert all_of_it.state is ReclaimState.SNOOZED
+    assert consent_verdict([VIT], [all_of_it], NOON + 2 * HOUR, silence_agrees=False).until == NOON + 3 * HOUR
+    assert not consent_verdict([VIT], [all_of_it], NOON + 4 * HOUR, silence_agrees=False).holds
+
+
+def test_what_one_owner_needs_ends_a_plan_that_cannot_be_divided_and_no_other() -> None:
+    kept = both(TrainingAnswer(training=DETR.name, state=ReclaimState.KEPT, reason="a paper is due"))
+    whole = consent_verdict([DETR, VIT], [kept], NOON, silence_agrees=False)
+    assert (whole.is_final, str(whole.reason)) == (True, "ana needs vision/detr: a paper is due")
+    parts = consent_verdict([DETR, VIT], [kept], NOON, silence_agrees=False, may_be_divided=True)
+    assert (parts.holds, parts.is_final) == (True, False)
+    none = both(
+        TrainingAnswer(training=DETR.name, state=ReclaimState.KEPT),
+        TrainingAnswer(training=VIT.name, state=ReclaimState.KEPT),
+    )
+    assert none.state is ReclaimState.KEPT
+    assert consent_verdict([DETR, VIT], [none], NOON, silence_agrees=False, may_be_divided=True).is_final
+
+
+def test_an_answer_about_all_of_it_stands_for_each_until_one_has_its_own() -> None:
+    agreed = replace(both(), state=ReclaimState.AGREED)
+    kept = with_answer(agreed, replace(about(agreed, VIT.name), state=ReclaimState.KEPT))
+    assert about(kept, DETR.name).state is ReclaimState.AGREED
+    assert about(kept, VIT.name).state is ReclaimState.KEPT

@@ -1,12 +1,8 @@
 """`gpu cordon` and `gpu uncordon` on the look-alike and on a real control plane, whose GPUs are given by claims."""
 
-import uuid
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,101 +12,18 @@ from commands.core.cordoned_nodes import BY
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import PlanState
 from commands.execution.steps import Create
-from commands.models import GpuLease
-from tests.support.drained import ON_BOTH_SERVERS, Kubelets, kubeconfig_of, kubelets, quick
-from tests.support.yard import NOON, Yard, yard_before
-
-DRIVER = "gpu.nvidia.com"
-CLAIMS = "/apis/resource.k8s.io/v1"
-RULES = "/apis/resource.k8s.io/v1beta2/devicetaintrules"
-
-
-def a_device(number: int, *, index: bool = True) -> dict[str, Any]:
-    """Return a GPU as NVIDIA's driver lists it: without an index since 2025, and its name has the minor number."""
-    attributes: dict[str, Any] = {"type": {"string": "gpu"}, "uuid": {"string": f"GPU-{number:04d}"}}
-    if index:
-        attributes["index"] = {"int": number}
-    return {"name": f"gpu-{number}", "attributes": attributes}
-
-
-@dataclass(kw_only=True)
-class Stage:
-    yard: Yard
-    kube: Kubelets
-    node: str
-
-    async def list_devices(self, *devices: Any) -> None:
-        """Let the driver list the devices of the node, and wait until the bot sees them."""
-        spec = {
-            "driver": DRIVER,
-            "nodeName": self.node,
-            "pool": {"name": self.node, "generation": 1, "resourceSliceCount": 1},
-            "devices": list(devices),
-        }
-        body = {"metadata": {"name": self.node}, "spec": spec}
-        await self.kube.call("POST", f"{CLAIMS}/resourceslices", body)
-        await self.yard.seen(lambda: bool(self.yard.cluster.inventory().whole_gpus_on(self.node)))
-
-    async def give(self, pod: str, *devices: str) -> None:
-        """Run a pod that a claim has given these devices, as the scheduler does."""
-        path = self.kube.path("resourceclaims", api=CLAIMS)
-        exactly = {"deviceClassName": DRIVER, "count": len(devices)}
-        request = {"name": "gpu", "exactly": exactly}
-        made = {"metadata": {"name": pod}, "spec": {"devices": {"requests": [request]}}}
-        await self.kube.call("POST", path, made)
-        claims = [{"name": "gpu", "resourceClaimName": pod}]
-        await self.kube.add_pod(pod, self.node, owned=True, resourceClaims=claims)
-        uid = (await self.kube.call("GET", self.kube.path("pods", pod)))["metadata"]["uid"]
-        results = [{"request": "gpu", "driver": DRIVER, "pool": self.node, "device": one} for one in devices]
-        status = {
-            "allocation": {"devices": {"results": results}},
-            "reservedFor": [{"resource": "pods", "name": pod, "uid": uid}],
-        }
-        await self.kube.call("PATCH", f"{path}/{pod}/status", {"status": status})
-        await self.yard.seen(
-            lambda: any(
-                one.metadata.name == pod and self.yard.cluster.inventory().gpus_of(one)
-                for one in self.yard.cluster.inventory().pods_on(self.node)
-            )
-        )
-
-    async def rules(self) -> list[Any]:
-        found = (await self.kube.call("GET", RULES))["items"]
-        return [one for one in found if one["spec"]["deviceSelector"].get("pool") == self.node]
-
-    async def leases(self) -> list[GpuLease]:
-        async with self.yard.store.read() as snapshot:
-            return list(await snapshot.rows(GpuLease).find())
-
-    async def rules_seen(self, count: int) -> None:
-        await self.yard.seen(lambda: len(self.yard.cluster.inventory().device_taint_rules) == count)
-
-    async def pods(self) -> list[str]:
-        return [one["metadata"]["name"] for one in await self.kube.pods(self.node)]
+from tests.support.claimed_gpus import DRIVER, RULES, GpuStage, a_device, gpu_stage
+from tests.support.drained import ON_BOTH_SERVERS, quick
+from tests.support.yard import NOON
 
 
 @pytest.fixture(params=ON_BOTH_SERVERS)
-async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stage]:
-    mark = uuid.uuid4().hex[:6]
-    node = f"dra-{mark}"
-    async with AsyncExitStack() as stack:
-        config = await stack.enter_async_context(kubeconfig_of(request, tmp_path))
-        kube = await stack.enter_async_context(kubelets(config, f"dra-{mark}"))
-        await kube.add_node(node)
-        yard = await stack.enter_async_context(yard_before(config, pause=quick))
-        await yard.seen(lambda: node in yard.cluster.inventory().nodes)
-        made = Stage(yard=yard, kube=kube, node=node)
-        try:
-            yield made
-        finally:
-            rules = [f"{RULES}/{one['metadata']['name']}" for one in await made.rules()]
-            slices = f"{CLAIMS}/resourceslices/{node}"
-            for path in (*rules, slices, f"/api/v1/namespaces/{kube.namespace}", f"/api/v1/nodes/{node}"):
-                with suppress(Exception):
-                    await kube.call("DELETE", path)
+async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[GpuStage]:
+    async with gpu_stage(request, tmp_path) as made:
+        yield made
 
 
-async def test_one_gpu_is_cordoned_its_pods_are_evicted_and_the_others_go_on(stage: Stage) -> None:
+async def test_one_gpu_is_cordoned_its_pods_are_evicted_and_the_others_go_on(stage: GpuStage) -> None:
     await stage.list_devices(*map(a_device, range(8)))
     await stage.give("slow", "gpu-3")
     await stage.give("fine", "gpu-4")
@@ -141,7 +54,7 @@ async def test_one_gpu_is_cordoned_its_pods_are_evicted_and_the_others_go_on(sta
     assert "GPU 3 cordoned by dana: throttles" in await stage.yard.say(f"node show {stage.node}")
 
 
-async def test_it_comes_back_by_uncordon_and_by_undo(stage: Stage) -> None:
+async def test_it_comes_back_by_uncordon_and_by_undo(stage: GpuStage) -> None:
     await stage.list_devices(*map(a_device, range(2)))
     await stage.yard.do(f"gpu cordon {stage.node} 1")
     over = await stage.yard.do(f"gpu uncordon {stage.node} 1")
@@ -154,7 +67,7 @@ async def test_it_comes_back_by_uncordon_and_by_undo(stage: Stage) -> None:
     assert (await stage.rules(), await stage.leases()) == ([], [])
 
 
-async def test_a_second_cordon_says_whose_it_is_and_for_extends_it(stage: Stage) -> None:
+async def test_a_second_cordon_says_whose_it_is_and_for_extends_it(stage: GpuStage) -> None:
     await stage.list_devices(a_device(0))
     await stage.yard.do(f"gpu cordon {stage.node} 0")
     assert "is already cordoned, by the rule" in await stage.yard.say(f"gpu cordon {stage.node} 0")
@@ -164,7 +77,7 @@ async def test_a_second_cordon_says_whose_it_is_and_for_extends_it(stage: Stage)
     assert [one.until for one in await stage.leases()] == [NOON + timedelta(hours=9)]
 
 
-async def test_what_somebody_else_cordoned_is_left(stage: Stage) -> None:
+async def test_what_somebody_else_cordoned_is_left(stage: GpuStage) -> None:
     await stage.list_devices(a_device(0))
     spec = {
         "deviceSelector": {"driver": DRIVER, "pool": stage.node, "device": "gpu-0"},
@@ -182,7 +95,7 @@ async def test_what_somebody_else_cordoned_is_left(stage: Stage) -> None:
     assert "GPU 0 cordoned by someone else" in await stage.yard.say(f"node show {stage.node}")
 
 
-async def test_a_rule_that_somebody_removed_leaves_only_its_lease_to_end(stage: Stage) -> None:
+async def test_a_rule_that_somebody_removed_leaves_only_its_lease_to_end(stage: GpuStage) -> None:
     await stage.list_devices(a_device(0))
     await stage.yard.do(f"gpu cordon {stage.node} 0")
     (rule,) = await stage.rules()
@@ -193,7 +106,7 @@ async def test_a_rule_that_somebody_removed_leaves_only_its_lease_to_end(stage: 
     assert await stage.leases() == []
 
 
-async def test_a_rule_that_somebody_made_meanwhile_stops_the_plan(stage: Stage) -> None:
+async def test_a_rule_that_somebody_made_meanwhile_stops_the_plan(stage: GpuStage) -> None:
     await stage.list_devices(a_device(0))
     plan = await stage.yard.confirmed(await stage.yard.plan(f"gpu cordon {stage.node} 0"))
     name = f"yardmaster-{stage.node}-gpu-0"
@@ -207,7 +120,7 @@ async def test_a_rule_that_somebody_made_meanwhile_stops_the_plan(stage: Stage) 
     assert await stage.leases() == []
 
 
-async def test_a_crash_after_the_rule_goes_on_where_it_was(stage: Stage) -> None:
+async def test_a_crash_after_the_rule_goes_on_where_it_was(stage: GpuStage) -> None:
     await stage.list_devices(a_device(0))
     await stage.give("slow", "gpu-0")
     plan = await stage.yard.confirmed(await stage.yard.plan(f"gpu cordon {stage.node} 0"))
@@ -226,13 +139,13 @@ async def test_a_crash_after_the_rule_goes_on_where_it_was(stage: Stage) -> None
     assert await stage.pods() == []
 
 
-async def test_a_node_with_a_device_plugin_is_offered_instead(stage: Stage) -> None:
+async def test_a_node_with_a_device_plugin_is_offered_instead(stage: GpuStage) -> None:
     said = await stage.yard.say(f"gpu cordon {stage.node} 0")
     assert "a device plugin cannot keep one of them back" in said
     assert f"[Cordon {stage.node}] node cordon {stage.node}" in said
 
 
-async def test_a_gpu_that_is_not_there_is_answered_with_the_devices(stage: Stage) -> None:
+async def test_a_gpu_that_is_not_there_is_answered_with_the_devices(stage: GpuStage) -> None:
     await stage.list_devices(a_device(0), a_device(1))
     said = await stage.yard.say(f"gpu cordon {stage.node} 7")
     assert (
@@ -240,7 +153,7 @@ async def test_a_gpu_that_is_not_there_is_answered_with_the_devices(stage: Stage
     )
 
 
-async def test_a_minor_number_is_never_taken_for_an_index(stage: Stage) -> None:
+async def test_a_minor_number_is_never_taken_for_an_index(stage: GpuStage) -> None:
     """A driver that says no index names its devices by their minor numbers: the exporter's UUID does."""
     await stage.list_devices(a_device(0, index=False), a_device(1, index=False))
     assert "is not known: name one" in await stage.yard.say(f"gpu cordon {stage.node} 0")
@@ -253,13 +166,13 @@ async def test_a_minor_number_is_never_taken_for_an_index(stage: Stage) -> None:
     assert rule["spec"]["deviceSelector"]["device"] == "gpu-1"
 
 
-async def test_a_gpu_that_is_cut_into_slices_is_not_cordoned_alone(stage: Stage) -> None:
+async def test_a_gpu_that_is_cut_into_slices_is_not_cordoned_alone(stage: GpuStage) -> None:
     attributes = {"type": {"string": "mig"}, "parentUUID": {"string": "GPU-0000"}}
     await stage.list_devices(a_device(0), {"name": "gpu-0-mig-1", "attributes": attributes})
     assert "is cut into slices" in await stage.yard.say(f"gpu cordon {stage.node} 0")
 
 
-async def test_the_owner_is_reminded_once_and_the_gpu_stays_cordoned(stage: Stage) -> None:
+async def test_the_owner_is_reminded_once_and_the_gpu_stays_cordoned(stage: GpuStage) -> None:
     await stage.list_devices(a_device(0))
     await stage.yard.do(f"gpu cordon {stage.node} 0")
     (lease,) = await stage.leases()

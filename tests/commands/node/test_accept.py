@@ -168,7 +168,28 @@ async def test_a_node_that_passes_is_accepted_and_nothing_is_left(stage: JobStag
         return
     assert (one.state, one.is_first) == (AcceptanceState.ACCEPTED, True)
     assert "accepted" in await stage.yard.say(f"node show {stage.node}")
+    assert ", accepted " in await stage.yard.say("node list --cordoned")
     assert "not accepted" not in await stage.yard.say("node list --all")
+
+
+async def test_a_node_that_somebody_uncordoned_meanwhile_is_not_judged_by_its_figures(
+    light_stage: JobStage,
+) -> None:
+    light_stage.log += PASS
+    await cordon(light_stage)
+    _, task = await begun(light_stage)
+    await light_stage.pod()
+    body = {"spec": {"unschedulable": False}}
+    await light_stage.kubelets.call("PATCH", f"/api/v1/nodes/{light_stage.node}", body)
+    await run_all(light_stage, task, 0, 0)
+    lines: list[Request] = []
+    await watcher(light_stage, ends_lease=True, lines=lines).check()
+    one = await the_acceptance(light_stage)
+    assert (one.state, one.reasons) == (
+        AcceptanceState.UNTESTED,
+        ("somebody uncordoned it while it was tested, so its figures do not count",),
+    )
+    assert lines == []
 
 
 async def test_a_part_that_failed_is_named_with_the_next_step(light_stage: JobStage) -> None:
@@ -179,6 +200,24 @@ async def test_a_part_that_failed_is_named_with_the_next_step(light_stage: JobSt
     await watcher(light_stage).check()
     one = await the_acceptance(light_stage)
     assert (one.state, one.reasons) == (AcceptanceState.FAILED, ("disk-write: an I/O error",))
+
+
+async def test_a_cordoned_node_that_was_rebooted_after_its_pass_is_not_said_to_be_accepted(
+    light_stage: JobStage,
+) -> None:
+    light_stage.log += PASS
+    await cordon(light_stage)
+    _, task = await begun(light_stage)
+    await run_all(light_stage, task, 0, 0)
+    await watcher(light_stage).check()
+    inventory = light_stage.yard.cluster.inventory
+    body = {"status": {"nodeInfo": {"bootID": "another boot"}}}
+    await light_stage.kubelets.call("PATCH", f"/api/v1/nodes/{light_stage.node}/status", body)
+    await light_stage.yard.seen(
+        lambda: inventory().nodes[light_stage.node].status.node_info.boot_id == "another boot"
+    )
+    for line in ("node list --cordoned", f"node show {light_stage.node}"):
+        assert "not accepted since it was rebooted" in await light_stage.yard.say(line)
 
 
 async def test_a_test_that_ends_with_an_error_stops_the_suite(light_stage: JobStage) -> None:

@@ -426,8 +426,8 @@ async def test_the_preview_prices_what_a_drain_ends_and_it_ends_first_what_costs
 async def test_several_nodes_are_one_plan_that_cordons_all_first_and_evicts_what_costs_least_first(
     yard: Yard, kube: Kubelets
 ) -> None:
-    await a_training(kube, "detr", NODE, gpus=4)
-    await a_training(kube, "bert", OTHER, gpus=1)
+    await kube.add_training("detr", NODE, gpus=4)
+    await kube.add_training("bert", OTHER, gpus=1)
     await kube.add_pod("web", OTHER, owned=True)
     await cached(yard, 1)
     await cached(yard, 2, OTHER)
@@ -460,32 +460,3 @@ async def test_a_workload_on_two_of_the_nodes_is_named_once(yard: Yard, kube: Ku
     plan = await yard.plan(f"node drain {NODE} {OTHER} {NODE}")
     assert len(plan.disrupts) == 1
     assert plan.disrupts[0].pods == 2
-
-
-async def a_training(kube: Kubelets, name: str, node: str, *, gpus: int) -> None:
-    labels = {"training": name, "owner": "ana"}
-    await kube.call(
-        "POST",
-        kube.path("jobs", api="/apis/batch/v1"),
-        {
-            "metadata": {"name": name, "labels": labels},
-            "spec": {
-                "template": {
-                    "metadata": {"labels": labels},
-                    "spec": {
-                        "restartPolicy": "Never",
-                        "nodeSelector": {"kubernetes.io/hostname": node},
-                        "tolerations": [kube.toleration],
-                        "containers": [
-                            {
-                                "name": "main",
-                                "image": "i",
-                                "resources": {"limits": {"nvidia.com/gpu": str(gpus)}},
-                            }
-                        ],
-                    },
-                }
-            },
-        },
-    )
-    await kube.until_running(node, 1)

@@ -57,6 +57,7 @@ def _definitions(folder: str, group: str, *plurals: str) -> dict[str, str]:
 _JOBSET = "sigs.k8s.io/jobset"
 _TRAINING_OPERATOR = "github.com/kubeflow/training-operator"
 _TRAINER = "github.com/kubeflow/trainer/v2"
+_KUEUE = "sigs.k8s.io/kueue"
 _WEBHOOKS = "webhooks.yaml"
 
 JOBSET = Controller(
@@ -107,4 +108,33 @@ KUBERAY = Controller(
     programs={"ray-operator": "./cmd/ray-operator"},
     files=_definitions("config/crd/bases", "ray.io", "rayclusters", "rayjobs"),
 )
-CONTROLLERS = (JOBSET, TRAINER, TRAINING_OPERATOR, MPI_OPERATOR, KUBERAY)
+KUEUE = Controller(
+    part="kueue",
+    version="0.19.2",
+    source=_KUEUE,
+    programs={"kueue": _KUEUE},
+    files={
+        **_definitions(
+            "config/components/crd/bases",
+            "kueue.x-k8s.io",
+            "admissionchecks",
+            "clusterqueues",
+            "cohorts",
+            "localqueues",
+            "multikueueclusters",
+            "multikueueconfigs",
+            "provisioningrequestconfigs",
+            "resourceflavors",
+            "topologies",
+            "workloadpriorityclasses",
+            "workloads",
+        ),
+        "config/components/webhook/manifests.yaml": _WEBHOOKS,
+    },
+    fixed=FixedPlace(
+        file="cmd/kueue/main.go",
+        text='"/etc/kueue/metrics/certs"',
+        instead='os.Getenv("KUEUE_METRICS_CERTS")',
+    ),
+)
+CONTROLLERS = (JOBSET, TRAINER, TRAINING_OPERATOR, MPI_OPERATOR, KUBERAY, KUEUE)

@@ -13,9 +13,9 @@ ADMIN_TOKEN = "admin-token-of-the-tests"
 BOT_TOKEN = "bot-token-of-the-tests"
 BOT_NAME = "system:serviceaccount:yardmaster:yardmaster"
 
-# One GPU is cordoned by a DeviceTaintRule, which a 1.36 server does not have by default.
-_GATES = "--feature-gates=DRADeviceTaintRules=true"
-_VERSIONS = "--runtime-config=resource.k8s.io/v1beta2=true"
+# What a 1.36 server does not have by default: a DeviceTaintRule cordons one GPU, and pods of a PodGroup start together.
+_GATES = "--feature-gates=DRADeviceTaintRules=true,GenericWorkload=true,GangScheduling=true"
+_VERSIONS = "--runtime-config=resource.k8s.io/v1beta2=true,scheduling.k8s.io/v1alpha2=true"
 
 _TOKENS = f"""\
 {ADMIN_TOKEN},admin,1,system:masters

@@ -13,7 +13,7 @@ from demo.parts.processes import Child, MissingPartError, PartError, Program, an
 from tests.real.parts.layout import HOW_TO_GET
 from tests.real.servers.kubernetes import KubernetesCluster
 
-_READY_WITHIN = timedelta(minutes=2)
+READY_WITHIN = timedelta(minutes=2)
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"
 
@@ -77,7 +77,7 @@ def running(name: str, argv: Sequence[str], log: Path, ready: str, **environment
     """Run the controller, which answers at `ready` once it acts."""
     child = Child(Program(name=name, argv=tuple(argv), log=log, environment=environment))
     with child:
-        child.wait_until_ready(lambda: answers(ready), limit=_READY_WITHIN)
+        child.wait_until_ready(lambda: answers(ready), limit=READY_WITHIN)
         yield child
 
 

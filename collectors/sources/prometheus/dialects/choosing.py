@@ -9,6 +9,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.promql.tree import LabelMatcher
 from collectors.facts.sentences import listed, sentence
 from collectors.sources.prometheus.dialects.families import INSTANCE, Family, Role
+from collectors.sources.prometheus.dialects.gpu_numbers import without_models
 from collectors.sources.prometheus.dialects.node_names import NodeNames
 from collectors.sources.prometheus.dialects.node_ranks import NO_NODES, NodeRanks, host_labels
 from collectors.sources.prometheus.dialects.query_rewriting import LabelSource, SeriesGroup
@@ -55,6 +56,7 @@ def choose(
     """
     if not series:
         return Dialect()
+    family = without_models(family, series)
     known = nodes if nodes is not None and nodes.is_known else None
     overrides = overrides or {}
     by_job = _by_job(series)

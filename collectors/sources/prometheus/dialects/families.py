@@ -92,6 +92,7 @@ _UUIDS = (
     "UUID",
     "uuid",
     "gpu_uuid",
+    "gpu_unique_id",
     "serial_number",
     "vdie_id",
     "device_id",
@@ -114,6 +115,7 @@ DCGM = Family(
             names=(
                 *("gpu", "gpu_index", "gpu_id", "minor_number", "index", "id", "mlu", "dev_file", "device"),
                 *_AMD_SMI_GPUS,
+                "name",  # telegraf calls AMD's cards so
                 *_UUIDS,
             ),
         ),  # a UUID where there is no index

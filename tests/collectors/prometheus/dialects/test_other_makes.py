@@ -2,7 +2,8 @@
 
 No such GPU was there to record: ROCm/device-metrics-exporter (docs/configuration/metricslist.md), Ascend's npu-exporter
 ("Prometheus Metrics API" of MindCluster), tkestack/gpu-manager, telegraf's inputs.nvidia_smi, ACK's labels,
-Cambricon/mlu-exporter (examples/metrics.yaml), Hygon's dcu-exporter and intel/xpumanager (rest/prometheus_exporter).
+Cambricon/mlu-exporter (examples/metrics.yaml), Hygon's dcu-exporter, intel/xpumanager (rest/prometheus_exporter),
+telegraf's inputs.amd_rocm_smi and lablup/all-smi (API.md).
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,17 +34,21 @@ class Make:
     ]  # of namespace, pod and container; empty where the exporter does not say who holds a GPU
     metrics: Mapping[str, tuple[str, float, float]]  # rule -> metric, value in the fault, value when well
     no_pod: Mapping[str, str] = field(default_factory=dict)
+    grows: Mapping[str, float] = field(
+        default_factory=dict
+    )  # by how much each sample of the faulty GPU is more
 
     def page(self) -> Iterator[str]:
         """Return the samples of two nodes with two GPUs each: GPU 0 of the first is at fault, and its pod idle."""
-        for metric, bad, good in self.metrics.values():
+        for rule, (metric, bad, good) in self.metrics.items():
             yield f"# TYPE {metric} gauge"
             for node in (A, B):
                 for gpu in (0, 1):
                     is_bad = node is A and gpu == 0
                     for number in range(90, -1, -1):
                         text = ",".join(f'{key}="{value}"' for key, value in self.of(node, gpu).items())
-                        yield f"{metric}{{{text}}} {bad if is_bad else good} {(END - number * STEP).timestamp():.3f}"
+                        value = bad + int((90 - number) * self.grows.get(rule, 0)) if is_bad else good
+                        yield f"{metric}{{{text}}} {value} {(END - number * STEP).timestamp():.3f}"
 
     def of(self, node: GpuNode, gpu: int) -> Mapping[str, str]:
         given = {
@@ -99,8 +104,11 @@ MAKES = (
         metrics={
             "GPUTemperatureHigh": ("npu_chip_info_temperature", 91, 50),
             "GPUReportedUnhealthy": ("npu_chip_info_health_status", 0, 1),
+            "GPUNetworkOpticsHot": ("npu_chip_optical_temp", 85, 50),
+            "GPUNetworkPortFlapping": ("npu_chip_link_up_num", 4, 4),
             "idle": ("npu_chip_info_utilization", 0, 80),
         },
+        grows={"GPUNetworkPortFlapping": 0.5},
     ),
     Make(
         name="telegraf",
@@ -173,6 +181,37 @@ MAKES = (
         },
         pod=(),
         metrics={"GPUMemoryTemperatureHigh": ("xpum_temperature_celsius", 99, 55)},
+    ),
+    Make(
+        name="telegraf's amd_rocm_smi",
+        labels={
+            "instance": "{host}:9273",
+            "host": "{node}",
+            "gpu_id": "0x74a1",  # of the model
+            "gpu_unique_id": "0x9f41{number}{gpu}",
+            "name": "card{gpu}",
+        },
+        pod=_HELD,
+        metrics={
+            "GPUTemperatureHigh": ("amd_rocm_smi_temperature_sensor_junction", 99, 60),
+            "GPUMemoryTemperatureHigh": ("amd_rocm_smi_temperature_sensor_memory", 104, 60),
+            "idle": ("amd_rocm_smi_utilization_gpu", 0, 90),
+        },
+    ),
+    Make(
+        name="all-smi",
+        labels={
+            "instance": "{host}:9090",
+            "exported_instance": "{node}",
+            "gpu": "NVIDIA H200 141GB HBM3",
+            "index": "{gpu}",
+            "uuid": "GPU-{number}-{gpu}",
+        },
+        pod=_HELD,
+        metrics={
+            "GPUTemperatureHigh": ("all_smi_gpu_temperature_celsius", 95, 60),
+            "idle": ("all_smi_gpu_utilization", 0, 90),
+        },
     ),
 )
 

@@ -190,6 +190,36 @@ def test_what_shares_no_meaning_with_a_line_is_not_offered(line: str, never: str
     assert never not in {command.name for command in meant}
 
 
+@pytest.mark.parametrize(
+    ("line", "thread", "leads_to"),
+    [
+        ("what killed it", "i6", ["training show speech-tts/tts"]),
+        ("别响了 2 小时", "i3", ["suggest:silence incident i3 --for 2h"]),
+        ("drain 它,理由 fan 坏了,先问 owner", "i3", ["node drain gpu-a02 --ask-owners --reason 'fan 坏了'"]),
+        ("先别让新任务上来", "i3", ["node cordon gpu-a02"]),
+        ("give to bo", "i3", ["suggest:alert hand-over i3 bo"]),
+        ("runbook 在哪", "i3", ["runbook gpu-xid-error"]),
+        ("set the threshold to 90", "i3", ["nearest:silence incident i3", "nearest:rule doctor"]),
+        ("it is down, gpu-b03 too", "i3", ["suggest:node show gpu-b03"]),
+    ],
+)
+def test_what_else_people_type_in_a_thread(line: str, thread: str, leads_to: list[str]) -> None:
+    assert outcomes(understood(line, thread)) == leads_to
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "do not cordon gpu-b03, it is busy",
+        "cordon gpu-b03, or drain it",
+        "who cordoned gpu-b03, a fan?",
+        "cordon gpu-b03, not yet",
+    ],
+)
+def test_a_clause_of_a_warning_a_question_or_a_second_command_is_no_reason(line: str) -> None:
+    assert not any("--reason" in one for one in outcomes(understood(line)))
+
+
 def test_an_explicit_name_goes_before_the_thread() -> None:
     assert outcomes(understood("cordon gpu-b03", "i3")) == ["node cordon gpu-b03"]
     assert outcomes(understood("cordon the node gpu-b03", "i3")) == ["node cordon gpu-b03"]

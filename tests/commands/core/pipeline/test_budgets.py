@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from alerts.cards.posted import CardKind, PostedCard, ThreadReply, new_card
+from alerts.cards.text import plain
 from bot.jobs.plan_runner import PlanRunner
 from commands.core.budget_pictures import Pool
 from commands.core.budgets import Budgets
@@ -87,7 +89,7 @@ async def test_the_preview_shows_the_figures(yard: Yard) -> None:
     await cordon(yard, *NODES[:2])
     shown = await yard.say(f"node cordon {NODES[2]}")
     assert "Budget of pool a: 2 of 5 nodes out of service" in shown
-    assert f"{NODES[0]}: cordoned by dana" in shown
+    assert f"{NODES[0]}: cordoned by dana until 2026-11-21 16:00 UTC (no reason given)" in shown
     assert "Confirmed, it would wait." not in shown
     assert "Budget" not in await yard.say("node cordon gpu-b01")
 
@@ -322,12 +324,21 @@ async def test_a_plan_that_waits_is_cancelled_by_a_person_or_after_four_hours(ya
         await yard.executor.execute(await yard.confirmed(await yard.plan(f"node cordon {name}")))
         for name in NODES[5:7]
     ]
+    async with yard.store.unit() as unit:
+        for one in (first, second):
+            await unit.rows(PostedCard).put(new_card(CardKind.PLAN, one, "C_GPU"))
     await yard.say(f"plan cancel {first.id}")
     assert (await yard.executor.execute(first)).state is PlanState.CANCELLED
+    shown = text_of(card_of(second, await yard.records(second)))
+    assert "If that lasts until 2026-11-21 16:00 UTC, it is cancelled" in shown
     yard.clock.move(HELD_AT_MOST + timedelta(minutes=1))
     late = await yard.executor.execute(second)
     assert late.state is PlanState.CANCELLED
     assert "it was held back for 4 h, and nothing was done: Budget of pool a" in late.error
+    async with yard.store.read() as snapshot:
+        (reply,) = await snapshot.rows(ThreadReply).find()
+    assert reply.card.startswith(f"plan/{second.id}/"), "who cancels a plan knows it"
+    assert plain(reply.text).startswith(f"dana: {second.title} was not done: it was held back for 4 h")
 
 
 async def test_a_repair_counts_as_out_while_it_runs_and_as_disrupted_for_an_hour(yard: Yard) -> None:

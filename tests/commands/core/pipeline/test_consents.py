@@ -321,3 +321,27 @@ async def another_training(yard: Yard, kube: KubernetesLookalike, name: str) -> 
     for pod in kube.list("pods", "vision"):
         kube.patch("pods", "vision", pod["metadata"]["name"], {"status": {"phase": "Running"}}, status=True)
     await yard.seen(lambda: sum(has_running(one) for one in yard.cluster.trainings()) == 2)
+
+
+async def test_who_agreed_reads_what_became_of_the_plan(yard: Yard) -> None:
+    plan, request = await waiting(yard)
+    await yard.say(f"gpu agree {request.id}", ANA)
+    await watched(yard, await request_of(yard, plan))
+    assert (await request_of(yard, plan)).state is ReclaimState.AGREED, "it still waits"
+    async with yard.store.unit() as unit:
+        error = "nothing was done: bo needs speech/bert"
+        over = replace(plan, state=PlanState.CANCELLED, error=error, ended_at=yard.clock.now())
+        await unit.rows(Plan).put(over)
+    await watched(yard, await request_of(yard, plan))
+    said = f"plan {plan.id} ended, nothing was done: bo needs speech/bert"
+    assert said in await yard.say(f"gpu request {request.id}", ANA)
+
+
+async def test_a_request_whose_plan_went_on_is_looked_at_no_more(yard: Yard) -> None:
+    plan, request = await waiting(yard)
+    await yard.say(f"gpu agree {request.id}", ANA)
+    assert (await again(yard, plan)).state is PlanState.DONE
+    await watched(yard, await request_of(yard, plan))
+    found = await request_of(yard, plan)
+    assert (found.state, found.look_at) == (ReclaimState.FREED, None)
+    assert "lets it end" in await yard.say(f"gpu request {request.id}", ANA)

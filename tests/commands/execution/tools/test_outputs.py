@@ -96,6 +96,11 @@ SMI_LOST = (
     "0, NVIDIA A100-SXM4-80GB, 98, 70000, 81920, 66, P0\n"
     "Unable to determine the device handle for GPU1: 0000:4E:00.0: Unknown Error\n"
 )
+SMI_580 = "0, NVIDIA GB200, 97, 180000, 189471, 58, P0\n1, NVIDIA GB200, [GPU requires reset], 0, 189471, [N/A], P0\n"
+SMI_OFF_BUS = (
+    "Unable to determine the device handle for GPU0: 0000:4E:00.0: GPU is lost.  Reboot the system\n"
+)
+NVML = "Failed to initialize NVML: Unknown Error\n"
 MISMATCH = "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 550.54\n"
 JSTACK_8 = """Process 9
 2026-11-21 12:00:00
@@ -105,6 +110,23 @@ Full thread dump OpenJDK 64-Bit Server VM (25.392-b08 mixed mode):
    java.lang.Thread.State: WAITING (parking)
 	at sun.misc.Unsafe.park(Native Method)
 	at java.util.concurrent.locks.LockSupport.park(LockSupport.java:175)
+"""
+JSTACK_11 = """Process 9
+2026-11-21 12:00:00
+Full thread dump OpenJDK 64-Bit Server VM (11.0.22+7 mixed mode, sharing):
+
+Threads class SMR info:
+_java_thread_list=0x00007f, length=2, elements={
+0x00007f, 0x00007e
+}
+
+"main" #1 prio=5 os_prio=0 cpu=61.20ms elapsed=50.12s tid=0x00007f nid=0x9 waiting for monitor entry  [0x00007f]
+   java.lang.Thread.State: BLOCKED (on object monitor)
+	at train.Loader.next(Loader.java:88)
+	- waiting to lock <0x000000071ab> (a java.lang.Object)
+	at train.Main.main(Main.java:12)
+
+"VM Thread" os_prio=0 cpu=2.01ms elapsed=50.11s tid=0x00007d nid=0xb runnable
 """
 JSTACK_21 = """"main" #1 [9] prio=5 os_prio=0 cpu=120.1ms elapsed=50.2s tid=0x00007f nid=9 runnable  [0x00007f]
    java.lang.Thread.State: RUNNABLE
@@ -127,8 +149,10 @@ DEADLOCK = """Found one Java-level deadlock:
         ("ncclras", RAS_DEAD, 0, "1 process is dead and no answer from rank 21"),
         ("nvidia-smi", SMI, 0, "1 of 2 GPUs busy"),
         ("nvidia-smi", SMI_OLD, 0, "0 of 2 GPUs busy and 1 GPU does not answer"),
+        ("nvidia-smi", SMI_580, 0, "1 of 2 GPUs busy and 1 GPU does not answer"),
         ("nvidia-smi", SMI_LOST, 15, "1 of 1 GPU busy and 1 GPU does not answer"),
         ("jstack", JSTACK_8, 0, "in sun.misc.Unsafe.park (Native Method)"),
+        ("jstack", JSTACK_11, 0, "in train.Loader.next (Loader.java:88)"),
         ("jstack", JSTACK_21, 0, "in sun.nio.ch.Net.poll (java.base@21.0.2/Native Method)"),
         ("jstack", DEADLOCK, 0, "are in a deadlock that Java reports"),
     ],
@@ -147,6 +171,8 @@ def test_what_is_documented_is_understood(tool: str, output: str, code: int, whe
         ("py-spy", "", 1, "py-spy ended with 1 and printed nothing"),
         ("ncclras", "Connection refused\n", 1, "no NCCL 2.24 or newer answers there"),
         ("nvidia-smi", MISMATCH, 18, "the driver was updated and the node was not rebooted"),
+        ("nvidia-smi", SMI_OFF_BUS, 15, "a GPU has fallen off the bus"),
+        ("nvidia-smi", NVML, 255, "the driver does not answer (NVML)"),
         ("nvidia-smi", "No devices were found\n", 6, "no GPU is there"),
         (
             "nvidia-smi",
@@ -174,7 +200,10 @@ OUTPUTS = [
     ("ncclras", RAS_DEAD),
     ("ncclras", RAS_BEHIND),
     ("nvidia-smi", SMI_LOST),
+    ("nvidia-smi", SMI_580),
     ("jstack", JSTACK_8),
+    ("jstack", JSTACK_11),
+    ("jstack", JSTACK_21),
 ]
 
 

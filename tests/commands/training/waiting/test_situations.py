@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import DEFAULT_KINDS
+from collectors.cluster.resources import requested
 from collectors.facts.clock import duration
 from collectors.facts.results import SourceError
+from collectors.gpu_activity import Activity, IdleSearch, PodGpus
 from collectors.trainings.catalogue import read_trainings
 from collectors.trainings.wait_reasons import WaitKind
 from commands.execution.object_refs import ObjectRef
@@ -19,6 +22,7 @@ from commands.training.queue_objects import queue_objects
 from commands.training.start_time import EarlierRun, earlier_runs
 from commands.training.why_card import why_card
 from commands.training.why_waiting import WaitInputs, WhyWaiting, why_waiting
+from tests.commands.training.waiting.worlds import objects_of
 from tests.support.objects import NOW, inventory, read
 from tests.support.quick_yaml import from_yaml
 from tests.support.yard import text_of
@@ -69,7 +73,7 @@ class WrittenReader:
 
 async def waiting_of(situation: Mapping[str, Any]) -> tuple[WhyWaiting, str]:
     """Return what is found of a situation, and what people read."""
-    objects = situation["objects"]
+    objects = objects_of(situation)
     seen = inventory(
         *(
             read(of, tree)
@@ -90,14 +94,30 @@ async def waiting_of(situation: Mapping[str, Any]) -> tuple[WhyWaiting, str]:
         objects=await queue_objects(training, seen, WrittenReader(objects)),
         now=NOW,
         runs=(*runs, *earlier_runs(trainings)),
+        idle=_idle(situation, seen),
     )
     found = why_waiting(looked)
     return found, text_of(why_card(training, found, NOW, may={}))
 
 
+def _idle(situation: Mapping[str, Any], seen: Inventory) -> IdleSearch | None:
+    """Return the search of metrics that found these pods idle; None where the situation names none."""
+    if "idle" not in situation:
+        return None
+    pods = {}
+    for key in situation["idle"]:
+        pod = seen.pods[key]
+        namespace, name = pod.metadata.namespace, pod.metadata.name
+        gpus = {"nvidia.com/gpu": requested(pod.spec, "nvidia.com/gpu")}
+        pods[namespace, name] = PodGpus(
+            namespace=namespace, pod=name, node=pod.spec.node_name, gpus=gpus, activity=Activity.IDLE
+        )
+    return IdleSearch(at=NOW, after=timedelta(minutes=50), pods=pods)
+
+
 SITUATIONS = [
     one
-    for file in ("situations.yaml", "unseen.yaml")
+    for file in ("situations.yaml", "unseen.yaml", "strangers.yaml")
     if (_FOLDER / file).exists()
     for one in _situations(file)
 ]
@@ -109,6 +129,8 @@ async def test_the_reason_is_right_and_no_start_is_invented(situation: Mapping[s
     assert found.kind is WaitKind(situation["reason"]), [f"{one.kind}: {one.text}" for one in found.reasons]
     for words in situation.get("says", ()):
         assert words in said
+    for words in situation.get("never", ()):
+        assert words not in said
     at = f"{found.start.at:%Y-%m-%dT%H:%M:%SZ}" if found.start.at is not None else "unknown"
     assert at == situation["start"], found.start.basis
     assert found.start.basis
@@ -117,8 +139,8 @@ async def test_the_reason_is_right_and_no_start_is_invented(situation: Mapping[s
         assert len(found.line.before) == situation["before"]
 
 
-def test_there_are_thirty_situations_of_three_queues() -> None:
-    assert len(SITUATIONS) == 30
-    apis = {str(one["apiVersion"]).partition("/")[0] for each in SITUATIONS for one in each["objects"]}
+def test_there_are_situations_of_three_queues() -> None:
+    assert len(SITUATIONS) >= 45
+    apis = {str(one["apiVersion"]).partition("/")[0] for each in SITUATIONS for one in objects_of(each)}
     assert {"kueue.x-k8s.io", "scheduling.volcano.sh", "scheduling.k8s.io"} <= apis
     assert sum(each["start"] == "unknown" for each in SITUATIONS) >= 20

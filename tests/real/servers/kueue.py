@@ -1,0 +1,100 @@
+"""Kueue's controllers, scheduler and webhooks beside a control plane, for the kinds of training that a test names."""
+
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from demo.parts.processes import free_port
+from tests.real.parts.controllers import KUEUE
+from tests.real.servers.controller import (
+    Stoppable,
+    check_present,
+    definition,
+    running,
+    webhooks,
+    write_certificate,
+)
+from tests.real.servers.kubernetes import KubernetesCluster
+from tests.support.quick_yaml import all_from_yaml, from_yaml
+
+# Its kinds that have webhooks of their own. Those of other kinds are registered only where a test has these kinds.
+_OWN = ("clusterqueues", "cohorts", "resourceflavors", "workloads")
+
+
+@dataclass(kw_only=True)
+class Kueue(Stoppable):
+    """It runs within a `with` block, and leaves nothing. `frameworks`: by its names, such as `batch/job`."""
+
+    cluster: KubernetesCluster
+    folder: Path
+    frameworks: Sequence[str] = ("batch/job",)
+    definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        files = KUEUE.present()
+        check_present(files, "kueue")
+        self._program, *defined, self._webhooks = files
+        for file in defined:
+            self.definitions[file.stem] = from_yaml(file.read_text("utf-8"))
+        self._port, self._health = free_port(), free_port()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as undo:
+            self._certificate = write_certificate(self.folder)
+            for tree in self.definitions.values():
+                undo.enter_context(definition(self.cluster, tree))
+            (self.folder / "config.json").write_text(json.dumps(self._config()), encoding="utf-8")
+            undo.callback(
+                self._release
+            )  # once it has stopped, nothing takes its finalizers from what is left
+            self._process = undo.enter_context(ExitStack())
+            self._serve(self._process)
+            self._undo = undo.pop_all()
+        return self
+
+    def _serve(self, stack: ExitStack) -> None:
+        argv = (str(self._program), f"--config={self.folder / 'config.json'}")  # JSON is YAML too
+        ready = f"http://127.0.0.1:{self._health}/readyz"
+        place = {"KUEUE_METRICS_CERTS": str(self.folder), "KUBECONFIG": str(self.cluster.kubeconfig)}
+        stack.enter_context(running("kueue", argv, self.folder / "kueue.log", ready, **place))
+        kinds = {*_OWN, *(f"{name.rpartition('/')[2]}s" for name in self.frameworks)}
+        own = [
+            {**one, "webhooks": [hook for hook in one["webhooks"] if _resources(hook) <= kinds]}
+            for one in all_from_yaml(self._webhooks.read_text("utf-8"))
+        ]
+        stack.enter_context(
+            webhooks(self.cluster, own, name="kueue", port=self._port, certificate=self._certificate)
+        )
+
+    def _release(self) -> None:
+        for tree in self.definitions.values():
+            kind = f"{tree['spec']['names']['plural']}.{tree['spec']['group']}"
+            for one in json.loads(self.cluster.kubectl("get", kind, "-A", "-o", "json"))["items"]:
+                meta = one["metadata"]
+                if meta.get("finalizers"):
+                    place = ("-n", meta["namespace"]) if "namespace" in meta else ()
+                    patch = '{"metadata": {"finalizers": null}}'
+                    self.cluster.kubectl("patch", kind, meta["name"], *place, "--type=merge", "-p", patch)
+
+    def _config(self) -> dict[str, Any]:
+        return {
+            "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+            "kind": "Configuration",
+            "health": {"healthProbeBindAddress": f"127.0.0.1:{self._health}"},
+            "metrics": {"bindAddress": "0"},
+            "webhook": {"host": "127.0.0.1", "port": self._port, "certDir": str(self.folder)},
+            "leaderElection": {"leaderElect": False},
+            "internalCertManagement": {"enable": False},
+            "clientConnection": {"qps": 500, "burst": 1000},
+            "integrations": {"frameworks": list(self.frameworks)},
+            "featureGates": {
+                "VisibilityOnDemand": False
+            },  # else it waits for a certificate of an aggregated API
+        }
+
+
+def _resources(webhook: dict[str, Any]) -> set[str]:
+    return {one.partition("/")[0] for rule in webhook["rules"] for one in rule["resources"]}
