@@ -10,7 +10,7 @@ import structlog
 
 from alerts.cards.channel_id import kind_and_name
 from bot.person_book import PersonBook
-from bot.settings.schema import TeamSettings
+from bot.settings.people_settings import TeamSettings
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
 from commands.core.command import UnusableError

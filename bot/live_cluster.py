@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from bot.settings.schema import ClusterSettings
 from bot.settings.source_options import reflector_timing
+from bot.settings.source_settings import ClusterSettings
 from bot.source_catalogue import SOURCES, SourceCatalogue, SourceParts, open_sources
 from collectors.blind_checks import blind_checks
 from collectors.check import CheckInput, SourceState

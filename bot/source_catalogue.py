@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.settings.schema import ClusterSettings, ElasticsearchSettings, PrometheusSettings
 from bot.settings.source_options import elasticsearch_options, prometheus_options
+from bot.settings.source_settings import ClusterSettings, ElasticsearchSettings, PrometheusSettings
 from collectors.facts.redaction import Redactor
 from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors

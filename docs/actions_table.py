@@ -24,7 +24,7 @@ UNDONE_BY: dict[str, str] = {
     "node uncordon": "`plan undo`",
     "node repair": "nothing; each repair says what it leaves",
     "gpu cordon": "`plan undo`, `gpu uncordon`; no pod comes back",
-    "gpu free": "`plan undo`, until the owner has answered",
+    "gpu free": "`plan undo`, as long as the owner has not answered",
     "training stop": "nothing: a launch starts it anew",
     "volume freeze": "`volume thaw`",
     "volume thaw": "`plan undo`, `volume freeze`",
@@ -32,7 +32,7 @@ UNDONE_BY: dict[str, str] = {
     "dns scale": "`plan undo`",
     "pod delete": "nothing; a controller makes another one",
     "pod clean": "nothing: they have ended",
-    "pod stacks": "nothing needs to be: it only reads",
+    "pod stacks": "nothing needs to be: it changes nothing that runs",
 }
 
 
@@ -41,8 +41,8 @@ def actions_part() -> str:
     rules = sorted(read_rulebook(RulesSettings()).rules, key=lambda one: one.id)
     planned = sum(bool(planned_commands(rule)) for rule in rules)
     lines = [
-        f"{planned} of {len(rules)} rules offer a command that plans. Of the others, their runbook says why nobody "
-        "should press anything.",
+        f"{planned} of {len(rules)} rules offer a command that plans. For each of the others the runbook says "
+        "why no command helps.",
         "",
         "| Rule | Offers | May run by itself | Undone by |",
         "|---|---|---|---|",

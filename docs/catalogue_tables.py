@@ -1,12 +1,13 @@
 """Reference tables of commands, rules, checks, metrics and kinds of training, generated from the program."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
 
-from alerts.rules import Rule
+from alerts.rules import Rule, Severity
 from bot.doctor.role_rules import act_rights
 from bot.evaluation.rulebook import read_rulebook
 from bot.metrics import Metrics
@@ -109,11 +110,20 @@ def _pack(name: str, rules: Iterable[Rule]) -> str:
 
 def _rule(rule: Rule) -> str:
     severity = rule.template.labels.get("severity", "warning")
-    shown = severity if "{{" not in severity else "by the XID"
+    shown = severity if "{{" not in severity else _judged_by(severity)
     wait = humanize(rule.timing.for_) if rule.timing.for_ else "at once"
     runbook = rule.template.runbook
     page = f"[{runbook}](../alerts/packs/runbooks/{runbook}.md)" if runbook else ""
     return f"| {rule.name} | {shown} | {wait} | {_query(rule.query)} | {page} |"
+
+
+def _judged_by(severity: str) -> str:
+    """Name the severities of a template, the gravest first, and the labels that decide."""
+    found = set(re.findall(rf"}}}}\s*({'|'.join(Severity)})\s*{{{{", severity))
+    shown = [one.value for one in Severity if one.value in found]
+    labels = dict.fromkeys(re.findall(r"\$labels\.(\w+)", severity))
+    decided = [f"`{label}`" for label in labels] or ["its value"]
+    return f"{' or '.join(shown)}, by {' and '.join(decided)}"
 
 
 def remediations_part() -> str:

@@ -13,7 +13,7 @@ EVERY = 15_000  # milliseconds between cycles
 
 
 def sizing_part(recorded: Path = RECORDED) -> str:
-    """A line for each size. What is not measured lies between what is: it grows with the nodes and their pods."""
+    """A line for each size. What is not measured is between what is: it grows with the nodes and their pods."""
     runs: dict[str, Any] = msgspec.json.decode(recorded.read_bytes())
     cluster = _row(runs, "F16", "memory that the cluster takes")["value"]
     whole = _row(runs, "F16", "memory of the whole process")["value"]

@@ -22,8 +22,9 @@ from bot.evaluation.rulebook import read_rulebook
 from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import LiveCluster
 from bot.metrics import Metrics
-from bot.settings.schema import KubernetesSettings, RulesSettings
+from bot.settings.schema import RulesSettings
 from bot.settings.source_options import reflector_timing
+from bot.settings.source_settings import KubernetesSettings
 from collectors.check_catalogue import CHECKS
 from collectors.check_runner import CheckRunner
 from collectors.facts.clock import SystemClock

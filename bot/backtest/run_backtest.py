@@ -16,8 +16,9 @@ from bot.backtest.document import backtest_document
 from bot.backtest.tables import not_replayable, print_backtest
 from bot.evaluation.rulebook import read_rule_file
 from bot.output import show_json
-from bot.settings.schema import ClusterSettings, Settings
+from bot.settings.schema import Settings
 from bot.settings.source_options import prometheus_options
+from bot.settings.source_settings import ClusterSettings
 from collectors.facts.clock import Clock, SystemClock
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.redaction import Redactor, use_redactor

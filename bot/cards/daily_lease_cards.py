@@ -60,7 +60,7 @@ def _buttons(one: LeasedNode) -> tuple[Button, ...]:
     at = f"--cluster {one.cluster}"
     return (
         Button(label=sentence("Uncordon {name}", name=one.node), line=f"node uncordon {one.node} {at}"),
-        Button(label="A day more", line=f"node extend {one.node} --for 24h {at}"),
+        Button(label="One more day", line=f"node extend {one.node} --for 24h {at}"),
         Button(label="Hand over…", line=f"node hand-over {one.node} {at}"),
     )
 

@@ -14,7 +14,8 @@ from bot.doctor.rule_report import rule_findings, stored_history
 from bot.doctor.unmeasured_gpus import unmeasured_gpus
 from bot.evaluation.rulebook import Rulebook
 from bot.live_cluster import NO_KUBERNETES
-from bot.settings.schema import ClusterSettings, Settings
+from bot.settings.schema import Settings
+from bot.settings.source_settings import ClusterSettings
 from bot.source_catalogue import SOURCES, SourceCatalogue, SourceParts, open_sources
 from collectors.blind_checks import rules_without
 from collectors.facts.clock import Clock

@@ -15,8 +15,8 @@ import msgspec
 from yarl import URL
 
 from alerts.cards.query_links import QUERY_PLACEHOLDER
-from bot.settings.schema import ClusterSettings, KubernetesSettings
 from bot.settings.source_options import prometheus_options
+from bot.settings.source_settings import ClusterSettings, KubernetesSettings
 from collectors.facts.findings import Finding, warning
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import msgspec
 
@@ -17,7 +16,8 @@ from bot.doctor.role_rules import (
     rule_object_rights,
     without_kinds,
 )
-from bot.settings.schema import KubernetesSettings, Settings
+from bot.settings.schema import Settings
+from bot.settings.source_settings import KubernetesSettings
 from collectors.blind_checks import rules_without
 from collectors.facts.findings import Finding, blinding, broken, ok
 from collectors.facts.name_patterns import fits_any
@@ -25,6 +25,8 @@ from collectors.facts.queries import Query
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from commands.core.command import AnyCommand
+from commands.execution.cluster_writer import Access
+from commands.execution.object_refs import JsonValue
 
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
@@ -42,22 +44,15 @@ class NeededRight:
     namespace: str = ""
     name: str = ""
 
-    def review(self) -> dict[str, Any]:
-        resource, _, part = self.resource.partition("/")
-        attributes = {
-            "group": self.group,
-            "resource": resource,
-            "subresource": part,
-            "verb": self.verb,
-            "namespace": self.namespace,
-            "name": self.name,
-        }
-        given = {key: value for key, value in attributes.items() if value}
-        return {
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectAccessReview",
-            "spec": {"resourceAttributes": given},
-        }
+    def review(self) -> dict[str, JsonValue]:
+        access = Access(
+            verb=self.verb,
+            group=self.group,
+            resource=self.resource,
+            namespace=self.namespace,
+            name=self.name,
+        )
+        return access.review()
 
 
 class _Status(msgspec.Struct):

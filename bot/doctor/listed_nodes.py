@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import msgspec
 
-from bot.settings.schema import KubernetesSettings
+from bot.settings.source_settings import KubernetesSettings
 from collectors.checks.gpu_metrics import other_makes
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.kinds import NODES, PODS

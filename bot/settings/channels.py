@@ -9,8 +9,9 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 from yarl import URL
 
 from alerts.cards.channel_id import kind_and_name
+from bot.settings.identity_types import AppToken, BotToken, ChannelId
 from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Section, TlsConfig
-from bot.settings.value_types import Address, AppToken, BotToken, ChannelId
+from bot.settings.value_types import Address
 from collectors.facts.clock import duration
 
 CONSOLE_CHANNEL = "console:log"

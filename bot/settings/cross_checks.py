@@ -7,7 +7,8 @@ from alerts.cards.channel_id import kind_and_name
 from alerts.loading.node_reader import did_you_mean
 from bot.settings.channels import ChannelSettings, channel_error
 from bot.settings.locations import KeyPath
-from bot.settings.schema import RouteSettings, Settings
+from bot.settings.routes import RouteSettings
+from bot.settings.schema import Settings
 from commands.core.budgets import DEFAULT_POOL
 from commands.core.persons import TOKEN
 from commands.core.remediations import REMEDIATION

@@ -9,8 +9,9 @@ from alerts.matching import parse_matchers
 from alerts.routing import CardRouting, MutingWindow, Route
 from alerts.time_intervals import TimeInterval
 from bot.person_book import PersonBook
-from bot.settings import schema
 from bot.settings.gates import BudgetSettings, WindowSettings
+from bot.settings.people_settings import AutomationSettings, TeamSettings
+from bot.settings.routes import RouteSettings
 from bot.settings.schema import Settings
 from collectors.facts.clock import Clock
 from collectors.facts.daily_time import DailyTime
@@ -36,9 +37,9 @@ from commands.node.repair.repair_list import of_settings
 def permissions_of(settings: Settings) -> Permissions:
     """Return who may run which commands."""
 
-    def grant(one: schema.TeamSettings | schema.AutomationSettings) -> Grant:
+    def grant(one: TeamSettings | AutomationSettings) -> Grant:
         found = Grant(commands=one.commands, clusters=one.clusters, namespaces=one.namespaces)
-        if isinstance(one, schema.AutomationSettings):
+        if isinstance(one, AutomationSettings):
             return found
         return replace(
             found, groups=one.slack_groups, channel=one.channel, may_confirm_alone=one.may_confirm_alone
@@ -242,7 +243,7 @@ def routing_of(settings: Settings, *, default: str) -> CardRouting:
     )
 
 
-def _route_of(one: schema.RouteSettings, intervals: Mapping[str, TimeInterval]) -> Route:
+def _route_of(one: RouteSettings, intervals: Mapping[str, TimeInterval]) -> Route:
     return Route(
         matchers=parse_matchers(one.match),
         channels=one.channels,

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from bot.settings.identity_types import token_error
 from bot.settings.locations import KeyPath
 from bot.settings.schema import Settings
 from bot.settings.secrets import Secret, SecretError
-from bot.settings.value_types import token_error
 from bot.store.backends.backend_catalogue import backend_of
 
 CERTIFICATES = frozenset({"ca_file", "cert_file", "key_file"})

@@ -1,103 +1,35 @@
 """The settings schema: one YAML file plus the environment, typed and frozen; unknown keys are errors."""
 
-from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from alerts.time_intervals import TimePeriod, read_period
 from bot.settings.acceptance_settings import AcceptanceSettings
 from bot.settings.channels import ChannelSettings, SlackSettings
 from bot.settings.gates import BreakerSettings, BudgetSettings, PoolSettings, WindowSettings
+from bot.settings.identity_types import PersonId
 from bot.settings.jobs_on_nodes import NodeJobsSettings, RebootSettings, RepairName, RepairSettings
-from bot.settings.section import Authorization, BasicAuth, Duration, HttpHeaders, Matchers, Section, TlsConfig
+from bot.settings.people_settings import AutomationSettings, PersonSettings, TeamSettings
+from bot.settings.routes import InhibitRuleSettings, RouteSettings, TimePeriodSettings
+from bot.settings.section import Authorization, BasicAuth, Duration, Section
+from bot.settings.source_settings import ClusterSettings
 from bot.settings.value_types import (
-    Address,
     AddressWithoutLogin,
     AutomationName,
     ChannelName,
-    ClusterName,
-    CommandPattern,
-    ControlPlanePart,
-    ExporterName,
-    GroupId,
-    IndexName,
-    KubernetesName,
-    LabelName,
-    LabelRole,
-    LabelValue,
-    Link,
     ListenAddress,
-    LogField,
-    NodeLabel,
     OptionalAddress,
     PackName,
-    PersonId,
-    PlaceKind,
     PullSecret,
-    QualifiedId,
     RedactPattern,
-    SecretAddress,
     StoreUrl,
     TimeOfDay,
     TimeZone,
 )
 from collectors.facts.clock import duration
 from collectors.trainings.catalogue import needs_by_option
-
-
-class KubernetesSettings(Section):
-    kubeconfig: str = ""
-    context: str = ""
-    stale_after: Duration = Field(
-        default=duration("90s"), ge=timedelta(seconds=2), description="blind after this long without answers"
-    )
-
-
-class PrometheusSettings(Section):
-    """The fields of Prometheus' own http_config."""
-
-    url: Address
-    authorization: Authorization | None = None
-    basic_auth: BasicAuth | None = None
-    tls_config: TlsConfig = TlsConfig()
-    proxy_url: SecretAddress | None = None
-    http_headers: HttpHeaders = Field(default={})
-    params: dict[str, str] = Field(default={})
-    timeout: Duration = Field(default=duration("8s"), description="timeout of one query")
-    stale_after: Duration = Field(default=duration("3m"), description="blind after this long without `up`")
-    labels: dict[ExporterName, dict[LabelRole, LabelName | tuple[LabelName, ...]]] = Field(default={})
-    matchers: dict[LabelName, LabelValue] = Field(
-        default={}, description="labels that this cluster's series have, in a store for several clusters"
-    )
-    unexposed: tuple[ControlPlanePart, ...] = ()
-    series_cap: int = Field(default=100_000, ge=1)
-    byte_cap: int = Field(default=32 << 20, ge=1 << 16, description="of one response, after decompression")
-
-
-class ElasticsearchSettings(Section):
-    url: AddressWithoutLogin | tuple[AddressWithoutLogin, ...]
-    index: IndexName = "filebeat-*"
-    api_key: SecretStr | None = None
-    api_key_file: Path | None = None
-    basic_auth: BasicAuth | None = None
-    ca_file: str = ""
-    fields: dict[LogField, str | tuple[str, ...]] = Field(default={})
-    timeout: Duration = duration("10s")
-    lag: Duration = Field(default=duration("10s"), description="delay until a log line is searchable")
-    stale_after: Duration = Field(default=duration("10m"), description="blind after this long without lines")
-
-
-class ClusterSettings(Section):
-    name: ClusterName
-    kubernetes: KubernetesSettings | None = KubernetesSettings()
-    impersonate: bool = False
-    prometheus: PrometheusSettings | None = None
-    elasticsearch: ElasticsearchSettings | None = None
-    links: dict[str, Link] = Field(default={})
-    places: dict[PlaceKind, tuple[NodeLabel, ...]] = Field(default={})
 
 
 class StoreSettings(Section):
@@ -135,100 +67,6 @@ class HttpSettings(Section):
         if not self.is_loopback and not self.auth.tokens:
             raise ValueError(f"{self.listen} is not a loopback address: set http.auth.tokens")
         return self
-
-
-class RouteSettings(Section):
-    match: Matchers = ""
-    channels: tuple[str, ...] = ()
-    nobody: bool = Field(default=False, description="what ends here is recorded and notifies nobody")
-    continue_: bool = Field(default=False, alias="continue")
-    mute_time_intervals: tuple[str, ...] = ()
-    active_time_intervals: tuple[str, ...] = ()
-    routes: tuple["RouteSettings", ...] = ()
-
-    @model_validator(mode="after")
-    def _has_one_end(self) -> "RouteSettings":
-        if self.nobody and self.channels:
-            raise ValueError("notifies `nobody`, and names channels: leave out one of them")
-        return self
-
-
-class TimeRangeSettings(Section):
-    start_time: str | int
-    end_time: str | int
-
-
-class TimePeriodSettings(Section):
-    """The fields of Alertmanager's own time intervals."""
-
-    times: tuple[TimeRangeSettings, ...] = ()
-    weekdays: tuple[str, ...] = ()
-    days_of_month: tuple[str | int, ...] = ()
-    months: tuple[str | int, ...] = ()
-    years: tuple[str | int, ...] = ()
-    location: TimeZone = "UTC"
-
-    @property
-    def period(self) -> TimePeriod:
-        """The times that it describes. Raises ValueError."""
-        return read_period(
-            times=((one.start_time, one.end_time) for one in self.times),
-            weekdays=self.weekdays,
-            days_of_month=self.days_of_month,
-            months=self.months,
-            years=self.years,
-            location=self.location,
-        )
-
-    @model_validator(mode="after")
-    def _can_be_read(self) -> "TimePeriodSettings":
-        _ = self.period
-        return self
-
-
-class InhibitRuleSettings(Section):
-    """While an alert fits `source`, those that fit `target` do not notify."""
-
-    source: Matchers
-    target: Matchers
-    equal: tuple[str, ...] = Field(default=(), description="labels or fields that both must share")
-
-
-class TeamSettings(Section):
-    slack_groups: tuple[GroupId, ...] = ()
-    members: tuple[PersonId, ...] = Field(default=(), description="chat ids, in addition to the groups")
-    channel: str = Field(default="", description="id of the channel where the team is asked")
-    commands: tuple[CommandPattern, ...] = ()
-    may_confirm_alone: tuple[CommandPattern, ...] = ()
-    clusters: tuple[str, ...] = ("*",)
-    namespaces: tuple[str, ...] = ("*",)
-
-
-class KubernetesIdentity(Section):
-    """Who a person is in Kubernetes."""
-
-    user: KubernetesName | None = None
-    groups: tuple[KubernetesName, ...] = ()
-
-    @model_validator(mode="after")
-    def _names_somebody(self) -> "KubernetesIdentity":
-        if self.user is None and not self.groups:
-            raise ValueError("set user or groups")
-        return self
-
-
-class PersonSettings(Section):
-    ids: tuple[QualifiedId, ...]
-    timezone: TimeZone | None = None
-    kubernetes: KubernetesIdentity | None = None
-
-
-class AutomationSettings(Section):
-    commands: tuple[CommandPattern, ...] = ()
-    clusters: tuple[str, ...] = ("*",)
-    namespaces: tuple[str, ...] = ("*",)
-    rules: tuple[str, ...] = Field(default=(), description="only of `remediation`")
-    pools: tuple[str, ...] = Field(default=("*",), description="only of `remediation`")
 
 
 class RuleOverride(Section):

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from bot.settings.schema import ElasticsearchSettings, PrometheusSettings
 from bot.settings.section import BasicAuth, secret
+from bot.settings.source_settings import ElasticsearchSettings, PrometheusSettings
 from collectors.cluster.cache import ReflectorTiming
 from collectors.facts.redaction import Redactor
 from collectors.sources.elasticsearch.options import Credentials, ElasticsearchOptions, fields_with

@@ -23,7 +23,6 @@ from commands.core.remediations import REMEDIATION
 from commands.gpu.reclaim_requests import AUTOMATION
 
 AUTOMATIONS = (AUTOMATION, REMEDIATION, LEASE_AUTOMATION)  # the actors that the settings may permit commands
-PERSON_KINDS = ("slack", "token")  # by what a person may come
 _NODE_LABEL = r"([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -186,75 +185,6 @@ def _pull_secret(value: str) -> str:
     return value
 
 
-def _id(what: str, pattern: str, example: str, where: str) -> Callable[[str], str]:
-    def check(value: str) -> str:
-        if not re.fullmatch(pattern, value):
-            raise ValueError(
-                f"`{value}` is not the id of {what}: write an id like {example}, which is {where}"
-            )
-        return value
-
-    return check
-
-
-def _person(value: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_.:-]+", value):
-        raise ValueError(
-            f"`{value}` is not the id of a person: write an id like U0123456, from their profile"
-        )
-    return value
-
-
-def _qualified_id(value: str) -> str:
-    kind, colon, name = value.partition(":")
-    if kind not in PERSON_KINDS or not colon or not name:
-        near = did_you_mean(kind, PERSON_KINDS) if colon else ""
-        raise ValueError(
-            f"`{value}` is not an id with its kind{near or ''}: write slack:U0123456 for a person in Slack, "
-            "or token:NAME for an actor of http.auth.tokens"
-        )
-    if kind == "slack" and not re.fullmatch(r"[UW][A-Z0-9]+", name):
-        raise ValueError(
-            f"`{name}` is not the id of a person in Slack: write slack:U0123456, from their profile"
-        )
-    return value
-
-
-def _kubernetes_name(value: str) -> str:
-    if not value or value != value.strip() or not value.isprintable():
-        raise ValueError(
-            "is not the name of a user or group in Kubernetes: write it as `kubectl auth whoami` does"
-        )
-    if value.startswith("system:"):
-        raise ValueError(
-            f"`{value}` is one of Kubernetes' own, which no person is: name a user or group of your login"
-        )
-    return value
-
-
-def token_error(token: str, *, is_app: bool) -> str:
-    """Return why Slack's token is of the wrong type, without the token; empty if it may be right."""
-    kind = token[:5]
-    if is_app and kind in ("xoxb-", "xoxp-"):
-        return f"is a token that begins with {kind}, but app_token begins with xapp-: are the two tokens swapped?"
-    if not is_app and kind == "xapp-":
-        return (
-            "is a token that begins with xapp-, but bot_token begins with xoxb-: are the two tokens swapped?"
-        )
-    if not is_app and kind == "xoxp-":
-        return "is a person's token (xoxp-): use the bot's token, which begins with xoxb-"
-    return ""
-
-
-def _token(*, is_app: bool) -> Callable[[SecretStr], SecretStr]:
-    def check(value: SecretStr) -> SecretStr:
-        if error := token_error(value.get_secret_value(), is_app=is_app):
-            raise ValueError(error)
-        return value
-
-    return check
-
-
 def _named(pattern: str, text: str) -> Callable[[str], str]:
     def check(value: str) -> str:
         if not re.fullmatch(pattern, value):
@@ -265,6 +195,8 @@ def _named(pattern: str, text: str) -> Callable[[str], str]:
 
 
 _NOUNS = tuple(dict.fromkeys(command.noun for command in CATALOGUE))
+
+
 # What a schema can refuse of a command's pattern: a verb that does not exist, and a noun that nothing begins with.
 _COMMAND_SHAPE = "^(?:{names}|(?:{nouns}) .*[*?\\\\[].*|[^ ]*[*?\\\\[].*)$".format(
     names="|".join(command.name for command in CATALOGUE), nouns="|".join(_NOUNS)
@@ -273,7 +205,7 @@ _URL = r"^https?://[^\s/]+"
 _LISTEN_SHAPE = r"^[^/\s]*:[0-9]{1,5}$"
 
 
-def _shaped(pattern: str) -> WithJsonSchema:
+def shaped(pattern: str) -> WithJsonSchema:
     """Return the JSON schema of a text, from which the chart's values get theirs: it sees no more than one value."""
     return WithJsonSchema({"type": "string", "pattern": pattern})
 
@@ -282,17 +214,17 @@ def _one_of(values: Iterable[str]) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "enum": list(values)})
 
 
-Address = Annotated[str, AfterValidator(_address), _shaped(_URL)]
-OptionalAddress = Annotated[str, AfterValidator(_optional_address), _shaped(f"^$|{_URL}")]
-AddressWithoutLogin = Annotated[str, AfterValidator(_address_without_login), _shaped(_URL)]
-SecretAddress = Annotated[SecretStr, AfterValidator(_secret_address), _shaped(_URL)]
-TimeOfDay = Annotated[str, AfterValidator(_time_of_day), _shaped(_TIME_SHAPE)]
+Address = Annotated[str, AfterValidator(_address), shaped(_URL)]
+OptionalAddress = Annotated[str, AfterValidator(_optional_address), shaped(f"^$|{_URL}")]
+AddressWithoutLogin = Annotated[str, AfterValidator(_address_without_login), shaped(_URL)]
+SecretAddress = Annotated[SecretStr, AfterValidator(_secret_address), shaped(_URL)]
+TimeOfDay = Annotated[str, AfterValidator(_time_of_day), shaped(_TIME_SHAPE)]
 TimeZone = Annotated[str, AfterValidator(_timezone), WithJsonSchema({"type": "string", "format": "timezone"})]
 PackName = Annotated[str, WithJsonSchema({"type": "string", "format": "pack"})]
 RedactPattern = Annotated[str, AfterValidator(_redact_pattern)]
 StoreUrl = Annotated[str, AfterValidator(_store_url)]
-ListenAddress = Annotated[str, AfterValidator(_listen), _shaped(_LISTEN_SHAPE)]
-CommandPattern = Annotated[str, AfterValidator(_command_pattern), _shaped(_COMMAND_SHAPE)]
+ListenAddress = Annotated[str, AfterValidator(_listen), shaped(_LISTEN_SHAPE)]
+CommandPattern = Annotated[str, AfterValidator(_command_pattern), shaped(_COMMAND_SHAPE)]
 AutomationName = Annotated[str, AfterValidator(_automation)]
 LogField = Annotated[str, AfterValidator(_log_field), _one_of(DEFAULT_FIELDS)]
 ExporterName = Annotated[
@@ -300,7 +232,7 @@ ExporterName = Annotated[
 ]
 ControlPlanePart = Annotated[str, AfterValidator(_control_plane_part), _one_of(UNEXPOSED.values())]
 PlaceKind = Annotated[str, AfterValidator(_place_kind), _one_of(PLACES)]
-NodeLabel = Annotated[str, AfterValidator(_node_label), _shaped(f"^{_NODE_LABEL}$")]
+NodeLabel = Annotated[str, AfterValidator(_node_label), shaped(f"^{_NODE_LABEL}$")]
 LabelRole = Annotated[str, AfterValidator(_label_role), _one_of(role.value for role in Role)]
 LabelName = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")]
 
@@ -316,42 +248,26 @@ def _label_value(value: str) -> str:
 LabelValue = Annotated[str, AfterValidator(_label_value)]
 Link = Annotated[str, AfterValidator(_link)]
 PullSecret = Annotated[str, AfterValidator(_pull_secret)]
-BotToken = Annotated[SecretStr, AfterValidator(_token(is_app=False))]
-AppToken = Annotated[SecretStr, AfterValidator(_token(is_app=True))]
-PersonId = Annotated[str, AfterValidator(_person)]
-KubernetesName = Annotated[str, AfterValidator(_kubernetes_name)]
-QualifiedId = Annotated[str, AfterValidator(_qualified_id)]
 _CLUSTER = r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?"
 _CHANNEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
-_SLACK_CHANNEL, _SLACK_GROUP = "[CGD][A-Z0-9]+", "S[A-Z0-9_]+"
-ChannelId = Annotated[
-    str,
-    AfterValidator(_id("a Slack channel", _SLACK_CHANNEL, "C0123456", "at the end of the channel's details")),
-    _shaped(f"^{_SLACK_CHANNEL}$"),
-]
-GroupId = Annotated[
-    str,
-    AfterValidator(_id("a Slack user group", _SLACK_GROUP, "S0123456", "in the user group's URL")),
-    _shaped(f"^{_SLACK_GROUP}$"),
-]
 ClusterName = Annotated[
     str,
     AfterValidator(
         _named(_CLUSTER, "is not a cluster's name: use lower-case letters, digits, `-` and `.`, at most 63")
     ),
-    _shaped(f"^{_CLUSTER}$"),
+    shaped(f"^{_CLUSTER}$"),
 ]
 IndexName = Annotated[
     str,
     AfterValidator(
         _named(r"\S+", "is not the name of an index or a pattern: write `*` to search all of them")
     ),
-    _shaped(r"^\S+$"),
+    shaped(r"^\S+$"),
 ]
 ChannelName = Annotated[
     str,
     AfterValidator(
         _named(_CHANNEL, "is not a channel's name: use lower-case letters, digits and `-`, at most 63")
     ),
-    _shaped(f"^{_CHANNEL}$"),
+    shaped(f"^{_CHANNEL}$"),
 ]

@@ -26,7 +26,7 @@ class TrainJobSpec(ApiStruct, frozen=True):
 
 
 class TrainerStatus(ApiStruct, frozen=True):
-    """What the training itself tells of its progress, where it does."""
+    """What the training itself reports about its progress, where it does."""
 
     progress_percentage: int | None = None
     estimated_remaining_seconds: int | None = None

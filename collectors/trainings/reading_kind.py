@@ -46,7 +46,7 @@ class TrainingPart:
     queue: str = ""  # that it is in
     waits: str = ""  # why its queue holds it back
     has_sign: bool = True  # its controller has taken it up
-    progress: str = ""  # that the training itself tells
+    progress: str = ""  # that the training itself reports
     owned: tuple[str, ...] = ()  # the keys of the workloads that it owns
     started: datetime | None = None
     finished: datetime | None = None

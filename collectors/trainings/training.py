@@ -94,7 +94,7 @@ class Training:
     queue: str = ""
     tool: str = ""  # what else manages its objects: a Helm release, Argo CD, ...
     has_sign: bool = True  # the controllers of its objects have taken them up
-    progress: str = ""  # that it tells itself
+    progress: str = ""  # that it reports itself
     created: datetime | None = None
     started: datetime | None = None
     finished: datetime | None = None

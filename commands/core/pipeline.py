@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from functools import partial
 
 from alerts.cards.message import Color, Message
 from alerts.cards.text import markup, text
@@ -16,19 +15,17 @@ from alerts.rules import Rule
 from alerts.store import Store, StoreError
 from collectors.facts.clock import Clock
 from collectors.facts.results import SourceError
-from collectors.facts.sentences import listed, said_by, sentence
+from collectors.facts.sentences import listed, sentence
 from commands.core.actor_rights import ActorRights
 from commands.core.approval import check_automation
 from commands.core.asking import ask_teams
 from commands.core.asking_owners import Consents
 from commands.core.blindness import with_blindness
 from commands.core.budgets import Budgets
-from commands.core.cluster_names import names_of
-from commands.core.cluster_selection import cluster_named, cluster_of_incident, select_cluster, with_cluster
+from commands.core.cluster_selection import cluster_named, select_cluster, with_cluster
 from commands.core.command import (
     Answer,
     AnyCommand,
-    CommandOutcome,
     DeniedError,
     PlanDraft,
     UnknownNameError,
@@ -38,18 +35,16 @@ from commands.core.confirmation import ProposalTimes
 from commands.core.context import Cluster, CommandContext, Defaults, Members
 from commands.core.guidance import (
     absent,
-    denied,
     form_of,
     line_from_words,
-    near_names,
     not_stored,
     offered,
-    refused,
 )
 from commands.core.last_values import last_words
-from commands.core.matching.interpretation import Absent, Fill, Offer, Run, interpret
+from commands.core.line_failures import LineProgress, interruption_of, refusal_of
+from commands.core.line_reader import LineReader
+from commands.core.matching.interpretation import Absent, Fill, Offer
 from commands.core.matching.lexicon import Lexicon
-from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.parsing import action_of, find, words_of
 from commands.core.permissions import Permissions
 from commands.core.persons import EachTheirOwn, Persons
@@ -58,7 +53,6 @@ from commands.core.planner import Planner, previewed
 from commands.core.request import Actor, ActorKind, Request
 from commands.core.request_journal import OnceStore, RequestJournal
 from commands.core.rule_runs import RuleRun
-from commands.core.thread_names import request_of_thread, thread_names
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.impersonation import Impersonation
 from commands.execution.plan import Plan, PlanState
@@ -115,7 +109,7 @@ class Pipeline:
 
         A request that was handled before returns None, and so does any request from a guest.
         """
-        progress = _Progress(cluster=self._first)
+        progress = LineProgress(cluster=self._first)
         try:
             if request.actor.is_guest or not await self._journal.begin(request):
                 progress.outcome = ""
@@ -127,13 +121,14 @@ class Pipeline:
             if progress.outcome:
                 self.observe(progress.command.name if progress.command else "unknown", progress.outcome)
 
-    async def _answer(self, request: Request, progress: "_Progress") -> Answer | None:
+    async def _answer(self, request: Request, progress: LineProgress) -> Answer | None:
         try:
             async with asyncio.timeout(TIMEOUT.total_seconds()):
                 words, named = cluster_named(words_of(request.line))
-                thread, place = await self._thread(request)
+                reader = self._reader
+                thread, place = await reader.thread_of(request)
                 progress.cluster = named or place or self._first
-                meaning = self._meaning(request, words, progress.cluster, thread)
+                meaning = reader.meaning_of(request, words, progress.cluster, thread)
                 if isinstance(meaning, Absent):
                     progress.outcome = "invalid"
                     return self._with_cluster(absent(meaning), progress.cluster)
@@ -157,62 +152,12 @@ class Pipeline:
                 answer = self._with_cluster(await self._run(request, command, words, cluster), cluster)
                 progress.outcome = "done"
                 return answer
-        except DeniedError as error:
-            progress.outcome = "refused"
-            await self._journal.note(request, progress.cluster, "refused", said_by(error), plan=error.plan)
-            return self._with_cluster(denied(error, progress.words), progress.cluster) if str(error) else None
-        except UnknownNameError as error:
-            progress.outcome = "invalid"
-            return self._with_cluster(near_names(error, progress.command, progress.words), progress.cluster)
-        except UnusableError as error:
-            progress.outcome = "invalid"
-            answer = refused(said_by(error), CommandOutcome.WRONG, blocks=error.blocks)
-            return self._with_cluster(answer, progress.cluster)
-        except SourceError as error:
-            progress.outcome = "blind"
-            return refused(
-                sentence("The cluster cannot be read: {error}", error=said_by(error)), CommandOutcome.FAILED
+        except (DeniedError, UnknownNameError, UnusableError) as error:
+            return self._with_cluster(
+                await refusal_of(error, request, progress, self._journal), progress.cluster
             )
-        except TimeoutError:
-            progress.outcome = "timeout"
-            # A commit may have landed although its answer timed out.
-            asked = progress.command
-            is_person = request.actor.kind is not ActorKind.AUTOMATION  # whose plans are confirmed at once
-            is_sure = asked is None or (asked.record is None and is_person)
-            outcome = (
-                sentence("nothing was done")
-                if is_sure
-                else sentence("it is not known whether it was done: check before you try again")
-            )
-            return refused(
-                sentence(
-                    "Timed out after {seconds:.0f} s; {outcome}.",
-                    seconds=TIMEOUT.total_seconds(),
-                    outcome=outcome,
-                ),
-                CommandOutcome.FAILED,
-            )
-
-    def _meaning(
-        self, request: Request, words: Sequence[str], cluster: str, thread: ThreadNames
-    ) -> Run | Fill | Offer:
-        """Return what the line means, in the thread of an incident or in none. Automation says what it means."""
-        if request.actor.kind is ActorKind.AUTOMATION:
-            return Run(command=find(words, self.catalogue), words=tuple(words))
-        known = partial(
-            names_of, self.clusters.get(cluster), self._rules(cluster), tuple(self.permissions.teams)
-        )
-        return interpret(words, self.lexicon, known, thread)
-
-    async def _thread(self, request: Request) -> tuple[ThreadNames, str]:
-        """Return what the incident, or the request, concerns in whose thread the line was typed, and its cluster."""
-        if not request.origin.incident:
-            return await request_of_thread(request.origin, self.store)
-        async with self.store.read() as snapshot:
-            cluster = await cluster_of_incident(request.origin.incident, snapshot)
-            if not request.origin.thread:
-                return NO_THREAD, cluster
-            return await thread_names(request.origin, snapshot, self._rules(cluster)), cluster
+        except (SourceError, TimeoutError) as error:
+            return interruption_of(error, request, progress, within=TIMEOUT)
 
     async def _fill(self, request: Request, meaning: Fill, cluster: str) -> Answer | None:
         context = await self._context(request, cluster)
@@ -273,6 +218,16 @@ class Pipeline:
     @property
     def catalogue(self) -> Sequence[AnyCommand]:
         return self.lexicon.catalogue
+
+    @property
+    def _reader(self) -> LineReader:
+        return LineReader(
+            lexicon=self.lexicon,
+            store=self.store,
+            clusters=self.clusters,
+            rules=self._rules,
+            teams=tuple(self.permissions.teams),
+        )
 
     @property
     def _journal(self) -> RequestJournal:
@@ -363,16 +318,6 @@ class Pipeline:
         if answer is None or len(self.clusters) < 2:
             return answer
         return replace(answer, message=with_cluster(answer.message, cluster))
-
-
-@dataclass(slots=True, kw_only=True)
-class _Progress:
-    """How far a line has come."""
-
-    cluster: str
-    command: AnyCommand | None = None
-    words: list[str] = field(default_factory=list)
-    outcome: str = "failed"
 
 
 _DONE_BEFORE = Answer(

@@ -56,7 +56,7 @@ class Gate(Protocol):
         """Read what is needed to judge these plans, in the transaction of `rows` that would begin them.
 
         The number of reads does not depend on that of the plans. `held`: ids of those that another gate holds back, so
-        that they take no place now. The state of a plan tells what it is about: a running one has done a stage, and
+        that they take no place now. The state of a plan says what it is about: a running one has done a stage, and
         what holds it back ends it.
         """
         ...

@@ -23,7 +23,7 @@ from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
 from commands.execution.plan_gate import given_up_at
 from commands.execution.steps import Delete, Record, Running, Step, Wait
-from commands.execution.tools.folding import fold_blocks
+from commands.execution.tools.rank_groups import group_blocks
 
 STEPS_SHOWN = 12
 DISRUPTED_SHOWN = 8
@@ -188,7 +188,7 @@ def card_of(plan: Plan, records: Sequence[StepRecord], runs: Sequence[JobRun] = 
             blocks.append(Paragraph(text=joined("\n", map(markup, plan.notes))))
     if plan.price and not plan.is_over:
         blocks.append(Paragraph(text=text(bold("At stake: "), markup(plan.price))))
-    if said := fold_blocks(plan, records):
+    if said := group_blocks(plan, records):
         blocks += said
     else:
         lines = _step_lines(plan, records, at_most=STEPS_SHOWN)

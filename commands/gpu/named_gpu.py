@@ -37,7 +37,7 @@ async def named_gpu(gpu: str, node: Node, inventory: Inventory, context: Command
         return exact[0]
     raise UnusableError(
         sentence(
-            "Which device GPU `{gpu}` of {node} is is not known: name one of its devices, {devices}. "
+            "It is not known which device GPU `{gpu}` of {node} is: name one of its devices, {devices}. "
             "`nvidia-smi -L` shows the UUID of each index.",
             gpu=gpu[:60],
             node=name,

@@ -104,7 +104,7 @@ def what_it_waits_for(
     if not node.spec.unschedulable:
         tainted = next(iter(taints_of_fault(node)), None) if is_node_ready(node) else None
         if tainted is not None:
-            return sentence("the end of its taint {taint}", taint=tainted.key)
+            return sentence("the removal of its taint {taint}", taint=tainted.key)
         return sentence("being ready again")
     if reason := against_uncordoning(node, incidents):
         return reason

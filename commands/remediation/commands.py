@@ -31,9 +31,7 @@ async def listing(action: ListRemediations, context: CommandContext) -> Answer:
     buttons = () if action.all else (Button(label="All of them", line="remediation list --all"),)
     blocks: list[Block] = [Buttons(buttons=buttons)] if buttons else []
     if not found:
-        nothing = (
-            "No rule has acted by itself yet." if action.all else "Nothing waits that rules do by themselves."
-        )
+        nothing = "No rule has acted by itself yet." if action.all else "No action of a rule waits."
         return Answer(message=Message(title=text(nothing), color=Color.GOOD, blocks=tuple(blocks)))
     table = Table(
         heading=("rule", "line", "mode", "alert since", "state", "why"),

@@ -1,4 +1,4 @@
-"""Log lines of all ranks of a training, folded by what each says first: most of thousands of ranks say the same."""
+"""Log lines of all ranks of a training, grouped by what each says first: most of thousands of ranks say the same."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -56,8 +56,10 @@ async def all_logs(
             found = await asyncio.gather(*map(one, read))
     except TimeoutError as error:
         raise UnusableError(
-            sentence(
-                "The logs of {count} ranks were not read in time: name one with `--rank`.", count=len(read)
+            counted(
+                "The log of {count} rank was not read in time: name it with `--rank`.",
+                "The logs of {count} ranks were not read in time: name one with `--rank`.",
+                count=len(read),
             )
         ) from error
     output = dict(zip(map(rank_name, read), found, strict=True))

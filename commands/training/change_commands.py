@@ -73,7 +73,7 @@ CHANGES = (
     Command(
         noun="training",
         verb="retry",
-        summary="Run a training again that has ended, as it was launched.",
+        summary="Run a training that has ended once more, as it was launched.",
         action=RetryTraining,
         parameters=(_TRAINING,),
         plan=retry,

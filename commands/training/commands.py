@@ -206,7 +206,7 @@ COMMANDS = (
                 metavar="RANK",
                 help="the rank, such as 3 or ps-0; default: the one that failed first",
             ),
-            click.Option(["--all"], is_flag=True, help="of all ranks, folded by what they say first"),
+            click.Option(["--all"], is_flag=True, help="of all ranks, grouped by what they say first"),
             click.Option(["--errors"], is_flag=True, help="only lines about an error"),
             click.Option(
                 ["--since"],

@@ -98,7 +98,7 @@ def _end(rank: Rank) -> str:
 
 _WORDS: Mapping[str, str] = {
     FailureKind.GPU: "a GPU of its node is broken",
-    FailureKind.NODE: "its node was lost, or took it away",
+    FailureKind.NODE: "its node was lost, or evicted it",
     FailureKind.MEMORY: "it had too little memory",
     FailureKind.USER: "its own program ended with an error",
     FailureKind.DNS: "names were not resolved (DNS)",

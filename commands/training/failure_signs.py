@@ -1,4 +1,4 @@
-"""Signs of why a training failed: what a line of a rank, of its node, a pod's status or an event tells. Pure.
+"""Signs of why a training failed: what a line of a rank, of its node, a pod's status or an event says. Pure.
 
 Lines of nodes are judged by the shipped rules that search logs, so that a card and an incident say the same. What
 ranks print is judged here: their own errors, and echoes of the end of another rank, as NCCL, Gloo, torchrun, MPI and
@@ -47,7 +47,7 @@ class SignWeight(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sign:
-    """Something that happened. `rank` or `node` say of whom it tells; without either it is about all ranks."""
+    """Something that happened. `rank` or `node` say whom it concerns; without either it is about all ranks."""
 
     at: datetime
     kind: FailureKind
@@ -174,7 +174,7 @@ _EVENTS = (
 
 
 def sign_of_output(rank: str, line: TimedLine, rules: Mapping[str, Rule]) -> Sign | None:
-    """Return what a line of a rank's own output tells; None for one that tells nothing."""
+    """Return what a line of a rank's own output says; None for one that says nothing."""
     text = line.text
     if _ECHO.search(text):
         return Sign(at=line.at, kind=FailureKind.NETWORK, weight=SignWeight.ECHO, line=text, rank=rank)
@@ -185,7 +185,7 @@ def sign_of_output(rank: str, line: TimedLine, rules: Mapping[str, Rule]) -> Sig
 
 
 def sign_of_host(node: str, line: TimedLine, rules: Mapping[str, Rule]) -> Sign | None:
-    """Return what a line of a node's own log tells. An XID that a program can cause is the program's."""
+    """Return what a line of a node's own log says. An XID that a program can cause is the program's."""
     text = line.text
     if found := _XID.search(text):
         number = int(found[1])
@@ -211,7 +211,7 @@ def sign_of_pod(rank: Rank, name: str) -> Sign | None:
 
 
 def sign_of_event(event: Event, rank: str) -> Sign | None:
-    """Return what an event tells of a rank, of a node, or of the whole training."""
+    """Return what an event says of a rank, of a node, or of the whole training."""
     at = event.last_seen
     if at is None:
         return None

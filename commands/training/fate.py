@@ -1,4 +1,4 @@
-"""The fate of a training that loses pods, by the retries that its objects say it has left. Pure."""
+"""The outcome for a training that loses pods, by the retries that its objects say it has left. Pure."""
 
 from math import inf
 

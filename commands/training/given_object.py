@@ -92,7 +92,7 @@ def read_object(
 def _check(part: SpecPart, allowed: Allowed) -> None:
     if (what := _FORBIDDEN.get(part.name)) is not None:
         raise part.wrong(
-            sentence("`{key}` asks for {what}, which no training may.", key=part.name, what=what)
+            sentence("`{key}` asks for {what}, which no training may have.", key=part.name, what=what)
         )
     is_text = isinstance(part.node, ScalarNode)
     with part.located():

@@ -120,7 +120,7 @@ def _not_scaled(job: Job) -> str:
     """Kubernetes lets a Job be elastic that is Indexed, with as many completions as pods at a time."""
     if job.spec.completions is not None and job.spec.completions == job.spec.parallelism:
         return ""
-    return sentence("Only an Indexed Job can be scaled that runs all of its tasks at the same time.")
+    return sentence("Only an Indexed Job that runs all of its tasks at the same time can be scaled.")
 
 
 def _scale(ref: ObjectRef, raw: Mapping[str, Any], workers: int) -> Patch:

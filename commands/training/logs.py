@@ -36,12 +36,16 @@ async def show_logs(training: Training, action: ShowLogs, context: CommandContex
     """Return the last lines of a rank, or of all, and their source. Raises UnusableError if no source has any."""
     if action.all:
         if action.rank or action.previous or action.follow:
-            raise UnusableError(sentence("`--all` is without `--rank`, `--previous` and `--follow`."))
+            raise UnusableError(
+                sentence("`--all` cannot be combined with `--rank`, `--previous` or `--follow`.")
+            )
         return await all_logs(training, context, tail=action.tail, since=action.since, errors=action.errors)
     rank = find_rank(training, action.rank)
     if action.follow:
         if action.previous or action.errors or action.since is not None:
-            raise UnusableError(sentence("`--follow` is without `--previous`, `--errors` and `--since`."))
+            raise UnusableError(
+                sentence("`--follow` cannot be combined with `--previous`, `--errors` or `--since`.")
+            )
         await follow_log(training, rank, context)
     if action.previous and not rank.restarts:
         raise UnusableError(
@@ -77,7 +81,7 @@ async def _chosen_lines(
 ) -> tuple[list[str], str]:
     """Return the lines of a rank that are new enough, or about an error. Raises UnusableError if there are none."""
     if action.previous:
-        raise UnusableError(sentence("`--since` and `--errors` are without `--previous`."))
+        raise UnusableError(sentence("`--since` and `--errors` cannot be combined with `--previous`."))
     found = await lines_of_rank(
         training,
         rank,

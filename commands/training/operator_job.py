@@ -11,7 +11,7 @@ from typing import Any
 
 from collectors.cluster.kinds import ResourceKind
 from collectors.cluster.operator_jobs import OperatorJob
-from collectors.facts.sentences import listed, sentence
+from collectors.facts.sentences import counted, listed, sentence
 from collectors.trainings.operator_job import REPLICA_INDEX, operator_job_end
 from commands.core.command import UnusableError
 from commands.execution.object_refs import ObjectRef
@@ -198,7 +198,11 @@ def _scale(form: OperatorForm, ref: ObjectRef, raw: Mapping[str, Any], workers: 
     before = specs[name].get("replicas", 1)
     after = workers - others
     if after < 0:
-        raise UnusableError(sentence("It has {count} master, which stays.", count=others))
+        raise UnusableError(
+            counted(
+                "It has {count} master, which stays.", "It has {count} masters, which stay.", count=others
+            )
+        )
     return Patch(
         ref=ref,
         description=sentence(

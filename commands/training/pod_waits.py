@@ -57,7 +57,7 @@ def pod_reasons(training: Training, inventory: Inventory, events: Sequence[Event
 
 
 def _not_created(events: Sequence[Event]) -> Iterator[WaitReason]:
-    """Yield why a controller could not create pods: the newest word of each sort."""
+    """Yield why a controller could not create pods: the newest message of each sort."""
     kinds: set[WaitKind] = set()
     for event in sorted(events, key=lambda event: str(event.last_seen), reverse=True):
         if not event.reason.startswith("FailedCreate") or event.involved_object.kind == "Pod":

@@ -155,7 +155,7 @@ def _of_volcano(training: Training, trainings: Sequence[Training], objects: Queu
         system="Volcano",
         before=tuple(_waiter(one, trainings) for one in waiting),
         order=sentence(
-            "by age; Volcano puts those of a higher priority, or with less of their share, before"
+            "by age; Volcano puts those first that have a higher priority or use less of their share"
         ),
         holders=tuple(one for one in trainings if one.queue == name and one.gpus and one.id != training.id),
         size=_gpus_in((queue.get("spec") or {}).get("capability")),

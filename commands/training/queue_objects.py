@@ -55,7 +55,7 @@ async def queue_objects(
 ) -> QueueObjects:
     """Return the objects that say why the training waits. What cannot be read is said in `unseen`."""
     if reader is None:
-        return QueueObjects(unseen=(sentence("the settings give no access to its queue"),))
+        return QueueObjects(unseen=(sentence("the settings give Yardmaster no access to its queue"),))
     look = _Look(reader)
     pod = await look.one(
         ObjectRef(api="v1", kind="Pod", namespace=training.namespace, name=_waiting_pod(training))

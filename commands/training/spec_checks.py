@@ -116,7 +116,7 @@ def check_amount(flag: str, amount: str) -> None:
     if parse_quantity(ends[0]) > parse_quantity(ends[-1]):
         raise UnusableError(
             sentence(
-                "`{flag} {given}` ends below its beginning: first what is requested, then the limit.",
+                "`{flag} {given}` has a limit below its request: write the request first, then the limit.",
                 flag=flag,
                 given=_cut(amount),
             )

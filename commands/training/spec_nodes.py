@@ -41,7 +41,7 @@ class SpecPart:
     def fields(self, known: Sequence[str] = ()) -> "dict[str, SpecPart]":
         """Return its values by key. Raises UnusableError with the line of a key that is unknown or repeated."""
         if not isinstance(self.node, MapNode):
-            raise self.wrong(sentence("`{name}` consists of `key: value` lines.", name=self.name))
+            raise self.wrong(sentence("`{name}` must consist of `key: value` lines.", name=self.name))
         found: dict[str, SpecPart] = {}
         for key, value in self.node.pairs:
             if not isinstance(key, ScalarNode) or key.kind == "merge":
@@ -58,13 +58,13 @@ class SpecPart:
 
     def items(self) -> "list[SpecPart]":
         if not isinstance(self.node, ListNode):
-            raise self.wrong(sentence("`{name}` is a list.", name=self.name))
+            raise self.wrong(sentence("`{name}` must be a list.", name=self.name))
         return [SpecPart(file=self.file, node=one, name=self.name) for one in self.node.items]
 
     def text(self) -> str:
         """Return a text, or a number as it is written."""
         if not isinstance(self.node, ScalarNode) or self.node.kind not in ("str", "int", "float"):
-            raise self.wrong(sentence("`{name}` is a text or a number.", name=self.name))
+            raise self.wrong(sentence("`{name}` must be a text or a number.", name=self.name))
         if "\x00" in self.node.text:
             raise self.wrong(sentence("`{name}` has a null character.", name=self.name))
         return self.node.text
@@ -77,7 +77,7 @@ class SpecPart:
 
     def is_true(self) -> bool:
         if not isinstance(self.node, ScalarNode) or self.node.kind != "bool":
-            raise self.wrong(sentence("`{name}` is true or false.", name=self.name))
+            raise self.wrong(sentence("`{name}` must be true or false.", name=self.name))
         return self.node.text.lower() == "true"
 
     def _at(self, node: YamlNode) -> "SpecPart":

@@ -28,7 +28,7 @@ def _volume(name: str, part: SpecPart) -> Volume:
     given = part.fields(("at", "claim", "size", "read-only"))
     if len({"claim", "size"} & given.keys()) != 1:
         raise part.wrong(
-            sentence("Volume `{name}` has either a `claim` of its namespace or a `size`.", name=name)
+            sentence("Volume `{name}` must have either a `claim` of its namespace or a `size`.", name=name)
         )
     if "at" not in given:
         raise part.wrong(sentence("Volume `{name}` has no `at`, the path where it is mounted.", name=name))

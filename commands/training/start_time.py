@@ -120,7 +120,7 @@ def start_after(
             return StartTime(at=ending.at, is_bound=is_bound, basis=_basis(awaited))
     unknown = [one.shown for one in holders if endings[one.id] is None]
     if not unknown:
-        return StartTime(basis=sentence("what holds the rest is no training that is known"))
+        return StartTime(basis=sentence("the rest is not held by a known training"))
     return StartTime(
         basis=counted(
             "nothing says when {trainings} ends",

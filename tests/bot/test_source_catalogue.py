@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from alerts.lifecycle import AlertState
 from bot.evaluation.scheduler import RuleScheduler
 from bot.live_cluster import LiveCluster, open_cluster
-from bot.settings.schema import ClusterSettings, KubernetesSettings
+from bot.settings.source_settings import ClusterSettings, KubernetesSettings
 from bot.source_catalogue import SOURCES, SourceParts
 from collectors.check_catalogue import CHECKS
 from collectors.check_runner import CheckRunner
@@ -110,7 +110,7 @@ def test_each_source_of_the_settings_is_in_the_catalogue() -> None:
         if kind is not None and issubclass(kind, BaseModel) and kind is not KubernetesSettings
     }
     assert not sources - SOURCES.keys(), "add it to SOURCES in bot/source_catalogue.py"
-    assert not SOURCES.keys() - sources, "add it to ClusterSettings in bot/settings/schema.py"
+    assert not SOURCES.keys() - sources, "add it to ClusterSettings in bot/settings/source_settings.py"
     assert MINIMAL.keys() == SOURCES.keys(), "add its minimal settings to MINIMAL"
 
 

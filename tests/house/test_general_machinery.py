@@ -8,14 +8,14 @@ from alerts.store import TABLES
 from tests.house.conftest import ROOT, tracked
 
 MACHINERY = ("commands/core/*.py", "commands/execution/*.py")
-ITS_OWN = {"AuditEntry", "HandledRequest", "Person"}  # rows of the machinery in commands/models.py
+ITS_OWN = {"AuditEntry", "HandledRequest", "Person"}  # rows of the machinery in commands/models/
 
 
 def tables_of_nouns() -> set[str]:
     rows = {
         one.row.__name__: name
         for name, one in TABLES.items()
-        if one.row.__module__ == commands.models.__name__
+        if one.row.__module__.startswith(f"{commands.models.__name__}.")
     }
     return {table for row, table in rows.items() if row not in ITS_OWN}
 
@@ -24,7 +24,7 @@ def nouns_known(text: str) -> Iterator[str]:
     """Return the rows and tables of nouns that a module names."""
     tables = tables_of_nouns()
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and node.module == commands.models.__name__:
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{commands.models.__name__}."):
             yield from ({one.name for one in node.names} - ITS_OWN)
         elif isinstance(node, ast.Constant) and node.value in tables:
             yield str(node.value)

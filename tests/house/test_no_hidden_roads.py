@@ -1,4 +1,4 @@
-"""No function is set into another object: a road that no constructor, argument or import shows."""
+"""No function is set into another object: a dependency that no constructor, argument or import shows."""
 
 import ast
 from collections.abc import Iterator, Mapping

@@ -181,8 +181,17 @@ class Kubelets:
             {"metadata": {"name": name}, "spec": body},
         )
 
-    async def add_training(self, name: str, node: str, *, gpus: int) -> None:
+    async def add_training(
+        self, name: str, node: str, *, gpus: int, limit: Mapping[str, int] | None = None
+    ) -> None:
         """Create a Job of ana with one pod, and wait until that runs on the node."""
+        await self.create_training(name, node, gpus=gpus)
+        await self.until_running(node, 1)
+
+    async def create_training(
+        self, name: str, node: str, *, gpus: int, limit: Mapping[str, int] | None = None
+    ) -> None:
+        """Create a Job of ana with one pod for the node. `limit`: fields of its spec that say how often it may fail."""
         labels = {"training": name, "owner": "ana"}
         container = {
             "name": "main",
@@ -196,9 +205,17 @@ class Kubelets:
             "containers": [container],
         }
         template = {"metadata": {"labels": labels}, "spec": pod}
-        body = {"metadata": {"name": name, "labels": labels}, "spec": {"template": template}}
+        body = {"metadata": {"name": name, "labels": labels}, "spec": {**(limit or {}), "template": template}}
         await self.call("POST", self.path("jobs", api="/apis/batch/v1"), body)
-        await self.until_running(node, 1)
+
+        async def running() -> bool:
+            return any(
+                one["metadata"].get("labels", {}).get("training") == name
+                and one["status"].get("phase") == "Running"
+                for one in await self.pods(node)
+            )
+
+        await until(running)
 
     async def until_running(self, node: str, count: int) -> None:
         """Wait until exactly this many pods run on the node."""

@@ -127,7 +127,7 @@ class SlackForms:
         return [command for command in self._commands.values() if command.name not in _NOT_OFFERED]
 
     async def _tell(self, user: str, words: str) -> None:
-        """Tell a person directly what came of the shortcut: it belongs to no channel."""
+        """Notify a person directly of the result of the shortcut: it belongs to no channel."""
         web = self._client.web
         try:
             opened = await self._client.call("conversations.open", web.conversations_open(users=user))

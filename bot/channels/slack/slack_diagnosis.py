@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 from alerts.cards.channel_id import kind_and_name
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Permanent, SendError
-from bot.settings.schema import RouteSettings, Settings
+from bot.settings.identity_types import token_error
+from bot.settings.routes import RouteSettings
+from bot.settings.schema import Settings
 from bot.settings.secrets import SecretError
 from bot.settings.section import secret
-from bot.settings.value_types import token_error
 from collectors.facts.findings import Finding, broken, ok, warning
 from collectors.facts.sentences import sentence
 

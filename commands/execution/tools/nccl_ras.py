@@ -38,7 +38,7 @@ def read_ras_status(output: str, exit_code: int) -> ToolResult:
     if not said:
         errors = {found["errors"] for found in groups} - {"OK"}
         said = [
-            sentence("communicators say {errors}", errors=listed(sorted(errors)))
+            sentence("communicators report {errors}", errors=listed(sorted(errors)))
             if errors
             else counted(
                 "{count} communicator is healthy",

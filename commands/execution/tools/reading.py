@@ -1,4 +1,4 @@
-"""The result of a program in a container: one sentence, by which ranks are folded, and its lines. Pure."""
+"""The result of a program in a container: one sentence, by which ranks are grouped, and its lines. Pure."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ WHERE = 200  # characters of the sentence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """`where`: the sentence by which ranks are folded, such as `wait in all_reduce`. `lines`: what it rests on.
+    """`where`: the sentence by which ranks are grouped, such as `wait in all_reduce`. `lines`: what it rests on.
 
     `error`: why nothing was learned; empty otherwise. Nothing of it is redacted yet.
     """

@@ -9,7 +9,7 @@ from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
 from bot.doctor.graph_links import graph_link
-from bot.settings.schema import ClusterSettings, KubernetesSettings, PrometheusSettings
+from bot.settings.source_settings import ClusterSettings, KubernetesSettings, PrometheusSettings
 from collectors.facts.findings import FindingLevel
 from demo.lookalikes.kubernetes import KubernetesLookalike
 

@@ -6,13 +6,9 @@ from typing import Any
 import pytest
 
 from bot.doctor.kubernetes_access import READING, NeededRight, diagnose_kubernetes, needed_rights, of_served
-from bot.settings.schema import (
-    KubernetesIdentity,
-    KubernetesSettings,
-    PersonSettings,
-    Settings,
-    TeamSettings,
-)
+from bot.settings.people_settings import KubernetesIdentity, PersonSettings, TeamSettings
+from bot.settings.schema import Settings
+from bot.settings.source_settings import KubernetesSettings
 from collectors.facts.findings import FindingLevel
 from commands.command_catalogue import CATALOGUE
 from tests.real.servers.kubernetes import KubernetesCluster

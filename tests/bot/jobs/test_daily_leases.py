@@ -100,7 +100,7 @@ async def test_an_owner_reads_once_a_day_at_nine_which_nodes_they_keep_out(stage
     assert "gpu-a01 since 2026-11-21 12:00" in shown
     assert "gpu-a02 since 2026-11-21 12:00 UTC (a test). Waits for: its end at 2027-02-19 12:00 UTC." in shown
     assert f"[Uncordon gpu-a01] node uncordon gpu-a01 --cluster {CLUSTER}" in shown
-    assert f"[A day more] node extend gpu-a01 --for 24h --cluster {CLUSTER}" in shown
+    assert f"[One more day] node extend gpu-a01 --for 24h --cluster {CLUSTER}" in shown
 
 
 async def test_nine_is_nine_on_the_clock_of_each(stage: Stage) -> None:

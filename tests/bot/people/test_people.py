@@ -7,7 +7,7 @@ import pytest
 
 from bot.chat_accounts import TRUST_FOR, Account, People, UnknownPersonError
 from bot.person_book import PersonBook
-from bot.settings.schema import TeamSettings
+from bot.settings.people_settings import TeamSettings
 from collectors.facts.results import SourceError
 
 

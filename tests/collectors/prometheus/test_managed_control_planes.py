@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from bot.evaluation.rulebook import read_rulebook
-from bot.settings.schema import PrometheusSettings, RulesSettings
+from bot.settings.schema import RulesSettings
 from bot.settings.source_options import prometheus_options
+from bot.settings.source_settings import PrometheusSettings
 from collectors.facts.clock import SystemClock
 from collectors.facts.findings import Finding, FindingLevel, RuleHealth
 from collectors.facts.missing_metrics import MissingMetrics

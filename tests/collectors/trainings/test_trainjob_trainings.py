@@ -135,7 +135,7 @@ def test_it_is_suspended_by_its_field() -> None:
         ({"metrics": []}, ""),
     ],
 )
-def test_what_it_tells_of_its_progress_is_shown(given: dict[str, Any], shown: str) -> None:
+def test_what_it_reports_of_its_progress_is_shown(given: dict[str, Any], shown: str) -> None:
     status = {"trainerStatus": {"lastUpdatedTime": "2026-11-21T03:01:00Z", **given}}
     assert only(inventory(a_job(status=status), *made_of_it())).progress == shown
 

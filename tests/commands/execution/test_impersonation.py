@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from bot.settings.schema import KubernetesIdentity
+from bot.settings.people_settings import KubernetesIdentity
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesError
 from commands.execution.cluster_writer import Access, ClusterWriter, KubernetesUser
 from commands.execution.impersonation import (

@@ -149,14 +149,15 @@ async def test_a_gpu_that_is_not_there_is_answered_with_the_devices(stage: GpuSt
     await stage.list_devices(a_device(0), a_device(1))
     said = await stage.yard.say(f"gpu cordon {stage.node} 7")
     assert (
-        f"Which device GPU 7 of {stage.node} is is not known: name one of its devices, gpu-0, gpu-1" in said
+        f"It is not known which device GPU 7 of {stage.node} is: name one of its devices, gpu-0, gpu-1"
+        in said
     )
 
 
 async def test_a_minor_number_is_never_taken_for_an_index(stage: GpuStage) -> None:
     """A driver that says no index names its devices by their minor numbers: the exporter's UUID does."""
     await stage.list_devices(a_device(0, index=False), a_device(1, index=False))
-    assert "is not known: name one" in await stage.yard.say(f"gpu cordon {stage.node} 0")
+    assert "It is not known which device" in await stage.yard.say(f"gpu cordon {stage.node} 0")
 
     labels = {"Hostname": stage.node, "gpu": "0", "UUID": "GPU-0001"}
     stage.yard.prometheus.say("DCGM_FI_DEV_GPU_TEMP", samples=[(labels, 50.0)])

@@ -67,7 +67,7 @@ async def test_a_pod_that_says_anything_is_shown_bounded_and_printable(
 
 
 @pytest.mark.parametrize("seed", range(50))
-async def test_a_program_that_says_anything_is_folded_bounded_and_printable(
+async def test_a_program_that_says_anything_is_grouped_bounded_and_printable(
     yard: Yard, kube: KubernetesLookalike, add_pod: Callable[..., Any], seed: int
 ) -> None:
     running = {"containerStatuses": [{"name": "main", "restartCount": 0, "state": {"running": {}}}]}

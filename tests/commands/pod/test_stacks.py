@@ -1,4 +1,4 @@
-"""`pod stacks`: what is run where, how the ranks are folded, and what a person reads where it is forbidden."""
+"""`pod stacks`: what is run where, how the ranks are grouped, and what a person reads where it is forbidden."""
 
 import asyncio
 from collections.abc import Callable
@@ -50,7 +50,7 @@ async def do(yard: Yard, line: str) -> str:
     return await card(yard, over)
 
 
-async def test_the_ranks_of_a_training_are_folded_and_the_outlier_is_named(
+async def test_the_ranks_of_a_training_are_grouped_and_the_outlier_is_named(
     yard: Yard, kube: KubernetesLookalike, add_pod: Callable[..., Any]
 ) -> None:
     gpus = {"resources": {"limits": {"nvidia.com/gpu": "1"}, "requests": {"nvidia.com/gpu": "1"}}}

@@ -88,7 +88,7 @@ async def _launched(yard: Yard, pods: PodLogs) -> None:
     yard.cluster.pod_logs = pods  # type: ignore[assignment]
 
 
-async def test_all_ranks_are_folded_by_what_they_say_first(yard: Yard, kube: KubernetesLookalike) -> None:
+async def test_all_ranks_are_grouped_by_what_they_say_first(yard: Yard, kube: KubernetesLookalike) -> None:
     pods = PodLogs()
     await _launched(yard, pods)
     names = sorted(rank.pod for rank in yard.cluster.trainings()[0].ranks)

@@ -7,7 +7,7 @@ import pytest
 from alerts.cards.message import Color, Context, Message, Paragraph
 from alerts.cards.text import plain
 from bot.live_cluster import LiveCluster
-from bot.settings.schema import ClusterSettings, PrometheusSettings
+from bot.settings.source_settings import ClusterSettings, PrometheusSettings
 from bot.source_catalogue import not_connected
 from commands.command_catalogue import LEXICON
 from commands.core.context import NOT_CONNECTED, Defaults

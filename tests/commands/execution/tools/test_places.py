@@ -1,9 +1,9 @@
-"""Places of stacks, in words, and how the ranks of a training are folded."""
+"""Places of stacks, in words, and how the ranks of a training are grouped."""
 
 import pytest
 
-from commands.execution.tools.folding import folded
 from commands.execution.tools.py_spy import read_stacks
+from commands.execution.tools.rank_groups import rank_groups
 from commands.execution.tools.stack_places import waiting_place
 
 DIST = "torch/distributed/distributed_c10d.py"
@@ -60,12 +60,12 @@ def test_a_launcher_that_waits_for_its_ranks_is_not_where_the_work_is() -> None:
     assert read_stacks(output, 0).where == "wait in all_reduce"
 
 
-def test_ranks_are_folded_by_what_they_said_and_errors_come_last() -> None:
+def test_ranks_are_grouped_by_what_they_said_and_errors_come_last() -> None:
     said = [
         (f"worker {rank}", "wait in all_reduce\n  all_reduce (c10d.py:1)") for rank in range(64) if rank != 17
     ]
     said += [("worker 17", "in the data loader"), ("ps 0", "!container main has no py-spy")]
-    first, second, last = folded(said)
+    first, second, last = rank_groups(said)
     assert (first.where, len(first.ranks), first.lines) == (
         "wait in all_reduce",
         63,

@@ -1,4 +1,4 @@
-"""The answers of the ranks of one plan, folded: `63 of 64 wait in all_reduce, rank 17 in the data loader`. Pure."""
+"""The answers of the ranks of one plan, grouped: `63 of 64 wait in all_reduce, rank 17 in the data loader`. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _ERROR = "!"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fold:
+class RankGroup:
     """Ranks that said the same, and the lines of the first of them. `is_error`: nothing was learned of them."""
 
     where: str
@@ -24,7 +24,7 @@ class Fold:
     is_error: bool = False
 
 
-def folded(said: Iterable[tuple[str, str]]) -> list[Fold]:
+def rank_groups(said: Iterable[tuple[str, str]]) -> list[RankGroup]:
     """Return the ranks by what they said, the most first and those of which nothing was learned last."""
     found: dict[tuple[bool, str], tuple[list[str], tuple[str, ...]]] = {}
     for rank, outcome in said:
@@ -32,14 +32,14 @@ def folded(said: Iterable[tuple[str, str]]) -> list[Fold]:
         is_error = where.startswith(_ERROR)
         key = (is_error, where.removeprefix(_ERROR))
         found.setdefault(key, ([], tuple(lines)))[0].append(rank)
-    folds = [
-        Fold(where=where, ranks=tuple(ranks), lines=lines, is_error=is_error)
+    groups = [
+        RankGroup(where=where, ranks=tuple(ranks), lines=lines, is_error=is_error)
         for (is_error, where), (ranks, lines) in found.items()
     ]
-    return sorted(folds, key=lambda one: (one.is_error, -len(one.ranks), one.where))
+    return sorted(groups, key=lambda one: (one.is_error, -len(one.ranks), one.where))
 
 
-def fold_blocks(plan: Plan, records: Sequence[StepRecord]) -> tuple[Block, ...]:
+def group_blocks(plan: Plan, records: Sequence[StepRecord]) -> tuple[Block, ...]:
     """Return what the programs of a plan said, for its card; nothing for a plan that runs none."""
     said = [
         (
@@ -51,17 +51,17 @@ def fold_blocks(plan: Plan, records: Sequence[StepRecord]) -> tuple[Block, ...]:
     ]
     if not said:
         return ()
-    folds = folded(said)
-    lines = [_line(one, len(said)) for one in folds]
+    groups = rank_groups(said)
+    lines = [_line(one, len(said)) for one in groups]
     stacks: list[Block] = [
         Preformatted(lines=(sentence("{rank}:", rank=one.ranks[0]), *one.lines))
-        for one in folds[:GROUPS]
+        for one in groups[:GROUPS]
         if one.lines
     ]
     return (Paragraph(text=joined("\n", lines)), *stacks)
 
 
-def _line(one: Fold, of: int) -> Text:
+def _line(one: RankGroup, of: int) -> Text:
     ranks = listed(one.ranks) if len(one.ranks) <= NAMED else None
     number = bold(sentence("{number} of {of}", number=len(one.ranks), of=of))
     named = (

@@ -1,0 +1,47 @@
+"""The reading of a typed line: what it means, and what the thread in which it was typed concerns."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from alerts.rules import Rule
+from alerts.store import Store
+from commands.core.cluster_names import names_of
+from commands.core.cluster_selection import cluster_of_incident
+from commands.core.context import Cluster
+from commands.core.matching.interpretation import Fill, Offer, Run, interpret
+from commands.core.matching.lexicon import Lexicon
+from commands.core.matching.references import NO_THREAD, ThreadNames
+from commands.core.parsing import find
+from commands.core.request import ActorKind, Request
+from commands.core.thread_names import request_of_thread, thread_names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineReader:
+    """Reads lines with the words of the commands, and the names of the clusters, rules and teams."""
+
+    lexicon: Lexicon
+    store: Store
+    clusters: Mapping[str, Cluster]
+    rules: Callable[[str], Mapping[str, Rule]]  # those in force in a cluster, by id
+    teams: tuple[str, ...]
+
+    def meaning_of(
+        self, request: Request, words: Sequence[str], cluster: str, thread: ThreadNames
+    ) -> Run | Fill | Offer:
+        """Return what the line means, in the thread of an incident or in none. Automation says what it means."""
+        if request.actor.kind is ActorKind.AUTOMATION:
+            return Run(command=find(words, self.lexicon.catalogue), words=tuple(words))
+        known = partial(names_of, self.clusters.get(cluster), self.rules(cluster), self.teams)
+        return interpret(words, self.lexicon, known, thread)
+
+    async def thread_of(self, request: Request) -> tuple[ThreadNames, str]:
+        """Return what the incident, or the request, concerns in whose thread the line was typed, and its cluster."""
+        if not request.origin.incident:
+            return await request_of_thread(request.origin, self.store)
+        async with self.store.read() as snapshot:
+            cluster = await cluster_of_incident(request.origin.incident, snapshot)
+            if not request.origin.thread:
+                return NO_THREAD, cluster
+            return await thread_names(request.origin, snapshot, self.rules(cluster)), cluster
