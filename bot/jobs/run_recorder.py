@@ -22,6 +22,9 @@ MEASURED = timedelta(
 )  # after its end its memory is still asked for: later ends were seen by no process
 
 
+_Key = tuple[str, str, datetime | None]  # cluster, key of the training, when it started
+
+
 class RunRecorder:
     """Stores a row for each run that it sees at its end, once."""
 
@@ -37,7 +40,7 @@ class RunRecorder:
         self._clusters = clusters
         self._clock = clock
         self._errors = errors or InternalErrors()
-        self._known: set[str] = set()  # the ids of stored runs whose trainings are still there
+        self._known: set[_Key] = set()  # of stored runs, whose trainings are still there
         self._kinds = frozenset(kind.name for kind in owner_kinds().values())
         self._changed = asyncio.Event()
 
@@ -52,16 +55,20 @@ class RunRecorder:
 
     async def check(self) -> None:
         """Store the runs that have ended since the last time, one unit for each cluster."""
-        seen: set[str] = set()
+        seen: set[_Key] = set()
         for name, cluster in self._clusters.items():
             try:
                 trainings = cluster.trainings()
             except SourceError:
-                seen |= {id for id in self._known if id.startswith(f"{name}/")}
+                seen |= {key for key in self._known if key[0] == name}
                 continue
-            ended = [(one, run) for one in trainings if (run := run_of(one, name)) is not None]
-            seen |= {run.id for _, run in ended}
-            new = [(one, run) for one, run in ended if run.id not in self._known]
+            ended = {(name, one.id, one.started): one for one in trainings if one.state.is_over}
+            seen |= ended.keys()
+            new = [
+                (one, run)
+                for key, one in ended.items()
+                if key not in self._known and (run := run_of(one, name)) is not None
+            ]
             try:
                 await self._store_new(new, cluster)
             except Exception as error:  # one cluster's bug must not stop the others
@@ -80,7 +87,7 @@ class RunRecorder:
             async with self._store.unit() as unit:
                 for run in measured:
                     await unit.rows(TrainingRun).add(run)
-        self._known |= {run.id for _, run in new}
+        self._known |= {(cluster.name, one.id, one.started) for one, _ in new}
 
     async def _measured(
         self, training: Training, run: TrainingRun, cluster: LiveCluster, now: datetime

@@ -21,6 +21,7 @@ from commands.core.command import Answer
 from commands.core.context import CommandContext
 from commands.core.cordoned_nodes import BY, UNTIL, against_uncordoning, annotations_of, cordon_reason
 from commands.core.lookups import node_named, read_node
+from commands.core.matching.interpretation import FORM_OPTION
 from commands.core.named_incident import open_incidents
 from commands.core.nodes_out import own_taints
 from commands.core.pod_usage import ENDED, POD_CPUS, POD_MEMORY, measured_use, size, trouble
@@ -79,7 +80,7 @@ def _buttons(node: Node, incidents: Sequence[Incident], context: CommandContext)
         Button(label=sentence("Untaint {taint}", taint=one), line=f"node untaint {name} {one}")
         for one in own_taints(node)
     ]
-    found.append(Button(label="Taint…", line=f"node taint {name}"))
+    found.append(Button(label="Taint…", line=f"node taint {name} {FORM_OPTION}"))
     return tuple(one for one in found if may.get(" ".join(one.line.split()[:2]), False))
 
 

@@ -91,7 +91,7 @@ async def test_it_offers_what_can_be_done_with_the_node_as_it_is_and_lifts_no_co
     said = await yard.say(f"node show {NODE}")
     assert f"[Cordon] node cordon {NODE}" in said
     assert f"[Evidence] node evidence {NODE}" in said
-    assert f"[Taint…] node taint {NODE}" in said
+    assert f"[Taint…] node taint {NODE} --form" in said
 
     await yard.do(f"node taint {NODE} gpu=broken:NoSchedule")
     await yard.seen(lambda: bool(yard.cluster.inventory().nodes[NODE].spec.taints))

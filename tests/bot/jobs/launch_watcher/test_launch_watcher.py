@@ -9,7 +9,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, card_id
-from bot.jobs.launch_watcher import LaunchWatcher
+from alerts.cards.text import plain
+from bot.jobs.launch_watcher import LaunchWatcher, state_text
 from bot.live_cluster import LiveCluster
 from collectors.cluster.inventory import Inventory
 from collectors.facts.redaction import MARK, Redactor
@@ -162,6 +163,13 @@ async def test_a_launch_that_was_made_again_while_the_logs_were_read_is_not_over
     async with store.read() as snapshot:
         assert await snapshot.rows(Launch).get(LAUNCH.id) == again
         assert await snapshot.rows(PostedCard).find() == []
+
+
+def test_the_thread_ends_with_how_long_it_ran_and_what_it_used() -> None:
+    ran = timedelta(hours=3, minutes=12)
+    launch = replace(LAUNCH, reported_state="succeeded", started=NOON - ran, finished=NOON, gpus=8)
+    assert "is done in 3 h 12 min, 25.6 GPU-hours." in plain(state_text(launch, None))
+    assert "has finished." in plain(state_text(replace(launch, started=None), None))
 
 
 @pytest.mark.parametrize(("age", "is_said"), [(29, False), (31, True)])
