@@ -116,7 +116,7 @@ async def test_a_node_that_takes_pods_is_not_tested_and_a_cordon_is_offered(ligh
 async def test_a_suite_that_is_not_there_is_answered_with_those_that_are(light_stage: JobStage) -> None:
     await cordon(light_stage)
     said = await light_stage.yard.say(f"node accept {light_stage.node} --suite burn-in")
-    assert said == "There is no suite burn-in. There are ours, yardmaster."
+    assert said == "There is no suite burn-in. There are certification, nvsentinel, ours, yardmaster."
 
 
 async def test_images_that_are_missing_are_asked_for_by_name(
