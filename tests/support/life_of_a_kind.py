@@ -14,6 +14,7 @@ from commands.execution.plan import Plan, PlanState
 from commands.models import Launch
 from commands.training.training_kinds import DEFAULT_KIND
 from commands.training.writing_kind import WritingKind
+from tests.support.cluster_cache import until as cache_until
 from tests.support.drained import quick, until
 from tests.support.execution import Crash, DyingStore
 from tests.support.training_controllers import DEFINITIONS
@@ -36,6 +37,9 @@ class LifeStage(TrainingStage):
     kind: WritingKind
     definition: dict[str, Any] = field(default_factory=dict)  # of the kind; none for one of Kubernetes itself
     collected_within: float = 30
+    seen_within: float = (
+        20  # seconds until a change of state is seen: some controllers look every few seconds
+    )
     step_of_kills: int = 1  # every so many writes of the journal
     without_controller: Callable[[], AbstractAsyncContextManager[None]] | None = None  # None: it always runs
 
@@ -55,6 +59,15 @@ class LifeStage(TrainingStage):
         """Return the ranks whose end is the training's; a failure of the last one fails it."""
         alone = [rank for rank in found.ranks if rank.role in DECIDES]
         return alone or [rank for rank in found.ranks if rank.role in WORK]
+
+    async def seen(self, holds: Callable[[], bool]) -> None:
+        assert self.yard.cluster.cache is not None
+        await cache_until(self.yard.cluster.cache, holds, seconds=self.seen_within)
+
+    async def until(self, state: TrainingState) -> Training:
+        await self.seen(lambda: self.training is not None and self.training.state is state)
+        assert self.training is not None
+        return self.training
 
     async def launched(self) -> Training:
         await self.done(self.line)
@@ -115,7 +128,7 @@ class LifeOfAKind:
                 await stage.kube.end(rank.pod, 0)
         over = await stage.until(TrainingState.SUCCEEDED)
         assert over.reason
-        await stage.yard.seen(lambda: stage.training is not None and stage.training.gpus == 0)
+        await stage.seen(lambda: stage.training is not None and stage.training.gpus == 0)
 
     async def test_a_task_that_fails_fails_it_and_is_named_and_a_stop_leaves_nothing(
         self, stage: LifeStage
@@ -124,7 +137,7 @@ class LifeOfAKind:
         last = stage.deciding(found)[-1]
         await stage.kube.end(last.pod, 137)
         over = await stage.until(TrainingState.FAILED)
-        await stage.yard.seen(lambda: stage.training is not None and stage.training.first_failure is not None)
+        await stage.seen(lambda: stage.training is not None and stage.training.first_failure is not None)
         over = stage.training or over  # its object may be seen before the pod that failed
         assert over.first_failure is not None
         assert (over.first_failure.role, over.first_failure.pod) == (last.role, last.pod)
@@ -154,7 +167,7 @@ class LifeOfAKind:
             return  # a cluster always serves it
         await stage.launched()
         await stage.kube.call("DELETE", f"{DEFINITIONS}/{stage.definition['metadata']['name']}")
-        await stage.yard.seen(lambda: stage.training is None or stage.training.state is TrainingState.STOPPED)
+        await stage.seen(lambda: stage.training is None or stage.training.state is TrainingState.STOPPED)
         assert "cannot be seen" not in await stage.yard.say("training list")
         await stage.define_again()
         await stage.until_without_pods()
@@ -208,7 +221,7 @@ class LifeOfAKind:
             return
         plan = await stage.done(f"training scale {stage.name} 2")
         assert stage.kind.scaling.note in plan.notes
-        await stage.yard.seen(
+        await stage.seen(
             lambda: (
                 stage.training is not None
                 and stage.training.gpus == 8
@@ -217,7 +230,7 @@ class LifeOfAKind:
         )
         assert "has 2 workers already" in await stage.yard.say(f"training scale {stage.name} 2")
         await stage.done(f"plan undo {plan.id}")
-        await stage.yard.seen(lambda: stage.training is not None and stage.training.gpus == 4 * WORKERS)
+        await stage.seen(lambda: stage.training is not None and stage.training.gpus == 4 * WORKERS)
 
     async def test_its_priority_changes_or_it_is_said_what_to_do_instead(self, stage: LifeStage) -> None:
         await stage.kube.call(
@@ -232,9 +245,9 @@ class LifeOfAKind:
             return
         assert "no priority class" in await stage.yard.say(f"training reprioritise {stage.name} none")
         plan = await stage.done(f"training reprioritise {stage.name} {stage.high}")
-        await stage.yard.seen(lambda: stage.training is not None and stage.training.priority == stage.high)
+        await stage.seen(lambda: stage.training is not None and stage.training.priority == stage.high)
         await stage.done(f"plan undo {plan.id}")
-        await stage.yard.seen(lambda: stage.training is not None and stage.training.priority == "")
+        await stage.seen(lambda: stage.training is not None and stage.training.priority == "")
 
     async def test_killed_at_any_step_of_its_launch_it_is_launched_once_and_followed(
         self, stage: LifeStage
@@ -260,7 +273,7 @@ class LifeOfAKind:
             assert (launch.name, launch.is_over) == (f"{stage.name}/{stage.name}", False)
             await stage.done(f"training stop {stage.name}")
             await stage.until_without_namespace()
-            await stage.yard.seen(lambda: stage.training is None)
+            await stage.seen(lambda: stage.training is None)
             at += stage.step_of_kills
         assert at > len(plan.steps)
 
@@ -273,7 +286,7 @@ class LifeOfAKind:
         clock = stage.yard.clock
         async with stage.without_controller():
             await stage.done(stage.line)
-            await stage.yard.seen(lambda: stage.training is not None and bool(stage.training.workloads))
+            await stage.seen(lambda: stage.training is not None and bool(stage.training.workloads))
             assert stage.training is not None
             assert stage.training.created is not None
             clock.set_by(stage.training.created - clock.now())

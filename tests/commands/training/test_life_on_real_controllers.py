@@ -39,6 +39,7 @@ CONTROLLERS: dict[str, tuple[Callable[..., Operator | Trainer], str]] = {
 WHOLE = by_profile(["pytorchjob"], [*CONTROLLERS])
 SHORT = by_profile(["trainjob"], ["mpijobv2", "rayjob", "trainjob"])  # one of each other family
 COLLECTED_WITHIN = 180  # seconds: the garbage collector looks for new kinds twice a minute
+SEEN_WITHIN = 120  # seconds: KubeRay looks every three, and a Job begins again what failed after ten
 KILLED_EVERY = by_profile(
     50, 5
 )  # writes of the journal: each costs a launch; the look-alikes are killed at each
@@ -78,6 +79,7 @@ async def stage(controller: Any) -> AsyncIterator[LifeStage]:
             name=name,
             definition=running.definitions[kind.objects.path.rpartition("/")[2]],
             collected_within=COLLECTED_WITHIN,
+            seen_within=SEEN_WITHIN,
             step_of_kills=KILLED_EVERY,
             without_controller=without_controller,
         )

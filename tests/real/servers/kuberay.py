@@ -41,8 +41,14 @@ class KubeRay(Operator):
         if name is None:
             return None
         path = f"/api/v1/namespaces/{name['namespace']}/pods?labelSelector=job-name%3D{name['name']}"
-        phases = [pod["status"].get("phase", "") for pod in self.cluster.call("GET", path)["items"]]
-        state = next((_STATES[phase] for phase in phases if phase in _STATES), "RUNNING")
+        pods = self.cluster.call("GET", path)["items"]
+        ended = next((pod["status"] for pod in pods if pod["status"].get("phase") in _STATES), None)
+        state = _STATES[ended["phase"]] if ended is not None else "RUNNING"
+        for pod in pods:  # one that is tried again finds the job ended
+            if ended is not None and pod["status"].get("phase") == "Running":
+                status = {"phase": ended["phase"], "containerStatuses": ended.get("containerStatuses", [])}
+                own = f"/api/v1/namespaces/{name['namespace']}/pods/{pod['metadata']['name']}/status"
+                self.cluster.call("PATCH", own, {"status": status})
         now = round(time.time() * 1000)  # noqa: TID251 - the operator compares it with its own clock
         job = {"submission_id": id, "status": state, "entrypoint": "", "message": "", "start_time": now}
         if state == "FAILED":
