@@ -184,14 +184,10 @@ class Kubelets:
     async def add_training(
         self, name: str, node: str, *, gpus: int, limit: Mapping[str, int] | None = None
     ) -> None:
-        """Create a Job of ana with one pod, and wait until that runs on the node."""
-        await self.create_training(name, node, gpus=gpus)
-        await self.until_running(node, 1)
+        """Create a Job of ana with one pod for the node, and wait until that runs.
 
-    async def create_training(
-        self, name: str, node: str, *, gpus: int, limit: Mapping[str, int] | None = None
-    ) -> None:
-        """Create a Job of ana with one pod for the node. `limit`: fields of its spec that say how often it may fail."""
+        `limit`: fields of its spec that say how often it may fail.
+        """
         labels = {"training": name, "owner": "ana"}
         container = {
             "name": "main",
