@@ -14,8 +14,9 @@ from commands.core.parent_members import cards_about
 from commands.execution.job_runs import JobRun
 from commands.execution.plan import Plan, PlanState, StepRecord
 from commands.execution.plan_journal import records_of
-from commands.execution.preview import can_undo, card_of, expired, preview
+from commands.execution.preview import card_of, expired, preview
 from commands.execution.steps import Record
+from commands.execution.undoable import can_undo
 
 PLAN_CARD_LIFETIME = timedelta(days=1)  # after its end its card changes only if it is undone
 

@@ -17,10 +17,8 @@ from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Training
 from commands.training.training_runs import TrainingRun, run_of
 
-MEASURED = timedelta(
-    hours=1
-)  # after its end its memory is still asked for: later ends were seen by no process
-
+# For so long after a run its memory is still asked for. A run that ended longer ago was seen by no process.
+MEASURED = timedelta(hours=1)
 
 _Key = tuple[str, str, datetime | None]  # cluster, key of the training, when it started
 

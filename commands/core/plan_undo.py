@@ -9,10 +9,10 @@ from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
 from commands.execution.plan import Plan, Stage, StepRecord, StepState, inverse_of
 from commands.execution.plan_journal import objects_of, recorded_of, records_of
-from commands.execution.preview import can_undo
 from commands.execution.record_steps import changed_after
 from commands.execution.settling import settle_plan
 from commands.execution.steps import Call, Create, Delete, Evict, NodeJob, Record, Running, Step, Wait
+from commands.execution.undoable import can_undo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

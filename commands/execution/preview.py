@@ -19,11 +19,11 @@ from alerts.cards.text import Text, bold, code, group, joined, markup, moment, p
 from collectors.facts.sentences import counted, listed, sentence, word
 from commands.execution.going_over import button_label, heading_of_reason
 from commands.execution.job_runs import JobRun
-from commands.execution.object_refs import ObjectRef
-from commands.execution.plan import Plan, PlanState, Risk, StepRecord, StepState, inverse_of
+from commands.execution.plan import Plan, PlanState, Risk, StepRecord, StepState
 from commands.execution.plan_gate import given_up_at
-from commands.execution.steps import Delete, Record, Running, Step, Wait
+from commands.execution.steps import Step
 from commands.execution.tools.rank_groups import group_blocks
+from commands.execution.undoable import can_undo
 
 STEPS_SHOWN = 12
 DISRUPTED_SHOWN = 8
@@ -259,40 +259,6 @@ def details(plan: Plan, records: Sequence[StepRecord], runs: Sequence[JobRun] = 
     return Message(
         title=text(bold(sentence("Plan {plan}: {title}", plan=plan.id, title=plan.title))),
         blocks=tuple(blocks),
-    )
-
-
-def can_undo(plan: Plan, records: Sequence[StepRecord]) -> bool:
-    """Whether a step that was done, or may have been, has an inverse, and the plan was not undone yet.
-
-    What it deleted itself cannot be as before. Of a plan that changed the cluster the records alone are nothing to
-    undo either: they would say what is not so.
-    """
-    if not plan.has_ended or plan.undone_by:
-        return False
-    pairs = list(zip(plan.steps, records, strict=True))
-    deleted = [
-        step.ref for step, record in pairs if isinstance(step, Delete) and record.state is StepState.DONE
-    ]
-    inverted = [
-        step
-        for step, record in pairs
-        if record.state is StepState.UNKNOWN
-        or (inverse_of(step, record) is not None and not _is_of_deleted(step, deleted))
-    ]
-    is_only_recorded = all(isinstance(step, Record | Wait | Running) for step in plan.steps)
-    return any(is_only_recorded or not isinstance(step, Record) for step in inverted)
-
-
-def _is_of_deleted(step: Step, deleted: Sequence[ObjectRef]) -> bool:
-    """Whether the step is about an object that is deleted, or is in a namespace that is."""
-    if isinstance(step, Record):
-        return False
-    own = step.ref
-    return any(
-        (one.kind, one.namespace, one.name) == (own.kind, own.namespace, own.name)
-        or (one.kind == "Namespace" and one.name == own.namespace)
-        for one in deleted
     )
 
 

@@ -60,7 +60,7 @@ class UsualRun:
 
     def text(self) -> str:
         return counted(
-            "{count} earlier run of its like took {half}",
+            "{count} earlier run of its like: it took {half}, at most {most}",
             "{count} earlier runs of its like: half took at most {half}, 95 % at most {most}",
             count=self.runs,
             half=self.half,

@@ -16,10 +16,11 @@ from commands.core.reboots import REBOOT_HOOK, RebootDefaults
 from commands.execution.executor import PlanExecutor
 from commands.execution.hooks import ID_HEADER, SIGNATURE_HEADER, TIME_HEADER, HookAnswer, signature_of_call
 from commands.execution.plan import Plan, PlanState, StepState
+from commands.execution.preview import card_of
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.drained import quick
 from tests.support.webhook_receiver import WebhookReceiver
-from tests.support.yard import DANA, Yard, lookalike_with, yard_before
+from tests.support.yard import DANA, Yard, lookalike_with, text_of, yard_before
 
 NODE = "gpu-a01"
 ASKED = {"reboot.example/now": "yes"}
@@ -86,6 +87,7 @@ async def test_it_is_asked_for_waited_for_and_taken_back(tmp_path: Path, setting
         over = await task
         assert over.state is PlanState.DONE, over.error
         assert "reboot.example/now" not in (stage.meta.get(part) or {})
+        assert "Undo" not in text_of(card_of(over, await stage.yard.records(over))), "nothing is left to undo"
 
 
 async def test_a_node_that_does_not_come_back_ends_the_wait_and_an_undo_takes_the_request_back(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from commands.execution.plan import PlanState
 from commands.execution.plan_journal import records_of
-from commands.execution.preview import can_undo
+from commands.execution.undoable import can_undo
 from commands.models import CordonLease, Launch
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import a_node_tree, lookalike_with, yard_before
