@@ -21,6 +21,8 @@ from commands.training.writing_kind import Launching, WritingKind
 _CONTROLLER = "ray.io/kuberay-operator"
 _PLURAL = RAYJOBS.path.rpartition("/")[2]
 _HEAD = "head"
+# Of the head. KubeRay makes its Service of the ports that stand here, and submits nothing without the dashboard's.
+_PORTS = {"gcs-server": 6379, "dashboard": 8265, "client": 10001}
 _SUSPENDS = ("Initializing", "Running", "")
 
 
@@ -66,7 +68,10 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
 def _template(spec: TrainingSpec, role: TrainingRole) -> Object:
     """Its tasks have no numbers of their own: Ray gives the work out."""
     pod = manifests.pod_spec(spec, role, {"name": "TASK_INDEX", "value": "0"}, partial(_host, spec.name))
-    pod["containers"][0]["name"] = f"ray-{role.name}"
+    container = pod["containers"][0]
+    container["name"] = f"ray-{role.name}"
+    if role.name == _HEAD:
+        container["ports"] += [{"name": name, "containerPort": port} for name, port in _PORTS.items()]
     return {**manifests.pod_metadata(spec, role), "spec": pod}
 
 

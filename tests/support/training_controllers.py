@@ -346,7 +346,7 @@ def _volcano_job() -> KindController:
 def _ray_job() -> KindController:
     """A RayJob, whose pods a RayCluster owns: there is none here, and the RayJob owns them itself.
 
-    The pod of a Job submits the command and ends as it does. Other pods that have ended are replaced.
+    The pod of a Job submits the command, at the port of the head that is named `dashboard`, and ends as it does.
     """
     states = {
         "Suspended": "Suspended",
@@ -364,6 +364,11 @@ def _ray_job() -> KindController:
             made += [
                 (f"{name}-c1-{of}-{at}", "worker", of, group["template"]) for at in range(group["replicas"])
             ]
+        ports = [port for one in head["spec"]["containers"] for port in one.get("ports", ())]
+        has_dashboard = not ports or any(port["name"] == "dashboard" for port in ports)
+        submitter = MadePod(
+            name=name, role="submitter", by_job=True, template=head, labels={}, annotations={}
+        )
         return [
             MadePod(
                 name=pod,
@@ -373,10 +378,10 @@ def _ray_job() -> KindController:
                 annotations={},
             )
             for pod, type_, group, template in made
-        ] + [MadePod(name=name, role="submitter", by_job=True, template=head, labels={}, annotations={})]
+        ] + [submitter] * has_dashboard
 
     def end(_one: Any, seen: Seen) -> str:
-        (phase,) = seen.phases("submitter")
+        phase = next(iter(seen.phases("submitter")), "")
         return phase if phase in ("Failed", "Succeeded") else ""
 
     def status(one: Any, state: str) -> dict[str, Any]:
