@@ -104,9 +104,10 @@ _WORDS: Mapping[str, str] = {
     FailureKind.DNS: "names were not resolved (DNS)",
     FailureKind.NETWORK: "the network between its tasks",
     FailureKind.VOLUME: "its storage failed, or could not be mounted",
-    FailureKind.IMAGE: "its image could not be pulled",
+    FailureKind.IMAGE: "its image could not be pulled, or is not for the processors of its node",
     FailureKind.HANG: "its tasks waited for one that was behind them",
     FailureKind.CHECKPOINT: "the checkpoint that it reads is damaged",
+    FailureKind.QUOTA: "a quota did not let one of its tasks be created",
     FailureKind.PREEMPTION: "it was preempted by others with a higher priority or claim",
 }
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from alerts.rules import Rule
@@ -13,6 +13,7 @@ from commands.training.failure_signs import (
     FailureKind,
     Sign,
     SignWeight,
+    is_of_checkpoint,
     sign_of_event,
     sign_of_host,
     sign_of_output,
@@ -24,6 +25,8 @@ BEFORE = timedelta(
     minutes=40
 )  # what ended, or was said, earlier than this before the last end is another story
 TOGETHER = timedelta(minutes=2)  # what a node says so shortly after a rank's error is its cause
+SURVIVED = timedelta(minutes=5)  # what a node said longer before an error of its own rank, the rank survived
+CONTEXT = 20  # lines before an error that say what was done
 LATE = timedelta(minutes=1)  # after the end of the training: clocks differ
 
 
@@ -63,10 +66,12 @@ def find_failure(training: Training, evidence: FailureEvidence, rules: Mapping[s
     ranks = _ranks(training)
     signs = sorted(_signs(training, ranks, evidence, rules), key=lambda sign: sign.at)
     strong = [sign for sign in signs if sign.weight is not SignWeight.ECHO]
+    strong = [sign for sign in strong if not _was_survived(sign, strong, ranks)]
     if not strong:
         return _of_echoes(training, signs, ranks)
     first = strong[0]
-    name = first.rank or _earliest(_of_node(first, ranks), signs)
+    is_of_none = first.kind is FailureKind.QUOTA  # the task that it is about does not exist
+    name = first.rank or ("" if is_of_none else _earliest(_of_node(first, ranks), signs))
     own = [sign for sign in strong if sign.rank == name and sign.weight is SignWeight.OWN]
     if not own and first.is_status:
         own = [
@@ -78,6 +83,14 @@ def find_failure(training: Training, evidence: FailureEvidence, rules: Mapping[s
         line=(own[0] if own else first).line,
         at=first.at,
     )
+
+
+def _was_survived(sign: Sign, strong: Sequence[Sign], ranks: Mapping[str, Rank]) -> bool:
+    """Whether the rank of that node went on for long after what the node said, and then had an error of its own."""
+    if sign.rank or not sign.node:
+        return False
+    own = (one for one in strong if one.weight is SignWeight.OWN and one.rank in ranks)
+    return any(ranks[one.rank].node == sign.node and one.at > sign.at + SURVIVED for one in own)
 
 
 def _cause(first: Sign, name: str, strong: Sequence[Sign], ranks: Mapping[str, Rank]) -> FailureKind:
@@ -136,9 +149,12 @@ def _signs_of_output(
 ) -> Iterable[Sign]:
     """Return what the lines near its end tell, and before them what it said last: it may try again for long."""
     found: list[Sign] = []
-    for line in reversed(lines):
+    for number, line in reversed(list(enumerate(lines))):
         sign = sign_of_output(name, line, rules)
         if sign is not None:
+            before = (one.text for one in lines[max(0, number - CONTEXT) : number])
+            if sign.weight is SignWeight.OWN and is_of_checkpoint(line.text, before):
+                sign = replace(sign, kind=FailureKind.CHECKPOINT)
             found.append(sign)
         elif end is not None and line.at < end - NEAR_END:
             break

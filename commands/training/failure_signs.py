@@ -6,7 +6,7 @@ TensorFlow report them.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -32,6 +32,7 @@ class FailureKind(StrEnum):
     VOLUME = "volume"
     IMAGE = "image"
     PREEMPTION = "preemption"
+    QUOTA = "quota"  # a task could not be created
     HANG = "hang"  # all wait for each other, and nothing else is known
     CHECKPOINT = "checkpoint"
     UNKNOWN = "not known"
@@ -108,6 +109,7 @@ _OWN = (
         ),
         FailureKind.VOLUME,
     ),
+    (re.compile(r"(?i)exec format error"), FailureKind.IMAGE),  # built for other processors
     (
         re.compile(
             r"(?i)name or service not known|temporary failure in name resolution|no such host|"
@@ -169,8 +171,21 @@ _EVENTS = (
         FailureKind.IMAGE,
     ),
     (re.compile(r"FailedCreatePodSandBox|NetworkNotReady"), re.compile(""), FailureKind.NETWORK),
+    (re.compile(r"FailedCreate.*"), re.compile(r"(?i)exceeded quota"), FailureKind.QUOTA),
     (re.compile(r".*"), re.compile(r"(?i)\bpreempted\b|preempting"), FailureKind.PREEMPTION),
 )
+
+
+# Where a file is read that ends too early. Which file that was, the lines before say.
+_CUT_OFF = re.compile(
+    r"EOFError: Ran out of input|UnpicklingError|BadZipFile|(?i:unexpected (?:EOF|end of file))"
+)
+_LOADING = re.compile(r"(?i)\b(?:load|restor|resum)\w*\b.{0,60}\b(?:checkpoint|ckpt|snapshot)")
+
+
+def is_of_checkpoint(line: str, before: Iterable[str]) -> bool:
+    """Whether an error says that a file was cut off, and one of the lines before it that a checkpoint was read."""
+    return bool(_CUT_OFF.search(line)) and any(_LOADING.search(one) for one in before)
 
 
 def sign_of_output(rank: str, line: TimedLine, rules: Mapping[str, Rule]) -> Sign | None:

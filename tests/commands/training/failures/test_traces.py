@@ -149,8 +149,7 @@ def found_in(trace: Mapping[str, Any]) -> tuple[Training, FoundFailure]:
 @pytest.mark.parametrize("trace", _TRACES, ids=[one["name"] for one in _TRACES])
 def test_the_first_rank_its_line_and_the_cause_are_found(trace: Mapping[str, Any]) -> None:
     _, found = found_in(trace)
-    assert found.rank is not None
-    assert rank_name(found.rank) == trace["first"]
+    assert (rank_name(found.rank) if found.rank else "") == trace["first"]
     lines = trace["line"] if isinstance(trace["line"], list) else [trace["line"]]
     assert any(line in found.line for line in lines), found.line
     assert found.kind is FailureKind(trace["cause"])
