@@ -31,6 +31,16 @@ def native_reasons(training: Training, inventory: Inventory, group: Tree) -> Ite
     if any(_PREEMPTION in words for words in said):
         text = sentence("its tasks start together, and others are being ended for them")
         yield WaitReason(kind=WaitKind.PREEMPTING, text=text)
+    elif any(_AWAITED in words for words in said) and 0 < training.wanted < tasks:
+        yield WaitReason(
+            kind=WaitKind.TOO_LARGE,
+            text=sentence(
+                "its tasks start together once {tasks} of its pods are there, and it makes {count}: it never starts as "
+                "it is",
+                tasks=tasks,
+                count=training.wanted,
+            ),
+        )
     elif any(_AWAITED in words for words in said):
         yield WaitReason(
             kind=WaitKind.GANG,

@@ -87,8 +87,10 @@ def why_waiting(seen: WaitInputs) -> WhyWaiting:
 def _reasons(seen: WaitInputs) -> Iterator[WaitReason]:
     training = seen.training
     said = no_sign(training, training.created, seen.now)
+    kueue: list[WaitReason] = []
     if training.is_in_kueue:
-        yield from kueue_reasons(training, seen.trainings, seen.inventory, seen.objects, seen.now)
+        kueue = list(kueue_reasons(training, seen.trainings, seen.inventory, seen.objects, seen.now))
+        yield from kueue
     elif training.state is TrainingState.SUSPENDED:
         yield WaitReason(kind=WaitKind.SUSPENDED, text=training.reason or sentence("it is suspended"))
         if by := suspended_text(seen.objects.top):
@@ -96,7 +98,8 @@ def _reasons(seen: WaitInputs) -> Iterator[WaitReason]:
         return
     gang = list(gang_reasons(training, seen.inventory, seen.objects))
     pods = list(pod_reasons(training, seen.inventory, events_about(training, seen.inventory)))
-    if said and not pods and not gang:
+    is_held = any(one.kind is WaitKind.CONTROLLER for one in kueue)  # its own controller waits for Kueue
+    if said and not pods and not gang and not is_held:
         yield WaitReason(kind=WaitKind.CONTROLLER, text=said)
         if trouble := controller_trouble(CONTROLLERS.get(training.kind, ()), seen.inventory):
             yield WaitReason(kind=WaitKind.CONTROLLER, text=trouble)
@@ -145,6 +148,7 @@ def _not_by_itself(kind: WaitKind) -> str:
         WaitKind.ADMISSION_CHECK,
         WaitKind.OVERUSED,
         WaitKind.TOPOLOGY,
+        WaitKind.VOLUME,
         WaitKind.STARTING,
         WaitKind.UNKNOWN,
     ):
