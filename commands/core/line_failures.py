@@ -22,7 +22,7 @@ from commands.core.request_journal import RequestJournal
 class LineProgress:
     """How far a line has come."""
 
-    cluster: str
+    cluster_name: str
     command: AnyCommand | None = None
     words: list[str] = field(default_factory=list)
     outcome: str = "failed"
@@ -37,7 +37,7 @@ async def refusal_of(
     """Return the answer to a line that may not be run, or cannot be understood; None if nothing is answered."""
     if isinstance(error, DeniedError):
         progress.outcome = "refused"
-        await journal.note(request, progress.cluster, "refused", said_by(error), plan=error.plan)
+        await journal.note(request, progress.cluster_name, "refused", said_by(error), plan=error.plan)
         return denied(error, progress.words) if str(error) else None
     progress.outcome = "invalid"
     if isinstance(error, UnknownNameError):

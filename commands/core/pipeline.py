@@ -109,7 +109,7 @@ class Pipeline:
 
         A request that was handled before returns None, and so does any request from a guest.
         """
-        progress = LineProgress(cluster=self._first)
+        progress = LineProgress(cluster_name=self._first)
         try:
             if request.actor.is_guest or not await self._journal.begin(request):
                 progress.outcome = ""
@@ -127,16 +127,16 @@ class Pipeline:
                 words, named = cluster_named(words_of(request.line))
                 reader = self._reader
                 thread, place = await reader.thread_of(request)
-                progress.cluster = named or place or self._first
-                meaning = reader.meaning_of(request, words, progress.cluster, thread)
+                progress.cluster_name = named or place or self._first
+                meaning = reader.meaning_of(request, words, progress.cluster_name, thread)
                 if isinstance(meaning, Absent):
                     progress.outcome = "invalid"
-                    return self._with_cluster(absent(meaning), progress.cluster)
+                    return self._with_cluster(absent(meaning), progress.cluster_name)
                 if isinstance(meaning, Offer):
                     if not meaning.lines:
                         find(words, self.catalogue)  # raises UnusableError with what there is
                     progress.outcome = "invalid"
-                    return self._with_cluster(offered(request.line, meaning), progress.cluster)
+                    return self._with_cluster(offered(request.line, meaning), progress.cluster_name)
                 progress.command = command = meaning.command
                 if meaning.words != tuple(words):
                     request = replace(request, line=line_from_words(meaning.words, named))
@@ -145,7 +145,7 @@ class Pipeline:
                     selected = await select_cluster(
                         command, words, named, origin=request.origin, snapshot=snapshot
                     )
-                progress.cluster = cluster = selected or self._first
+                progress.cluster_name = cluster = selected or self._first
                 if isinstance(meaning, Fill):
                     progress.outcome = "invalid"
                     return await self._fill(request, meaning, cluster)
@@ -154,7 +154,7 @@ class Pipeline:
                 return answer
         except (DeniedError, UnknownNameError, UnusableError) as error:
             return self._with_cluster(
-                await refusal_of(error, request, progress, self._journal), progress.cluster
+                await refusal_of(error, request, progress, self._journal), progress.cluster_name
             )
         except (SourceError, TimeoutError) as error:
             return interruption_of(error, request, progress, within=TIMEOUT)

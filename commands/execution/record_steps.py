@@ -84,7 +84,9 @@ def _as_json(row: Any) -> dict[str, JsonValue]:
             said[plain] = value
         return plain
 
-    document: dict[str, JsonValue] = restored(msgspec.to_builtins(row, enc_hook=hook), said)
+    # Through its bytes, so that it is the same before and after it was stored: `to_builtins` leaves tuples.
+    plain_row = msgspec.json.decode(msgspec.json.encode(row, enc_hook=hook))
+    document: dict[str, JsonValue] = restored(plain_row, said)
     return document
 
 

@@ -101,7 +101,9 @@ async def test_all_ranks_are_grouped_by_what_they_say_first(yard: Yard, kube: Ku
     assert "2 ranks have no lines" in reply
     reply = await yard.say("training logs mnist --all --since 10m", ANA)
     assert pods.asked[-1]["since"] == timedelta(minutes=10)
-    assert "--all is without" in await yard.say("training logs mnist --all --follow", ANA)
+    assert "--all cannot be combined with --rank, --previous or --follow" in await yard.say(
+        "training logs mnist --all --follow", ANA
+    )
 
 
 async def test_a_rank_shows_only_its_errors(yard: Yard, kube: KubernetesLookalike) -> None:
