@@ -1,4 +1,4 @@
-"""Whether a plan can be undone, as its card and `plan undo` say. Pure."""
+"""The undoing of a plan: whether there is anything left to undo, for its card and `plan undo`. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
