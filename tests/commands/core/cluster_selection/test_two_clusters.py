@@ -81,10 +81,16 @@ def lines(answer: Answer | None) -> list[str]:
     ]
 
 
+BUTTONS_IN_B = [  # of `node show gpu-a01`
+    "node cordon gpu-a01 --cluster prod-b",
+    "node evidence gpu-a01 --cluster prod-b",
+    "node taint gpu-a01 --form --cluster prod-b",
+]
+
+
 async def test_buttons_of_an_answer_name_its_cluster(two: Two) -> None:
     shown = lines(await two.yard.answer("node show gpu-a01 --cluster prod-b"))
-    assert shown[0] == "node cordon gpu-a01 --cluster prod-b"
-    assert all(one.endswith(" --cluster prod-b") for one in shown)
+    assert shown == BUTTONS_IN_B
     await two.yard.do(f"{shown[0]} --reason hot")
     assert two.cordoned() == ["prod-b"]
 
@@ -107,9 +113,7 @@ async def test_a_line_in_an_incidents_thread_is_for_its_cluster(two: Two) -> Non
     request = Request(
         id="g1", line="node show gpu-a01", actor=DANA, at=NOON, origin=Origin(via="slack", incident="i1")
     )
-    shown = lines(await two.yard.pipeline.handle(request))
-    assert shown[0] == "node cordon gpu-a01 --cluster prod-b"
-    assert all(one.endswith(" --cluster prod-b") for one in shown)
+    assert lines(await two.yard.pipeline.handle(request)) == BUTTONS_IN_B
 
 
 @pytest.mark.parametrize("thread", ["", "1.2"], ids=["a button of its card", "its thread"])
