@@ -127,7 +127,10 @@ def _second_person(plan: Plan) -> Text:
         )
     else:
         who = sentence("Anybody else who may run `{command}` can confirm it.", command=plan.command)
-    return text(why, " ", who)
+    if plan.asked_of or plan.alone:  # it says who asks
+        return text(why, " ", who)
+    asked = sentence("{who} asked for it ({at}).", who=asker, at=plan.created_at)
+    return text(why, " ", asked, " ", who)
 
 
 def expired(plan: Plan) -> Message:
