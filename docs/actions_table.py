@@ -33,7 +33,7 @@ UNDONE_BY: dict[str, str] = {
     "dns scale": "`plan undo`",
     "pod delete": "nothing; a controller makes another one",
     "pod clean": "nothing: they have ended",
-    "pod stacks": "nothing: it changes nothing that runs, but the container of `--add-container` stays until the pod ends",
+    "pod stacks": "nothing: what runs goes on; the container of `--add-container` stays until its pod ends",
 }
 
 

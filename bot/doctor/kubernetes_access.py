@@ -25,7 +25,7 @@ from collectors.facts.queries import Query
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from commands.core.command import AnyCommand
-from commands.execution.cluster_writer import Access
+from commands.execution.access import Access
 from commands.execution.object_refs import JsonValue
 
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"

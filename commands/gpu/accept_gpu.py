@@ -128,8 +128,8 @@ def _ours(
     if not standing.is_ours:
         raise UnusableError(
             sentence(
-                "GPU {gpu} of {node} is cordoned by someone else, by the DeviceTaintRule `{rule}`: a test of ours would "
-                "not end that.",
+                "GPU {gpu} of {node} is cordoned by someone else, by the DeviceTaintRule `{rule}`: a test of ours "
+                "would not end that.",
                 gpu=action.gpu,
                 node=action.node,
                 rule=standing.rule.metadata.name,

@@ -72,7 +72,8 @@ COMMANDS = (
     Command(
         noun="gpu",
         verb="free",
-        summary="Free idle GPUs: your own at once; owners of others are asked, and without an answer their training is suspended.",
+        summary="Free idle GPUs: your own at once; other owners are asked, and without an answer their training "
+        "is suspended.",
         action=FreeGpus,
         parameters=(
             click.Argument(["trainings"], type=TRAINING, nargs=-1, required=False),

@@ -15,8 +15,8 @@ from commands.core.parameter_types import PLAN, reason_option
 from commands.core.plan_undo import PlanName, journal_of, stored_plan, undo
 from commands.execution.job_runs import JobRun
 from commands.execution.plan import Plan, PlanState
+from commands.execution.plan_card import details
 from commands.execution.plan_outcome import end_unbegun
-from commands.execution.preview import details
 from commands.gates.price import price_of
 from commands.plan.waiting import ListPlans, listing
 
@@ -154,8 +154,8 @@ COMMANDS = (
         ),
         record=confirm,
         checks_permission_itself=True,
-        for_whom="For who asked for the plan. One that needs a second person: for anybody else who may run the command of the "
-        "plan there, and for the owner of all the work that it ends.",
+        for_whom="For who asked for the plan. If it needs a second person, for anybody else who may run the command of "
+        "the plan there, and for the owner of all the work that it ends.",
         table=Plan,
         example="plan confirm p12 --hash 4f0c2a9b1d3e",
     ),
