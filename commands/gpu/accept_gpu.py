@@ -151,7 +151,7 @@ async def _refuse_in_use(action: AcceptGpu, node: Node, device: GpuDevice, conte
         raise UnusableError(
             sentence(
                 "The tests need GPU {gpu} of {node}, and these pods have it: {pods}. `pod delete` ends one; "
-                "the rule keeps new ones off.",
+                "the DeviceTaintRule keeps new ones off.",
                 gpu=action.gpu,
                 node=node.metadata.name,
                 pods=listed(busy, most=_NAMED),

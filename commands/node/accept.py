@@ -185,7 +185,7 @@ def _notes(
     for one in others:
         notes.append(
             sentence(
-                "`{test}` is of another program of this cluster: it runs there, and its verdict is read.",
+                "`{test}` is run by another program of this cluster; Yardmaster reads its verdict.",
                 test=one.planned.name,
             )
         )
