@@ -17,13 +17,13 @@ class KubernetesUser:
         return (("Impersonate-User", self.user), *(("Impersonate-Group", group) for group in self.groups))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Access:
     """One verb on one resource, as RBAC counts. No name: of all objects."""
 
-    verb: str
     group: str
     resource: str
+    verb: str
     namespace: str = ""
     name: str = ""
 
