@@ -3,9 +3,16 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from collectors.internal_errors import InternalErrors
 from commands.models import Launch
-from tests.bot.delivery.test_faults import _fields
+
+pytestmark = pytest.mark.looptime
+
+
+def _fields(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in row.__dataclass_fields__}
 
 
 async def break_composer(yard: Any, id: str) -> None:
