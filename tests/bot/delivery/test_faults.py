@@ -167,10 +167,6 @@ async def test_a_reconciler_can_run_again_after_store_errors(yard: Any) -> None:
     assert yard.chat.said("C1", "000001") == ["it began"]
 
 
-def _fields(row: Any) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in row.__dataclass_fields__}
-
-
 async def test_a_reply_that_is_pruned_before_it_is_posted_stops_nothing(yard: Any) -> None:
     """Its card had nothing to show and was never posted; pruning sends no change signal."""
     async with yard.delivering():
