@@ -71,7 +71,7 @@ class Drafting:
         draft = await self.try_out(draft, context, asker)
         if not plan.over_budget:
             return draft
-        return going_over(draft, plan.held_by, plan.over_budget, replaces=plan.replaces)
+        return without_waiting(draft, plan.held_by, plan.over_budget, replaces=plan.replaces)
 
     async def check_rights(self, draft: PlanDraft, context: CommandContext, actor: Actor) -> None:
         """Raise DeniedError if Kubernetes refuses a step to the actor, or the settings do not say who they are."""
@@ -116,7 +116,7 @@ async def _check_rights(draft: PlanDraft, writer: ClusterWriter | None) -> None:
         raise DeniedError(listed(refused[:SHOWN], "."))
 
 
-def going_over(draft: PlanDraft, gates: tuple[HeldBy, ...], reason: str, *, replaces: str) -> PlanDraft:
+def without_waiting(draft: PlanDraft, gates: tuple[HeldBy, ...], reason: str, *, replaces: str) -> PlanDraft:
     """Return the draft of a plan that does not wait for these gates, in the place of the one that does."""
     return replace(
         draft,

@@ -24,7 +24,7 @@ from commands.core.confirmation import (
 )
 from commands.core.context import CommandContext
 from commands.core.dividing import as_part, divided, does_more, may_be_divided
-from commands.core.drafting import Drafting, going_over
+from commands.core.drafting import Drafting, without_waiting
 from commands.core.gate_preview import with_verdict
 from commands.core.parsing import action_of
 from commands.core.permissions import Permissions
@@ -175,7 +175,7 @@ class Planner:
         draft = await self.drafting.again(command, words, context, plan, context.actor)
         if draft.nothing_to_do:
             raise _nothing_left(draft)
-        draft = going_over(draft, plan.held_by, reason, replaces=plan.id)
+        draft = without_waiting(draft, plan.held_by, reason, replaces=plan.id)
         return await self.propose(await self._proposed(command, draft, context, plan.line), draft)
 
     async def renew(

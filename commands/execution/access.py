@@ -1,4 +1,4 @@
-"""Who a person is in Kubernetes, and what somebody may do there."""
+"""Access in Kubernetes: who a person is there, and what somebody may do."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How the controller of each kind of training acts: a row for each, for the look-alike."""
+"""A row for the controller of each kind of training, which says how it acts, for the look-alike."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a chat refuses: a channel, the whole chat, a card or a reply. It is tried again, and blocks nothing else."""
+"""Refusals of a chat: of a channel, of everything, of a card or a reply. Each is tried again, and blocks nothing else."""
 
 import asyncio
 from dataclasses import replace
