@@ -1,4 +1,4 @@
-"""Refusals of a chat: of a channel, of everything, of a card or a reply. Each is tried again, and blocks nothing else."""
+"""Refusals of a chat: of a channel, of everything, of a card or a reply. Each is tried again; nothing else waits."""
 
 import asyncio
 from dataclasses import replace
