@@ -33,6 +33,7 @@ from commands.core.command import (
 )
 from commands.core.confirmation import ProposalTimes
 from commands.core.context import Cluster, CommandContext, Defaults, Members
+from commands.core.drafting import Drafting
 from commands.core.guidance import (
     absent,
     form_of,
@@ -251,12 +252,11 @@ class Pipeline:
         return Planner(
             permissions=self.permissions,
             store=self.store,
-            writers=self.writers,
+            drafting=Drafting(writers=self.writers, impersonation=self.impersonation, consents=self.consents),
             clock=self.clock,
             expires=self.defaults.plan_expires,
             times=self.times,
             budgets=self.budgets,
-            impersonation=self.impersonation,
             gates=self.gate,
             consents=self.consents,
         )

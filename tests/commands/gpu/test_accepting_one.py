@@ -192,7 +192,7 @@ async def test_what_somebody_else_cordoned_is_left(light_stage: GpuStage) -> Non
     spec = {"deviceSelector": {"driver": DRIVER, "pool": stage.node, "device": "gpu-0"}, "taint": taint}
     await stage.kube.call("POST", RULES, {"metadata": {"name": "theirs"}, "spec": spec})
     await stage.rules_seen(1)
-    assert "is cordoned by someone else, by the rule theirs" in await stage.yard.say(
+    assert "is cordoned by someone else, by the DeviceTaintRule theirs" in await stage.yard.say(
         f"gpu accept {stage.node} 0"
     )
 

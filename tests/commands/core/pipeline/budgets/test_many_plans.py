@@ -12,7 +12,7 @@ import pytest
 from commands.execution import plan_commits
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState, Stage
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.core.pipeline.budgets.conftest import (
     NODES,
