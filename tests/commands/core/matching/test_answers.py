@@ -1,4 +1,4 @@
-"""What owners say in the thread of a request is read as their answer, in English and in Chinese."""
+"""Lines of owners in the thread of a request are read as their answers, in English and in Chinese."""
 
 import shlex
 from dataclasses import replace
