@@ -127,8 +127,8 @@ class Pipeline:
             async with asyncio.timeout(TIMEOUT.total_seconds()):
                 words, named = cluster_named(words_of(request.line))
                 reader = self._reader
-                thread, place = await reader.thread_of(request)
-                progress.cluster_name = named or place or self._first
+                thread = await reader.thread_of(request)
+                progress.cluster_name = named or thread.cluster or self._first
                 meaning = reader.meaning_of(request, words, progress.cluster_name, thread)
                 if isinstance(meaning, Absent):
                     progress.outcome = "invalid"
