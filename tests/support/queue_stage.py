@@ -1,4 +1,4 @@
-"""A cluster with a pool of 8 GPUs, and a queue that has a test's name and as many."""
+"""A cluster with a pool of 8 GPUs, and a queue that has a test's name and as many: of Kueue or of Volcano."""
 
 import uuid
 from collections.abc import AsyncGenerator, Callable
@@ -17,6 +17,7 @@ from tests.support.yard import yard_before
 
 GPUS = 8  # of the pool, and of the queue
 KUEUE_API = "/apis/kueue.x-k8s.io/v1beta2"
+VOLCANO_API = "/apis/scheduling.volcano.sh/v1beta1"
 COLLECTED_WITHIN = 180  # seconds: the garbage collector looks for new kinds twice a minute
 SEEN_WITHIN = 60  # seconds: what a controller has not ended yet is looked at ever more rarely
 
@@ -56,9 +57,10 @@ class QueueStage(TrainingStage):
         """Wait until the reason of its state has this word."""
         await self.seen(lambda: (found := self.named(of)) is not None and word in found.reason)
 
-    async def post(self, path: str, tree: dict[str, Any]) -> None:
-        """Create an object that belongs to no namespace."""
-        await self.kube.call("POST", path, tree)
+    async def post(self, path: str, kind: str, tree: dict[str, Any]) -> None:
+        """Create an object of a custom kind that belongs to no namespace."""
+        api = path.rpartition("/")[0].removeprefix("/apis/")
+        await self.kube.call("POST", path, {"apiVersion": api, "kind": kind, **tree})
         self.left.append(f"{path}/{tree['metadata']['name']}")
 
     async def until_without_pods(self) -> None:
@@ -79,7 +81,7 @@ class QueueStage(TrainingStage):
 class KueueStage(QueueStage):
     async def begin(self) -> None:
         flavor = {"metadata": {"name": self.name}, "spec": {"nodeLabels": {"pool": self.name}}}
-        await self.post(f"{KUEUE_API}/resourceflavors", flavor)
+        await self.post(f"{KUEUE_API}/resourceflavors", "ResourceFlavor", flavor)
         await self.add_queue(self.name)
 
     async def add_queue(self, name: str, **spec: Any) -> None:
@@ -89,7 +91,7 @@ class KueueStage(QueueStage):
             "metadata": {"name": name},
             "spec": {"namespaceSelector": {}, "resourceGroups": groups, **spec},
         }
-        await self.post(f"{KUEUE_API}/clusterqueues", made)
+        await self.post(f"{KUEUE_API}/clusterqueues", "ClusterQueue", made)
 
         async def is_active() -> bool:
             found = await self.kube.call("GET", f"{KUEUE_API}/clusterqueues/{name}")
@@ -104,11 +106,24 @@ class KueueStage(QueueStage):
     async def add_priority(self, end: str, value: int) -> None:
         """Create a WorkloadPriorityClass."""
         made = {"metadata": {"name": f"{self.name}-{end}"}, "value": value}
-        await self.post(f"{KUEUE_API}/workloadpriorityclasses", made)
+        await self.post(f"{KUEUE_API}/workloadpriorityclasses", "WorkloadPriorityClass", made)
 
     async def workload(self) -> Any:
         (found,) = (await self.kube.call("GET", f"{KUEUE_API}/namespaces/{self.name}/workloads"))["items"]
         return found
+
+
+@dataclass(kw_only=True)
+class VolcanoStage(QueueStage):
+    async def begin(self) -> None:
+        spec = {"weight": 1, "capability": {"nvidia.com/gpu": str(GPUS)}}
+        await self.post(f"{VOLCANO_API}/queues", "Queue", {"metadata": {"name": self.name}, "spec": spec})
+
+        async def is_open() -> bool:
+            found = await self.kube.call("GET", f"{VOLCANO_API}/queues/{self.name}")
+            return bool((found.get("status") or {}).get("state") == "Open")
+
+        await until(is_open)
 
 
 S = TypeVar("S", bound=QueueStage)

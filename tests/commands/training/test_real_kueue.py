@@ -77,7 +77,7 @@ async def test_it_is_admitted_and_suspended_and_resumed_through_its_workload(sta
     await stage.until(TrainingState.RUNNING)
 
 
-@EACH_KIND
+@EACH_KIND_IN_SOAK
 async def test_the_next_waits_for_quota_and_why_says_how_much_and_for_whom(stage: KueueStage) -> None:
     await stage.done(stage.line)
     await stage.until(TrainingState.RUNNING)
