@@ -25,7 +25,7 @@ from docs.screenshots import (
     type_line,
 )
 
-MIDDLE, HIGH = 620, 900  # pixels
+WIDE, MIDDLE, HIGH = 760, 620, 1000  # pixels
 NAME, WAITING = "vision-mnist", "vision-large"
 IMAGE = "--image registry.local/train:1"
 
@@ -60,17 +60,18 @@ async def _show(page: Page, file: Path) -> Path:
     running = newest_message(page, f"{NAME}: running")
     await expect(running).to_contain_text("1 of 1 run", timeout=TIMEOUT)
     await type_line(page, f"/yard training show {NAME}")
-    return await take_picture(newest_message(page, "GPU-hours"), file, width=MIDDLE)
+    return await take_picture(newest_message(page, "GPU-hours"), file, width=WIDE)
 
 
 async def _thread(page: Page, environment: Environment, file: Path) -> Path:
     """The owner's thread: what somebody else does with the training is a reply, the rest an edit of the card."""
-    await open_channel(page, environment, "dana", "vision")
-    for verb, state in (("suspend", "suspended"), ("resume", "running")):
+    for verb, by, state in (("suspend", "ana", "suspended"), ("resume", "dana", "running")):
+        await open_channel(page, environment, "dana", "vision")
         await type_line(page, f"/yard training {verb} {NAME}")
-        await (
-            newest_message(page, f"{verb.capitalize()} {NAME}").get_by_role("button", name="Confirm").click()
-        )
+        preview = newest_message(page, f"{verb.capitalize()} {NAME}")
+        await expect(preview).to_be_visible(timeout=TIMEOUT)
+        await open_channel(page, environment, by, "vision")  # it ends work of ana, who confirms it
+        await preview.get_by_role("button", name="Confirm").click(timeout=TIMEOUT)
         await expect(newest_message(page, f"{NAME}: {state}")).to_be_visible(timeout=TIMEOUT)
     await open_channel(page, environment, "ana", "vision")
     card = newest_message(page, f"{NAME}: running")
