@@ -1,6 +1,6 @@
 """The undoing of a plan: whether there is anything left to undo, for its card and `plan undo`. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from commands.execution.object_refs import ObjectRef
@@ -8,8 +8,10 @@ from commands.execution.plan import Plan, StepRecord, StepState, inverse_of
 from commands.execution.steps import Delete, Patch, Record, Running, Step, Wait
 
 
-def can_undo(plan: Plan, records: Sequence[StepRecord]) -> bool:
+def can_undo(plan: Plan, records: Sequence[StepRecord], settled: Collection[str] = ()) -> bool:
     """Whether a step that was done, or may have been, has an inverse, and the plan was not undone yet.
+
+    `settled`: ids of rows that changed since the plan put them, as of a request that was answered: those stand.
 
     What it deleted itself cannot be as before, and what it took back itself is. Of a plan that changed the cluster the
     records alone are nothing to undo either: they would say what is not so.
@@ -33,6 +35,7 @@ def can_undo(plan: Plan, records: Sequence[StepRecord]) -> bool:
             inverse_of(step, record) is not None
             and not _is_of_deleted(step, deleted)
             and not _is_taken_back(step, patched)
+            and not (isinstance(step, Record) and (step.id in settled or step.goes_with in settled))
         )
     ]
     is_only_recorded = all(isinstance(step, Record | Wait | Running) for step in plan.steps)
