@@ -15,10 +15,10 @@ from commands.execution.job_runs import JobRun
 from commands.execution.plan import Plan, PlanState, StepRecord
 from commands.execution.plan_journal import records_of
 from commands.execution.preview import card_of, expired, preview
-from commands.execution.record_steps import changed_after
+from commands.execution.record_steps import settled_rows
 from commands.execution.steps import Record
 from commands.execution.undoable import can_undo
-from commands.models import ReclaimRequest
+from commands.models import CordonLease, GpuLease, ReclaimRequest
 
 PLAN_CARD_LIFETIME = timedelta(days=1)  # after its end its card changes only if it is undone
 
@@ -53,9 +53,7 @@ async def _compose(
     records = await records_of(found, snapshot)
     tested = next(iter(await snapshot.rows(Acceptance).find(plan=found.id)), None)
     runs = await snapshot.rows(JobRun).find(plan=found.id)
-    settled = {
-        one.id for one in found.steps if isinstance(one, Record) and await changed_after(snapshot, one)
-    }
+    settled = await settled_rows(snapshot, found.id, found.steps) if found.is_over else frozenset()
     if tested is not None and tested.state is AcceptanceState.RETURNED:
         tested = None  # this plan uncordoned it
     if tested is not None and tested.is_over:
@@ -89,5 +87,11 @@ PLAN_CARD = CardDefinition(
         JobRun: lambda run: (run.plan,),
         Acceptance: lambda one: (one.plan,) if one.plan else (),
         ReclaimRequest: lambda one: Everywhere(one.cluster),  # an answer settles what a plan requested
+        CordonLease: lambda one: Everywhere(one.cluster),
+        GpuLease: lambda one: Everywhere(one.cluster),
+    },
+    deleted={
+        CordonLease: lambda id: Everywhere(id.partition("/")[0]),
+        GpuLease: lambda id: Everywhere(id.partition("/")[0]),
     },
 )

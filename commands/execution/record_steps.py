@@ -1,7 +1,7 @@
 """Record steps: which tables they may write, with which row types, and whether a row still is as they expect."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import msgspec
@@ -113,6 +113,21 @@ async def changed_before(snapshot: StoreSnapshot, steps: Iterable[Step]) -> str:
 async def changed_after(snapshot: StoreSnapshot, step: Record) -> str:
     """Return what has become of the row since this step put it: `kept`. Empty: it is as the step expects."""
     return await _other_state(snapshot, step, step.row) if step.row is not None else ""
+
+
+async def settled_rows(snapshot: StoreSnapshot, plan: str, steps: Iterable[Step]) -> frozenset[str]:
+    """Return the ids of rows that are no longer as the steps of this plan put them: changed, deleted, or another's."""
+    found: set[str] = set()
+    for step in steps:
+        if not isinstance(step, Record) or step.row is None:
+            continue
+        row = TABLES[step.table].row
+        names_plan = any(one.name == "plan" for one in fields(row))
+        stored = await snapshot.rows(row).get(step.id) if names_plan else None
+        is_others = names_plan and (stored is None or stored.plan != plan)
+        if is_others or await changed_after(snapshot, step):
+            found.add(step.id)
+    return frozenset(found)
 
 
 async def _other_state(snapshot: StoreSnapshot, step: Record, expected: dict[str, JsonValue]) -> str:

@@ -11,7 +11,8 @@ from commands.execution.steps import Delete, Patch, Record, Running, Step, Wait
 def can_undo(plan: Plan, records: Sequence[StepRecord], settled: Collection[str] = ()) -> bool:
     """Whether a step that was done, or may have been, has an inverse, and the plan was not undone yet.
 
-    `settled`: ids of rows that changed since the plan put them, as of a request that was answered: those stand.
+    `settled`: ids of rows that are no longer as the plan put them, as a request was answered or a cordon lifted. Neither
+    they nor the objects that they are about are the plan's any more.
 
     What it deleted itself cannot be as before, and what it took back itself is. Of a plan that changed the cluster the
     records alone are nothing to undo either: they would say what is not so.
@@ -27,6 +28,13 @@ def can_undo(plan: Plan, records: Sequence[StepRecord], settled: Collection[str]
         for step, record in pairs
         if isinstance(step, Patch) and record.state is StepState.DONE
     ]
+    gone = [step.id for step in plan.steps if isinstance(step, Record) and step.id in settled]
+    others = {
+        (one.ref.kind, one.ref.namespace, one.ref.name)
+        for step in plan.steps
+        if isinstance(step, Record) and step.id in gone
+        for one in step.about
+    }
     inverted = [
         step
         for step, record in pairs
@@ -35,7 +43,7 @@ def can_undo(plan: Plan, records: Sequence[StepRecord], settled: Collection[str]
             inverse_of(step, record) is not None
             and not _is_of_deleted(step, deleted)
             and not _is_taken_back(step, patched)
-            and not (isinstance(step, Record) and (step.id in settled or step.goes_with in settled))
+            and not _is_settled(step, gone, others)
         )
     ]
     is_only_recorded = all(isinstance(step, Record | Wait | Running) for step in plan.steps)
@@ -52,6 +60,12 @@ def _is_of_deleted(step: Step, deleted: Sequence[ObjectRef]) -> bool:
         or (one.kind == "Namespace" and one.name == own.namespace)
         for one in deleted
     )
+
+
+def _is_settled(step: Step, gone: Collection[str], others: Collection[tuple[str, str, str]]) -> bool:
+    if isinstance(step, Record):
+        return step.id in gone or step.goes_with in gone
+    return (step.ref.kind, step.ref.namespace, step.ref.name) in others
 
 
 def _is_taken_back(step: Step, patched: Sequence[tuple[ObjectRef, Mapping[str, Any]]]) -> bool:
