@@ -11,7 +11,7 @@ from commands.execution.steps import Delete, Patch, Record, Running, Step, Wait
 def can_undo(plan: Plan, records: Sequence[StepRecord], settled: Collection[str] = ()) -> bool:
     """Whether a step that was done, or may have been, has an inverse, and the plan was not undone yet.
 
-    `settled`: ids of rows that are no longer as the plan put them, as a request was answered or a cordon lifted. Neither
+    `settled`: ids of rows that are no longer as the plan put them, as of a cordon that was lifted. Neither
     they nor the objects that they are about are the plan's any more.
 
     What it deleted itself cannot be as before, and what it took back itself is. Of a plan that changed the cluster the
