@@ -1,7 +1,7 @@
 """Record steps: which tables they may write, with which row types, and whether a row still is as they expect."""
 
 from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -12,6 +12,8 @@ from collectors.facts.sentences_within import restored
 from commands.execution.object_refs import JsonValue
 from commands.execution.object_state import ObjectState
 from commands.execution.steps import Record, Step
+
+_LEASES = ("leases", "gpu_leases")  # tables whose rows name the plan that recorded them last
 
 
 def record(
@@ -121,11 +123,12 @@ async def settled_rows(snapshot: StoreSnapshot, plan: str, steps: Iterable[Step]
     for step in steps:
         if not isinstance(step, Record) or step.row is None:
             continue
-        row = TABLES[step.table].row
-        names_plan = any(one.name == "plan" for one in fields(row))
-        stored = await snapshot.rows(row).get(step.id) if names_plan else None
-        is_others = names_plan and (stored is None or stored.plan != plan)
-        if is_others or await changed_after(snapshot, step):
+        if step.table in _LEASES:
+            stored = await snapshot.rows(TABLES[step.table].row).get(step.id)
+            is_settled = stored is None or stored.plan != plan
+        else:
+            is_settled = bool(await changed_after(snapshot, step))
+        if is_settled:
             found.add(step.id)
     return frozenset(found)
 
