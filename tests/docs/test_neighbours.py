@@ -5,7 +5,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 
 from alerts.loading import load
 from bot.evaluation.rulebook import symbols
@@ -14,6 +13,7 @@ from docs.neighbours import KUBE_PROMETHEUS, twice
 from tests.docs.conftest import ROOT, Page
 from tests.recorded.table import EPISODES
 from tests.support.gpu_dialects import HONOURED, TEN, GpuNode
+from tests.support.quick_yaml import from_yaml
 
 OBJECTS = ROOT.parent / "shared/data/rules/good"
 PAGE = DOCS / "kube-prometheus-stack.md"
@@ -28,7 +28,7 @@ def example(name: str) -> str:
 
 def test_the_values_of_dcgm_exporter_give_the_labels_of_a_dialect_whose_faults_are_played() -> None:
     """The operator adds the labels of the target, and a series keeps its own only where they are honoured."""
-    values = yaml.safe_load(example("dcgm-exporter"))
+    values = from_yaml(example("dcgm-exporter"))
     monitor = values["serviceMonitor"]
     names_pods = {"name": "DCGM_EXPORTER_KUBERNETES", "value": "true"} in values["extraEnv"]
     is_honoured = monitor["enabled"] and monitor["honorLabels"]
@@ -46,7 +46,7 @@ def test_the_values_of_dcgm_exporter_give_the_labels_of_a_dialect_whose_faults_a
 def test_alertmanager_sends_nothing_of_what_is_there_twice(tmp_path: Path, amtool_path: Path) -> None:
     file = tmp_path / "alertmanager.yml"
     file.write_text(example("alertmanager"))
-    names = yaml.safe_load(KUBE_PROMETHEUS.read_text(encoding="utf-8"))
+    names = from_yaml(KUBE_PROMETHEUS.read_text(encoding="utf-8"))
 
     def receiver(name: str) -> str:
         argv = (amtool_path, "config", "routes", "test", f"--config.file={file}", f"alertname={name}")
@@ -67,7 +67,7 @@ def test_the_names_are_those_of_the_operators_own_objects() -> None:
         loaded = load(file.read_bytes(), file=file.name, symbols=symbols(), own=False)
         assert loaded.diagnostics == ()
         found |= {rule.name for group in loaded.groups for rule in group.rules}
-    assert sorted(found) == yaml.safe_load(KUBE_PROMETHEUS.read_text(encoding="utf-8"))
+    assert sorted(found) == from_yaml(KUBE_PROMETHEUS.read_text(encoding="utf-8"))
 
 
 def test_the_words_of_each_symptom_are_the_programs_own() -> None:

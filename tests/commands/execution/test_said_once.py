@@ -3,7 +3,7 @@
 from alerts.cards.text import plain
 from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.plan import PlanState
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from commands.execution.steps import Create, Delete, Evict, Patch, Record, Scale, Wait
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import executor, furnished, journalled, plan_of
