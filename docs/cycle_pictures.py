@@ -82,7 +82,7 @@ class Camera:
             await self.take(f"channel-{channel.removeprefix('#')}")
 
     async def open(self, person: str, channel: str) -> None:
-        """Open the page anew, as somebody who comes to it."""
+        """Open the page again, as somebody who comes to it."""
         await self._wide()
         await self._page.goto("about:blank")
         await self._page.goto(f"{self._environment.slack.page}?as={person}#{channel}")

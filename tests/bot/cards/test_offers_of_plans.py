@@ -57,7 +57,7 @@ async def test_a_request_can_be_undone_until_it_is_answered() -> None:
     assert await offers(*steps, rows=(answered,)) == []
 
 
-async def test_a_cordon_can_be_undone_until_it_is_lifted_or_made_anew() -> None:
+async def test_a_cordon_can_be_undone_until_it_is_lifted_or_made_again() -> None:
     ours: CordonLease = replace(LEASE, plan="p1")
     assert await offers(CORDON, RECORD, rows=(ours,)) == ["plan undo p1"]
     assert await offers(CORDON, RECORD, rows=()) == []

@@ -1,4 +1,4 @@
-"""What a step came to is beside its description only where it says something else."""
+"""Steps that went as described: their cards say so once."""
 
 from alerts.cards.text import plain
 from commands.execution.cluster_writer import ClusterWriter
