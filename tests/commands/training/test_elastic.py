@@ -194,7 +194,8 @@ def test_it_is_scaled_within_its_range_only() -> None:
             "elasticPolicy": {"minReplicas": 2, "maxReplicas": 4},
         }
     }
-    assert pytorchjob.step(REF, raw, 2)
+    less: Any = pytorchjob.step(REF, raw, 2)
+    assert less.body["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] == 2
     for workers in (1, 5):
         with pytest.raises(UnusableError, match="elastic from 2 to 4 workers"):
             pytorchjob.step(REF, raw, workers)
