@@ -1,6 +1,7 @@
 """Tests of a suite for which the settings name no image, so that no node can be tested. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from collectors.facts.sentences import as_code, sentence
 from commands.acceptance.suites import AcceptancePolicy, SuiteTest
@@ -12,14 +13,28 @@ def without_images(tests: Sequence[SuiteTest], jobs: NodeJobDefaults) -> tuple[s
     return tuple(one.script for one in tests if not (one.image or jobs.images.get(one.script) or jobs.image))
 
 
-def what_tests_lack(policy: AcceptancePolicy, jobs: NodeJobDefaults) -> str:
-    """Return what to set before `node accept` can run the suite of the settings; empty if nothing is missing."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeTests:
+    """What the suite of the settings can test: a node, and whether also one GPU alone.
+
+    `lack` is what to set before it can run; empty if nothing is missing.
+    """
+
+    lack: str = ""
+    of_one_gpu: bool = True
+
+
+ANY_TESTS = NodeTests()
+
+
+def node_tests(policy: AcceptancePolicy, jobs: NodeJobDefaults) -> NodeTests:
     suite = policy.all.get(policy.suite)
-    missing = without_images(suite.of(has_pair=False), jobs) if suite is not None else ()
-    if not missing:
-        return ""
-    return sentence(
+    if suite is None:
+        return ANY_TESTS
+    missing = without_images(suite.of(has_pair=False), jobs)
+    lack = sentence(
         "`node accept` could test it, with an image for {scripts} in `node_jobs.images`, or one for all as "
         "`node_jobs.image`.",
         scripts=as_code(missing),
     )
+    return NodeTests(lack=lack if missing else "", of_one_gpu=bool(suite.of_one_gpu))
