@@ -7,10 +7,11 @@ look-alike renders them in Chromium. They go into docs/images, or the folder giv
 import argparse
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from playwright.async_api import Error, Locator, Page, async_playwright, expect
 
@@ -74,7 +75,7 @@ async def take_pictures(into: Path) -> list[Path]:
             await type_line(page, "/yard help")
             usage = newest_message(page, "Available commands")
             files.append(await take_picture(usage, into / "help.png", width=MIDDLE))
-            files.append(await take_picture(await _home(page), into / "home.png", width=WIDE, height=680))
+            files.append(await take_picture(await _home(page), into / "home.png", width=WIDE, height=900))
             files.append(await _launch(page, environment, into / "launch.png"))
             files.append(await _request(page, environment, into / "request.png"))
             for fault in scenarios["volume-format"].faults:
@@ -187,17 +188,28 @@ async def take_picture(
     return file
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m docs.screenshots", description="Take the screenshots of the docs."
-    )
+def run(
+    take: Callable[[Path], Coroutine[Any, Any, list[Path]]],
+    arguments: Sequence[str] | None,
+    *,
+    program: str,
+    description: str,
+) -> int:
+    """Take the pictures into the folder that the arguments name, and print the size of each."""
+    parser = argparse.ArgumentParser(prog=f"python -m docs.{program}", description=description)
     parser.add_argument("--into", type=Path, default=IMAGES, metavar="FOLDER")
     into = parser.parse_args(arguments).into
     into.mkdir(parents=True, exist_ok=True)
-    sizes = {file.name: file.stat().st_size for file in asyncio.run(take_pictures(into))}
+    sizes = {file.name: file.stat().st_size for file in asyncio.run(take(into))}
     for name, size in sizes.items():
         sys.stdout.write(f"{name}: {size // 1000} kB{', too large for a page' if size > LARGEST else ''}\n")
     return 1 if max(sizes.values()) > LARGEST else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return run(
+        take_pictures, arguments, program="screenshots", description="Take the screenshots of the docs."
+    )
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ GROUPS = {
     "tests/commands/core/test_real_impersonation.py": "kubernetes",
     "tests/commands/gpu/test_accepting_one.py": "kubernetes",
     "tests/commands/gpu/test_cordoning_one.py": "kubernetes",
-    "tests/commands/node/test_accept.py": "kubernetes",
+    "tests/commands/node/accept": "kubernetes",
     "tests/commands/node/test_drain_servers.py": "kubernetes",
     "tests/commands/node/test_repair_servers.py": "kubernetes",
     "tests/commands/node/test_restart_agent.py": "kubernetes",

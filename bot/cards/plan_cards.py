@@ -13,8 +13,9 @@ from commands.acceptance.verdict_text import VERDICT_COLORS, verdict_blocks, ver
 from commands.core.parent_members import cards_about
 from commands.execution.job_runs import JobRun
 from commands.execution.plan import Plan, PlanState, StepRecord
+from commands.execution.plan_card import card_of
 from commands.execution.plan_journal import records_of
-from commands.execution.preview import card_of, expired, preview
+from commands.execution.preview import expired, preview
 from commands.execution.steps import Record
 from commands.execution.undoable import can_undo
 

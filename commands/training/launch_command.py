@@ -68,7 +68,7 @@ _OPTIONS = (
     RequiredUnless(
         ["--image"],
         unless=("--like", "--spec", "--from"),
-        help="the container image of every task",
+        help="the container image of every task; not needed with `--like`, `--spec` or `--from`",
         metavar="IMAGE",
     ),
     _option(

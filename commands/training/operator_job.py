@@ -182,7 +182,7 @@ def _not_scaled(form: OperatorForm, one: OperatorJob) -> str:
     if any(name.lower() == "worker" for name in one.spec.roles):
         return ""
     return sentence(
-        "It has no workers beside the master, and {kind}s cannot get any later: launch it again with `--workers`.",
+        "It has no workers besides the master, and {kind}s cannot get any later: launch it again with `--workers`.",
         kind=form.objects.kind,
     )
 

@@ -5,13 +5,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 
 from alerts.loading import load
 from bot.evaluation.rulebook import symbols
 from docs.generate import DOCS
 from docs.neighbours import KUBE_PROMETHEUS, twice
 from tests.docs.conftest import ROOT, Page
+from tests.support.quick_yaml import from_yaml
 
 OBJECTS = ROOT.parent / "shared/data/rules/good"
 PAGE = DOCS / "kube-prometheus-stack.md"
@@ -26,7 +26,7 @@ def route() -> str:
 def test_alertmanager_sends_nothing_of_what_is_there_twice(tmp_path: Path, amtool_path: Path) -> None:
     file = tmp_path / "alertmanager.yml"
     file.write_text(route())
-    names = yaml.safe_load(KUBE_PROMETHEUS.read_text(encoding="utf-8"))
+    names = from_yaml(KUBE_PROMETHEUS.read_text(encoding="utf-8"))
 
     def receiver(name: str) -> str:
         argv = (amtool_path, "config", "routes", "test", f"--config.file={file}", f"alertname={name}")
@@ -47,7 +47,7 @@ def test_the_names_are_those_of_the_operators_own_objects() -> None:
         loaded = load(file.read_bytes(), file=file.name, symbols=symbols(), own=False)
         assert loaded.diagnostics == ()
         found |= {rule.name for group in loaded.groups for rule in group.rules}
-    assert sorted(found) == yaml.safe_load(KUBE_PROMETHEUS.read_text(encoding="utf-8"))
+    assert sorted(found) == from_yaml(KUBE_PROMETHEUS.read_text(encoding="utf-8"))
 
 
 def test_the_words_of_each_symptom_are_the_programs_own() -> None:

@@ -15,9 +15,9 @@ from commands.models import Launch
 from commands.training.training_kinds import DEFAULT_KIND
 from commands.training.writing_kind import WritingKind
 from tests.support.cluster_cache import until as cache_until
+from tests.support.controller_lookalike import DEFINITIONS
 from tests.support.drained import quick, until
 from tests.support.execution import Crash, DyingStore
-from tests.support.training_controllers import DEFINITIONS
 from tests.support.training_stage import TrainingStage
 from tests.support.yard import ANA, CLUSTER
 

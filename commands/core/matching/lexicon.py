@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from commands.core.command import AnyCommand
+from commands.core.matching.answers import AnswerWords
 from commands.core.matching.tokens import SHOWING, LineToken, is_same_word, tokens_of, words_only
 from commands.core.parameter_types import kinds_of
 
@@ -60,7 +61,7 @@ class Lexicon:
     """The phrases of all commands. `nouns`: what people say instead of a noun, by noun.
 
     `absent`: what people ask for and no command does, with the commands that are nearest. `flags`: what people say for
-    an option, whichever command has it.
+    an option, whichever command has it. `answers`: what people say in the thread of a request.
     """
 
     def __init__(
@@ -69,8 +70,10 @@ class Lexicon:
         nouns: Mapping[str, Sequence[str]] = MappingProxyType({}),
         absent: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
         flags: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        answers: Sequence[AnswerWords] = (),
     ) -> None:
         self.catalogue = tuple(catalogue)
+        self.answers = tuple(answers)
         self._flags = flags
         self._nouns = [
             (tuple(token.key for token in words_only(tokens_of([word]))), own)

@@ -9,7 +9,7 @@ from bot.cards.remediation_cards import remediation_message
 from commands.core.pipeline import Pipeline
 from commands.core.request import Request
 from commands.execution.plan import Plan, PlanState
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from commands.gates.remediation import RemediationState
 from commands.models import AuditEntry
 from tests.bot.jobs.remediator.conftest import NODES, Stage
