@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from collectors.facts.sentences import as_code, sentence
+from collectors.facts.sentences import sentence
 from commands.acceptance.suites import AcceptancePolicy, SuiteTest
 from commands.core.node_script import NodeJobDefaults
 
@@ -17,7 +17,7 @@ def without_images(tests: Sequence[SuiteTest], jobs: NodeJobDefaults) -> tuple[s
 class NodeTests:
     """What the suite of the settings can test: a node, and whether also one GPU alone.
 
-    `lack` is what to set before it can run; empty if nothing is missing.
+    `lack` is why it cannot run, for a card; empty if nothing is missing. Which images are, `node accept` itself says.
     """
 
     lack: str = ""
@@ -31,10 +31,6 @@ def node_tests(policy: AcceptancePolicy, jobs: NodeJobDefaults) -> NodeTests:
     suite = policy.all.get(policy.suite)
     if suite is None:
         return ANY_TESTS
-    missing = without_images(suite.of(has_pair=False), jobs)
-    lack = sentence(
-        "`node accept` could test it, with an image for {scripts} in `node_jobs.images`, or one for all as "
-        "`node_jobs.image`.",
-        scripts=as_code(missing),
-    )
-    return NodeTests(lack=lack if missing else "", of_one_gpu=bool(suite.of_one_gpu))
+    lacks = without_images(suite.of(has_pair=False), jobs)
+    lack = sentence("`node accept` cannot test it: the settings name no images for its tests.") if lacks else ""
+    return NodeTests(lack=lack, of_one_gpu=bool(suite.of_one_gpu))
