@@ -32,5 +32,7 @@ def node_tests(policy: AcceptancePolicy, jobs: NodeJobDefaults) -> NodeTests:
     if suite is None:
         return ANY_TESTS
     lacks = without_images(suite.of(has_pair=False), jobs)
-    lack = sentence("`node accept` cannot test it: the settings name no images for its tests.") if lacks else ""
+    lack = (
+        sentence("`node accept` cannot test it: the settings name no images for its tests.") if lacks else ""
+    )
     return NodeTests(lack=lack, of_one_gpu=bool(suite.of_one_gpu))
