@@ -1,4 +1,4 @@
-"""What stands on a site before an action, and what its kubelet does."""
+"""The objects that stand on a site before an action, and its kubelet."""
 
 from contextlib import suppress
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the cluster shows once an action has taken effect."""
+"""Checks of what the cluster shows once an action has taken effect."""
 
 from tests.support.actions.action_row import Site
 from tests.support.claimed_gpus import RULES

@@ -1,4 +1,4 @@
-"""What other actors do on a site, and take back."""
+"""Changes that other actors make on a site, and take back."""
 
 from commands.core.cordoned_nodes import BY
 from commands.core.nodes_out import OUR_TAINTS
