@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from collectors.facts.sentences import as_code, sentence
+from collectors.facts.sentences import sentence
 from commands.acceptance.suites import AcceptancePolicy, SuiteTest
 from commands.core.node_script import NodeJobDefaults
 
@@ -13,13 +13,11 @@ def without_images(tests: Sequence[SuiteTest], jobs: NodeJobDefaults) -> tuple[s
 
 
 def what_tests_lack(policy: AcceptancePolicy, jobs: NodeJobDefaults) -> str:
-    """Return what to set before `node accept` can run the suite of the settings; empty if nothing is missing."""
+    """Return why `node accept` cannot run the suite of the settings; empty if nothing is missing.
+
+    It is for a card: which images are missing, `node accept` itself says.
+    """
     suite = policy.all.get(policy.suite)
-    missing = without_images(suite.of(has_pair=False), jobs) if suite is not None else ()
-    if not missing:
+    if suite is None or not without_images(suite.of(has_pair=False), jobs):
         return ""
-    return sentence(
-        "`node accept` could test it, with an image for {scripts} in `node_jobs.images`, or one for all as "
-        "`node_jobs.image`.",
-        scripts=as_code(missing),
-    )
+    return sentence("`node accept` cannot test it: the settings name no images for its tests.")

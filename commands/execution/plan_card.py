@@ -1,6 +1,6 @@
 """The card of a confirmed plan, and its details."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 
 from alerts.cards.message import (
@@ -40,8 +40,14 @@ _IS_COMMON = {
 }
 
 
-def card_of(plan: Plan, records: Sequence[StepRecord], runs: Sequence[JobRun] = ()) -> Message:
-    """Return the card of a confirmed plan: its progress, and how it ended."""
+def card_of(
+    plan: Plan,
+    records: Sequence[StepRecord],
+    runs: Sequence[JobRun] = (),
+    *,
+    settled: Collection[str] = (),
+) -> Message:
+    """Return the card of a confirmed plan: its progress, and how it ended. `settled` is that of `can_undo`."""
     tone, mark, state = {
         PlanState.PROPOSED: (Color.INFO, "○", "proposed"),
         PlanState.CONFIRMED: (Color.BUSY, "◔", "about to start"),
@@ -73,7 +79,7 @@ def card_of(plan: Plan, records: Sequence[StepRecord], runs: Sequence[JobRun] = 
         lines = _step_lines(plan, records, at_most=STEPS_SHOWN)
         blocks.append(Paragraph(text=joined("\n", map(markup, lines))))
     blocks += _logs(runs, at_most=LOG_LINES_SHOWN)
-    if buttons := _buttons(plan, records):
+    if buttons := _buttons(plan, records, settled):
         blocks.append(Buttons(buttons=buttons))
     blocks.append(Context(text=_who(plan)))
     title = text(f"{mark} ", listed((bold(plan.title), word(state)), ":"))
@@ -123,14 +129,15 @@ def details(plan: Plan, records: Sequence[StepRecord], runs: Sequence[JobRun] = 
     )
 
 
-def _buttons(plan: Plan, records: Sequence[StepRecord]) -> tuple[Button, ...]:
+def _buttons(plan: Plan, records: Sequence[StepRecord], settled: Collection[str] = ()) -> tuple[Button, ...]:
     if plan.state is PlanState.PROPOSED:
         return decision(plan)
     if plan.state is PlanState.WAITING:
         return (*going_over(plan), Button(label="Cancel", line=f"plan cancel {plan.id}"))
     if plan.state in (PlanState.CONFIRMED, PlanState.RUNNING):
         return (Button(label="Stop after this step", line=f"plan cancel {plan.id}"),)
-    return (Button(label="Undo", line=f"plan undo {plan.id}"),) if can_undo(plan, records) else ()
+    is_left = can_undo(plan, records, settled)
+    return (Button(label="Undo", line=f"plan undo {plan.id}"),) if is_left else ()
 
 
 def _logs(runs: Sequence[JobRun], *, at_most: int) -> list[Block]:

@@ -98,11 +98,15 @@ async def test_a_node_whose_gpu_had_a_fault_is_offered_a_test_before_it_returns(
     assert [button.line for button in lifted.buttons] == ["node uncordon gpu-a01"]
 
 
-async def test_a_test_is_offered_only_with_images_and_else_what_to_set() -> None:
+async def test_a_test_is_offered_only_with_images_and_else_why_not() -> None:
     lack = what_tests_lack(AcceptancePolicy(), NodeJobDefaults())
     left = still_cordoned(LEASE, is_tested=True, tests_lack=lack)
     assert [button.line for button in left.buttons] == ["node uncordon gpu-a01"]
-    assert "could test it, with an image for accept/driver" in plain(left.text).replace("`", "")
+    assert (
+        plain(left.text)
+        .replace("`", "")
+        .endswith(" node accept cannot test it: the settings name no images for its tests.")
+    )
     assert what_tests_lack(AcceptancePolicy(), NodeJobDefaults(image="registry.example/tests:1")) == ""
 
 
