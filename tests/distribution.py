@@ -37,6 +37,7 @@ GROUPS = {
     "tests/commands/training/test_real_kubernetes.py": "kubernetes",
     "tests/commands/training/test_real_kueue.py": "kubernetes",
     "tests/commands/training/test_real_pod_groups.py": "kubernetes",
+    "tests/commands/training/test_real_volcano.py": "kubernetes",
     "tests/commands/training/test_two_kinds_named_job.py": "kubernetes",
     "tests/commands/volume/test_freezing_servers.py": "kubernetes",
     "tests/demo/world/test_real_control_plane.py": "kubernetes",
