@@ -80,7 +80,7 @@ async def take_pictures(into: Path) -> list[Path]:
             files.append(await _request(page, environment, into / "request.png"))
             for fault in scenarios["volume-format"].faults:
                 environment.start_fault(fault)
-            await _open(page, environment, "dana", "gpu-alerts")
+            await open_channel(page, environment, "dana", "gpu-alerts")
             lost = page.get_by_role("main").get_by_test_id("message").filter(has_text="DATA LOSS").first
             await expect(lost).to_contain_text(
                 "Almost everything on vision-detr/coco-images", timeout=TIMEOUT
@@ -99,7 +99,7 @@ async def take_pictures(into: Path) -> list[Path]:
 
 
 async def _launch(page: Page, environment: Environment, file: Path) -> Path:
-    await _open(page, environment, "ana", "vision")
+    await open_channel(page, environment, "ana", "vision")
     line = "training launch vision-mnist --image registry.local/train:1 --workers 1 --gpus 8 -- --epochs 3"
     await type_line(page, f"/yard {line}")
     await newest_message(page, "Launch vision-mnist").get_by_role("button", name="Confirm").click()
@@ -109,10 +109,10 @@ async def _launch(page: Page, environment: Environment, file: Path) -> Path:
 
 
 async def _request(page: Page, environment: Environment, file: Path) -> Path:
-    await _open(page, environment, "dana", "speech")
+    await open_channel(page, environment, "dana", "speech")
     await newest_message(page, "speech-tts/tts").get_by_role("button", name="Free speech-tts/tts").click()
     await newest_message(page, "Request 8 idle GPUs").get_by_role("button", name="Confirm").click()
-    await _open(page, environment, "bo", "speech")
+    await open_channel(page, environment, "bo", "speech")
     return await take_picture(newest_message(page, "still needed?"), file, width=MIDDLE)
 
 
@@ -126,7 +126,7 @@ async def _blind(page: Page, environment: Environment, file: Path) -> Path:
     return file
 
 
-async def _open(page: Page, environment: Environment, person: str, channel: str) -> None:
+async def open_channel(page: Page, environment: Environment, person: str, channel: str) -> None:
     await page.set_viewport_size({"width": 1200, "height": HIGH})
     await page.goto(f"{environment.slack.page}?as={person}")
     await page.wait_for_selector("body[data-ready]")

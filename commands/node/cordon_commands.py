@@ -200,5 +200,6 @@ async def _lost_work(training: str, context: CommandContext) -> str:
 
 def _nodes_of(steps: Sequence[Patch | Record]) -> Sentence:
     """The nodes whose objects or leases are changed, each once, in order."""
-    names = (step.ref.name if isinstance(step, Patch) else step.id.rpartition("/")[2] for step in steps)
+    # A lease is cluster/node, an acceptance cluster/node/number.
+    names = (step.ref.name if isinstance(step, Patch) else step.id.split("/")[1] for step in steps)
     return listed(dict.fromkeys(names))

@@ -35,6 +35,7 @@ class LifeStage(TrainingStage):
     """
 
     kind: WritingKind
+    options: str = ""  # further ones of a launch, each after a blank
     definition: dict[str, Any] = field(default_factory=dict)  # of the kind; none for one of Kubernetes itself
     collected_within: float = 30
     seen_within: float = (
@@ -45,9 +46,13 @@ class LifeStage(TrainingStage):
 
     @property
     def line(self) -> str:
+        return self.line_of(WORKERS)
+
+    def line_of(self, workers: int | str) -> str:
         return (
             f"training launch {self.name} --kind {self.kind.option} --image registry.example/vision/mnist:7 "
-            f"--workers {WORKERS} --gpus 4 --memory 8Gi --node-selector pool={self.name} -- python train.py"
+            f"--workers {workers} --gpus 4 --memory 8Gi --node-selector pool={self.name}{self.options} "
+            "-- python train.py"
         )
 
     @property

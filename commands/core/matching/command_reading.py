@@ -9,6 +9,7 @@ from commands.core.matching.candidates import ASKING, Candidate, Name
 from commands.core.matching.lexicon import CommandPhrase
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.matching.tokens import LineToken, is_same_word
+from commands.core.number_range import NumberRangeType
 from commands.core.parameter_types import (
     PREFIXES,
     DurationType,
@@ -226,7 +227,7 @@ class _Reading:
             return any(kind in name.kinds or (is_bare_id and kind in PREFIXES) for kind in kinds)
         if "person" in (parameter.name, (parameter.metavar or "").lower()):
             return name.is_person
-        if isinstance(parameter.type, WholeNumberType):
+        if isinstance(parameter.type, WholeNumberType | NumberRangeType):
             return name.is_number
         return isinstance(parameter, click.Option) and name.is_number and parameter.name == "rank"
 

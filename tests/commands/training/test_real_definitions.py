@@ -108,9 +108,11 @@ async def test_a_launch_is_accepted_and_nothing_of_it_is_dropped(
     kind: WritingKind, yard: Yard, real_kubernetes: KubernetesCluster
 ) -> None:
     name = f"d-{uuid.uuid4().hex[:6]}"
+    workers = "2..3" if kind.launching is not None and kind.launching.elastic else "3"
     line = (
-        f"training launch {name} --kind {kind.option} --image registry.example/vision/mnist:7 --workers 3 --gpus 8 "
-        f"--cpu 2 --memory 8Gi --backoff 2 {OWN.get(kind.option, '--max-duration 4h')} --wait -- --epochs 9"
+        f"training launch {name} --kind {kind.option} --image registry.example/vision/mnist:7 --gpus 8 "
+        f"--workers {workers} --cpu 2 --memory 8Gi --backoff 2 "
+        f"{OWN.get(kind.option, '--max-duration 4h')} --wait -- --epochs 9"
     )
     plan = await yard.do(line, ANA)
     try:

@@ -66,6 +66,7 @@ async def test_an_uncordon_without_a_test_is_said_before_it_is_done_and_in_the_l
     assert f"{node} was not accepted since it was cordoned: node accept {node} tests it." in said
     plan = await yard.newest()
     assert plan is not None
+    assert plan.title == f"Uncordon {node}"
     over = await yard.executor.execute(await yard.confirmed(plan))
     assert over.state is PlanState.DONE, over.error
     await yard.seen(lambda: not yard.cluster.inventory().nodes[node].spec.unschedulable)
