@@ -75,7 +75,7 @@ async def take_pictures(into: Path) -> list[Path]:
             await type_line(page, "/yard help")
             usage = newest_message(page, "Available commands")
             files.append(await take_picture(usage, into / "help.png", width=MIDDLE))
-            files.append(await take_picture(await _home(page), into / "home.png", width=WIDE, height=900))
+            files.append(await take_picture(await _home(page), into / "home.png", width=WIDE, height=740))
             files.append(await _launch(page, environment, into / "launch.png"))
             files.append(await _request(page, environment, into / "request.png"))
             for fault in scenarios["volume-format"].faults:
