@@ -66,4 +66,6 @@ LEXICON = Lexicon(
     _SAID["nouns"],
     [(one["said"], one["nearest"]) for one in _SAID["absent"]],
     _SAID["options"],
+    _SAID["verbs"],
+    [(one["asked"], one["answered_by"]) for one in _SAID["questions"]],
 )

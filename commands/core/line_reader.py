@@ -1,17 +1,19 @@
 """The reading of a typed line: what it means, and what the thread in which it was typed concerns."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from alerts.rules import Rule
 from alerts.store import Store
 from commands.core.cluster_names import names_of
 from commands.core.cluster_selection import cluster_of_incident
-from commands.core.context import Cluster
+from commands.core.context import Cluster, Defaults
 from commands.core.matching.interpretation import Fill, Offer, Run, interpret
+from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.references import NO_THREAD, ThreadNames
+from commands.core.parameter_types import NameKind
 from commands.core.parsing import find
 from commands.core.request import ActorKind, Request
 from commands.core.thread_names import request_of_thread, thread_names
@@ -26,6 +28,7 @@ class LineReader:
     clusters: Mapping[str, Cluster]
     rules: Callable[[str], Mapping[str, Rule]]  # those in force in a cluster, by id
     teams: tuple[str, ...]
+    defaults: Defaults
 
     def meaning_of(
         self, request: Request, words: Sequence[str], cluster: str, thread: ThreadNames
@@ -33,8 +36,16 @@ class LineReader:
         """Return what the line means, in the thread of an incident or in none. Automation says what it means."""
         if request.actor.kind is ActorKind.AUTOMATION:
             return Run(command=find(words, self.lexicon.catalogue), words=tuple(words))
-        known = partial(names_of, self.clusters.get(cluster), self.rules(cluster), self.teams)
-        return interpret(words, self.lexicon, known, thread)
+        return interpret(words, self.lexicon, partial(self._names, request, words, cluster), thread)
+
+    def _names(self, request: Request, words: Sequence[str], cluster: str) -> KnownNames:
+        """Return the names of the cluster, or of another one that the line names, and those of all of them."""
+        clusters = KnownNames({NameKind.CLUSTER: tuple(self.clusters) if len(self.clusters) > 1 else ()})
+        _, said = clusters.apart_from_cluster(words)
+        known = names_of(
+            self.clusters.get(said or cluster), self.rules(said or cluster), self.teams, self.defaults
+        )
+        return replace(known.also(clusters.names), me=request.actor.id)
 
     async def thread_of(self, request: Request) -> tuple[ThreadNames, str]:
         """Return what the incident, or the request, concerns in whose thread the line was typed, and its cluster."""

@@ -30,7 +30,7 @@ from commands.core.node_tests import (
     refuse_without_images,
     step_of_test,
 )
-from commands.core.parameter_types import NODE
+from commands.core.parameter_types import GPU, NODE
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
 from commands.execution.preconditions import Precondition
@@ -183,7 +183,7 @@ ACCEPT_GPU = Command(
     action=AcceptGpu,
     parameters=(
         click.Argument(["node"], type=NODE),
-        click.Argument(["gpu"], metavar="GPU"),
+        click.Argument(["gpu"], type=GPU, metavar="GPU"),
         click.Option(
             ["--suite"], default="", metavar="NAME", help="which suite; default: that of the settings"
         ),
