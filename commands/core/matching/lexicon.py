@@ -72,7 +72,7 @@ class Lexicon:
             Question(
                 phrases=tuple(
                     sorted(
-                        (one for said in asked if (one := self._phrase(said)).words),
+                        (phrase for said in asked if (phrase := self._phrase(said)).words),
                         key=lambda one: -len(one.words),
                     )
                 ),
