@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import ssl
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -50,6 +51,14 @@ def _closed_event_loop() -> Iterator[None]:
     yield
     asyncio.set_event_loop(None)
     loop.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_public_authorities() -> Iterator[None]:
+    """No test trusts the authorities of the system, and each client that is made would read all of them (50 ms)."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl.SSLContext, "load_default_certs", lambda *_: None)
+        yield
 
 
 @pytest.fixture(autouse=True)

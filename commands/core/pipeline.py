@@ -33,6 +33,7 @@ from commands.core.command import (
 )
 from commands.core.confirmation import ProposalTimes
 from commands.core.context import Cluster, CommandContext, Defaults, Members
+from commands.core.drafting import Drafting
 from commands.core.guidance import (
     absent,
     form_of,
@@ -126,8 +127,8 @@ class Pipeline:
             async with asyncio.timeout(TIMEOUT.total_seconds()):
                 words, named = cluster_named(words_of(request.line))
                 reader = self._reader
-                thread, place = await reader.thread_of(request)
-                progress.cluster_name = named or place or self._first
+                thread = await reader.thread_of(request)
+                progress.cluster_name = named or thread.cluster or self._first
                 meaning = reader.meaning_of(request, words, progress.cluster_name, thread)
                 if isinstance(meaning, Absent):
                     progress.outcome = "invalid"
@@ -254,12 +255,11 @@ class Pipeline:
         return Planner(
             permissions=self.permissions,
             store=self.store,
-            writers=self.writers,
+            drafting=Drafting(writers=self.writers, impersonation=self.impersonation, consents=self.consents),
             clock=self.clock,
             expires=self.defaults.plan_expires,
             times=self.times,
             budgets=self.budgets,
-            impersonation=self.impersonation,
             gates=self.gate,
             consents=self.consents,
         )

@@ -39,7 +39,7 @@ async def cordon_one(action: CordonGpu, context: CommandContext) -> PlanDraft:
     standing = standing_rule(device, rules)
     if standing is not None and (not standing.is_ours or action.lasting is None):
         said = sentence(
-            "GPU {gpu} of {node} is already cordoned, by the rule `{rule}` of {who}.",
+            "GPU {gpu} of {node} is already cordoned, by the DeviceTaintRule `{rule}` of {who}.",
             gpu=action.gpu,
             node=action.node,
             rule=standing.rule.metadata.name,

@@ -90,7 +90,7 @@ def _ended(
         again = sentence("let pods have GPU {gpu} of {node} again", gpu=action.gpu, node=action.node)
         steps.append(Delete(ref=rule, description=again))
     else:
-        notes.append(sentence("Somebody else removed its rule already: only its lease is ended."))
+        notes.append(sentence("Somebody else removed its DeviceTaintRule already: only its lease is ended."))
     if lease is not None:
         gone = rule if rule is not None else ObjectRef(api=VERSIONS[0], kind=RULE_KIND, name=lease.rule)
         steps.append(

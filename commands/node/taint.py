@@ -145,7 +145,7 @@ def _parsed(given: str) -> dict[str, str]:
     if shape["effect"] not in EFFECTS:
         raise UnusableError(
             sentence(
-                "`{effect}` is not an effect of a taint: {effects}.",
+                "`{effect}` is not an effect of a taint; these are: {effects}.",
                 effect=shape["effect"],
                 effects=as_code(EFFECTS),
             )

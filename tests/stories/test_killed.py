@@ -52,6 +52,11 @@ async def test_kills_lose_nothing_and_repeat_nothing(
                 stage.slack.forgive()
             await asyncio.sleep(CALM)
             faults = await outside.settled(SETTLED)
+        except TimeoutError:
+            said = [one.said for one in stage.slack.ephemerals("dana")]
+            raise AssertionError(
+                f"after {LONGEST:.0f} s without an answer: {outside.unanswered}; dana read {said}"
+            ) from None
         finally:
             await process.end(signal.SIGTERM)
     record_property("kills", {"seed": seed, "kills": KILLS, **_counts(outside), "faults": faults})

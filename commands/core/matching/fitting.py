@@ -3,6 +3,7 @@
 import click
 
 from commands.core.matching.candidates import Name
+from commands.core.number_range import NumberRangeType
 from commands.core.parameter_types import (
     NUMBERED,
     PREFIXES,
@@ -25,7 +26,7 @@ def fits(parameter: click.Parameter, name: Name) -> bool:
         is_bare = name.is_number and not name.kinds
         bare = NUMBERED if isinstance(parameter, click.Option) else PREFIXES
         return any(kind in name.kinds or (is_bare and kind in bare) for kind in kinds)
-    return isinstance(parameter.type, WholeNumberType) and name.is_number
+    return isinstance(parameter.type, WholeNumberType | NumberRangeType) and name.is_number
 
 
 def value_for(parameter: click.Parameter, name: Name) -> str:

@@ -7,6 +7,7 @@ from itertools import pairwise
 import click
 
 from commands.core.command import AnyCommand
+from commands.core.matching.answers import OwnerQuestion, answers_in
 from commands.core.matching.candidates import Candidate
 from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
@@ -113,6 +114,24 @@ def interpret(
     if is_form or missing_arguments(command, kept):
         return Fill(command=command, words=kept)
     return Run(command=command, words=kept)
+
+
+def interpret_answer(words: Sequence[str], question: OwnerQuestion, lexicon: Lexicon) -> Run | Offer | None:
+    """Return what to do with a line that answers the request in whose thread it was typed; None if it does not.
+
+    As everywhere, what changes something at once is run by its own name only, and by other words it is a button.
+    """
+    if named_command(words, lexicon.catalogue) is not None:
+        return None
+    match answers_in(words, question, lexicon.answers, lexicon.catalogue):
+        case ():
+            return None
+        case ((command, line),) if command.record is None:
+            return Run(command=command, words=line)
+        case found:
+            return Offer(
+                commands=tuple(command for command, _ in found), lines=tuple(line for _, line in found)
+            )
 
 
 def _without_fillers(command: AnyCommand, words: Sequence[str]) -> tuple[str, ...]:

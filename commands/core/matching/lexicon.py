@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from commands.core.command import AnyCommand
+from commands.core.matching.answers import AnswerWords
 from commands.core.matching.phrases import AbsentVerb, CommandPhrase, Question
 from commands.core.matching.tokens import SHOWING, LineToken, is_same_word, stem, tokens_of, words_only
 from commands.core.parameter_types import NameKind, NameType, kinds_of
@@ -34,7 +35,8 @@ class Lexicon:
 
     `absent`: what people ask for and no command does, with the commands that are nearest. `flags`: what people say for
     an option, whichever command has it. `verbs`: what people say instead of a verb, whichever noun it is about.
-    `questions`: words that ask, and the verbs that answer them.
+    `questions`: words that ask, and the verbs that answer them. `answers`: what
+    people say in the thread of a request.
     """
 
     def __init__(
@@ -43,10 +45,12 @@ class Lexicon:
         nouns: Mapping[str, Sequence[str]] = MappingProxyType({}),
         absent: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
         flags: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        answers: Sequence[AnswerWords] = (),
         verbs: Mapping[str, Sequence[str]] = MappingProxyType({}),
         questions: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
     ) -> None:
         self.catalogue = tuple(catalogue)
+        self.answers = tuple(answers)
         self.nouns = frozenset({one.noun for one in catalogue} | set(nouns))
         self._flags = flags
         self._verbs = verbs

@@ -70,7 +70,6 @@ def in_own_notation(words: Sequence[str]) -> list[str]:
     if any(any(sign.isspace() for sign in word) for word in words):
         return list(words)
     line = " ".join(words)
-    line = _TOMORROW.sub(" for 24h ", line)
     line = _QUIET.sub(" mute ", line)
     line = _KEEP_OFF.sub(" cordon ", line)
     line = _FOLLOW.sub("follow log", line)
@@ -82,8 +81,13 @@ def in_own_notation(words: Sequence[str]) -> list[str]:
     line = _NUMBER_OF.sub(_numbered, line)
     line = _WORKER.sub(r"rank \g<number>", line)
     line = _RACK.sub(r" rack \g<name> ", line)
-    line = _ENGLISH.sub(_english, line)
-    return _CHINESE.sub(_chinese, line).split()
+    return with_durations(line).split()
+
+
+def with_durations(line: str) -> str:
+    """Return a line with its durations as a command takes them."""
+    line = _TOMORROW.sub(" for 24h ", line)
+    return _CHINESE.sub(_chinese, _ENGLISH.sub(_english, line))
 
 
 def _numbered(found: re.Match[str]) -> str:
