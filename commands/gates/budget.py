@@ -168,9 +168,10 @@ class BudgetUse:
                     count=self.budget.per_hour,
                 )
             )
+        named = sorted(self.out.items())[:SHOWN]
         holders = listed(
-            (sentence("{node}: {why}", node=node, why=why) for node, why in sorted(self.out.items())),
-            most=SHOWN,
+            (sentence("{node}: {why}", node=node, why=why) for node, why in named),
+            more=len(self.out) - len(named),
         )
         held = (
             sentence("{figures} ({holders})", figures=listed(parts), holders=holders)
