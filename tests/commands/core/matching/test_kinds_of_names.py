@@ -36,7 +36,8 @@ SAID = {
     NameKind.ALERT: "GPUIdle", NameKind.RUNBOOK: "gpu-idle", NameKind.INCIDENT: "i3", NameKind.PLAN: "p5",
     NameKind.SILENCE: "s3", NameKind.REQUEST: "c3f9a1b2d", NameKind.BREAKER: "b2", NameKind.PERSON: "bo",
     NameKind.AGENT: "device-plugin", NameKind.GPU: "gpu 3", NameKind.RACK: "rack-a", NameKind.TEAM: "speech",
-    NameKind.REPAIR: "clear-images", NameKind.NAMESPACE: "namespace serving", NameKind.RANK: "rank 3", NameKind.TAINT: "gpu=broken:NoSchedule",
+    NameKind.REPAIR: "clear-images", NameKind.NAMESPACE: "namespace serving", NameKind.RANK: "rank 3",
+    NameKind.TAINT: "gpu=broken:NoSchedule",
 }  # fmt: skip
 THREAD: ThreadNames = {
     NameKind.INCIDENT: "i3",
