@@ -29,7 +29,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Distrib
     return Distribution(config, log)
 
 
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _leave_long_ones_to_soak(config, items)
+    _give_a_second_try(items)
+
+
+def _leave_long_ones_to_soak(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if settings.get_current_profile_name() == SOAK:
+        return
+    long = {one for one in items if any(mark.kwargs.get("only") for mark in one.iter_markers("soak"))}
+    config.hook.pytest_deselected(items=[*long])
+    items[:] = [one for one in items if one not in long]
+
+
+def _give_a_second_try(items: Sequence[pytest.Item]) -> None:
     """In CI a test that starts servers gets a second try; its first failure is listed as RERUN, and is a defect."""
     for item in items:
         folder = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""

@@ -24,6 +24,7 @@ GROUPS = {
     "tests/collectors/cluster/test_real_cluster_cache.py": "kubernetes",
     "tests/collectors/cluster/test_real_gpu_claims.py": "kubernetes",
     "tests/commands/core/test_real_impersonation.py": "kubernetes",
+    "tests/commands/test_actions_on_servers.py": "kubernetes",
     "tests/commands/gpu/test_accepting_one.py": "kubernetes",
     "tests/commands/gpu/test_cordoning_one.py": "kubernetes",
     "tests/commands/node/accept": "kubernetes",
