@@ -246,11 +246,11 @@ ALERT_OR_INCIDENT = NameType(NameKind.ALERT, NameKind.INCIDENT)
 BREAKER = NameType(NameKind.BREAKER)
 # What may also be something that is gone, or that nothing lists: it is typed.
 PERSON = NameType(NameKind.PERSON, keeps_case=True, is_listed=False)
-NAMESPACE = NameType(NameKind.NAMESPACE, keeps_case=True, is_listed=False)
+NAMESPACE_NAME = NameType(NameKind.NAMESPACE, keeps_case=True, is_listed=False)
 AGENT = NameType(NameKind.AGENT, is_listed=False)
-GPU = NameType(NameKind.GPU, keeps_case=True, is_listed=False)
-TAINT = NameType(NameKind.TAINT, keeps_case=True, is_listed=False)
-RANK = NameType(NameKind.RANK, keeps_case=True, is_listed=False)
+GPU_NAME = NameType(NameKind.GPU, keeps_case=True, is_listed=False)
+TAINT_NAME = NameType(NameKind.TAINT, keeps_case=True, is_listed=False)
+RANK_NAME = NameType(NameKind.RANK, keeps_case=True, is_listed=False)
 RECORDED = NameType(NameKind.NODE, NameKind.TRAINING, NameKind.TEAM, keeps_case=True, is_listed=False)
 
 

@@ -13,8 +13,7 @@ from commands.core.context import CommandContext
 from commands.core.drain_pods import disruptions_of, why_stays
 from commands.core.lookups import node_named, reader_of
 from commands.core.nodes_out import OUR_TAINTS as OURS
-from commands.core.parameter_types import NODE, reason_option
-from commands.core.parameter_types import TAINT as TAINT_NAME
+from commands.core.parameter_types import NODE, TAINT_NAME, reason_option
 from commands.core.request import ActorKind
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import in_order

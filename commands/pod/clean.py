@@ -18,7 +18,7 @@ from collectors.pod_troubles import ended_at
 from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
 from commands.core.named_pod import ref_of_pod, user_of_pod
-from commands.core.parameter_types import DURATION, NAMESPACE, NODE
+from commands.core.parameter_types import DURATION, NAMESPACE_NAME, NODE
 from commands.execution.plan import Stage
 from commands.execution.steps import Delete
 
@@ -160,7 +160,7 @@ CLEAN: Command[CleanPods] = Command(
     parameters=(
         click.Option(
             ["--namespace"],
-            type=NAMESPACE,
+            type=NAMESPACE_NAME,
             default="",
             metavar="NAMESPACE",
             help="only pods of this namespace",

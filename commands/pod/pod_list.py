@@ -17,7 +17,7 @@ from commands.core.context import CommandContext
 from commands.core.lookups import age
 from commands.core.named_pod import gpus_held, user_of_pod
 from commands.core.ownership import owner_names
-from commands.core.parameter_types import NAMESPACE, NODE, WholeNumberType
+from commands.core.parameter_types import NAMESPACE_NAME, NODE, WholeNumberType
 
 PAGE = 40  # pods
 IN_FILE = 2_000  # pods: what the attached list has at most
@@ -145,7 +145,7 @@ LIST_PODS: Command[ListPods] = Command(
     parameters=(
         click.Option(
             ["--namespace"],
-            type=NAMESPACE,
+            type=NAMESPACE_NAME,
             default="",
             metavar="NAMESPACE",
             help="only pods of this namespace",

@@ -92,5 +92,5 @@ class Candidate:
         )
 
 
-def distinct(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+def without_repeats(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     return tuple({one.words: one for one in reversed(list(candidates))}.values())[::-1][:MAX_OFFERED]

@@ -9,7 +9,7 @@ from commands.core.matching.candidates import ASKING, Candidate, Name
 from commands.core.matching.fitting import fits, is_free, value_for
 from commands.core.matching.phrases import CommandPhrase
 from commands.core.matching.references import NO_THREAD, ThreadNames
-from commands.core.matching.tokens import LineToken, is_same_word, stem
+from commands.core.matching.tokens import LineToken, is_same_word, stem_of
 from commands.core.parameter_types import LISTED, MatchersType, NameKind, is_missing, kinds_of
 
 
@@ -66,7 +66,7 @@ class _Reading:
     def take_phrases(self, phrases: Sequence[CommandPhrase], thread: ThreadNames) -> None:
         """Take the words of the phrases. A command that only reads is meant by them in any order and tense."""
         is_loose = self.command.read is not None
-        said = frozenset(stem(part.key) for part in self.parts if isinstance(part, LineToken))
+        said = frozenset(stem_of(part.key) for part in self.parts if isinstance(part, LineToken))
         for phrase in phrases:
             if not phrase.stems <= said or not self._has(phrase, thread):
                 continue
@@ -168,7 +168,7 @@ class _Reading:
                     part.key in ASKING
                     or part.key in self._kinds
                     or self._is_own_noun(part.key)
-                    or stem(part.key) in verbs
+                    or stem_of(part.key) in verbs
                 )
             ) or (isinstance(part, Name) and self._is_in_the_list(part)):
                 self.parts[at] = None

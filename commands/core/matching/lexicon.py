@@ -12,7 +12,7 @@ import click
 from commands.core.command import AnyCommand
 from commands.core.matching.answers import AnswerWords
 from commands.core.matching.phrases import AbsentVerb, CommandPhrase, Question
-from commands.core.matching.tokens import SHOWING, LineToken, is_same_word, stem, tokens_of, words_only
+from commands.core.matching.tokens import SHOWING, LineToken, is_same_word, stem_of, tokens_of, words_only
 from commands.core.parameter_types import NameKind, NameType, kinds_of
 
 _SHORT = 3  # letters of a word that alone says little
@@ -90,7 +90,7 @@ class Lexicon:
         """The verbs of changes and what people say instead, in no tense: `who cordoned it` asks about a cordon."""
         own = {one.verb for one in self.catalogue if one.verb and one.changes_something}
         said = (word for verb, words in self._verbs.items() if verb in own for word in words)
-        return frozenset(stem(word) for word in (*own, *said) if word.isascii() and " " not in word)
+        return frozenset(stem_of(word) for word in (*own, *said) if word.isascii() and " " not in word)
 
     @cached_property
     def names(self) -> Mapping[NameKind, tuple[str, ...]]:

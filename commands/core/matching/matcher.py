@@ -6,17 +6,17 @@ It runs nothing. The pipeline runs a sure match of a command that only reads, an
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from commands.core.matching.candidates import ASKING, MAX_OFFERED, Candidate, Name, distinct
+from commands.core.matching.candidates import ASKING, MAX_OFFERED, Candidate, Name, without_repeats
 from commands.core.matching.command_reading import candidate_of
 from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.line_parts import parts_of
-from commands.core.matching.questions import about, answers
+from commands.core.matching.questions import answers, commands_about
 from commands.core.matching.reasons import split_reason, without_a_clause
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.matching.rewording import in_own_notation
 from commands.core.matching.spelling import meant_by
-from commands.core.matching.tokens import MAX_WORDS, LineToken, stem, tokens_of
+from commands.core.matching.tokens import MAX_WORDS, LineToken, stem_of, tokens_of
 from commands.core.parameter_types import NameKind
 
 _NOT = ("not", "don't", "dont", "never", "别", "不 要", "不 用")
@@ -86,7 +86,7 @@ def match(
         for again in _whole(parts_of(line, lexicon, names, thread), options, lexicon, thread)
     ]
     if corrected:
-        return LineMatch(candidates=distinct([*corrected, *found.candidates]))
+        return LineMatch(candidates=without_repeats([*corrected, *found.candidates]))
     return found
 
 
@@ -160,7 +160,7 @@ def _absent(parts: Sequence[LineToken | Name], lexicon: Lexicon, thread: ThreadN
         by_line = [candidate_of(one, (), named, (), needs_phrase=False) for one in commands]
         given = {one.command.name for one in by_line if one is not None and one.arguments}
         found = (candidate_of(one, (), named, (), thread=thread, needs_phrase=False) for one in commands)
-        near = distinct(
+        near = without_repeats(
             one for one in found if one is not None and (one.command.name in given or not one.missing)
         )
         return LineMatch(candidates=near, absent=said.typed)
@@ -181,20 +181,22 @@ def _matched(
         if one.command.read is not None or not is_reading_only
     ]
     if not candidates:
-        if shown := about(parts, options, lexicon):
+        if shown := commands_about(parts, options, lexicon):
             return LineMatch(candidates=shown, is_sure=len(shown) == 1)
-        return LineMatch(candidates=about(parts, options, lexicon, is_loose=True))
+        return LineMatch(candidates=commands_about(parts, options, lexicon, is_loose=True))
     best = candidates[0]
     if best.unexplained and _is_answer(best, lexicon, thread):
-        return LineMatch(candidates=distinct(candidates[:1]), is_sure=True)
+        return LineMatch(candidates=without_repeats(candidates[:1]), is_sure=True)
     if best.unexplained:
         near = [
             one
             for one in candidates
             if one.covered + len(one.arguments) >= one.unexplained and not _has_names_left(one, parts)
         ]
-        return LineMatch(candidates=distinct([*near[:1], *about(parts, options, lexicon, is_loose=True)]))
-    equals = distinct(one for one in candidates if one.rank == best.rank)
+        return LineMatch(
+            candidates=without_repeats([*near[:1], *commands_about(parts, options, lexicon, is_loose=True)])
+        )
+    equals = without_repeats(one for one in candidates if one.rank == best.rank)
     return LineMatch(candidates=equals, is_sure=len(equals) == 1)
 
 
@@ -212,7 +214,7 @@ def _is_answer(best: Candidate, lexicon: Lexicon, thread: ThreadNames) -> bool:
         and bool(best.named or best.referred or not thread)
         and len(words) == len(best.left)
         and unknown <= best.covered
-        and not any(stem(one.key) in lexicon.verb_stems for one in words)
+        and not any(stem_of(one.key) in lexicon.verb_stems for one in words)
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from commands.core.command import AnyCommand
-from commands.core.matching.tokens import is_form_of, is_same_word, stem
+from commands.core.matching.tokens import is_form_of, is_same_word, stem_of
 from commands.core.parameter_types import NameKind
 
 
@@ -25,7 +25,7 @@ class CommandPhrase:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        return frozenset(map(stem, self.words))
+        return frozenset(map(stem_of, self.words))
 
     def places_in(self, words: Sequence[str], *, is_loose: bool = False) -> Sequence[int]:
         """Return where the words of the phrase are; loosely in any order and tense, but for Chinese."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from commands.core.command import AnyCommand
-from commands.core.matching.candidates import ASKING, MAX_OFFERED, Candidate, Name, distinct
+from commands.core.matching.candidates import ASKING, MAX_OFFERED, Candidate, Name, without_repeats
 from commands.core.matching.command_reading import candidate_of
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.references import ThreadNames
@@ -41,7 +41,7 @@ def answers(
             yield min(found, key=lambda entry: entry[:3])[3]
 
 
-def about(
+def commands_about(
     parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon, *, is_loose: bool = False
 ) -> tuple[Candidate, ...]:
     """Return the commands that show what a line names that is nothing but names; loosely, if it is more than that."""
@@ -61,7 +61,7 @@ def about(
         readers = _readers_of(part, lexicon.catalogue)
         showing = (candidate_of(one, (), [part], (), needs_phrase=False) for one in readers)
         found += [one for one in showing if one is not None and not one.unexplained and not one.missing][:1]
-    return distinct(found)
+    return without_repeats(found)
 
 
 def _adds_nothing(part: LineToken | Name) -> bool:

@@ -136,15 +136,17 @@ def is_same_word(one: str, other: str) -> bool:
 
 def is_form_of(word: str, own: str) -> bool:
     """Return whether a word is another in any tense: `muted` is `mute`, but `cordon` is not `cordoned`, a state."""
-    return is_same_word(word, own) or (stem(word) == stem(own) and (_has_tense(word) or not _has_tense(own)))
+    return is_same_word(word, own) or (
+        stem_of(word) == stem_of(own) and (_has_tense(word) or not _has_tense(own))
+    )
 
 
 def _has_tense(word: str) -> bool:
-    return stem(word) != _singular(word).removesuffix("e")
+    return stem_of(word) != _singular(word).removesuffix("e")
 
 
 @lru_cache(maxsize=8192)
-def stem(word: str) -> str:
+def stem_of(word: str) -> str:
     """Return the word without its plural and its tense: `stopped`, `stops` and `stopping` are `stop`."""
     word = _singular(word)
     word = _IRREGULAR.get(word, word)

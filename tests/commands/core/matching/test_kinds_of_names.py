@@ -10,7 +10,7 @@ from commands.core.command import AnyCommand
 from commands.core.matching.interpretation import Fill, Interpretation, Offer, Run, interpret
 from commands.core.matching.known_names import KnownNames
 from commands.core.matching.references import NO_THREAD, ThreadNames
-from commands.core.matching.tokens import stem
+from commands.core.matching.tokens import stem_of
 from commands.core.parameter_types import NameKind, kinds_of
 from commands.core.parsing import words_of
 
@@ -156,4 +156,4 @@ def test_a_verb_in_the_past_starts_no_change(line: str) -> None:
     ],
 )
 def test_a_stem_is_a_word_without_plural_and_tense(words: tuple[str, ...], same: bool) -> None:
-    assert (len({stem(word) for word in words}) == 1) is same
+    assert (len({stem_of(word) for word in words}) == 1) is same
