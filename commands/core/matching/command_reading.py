@@ -6,7 +6,7 @@ import click
 
 from commands.core.command import AnyCommand
 from commands.core.matching.candidates import ASKING, Candidate, Name
-from commands.core.matching.fitting import fits, is_free, value_for
+from commands.core.matching.name_fitting import fits, is_free, value_for
 from commands.core.matching.phrases import CommandPhrase
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.matching.tokens import LineToken, is_same_word, stem_of
