@@ -146,7 +146,7 @@ class Command(Generic[Action]):
     # What an undo of any plan has to know about this noun; declared by one of its commands.
     undoing: Undoing | None = None
     details: str = ""  # extra text for the docs
-    for_whom: str = ""  # for the docs: who may use it, where the handler checks that itself
+    for_whom: str = ""  # who may use it, where the handler checks that itself
     synonyms: tuple[str, ...] = ()  # what people say instead of the name; with options: "free gpus --free"
     repeats_last: bool = False  # its form begins with the options that the person gave it last
     allows_extra: bool = field(default=False)  # words after `--` are for the program: action(extra=…)

@@ -77,6 +77,8 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
         blocks.append(Paragraph(text=text(sentence("For example: `{example}`", example=command.example))))
         if command.details:
             blocks.append(Paragraph(text=text(command.details)))
+        if command.for_whom:
+            blocks.append(Paragraph(text=text(command.for_whom)))
         if context.may.get(command.name, False) and command.parameters:
             line = f"{command.name} --form"
             blocks.append(Buttons(buttons=(Button(label="Fill in the form", line=line),)))
