@@ -68,6 +68,7 @@ bench-quality: $(BIN)/python  ## Score the decisions on the public data sets in 
 	$(BIN)/python -m benchmarks.quality
 
 soak: $(BIN)/python  ## Run the long tests; prints the seed
+	$(BIN)/python tests/real/parts/install.py --soak
 	$(BIN)/python -m tests.soak
 
 packaging: $(BIN)/python  ## Install Yardmaster each way in an empty environment, try it, and record it; needs uv

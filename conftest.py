@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import ssl
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -28,7 +29,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Distrib
     return Distribution(config, log)
 
 
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _leave_long_ones_to_soak(config, items)
+    _give_a_second_try(items)
+
+
+def _leave_long_ones_to_soak(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if settings.get_current_profile_name() == SOAK:
+        return
+    long = {one for one in items if any(mark.kwargs.get("only") for mark in one.iter_markers("soak"))}
+    config.hook.pytest_deselected(items=[*long])
+    items[:] = [one for one in items if one not in long]
+
+
+def _give_a_second_try(items: Sequence[pytest.Item]) -> None:
     """In CI a test that starts servers gets a second try; its first failure is listed as RERUN, and is a defect."""
     for item in items:
         folder = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
@@ -50,6 +64,14 @@ def _closed_event_loop() -> Iterator[None]:
     yield
     asyncio.set_event_loop(None)
     loop.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_public_authorities() -> Iterator[None]:
+    """No test trusts the authorities of the system, and each client that is made would read all of them (50 ms)."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl.SSLContext, "load_default_certs", lambda *_: None)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -33,7 +33,7 @@ from collectors.trainings.training import Training
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Handler
 from commands.core.matching.interpretation import changes_something
-from commands.core.testable_nodes import what_tests_lack
+from commands.core.testable_nodes import node_tests
 
 
 def conversation_of(opened: Mapping[str, OpenChannel]) -> Conversation | None:
@@ -185,7 +185,7 @@ def _card_context(
         people=owners_of(settings, shared.persons),
         links={one.name: one.links for one in settings.clusters},
         runbooks=settings.runbooks,
-        tests_lack=what_tests_lack(defaults.acceptance, defaults.node_jobs),
+        tests=node_tests(defaults.acceptance, defaults.node_jobs),
         reopens_within=settings.incidents.reopens_within,
         many_clusters=len(clusters) > 1,
         wants_facts=wants_facts,

@@ -26,6 +26,7 @@ import commands.team.commands as team
 import commands.training.commands as training
 import commands.volume.commands as volume
 from commands.core.command import Command
+from commands.core.matching.answers import answer_words
 from commands.core.matching.lexicon import Lexicon
 from commands.help.commands import help_command
 
@@ -50,10 +51,14 @@ _OTHERS: tuple[Command[Any], ...] = (
     *home.COMMANDS,
 )
 
-_SAID: Mapping[str, Any] = yaml.load(
-    (Path(__file__).parent / "synonyms.yaml").read_text(encoding="utf-8"),
-    Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader),  # every start of the program waits for it
-)
+
+def _read(name: str) -> Any:
+    text = (Path(__file__).parent / name).read_text(encoding="utf-8")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # every start of the program waits for it
+    return yaml.load(text, Loader=loader)
+
+
+_SAID: Mapping[str, Any] = _read("synonyms.yaml")
 
 
 def _with_synonyms(command: Command[Any]) -> Command[Any]:
@@ -66,4 +71,7 @@ LEXICON = Lexicon(
     _SAID["nouns"],
     [(one["said"], one["nearest"]) for one in _SAID["absent"]],
     _SAID["options"],
+    answer_words(_read("answers.yaml")),
+    _SAID["verbs"],
+    [(one["asked"], one["answered_by"]) for one in _SAID["questions"]],
 )

@@ -28,6 +28,20 @@ SETTLES = 3.0  # seconds to wait for late cards at the end
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """What a person can see now in a channel: `card`, `preview`, `answer`, `form`, `done` or `end`."""
+
+    scenario: str
+    what: str
+    person: str
+    channel: str
+
+
+async def _look_at_nothing(_scene: Scene) -> None:
+    pass
+
+
 class FailedError(Exception):
     """The scenario failed. The text is shown in the table."""
 
@@ -50,10 +64,13 @@ class Result:
 
 
 class ScenarioRunner:
-    """Runs scenarios one after the other in one environment."""
+    """Runs scenarios one after the other in one environment. It waits for `look` at each scene."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(
+        self, environment: Environment, *, look: Callable[[Scene], Awaitable[None]] = _look_at_nothing
+    ) -> None:
         self._environment = environment
+        self._look = look
         self._record = CardRecord(environment)
         self._start = 0.0
         self._known: set[str] = set()
@@ -81,6 +98,7 @@ class ScenarioRunner:
         has_incident = scenario.card.group_key or scenario.card.parent
         incident = await self._await_alerts(scenario, result) if has_incident else None
         card = await self._await_card(scenario, incident, result)
+        await self._show(scenario, "card")
         if scenario.done.training_gone and not self._holds_gpus(scenario.done.training_gone):
             raise FailedError(f"there is no training {scenario.done.training_gone} that could end")
         for act in scenario.actions:
@@ -94,6 +112,7 @@ class ScenarioRunner:
         if incident is not None:
             await self._await_resolved(scenario, incident)
             result.resolved = self._elapsed()
+            await self._show(scenario, "end")
         for act in scenario.cleanup:
             await self._act(scenario, act, None)
         await asyncio.sleep(SETTLES)
@@ -176,6 +195,7 @@ class ScenarioRunner:
         answer = await self._until_follows(
             scenario, f"an answer to {act.type or act.press}", act.user, send, answered
         )
+        await self._show(scenario, "preview" if act.confirm else "answer", act)
         if act.refused:
             if act.refused not in answer.said:
                 raise FailedError(f"`{act.type}` was not refused with `{act.refused}`: {answer.said[:300]}")
@@ -196,6 +216,7 @@ class ScenarioRunner:
                 confirm,
                 lambda: self._is_plan_done(named[-1]),
             )
+            await self._show(scenario, "done", act)
 
     async def _submit(self, scenario: Scenario, act: Action) -> None:
         """Fill in and submit the form that the action opens."""
@@ -204,9 +225,15 @@ class ScenarioRunner:
         async def opened() -> dict[str, Any] | None:
             return next(iter(slack.views(act.user)), None)
 
-        await slack.submits(
-            act.user, await self._until(scenario, f"the form of {act.type or act.press}", opened), act.form
-        )
+        form = await self._until(scenario, f"the form of {act.type or act.press}", opened)
+        await self._show(scenario, "form", act)
+        await slack.submits(act.user, form, act.form)
+
+    async def _show(self, scenario: Scenario, what: str, act: Action | None = None) -> None:
+        """Let `look` see what came last: as the person who acts, or who acts first."""
+        act = act or next(iter((*scenario.commands, *scenario.actions)), Action(user="dana"))
+        channel = act.channel or scenario.card.channels[0]
+        await self._look(Scene(scenario=scenario.name, what=what, person=act.user, channel=channel))
 
     async def _until_follows(
         self,

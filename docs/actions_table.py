@@ -1,6 +1,7 @@
 """The table of what each rule offers: its commands, what of them may run by itself, and what undoes it."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -24,30 +25,35 @@ UNDONE_BY: dict[str, str] = {
     "node uncordon": "`plan undo`",
     "node repair": "nothing; each repair says what it leaves",
     "gpu cordon": "`plan undo`, `gpu uncordon`; no pod comes back",
-    "gpu free": "`plan undo`, as long as the owner has not answered",
-    "training stop": "nothing: a launch starts it anew",
+    "gpu free": "`plan undo` takes the request back, until its owner has answered it",
+    "training stop": "nothing: a launch starts it anew, and `training launch --like` with what it had",
     "volume freeze": "`volume thaw`",
     "volume thaw": "`plan undo`, `volume freeze`",
     "volume fix-mounts": "`plan undo`",
     "dns scale": "`plan undo`",
     "pod delete": "nothing; a controller makes another one",
     "pod clean": "nothing: they have ended",
-    "pod stacks": "nothing needs to be: it changes nothing that runs",
+    "pod stacks": "nothing: what runs goes on; the container of `--add-container` stays until its pod ends",
 }
 
 
 def actions_part() -> str:
     """Return how many rules offer a command that plans, and a row for each rule, by pack."""
-    rules = sorted(read_rulebook(RulesSettings()).rules, key=lambda one: one.id)
+    rules = sorted(read_rulebook(RulesSettings()).rules, key=lambda one: one.name)
     planned = sum(bool(planned_commands(rule)) for rule in rules)
-    lines = [
-        f"{planned} of {len(rules)} rules offer a command that plans. For each of the others the runbook says "
-        "why no command helps.",
-        "",
-        "| Rule | Offers | May run by itself | Undone by |",
-        "|---|---|---|---|",
-    ]
-    return "\n".join([*lines, *map(_row, rules)])
+    packs: dict[str, list[Rule]] = {}
+    for rule in rules:
+        packs.setdefault(rule.id.partition("/")[0], []).append(rule)
+    counted = (
+        f"{planned} of {len(rules)} rules offer a command that plans. For each of the others the table says why "
+        "no command helps, as its runbook does."
+    )
+    return "\n\n".join([counted, *(_pack(name, packs[name]) for name in sorted(packs))])
+
+
+def _pack(name: str, rules: Sequence[Rule]) -> str:
+    head = ["| Rule | Shows | Offers | May run by itself | Undone by |", "|---|---|---|---|---|"]
+    return "\n".join([f"## {name}", "", *head, *map(_row, rules)])
 
 
 def planned_commands(rule: Rule) -> tuple[str, ...]:
@@ -65,13 +71,19 @@ def _command(line: str) -> Command[Any]:
 
 def _row(rule: Rule) -> str:
     planned = planned_commands(rule)
-    offers = "<br>".join(
-        f"`{_named(line)}`" for line in rule.template.actions if _command(line).plan is not None
+    shows, offers = (
+        "<br>".join(
+            f"`{_named(line)}`"
+            for line in rule.template.actions
+            if (_command(line).plan is not None) == plans
+        )
+        for plans in (False, True)
     )
     itself = f"`{rule.template.remediation}`" if rule.template.remediation else ""
     undone = "<br>".join(UNDONE_BY[name] for name in planned)
-    page = f"nothing: {reasons(rule.template.runbook).get(rule.name, '')} [More]({_PAGES}/{rule.template.runbook}.md)"
-    return f"| {rule.name} | {offers or page} | {itself} | {undone} |"
+    page = rule.template.runbook
+    nothing = f"nothing: {reasons(page).get(rule.name, '')} See [{page}]({_PAGES}/{page}.md)"
+    return f"| {rule.name} | {shows} | {offers or nothing} | {itself} | {undone} |"
 
 
 @cache

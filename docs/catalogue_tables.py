@@ -26,8 +26,18 @@ from commands.training import training_kinds as trainings_written
 
 def commands_part() -> str:
     """A section per noun: what each command does, its usage, who may use it, and what Kubernetes must allow."""
-    nouns = dict.fromkeys(command.noun for command in CATALOGUE)
-    return "\n\n".join(_noun(noun, [one for one in CATALOGUE if one.noun == noun]) for noun in nouns)
+    nouns = {
+        noun: [one for one in CATALOGUE if one.noun == noun]
+        for noun in dict.fromkeys(command.noun for command in CATALOGUE)
+    }
+    contents = "\n".join(f"* {_links(noun, commands)}" for noun, commands in nouns.items())
+    return "\n\n".join([contents, *(_noun(noun, commands) for noun, commands in nouns.items())])
+
+
+def _links(noun: str, commands: Sequence[Command[Any]]) -> str:
+    """A line of the contents: the noun, and its commands as links."""
+    shown = [f"[{one.verb or one.noun}](#{one.name.replace(' ', '-')})" for one in commands]
+    return ", ".join(shown) if not commands[0].verb else f"{noun}: {', '.join(shown)}"
 
 
 def _noun(noun: str, commands: Sequence[Command[Any]]) -> str:
@@ -47,7 +57,8 @@ def _command(command: Command[Any]) -> str:
         lines += [command.details, ""]
     lines += [f"For example: `{command.example}`", "", f"*{_kind(command)}* {_who(command)}"]
     if command.rights:
-        lines += ["", f"Kubernetes must allow: {'; '.join(_needs(command))}."]
+        lines += ["", "<details><summary>What Kubernetes must allow</summary>", ""]
+        lines += [*(f"* {one}" for one in _needs(command)), "", "</details>"]
     return "\n".join(lines)
 
 
@@ -62,8 +73,8 @@ def _kind(command: Command[Any]) -> str:
 def _who(command: Command[Any]) -> str:
     if command.for_everyone:
         return "For everyone in the channel."
-    if command.checks_permission_itself:
-        return "For the owner, or a team that has this command."
+    if command.for_whom:
+        return command.for_whom
     return "For members of any team." if command.read is not None else "For teams that have this command."
 
 

@@ -5,8 +5,6 @@ breaker, for the pages on what people may press and on what may run by itself. T
 given with `--into`.
 """
 
-import argparse
-import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +15,7 @@ from playwright.async_api import Page, expect
 
 from demo.environment import Environment, EnvironmentOptions, start_environment
 from demo.scenario import Fault
-from docs.screenshots import IMAGES, LARGEST, TIMEOUT, chromium_page, newest_message, take_picture, type_line
+from docs.screenshots import TIMEOUT, chromium_page, newest_message, run, take_picture, type_line
 
 MIDDLE = 620  # pixels
 GATES: dict[str, Any] = {
@@ -80,16 +78,12 @@ async def _trial_and_breaker(page: Page, environment: Environment, into: Path) -
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m docs.gate_screenshots", description="Take the screenshots of gates."
+    return run(
+        take_pictures,
+        arguments,
+        program="gate_screenshots",
+        description="Take the screenshots of gates.",
     )
-    parser.add_argument("--into", type=Path, default=IMAGES, metavar="FOLDER")
-    into = parser.parse_args(arguments).into
-    into.mkdir(parents=True, exist_ok=True)
-    sizes = {file.name: file.stat().st_size for file in asyncio.run(take_pictures(into))}
-    for name, size in sizes.items():
-        sys.stdout.write(f"{name}: {size // 1000} kB\n")
-    return 1 if max(sizes.values()) > LARGEST else 0
 
 
 if __name__ == "__main__":

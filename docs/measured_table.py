@@ -23,7 +23,18 @@ def measured_part(recorded: Path = RECORDED) -> str:
     if not shown:
         return "Not measured yet."
     last = max((run for run, _ in shown), key=lambda run: run["at"])
-    return "\n".join([*lines, "", f"Measured on {last['at'][:10]}, {last['machine']['cores']} cores."])
+    measured = f"Measured on {last['at'][:10]}, {last['machine']['cores']} cores."
+    return "\n".join([*lines, "", " ".join([measured, *_not_met(runs)])])
+
+
+def _not_met(runs: dict[str, Any]) -> list[str]:
+    """Return how many goals of all benchmarks are not met, and of which; nothing if all are."""
+    rows = [row for run in runs.values() for row in run["rows"] if row["goal"]]
+    missed = [row for row in rows if not row["met"]]
+    if not missed:
+        return []
+    ids = ", ".join(sorted({row["id"] for row in missed}))
+    return [f"Goals of all benchmarks: {len(rows)}; not met: {len(missed)} (of {ids})."]
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -7,10 +7,11 @@ look-alike renders them in Chromium. They go into docs/images, or the folder giv
 import argparse
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from playwright.async_api import Error, Locator, Page, async_playwright, expect
 
@@ -74,12 +75,12 @@ async def take_pictures(into: Path) -> list[Path]:
             await type_line(page, "/yard help")
             usage = newest_message(page, "Available commands")
             files.append(await take_picture(usage, into / "help.png", width=MIDDLE))
-            files.append(await take_picture(await _home(page), into / "home.png", width=WIDE, height=680))
+            files.append(await take_picture(await _home(page), into / "home.png", width=WIDE, height=900))
             files.append(await _launch(page, environment, into / "launch.png"))
             files.append(await _request(page, environment, into / "request.png"))
             for fault in scenarios["volume-format"].faults:
                 environment.start_fault(fault)
-            await _open(page, environment, "dana", "gpu-alerts")
+            await open_channel(page, environment, "dana", "gpu-alerts")
             lost = page.get_by_role("main").get_by_test_id("message").filter(has_text="DATA LOSS").first
             await expect(lost).to_contain_text(
                 "Almost everything on vision-detr/coco-images", timeout=TIMEOUT
@@ -98,7 +99,7 @@ async def take_pictures(into: Path) -> list[Path]:
 
 
 async def _launch(page: Page, environment: Environment, file: Path) -> Path:
-    await _open(page, environment, "ana", "vision")
+    await open_channel(page, environment, "ana", "vision")
     line = "training launch vision-mnist --image registry.local/train:1 --workers 1 --gpus 8 -- --epochs 3"
     await type_line(page, f"/yard {line}")
     await newest_message(page, "Launch vision-mnist").get_by_role("button", name="Confirm").click()
@@ -108,10 +109,10 @@ async def _launch(page: Page, environment: Environment, file: Path) -> Path:
 
 
 async def _request(page: Page, environment: Environment, file: Path) -> Path:
-    await _open(page, environment, "dana", "speech")
+    await open_channel(page, environment, "dana", "speech")
     await newest_message(page, "speech-tts/tts").get_by_role("button", name="Free speech-tts/tts").click()
     await newest_message(page, "Request 8 idle GPUs").get_by_role("button", name="Confirm").click()
-    await _open(page, environment, "bo", "speech")
+    await open_channel(page, environment, "bo", "speech")
     return await take_picture(newest_message(page, "still needed?"), file, width=MIDDLE)
 
 
@@ -125,7 +126,7 @@ async def _blind(page: Page, environment: Environment, file: Path) -> Path:
     return file
 
 
-async def _open(page: Page, environment: Environment, person: str, channel: str) -> None:
+async def open_channel(page: Page, environment: Environment, person: str, channel: str) -> None:
     await page.set_viewport_size({"width": 1200, "height": HIGH})
     await page.goto(f"{environment.slack.page}?as={person}")
     await page.wait_for_selector("body[data-ready]")
@@ -187,17 +188,28 @@ async def take_picture(
     return file
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m docs.screenshots", description="Take the screenshots of the docs."
-    )
+def run(
+    take: Callable[[Path], Coroutine[Any, Any, list[Path]]],
+    arguments: Sequence[str] | None,
+    *,
+    program: str,
+    description: str,
+) -> int:
+    """Take the pictures into the folder that the arguments name, and print the size of each."""
+    parser = argparse.ArgumentParser(prog=f"python -m docs.{program}", description=description)
     parser.add_argument("--into", type=Path, default=IMAGES, metavar="FOLDER")
     into = parser.parse_args(arguments).into
     into.mkdir(parents=True, exist_ok=True)
-    sizes = {file.name: file.stat().st_size for file in asyncio.run(take_pictures(into))}
+    sizes = {file.name: file.stat().st_size for file in asyncio.run(take(into))}
     for name, size in sizes.items():
         sys.stdout.write(f"{name}: {size // 1000} kB{', too large for a page' if size > LARGEST else ''}\n")
     return 1 if max(sizes.values()) > LARGEST else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return run(
+        take_pictures, arguments, program="screenshots", description="Take the screenshots of the docs."
+    )
 
 
 if __name__ == "__main__":

@@ -55,6 +55,8 @@ def incident_card(incident: Incident, *, context: IncidentContext = NO_CONTEXT, 
     if many := many_alerts(incident):
         blocks.append(Paragraph(text=many))
     if evidence := lead.texts[:EVIDENCE_LINES]:
+        if not incident.is_open:  # it says what is so in the present tense
+            blocks.append(Paragraph(text=text(bold("What was seen:"))))
         blocks.append(Preformatted(lines=evidence))
         if any(map(_TIME.search, evidence)):  # the card's own times are the reader's
             blocks.append(Context(text=text(_OWN_TIMES)))

@@ -82,8 +82,8 @@ def stake_said(parent: ParentIncident, on_nodes: int) -> Text:
     waiting = counted("{count} GPU that waits for them", "{count} GPUs that wait for them", count=elsewhere)
     parts = [said for said, count in ((here, on_nodes), (waiting, elsewhere)) if count]
     said = counted(
-        "{gpus}: {count} GPU-hour each hour",
-        "{gpus}: {count} GPU-hours each hour",
+        "{gpus}: {count} GPU-hour is lost each hour",
+        "{gpus}: {count} GPU-hours are lost each hour",
         gpus=listed(parts),
         count=gpus,
     )

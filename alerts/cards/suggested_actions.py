@@ -15,7 +15,7 @@ from collectors.facts.subjects import WORDS, Subject
 _PLACEHOLDER = re.compile(rf"\{{({'|'.join(WORDS)})\}}")
 _NOUNS = {"dns": "DNS", "gpu": "GPUs", "pod": "pods", "rule": "rules"}  # as people write them
 _VERBS = {
-    "doctor": "check",
+    "doctor": "show blind",
     "fix-mounts": "fix the mounts of",
     "idle": "list idle",
     "logs": "show the logs of",

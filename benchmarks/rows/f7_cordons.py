@@ -2,11 +2,13 @@
 
 Ours are plans of one node each that are executed at once, with the journal on disk and the budget taken in the
 transaction that begins each plan. The peer is the same executor with one plan after the other, as programs that cordon
-serially do. The server runs in another thread of this process. What exceeds the budget waits. The cache of the cluster
-watches as in the product: with the short times of tests it would ask for absent kinds all the while.
+serially do. For both the server runs in another process, the cache of the cluster watches, and garbage is collected as
+in the product. What exceeds the budget waits.
 """
 
 import asyncio
+import gc
+import sys
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -15,24 +17,37 @@ from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks import node_server
 from benchmarks.row import Benchmark, Goal, Outcome, Peer, Row
+from bot.jobs.garbage_collection import collect_in_small_parts
 from bot.store.sql_store import SqlStore
 from collectors.cluster.cache import ReflectorTiming
 from commands.core.budget_pictures import Pool
 from commands.core.budgets import Budgets
 from commands.execution.executor import PlanExecutor
+from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Plan, PlanState
 from commands.gates.budget import Budget, BudgetScope
-from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import CLUSTER, Yard, lookalike_with, yard_before
+from demo.parts.processes import Program, answers, free_port, running
+from tests.support.yard import CLUSTER, Yard, yard_before
 
 LATENCY = timedelta(milliseconds=20)
 PLACES = 40  # nodes that may be out of service
 MORE = 20  # plans beyond them
-NAMES = tuple(f"gpu-{number:03}" for number in range(PLACES + MORE))
+NAMES = node_server.names(PLACES + MORE)
 
 
 async def run(_: Mapping[str, Outcome]) -> Outcome:
+    threshold = gc.get_threshold()
+    collect_in_small_parts()
+    try:
+        return await _outcome()
+    finally:
+        gc.set_threshold(*threshold)
+        gc.unfreeze()
+
+
+async def _outcome() -> Outcome:
     one_by_one, _held, serial_out = await _measured(at_once=False)
     together, held, out = await _measured(at_once=True)
     most = max(out, serial_out)
@@ -64,9 +79,8 @@ async def run(_: Mapping[str, Outcome]) -> Outcome:
 
 async def _measured(*, at_once: bool) -> tuple[float, int, int]:
     """Return the seconds until the places were taken, the plans that wait, and the nodes that are cordoned."""
-    async with _yard() as (yard, kube, executor):
+    async with _yard() as (yard, executor):
         plans = [await yard.confirmed(await yard.plan(f"node cordon {name}")) for name in NAMES]
-        kube.latency = LATENCY
         if at_once:
             done_at: list[float] = []
 
@@ -84,19 +98,16 @@ async def _measured(*, at_once: bool) -> tuple[float, int, int]:
             first = [await executor.execute(plan) for plan in plans[:PLACES]]
             seconds = time.perf_counter() - began
             ended = [*first, *[await executor.execute(plan) for plan in plans[PLACES:]]]
-        kube.latency = timedelta()
-        out = sum(bool((kube.get("Node", "", name) or {})["spec"].get("unschedulable")) for name in NAMES)
+        nodes = await yard.writer.listing(ObjectRef(api="v1", kind="Node", name=""))
+        out = sum(bool(node["spec"].get("unschedulable")) for node in nodes)
         return seconds, sum(plan.state is PlanState.WAITING for plan in ended), out
 
 
 @asynccontextmanager
-async def _yard() -> AsyncGenerator[tuple[Yard, KubernetesLookalike, PlanExecutor]]:
+async def _yard() -> AsyncGenerator[tuple[Yard, PlanExecutor]]:
     with TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
-        async with (
-            lookalike_with(*NAMES) as kube,
-            yard_before(kube.kubeconfig(folder / "kubeconfig"), timing=ReflectorTiming()) as yard,
-        ):
+        async with _served(folder) as kubeconfig, yard_before(kubeconfig, timing=ReflectorTiming()) as yard:
             store = await SqlStore.open(f"sqlite+aiosqlite:///{folder / 'store.db'}")
             budgets = Budgets(
                 clusters={CLUSTER: yard.cluster},
@@ -108,9 +119,28 @@ async def _yard() -> AsyncGenerator[tuple[Yard, KubernetesLookalike, PlanExecuto
             yard.pipeline = replace(yard.pipeline, store=store, budgets=budgets)
             executor = PlanExecutor(store, {CLUSTER: yard.writer}, yard.clock, gate=budgets)
             try:
-                yield yard, kube, executor
+                yield yard, executor
             finally:
                 await store.close()
+
+
+@asynccontextmanager
+async def _served(folder: Path) -> AsyncGenerator[Path]:
+    """Serve the nodes from another process, and yield the kubeconfig for it."""
+    port, kubeconfig = free_port(), folder / "kubeconfig"
+    milliseconds = round(LATENCY.total_seconds() * 1000)
+    program = Program(
+        name="the server of nodes",
+        argv=(
+            *(sys.executable, "-m", "benchmarks.node_server"),
+            *(str(kubeconfig), str(port), str(len(NAMES)), str(milliseconds)),
+        ),
+        log=folder / "server.log",
+        folder=Path(__file__).parents[2],
+    )
+    url = f"http://127.0.0.1:{port}/readyz"
+    async with running(program, lambda: kubeconfig.exists() and answers(url), grace=timedelta(seconds=2)):
+        yield kubeconfig
 
 
 BENCHMARK = Benchmark(id="F7", title="cordons at once", run=run, limit=timedelta(minutes=3))

@@ -16,6 +16,7 @@ from alerts.rules import Rule
 from alerts.store import StoreSnapshot
 from collectors.facts.queries import Query
 from collectors.trainings.training import Training
+from commands.core.testable_nodes import ANY_TESTS, NodeTests
 from commands.incident.seen_cluster import SeenCluster
 
 
@@ -50,7 +51,7 @@ class CardContext:
     people: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by cluster
     runbooks: str = ""
-    tests_lack: str = ""  # what the settings lack before a node can be tested
+    tests: NodeTests = ANY_TESTS
     reopens_within: timedelta = REOPENS_WITHIN  # until then the card of an incident that ended may change
     many_clusters: bool = False  # then every button names its cluster
     wants_facts: Callable[[str], bool] = lambda _channel: False  # whether a channel wants Message.facts

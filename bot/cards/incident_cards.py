@@ -45,7 +45,7 @@ async def _composed(
         )
     seen = shared.cluster(found.cluster)
     context = await incident_context(
-        found, snapshot, rules=shared.rules(), now=now, cluster=seen, tests_lack=shared.tests_lack
+        found, snapshot, rules=shared.rules(), now=now, cluster=seen, tests=shared.tests
     )
     context = replace(
         context,

@@ -7,16 +7,19 @@ from alerts.cards.message import Buttons, Message
 from alerts.cards.posted import CardId, CardKind, PostedCard, new_card
 from alerts.cards.text import bold, text
 from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
 from commands.acceptance.acceptance import Acceptance, AcceptanceState
 from commands.acceptance.verdict_text import VERDICT_COLORS, verdict_blocks, verdict_buttons, verdict_line
 from commands.core.parent_members import cards_about
 from commands.execution.job_runs import JobRun
 from commands.execution.plan import Plan, PlanState, StepRecord
+from commands.execution.plan_card import card_of
 from commands.execution.plan_journal import records_of
-from commands.execution.preview import card_of, expired, preview
+from commands.execution.preview import expired, preview
+from commands.execution.record_steps import settled_rows
 from commands.execution.steps import Record
 from commands.execution.undoable import can_undo
+from commands.models import CordonLease, GpuLease, ReclaimRequest
 
 PLAN_CARD_LIFETIME = timedelta(days=1)  # after its end its card changes only if it is undone
 
@@ -51,18 +54,19 @@ async def _compose(
     records = await records_of(found, snapshot)
     tested = next(iter(await snapshot.rows(Acceptance).find(plan=found.id)), None)
     runs = await snapshot.rows(JobRun).find(plan=found.id)
+    settled = await settled_rows(snapshot, found.id, found.steps) if found.is_over else frozenset()
     if tested is not None and tested.state is AcceptanceState.RETURNED:
         tested = None  # this plan uncordoned it
     if tested is not None and tested.is_over:
-        message = _judged(card_of(found, records), tested)
+        message = _judged(card_of(found, records, settled=settled), tested)
     else:
-        message = card_of(found, records, runs)
+        message = card_of(found, records, runs, settled=settled)
     if found.ended_at is None or (tested is not None and not tested.is_over):
         return Composed(message=message)
     until = found.ended_at + PLAN_CARD_LIFETIME
     if tested is not None and now < until:
         return Composed(message=message, next_due=until)
-    over = now >= until or not can_undo(found, records)
+    over = now >= until or not can_undo(found, records, settled)
     return Composed(message=message, is_final=over, next_due=None if over else until)
 
 
@@ -83,5 +87,12 @@ PLAN_CARD = CardDefinition(
         StepRecord: lambda record: (record.plan,),
         JobRun: lambda run: (run.plan,),
         Acceptance: lambda one: (one.plan,) if one.plan else (),
+        ReclaimRequest: lambda one: Everywhere(one.cluster),  # an answer settles what a plan requested
+        CordonLease: lambda one: Everywhere(one.cluster),
+        GpuLease: lambda one: Everywhere(one.cluster),
+    },
+    deleted={
+        CordonLease: lambda id: Everywhere(id.partition("/")[0]),
+        GpuLease: lambda id: Everywhere(id.partition("/")[0]),
     },
 )

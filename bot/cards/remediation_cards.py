@@ -1,22 +1,29 @@
 """The cards of what rules would have done by themselves, and of breakers that stop automation."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from alerts.cards.message import Block, Button, Buttons, Color, Context, Message, Paragraph
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.cards.text import bold, code, joined, markup, moment, person, text
+from alerts.incidents.incident import Incident
 from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, own
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
 from collectors.facts.sentences import sentence
 from commands.breaker.commands import stopped_by
+from commands.execution.plan import Plan
 from commands.gates.breaker import Breaker
 from commands.gates.remediation import Remediation, RemediationState
+from commands.models import CordonLease
 
 SHOWN = 10
+LOOK_AGAIN = timedelta(minutes=1)  # whether its incident is over
 
 
-def remediation_message(one: Remediation) -> Message:
-    """Return what a rule would have done, why, and under which budget; or why it may not be done."""
+def remediation_message(one: Remediation, *, is_offered: bool = True) -> Message:
+    """Return what a rule would have done, why, and under which budget; or why it may not be done.
+
+    `is_offered`: it is not done yet, and there is a reason to do it.
+    """
     blocks: list[Block] = [Paragraph(text=text(bold("Why: "), markup(one.summary)))]
     if one.figures:
         blocks.append(Paragraph(text=joined("\n", map(markup, one.figures))))
@@ -26,17 +33,36 @@ def remediation_message(one: Remediation) -> Message:
     else:
         title = text(sentence("Trial: {title} would have been done", title=bold(one.title)))
         button = Button(label=sentence("{title}…", title=one.title), line=one.line)
-        blocks.append(Buttons(buttons=(button,)))
+        blocks += [Buttons(buttons=(button,))] if is_offered else []
     said = sentence("Nothing was done. Rule {rule} is in trial.", rule=one.rule_name)
     blocks.append(Context(text=text(said, " · ", code(one.line))))
     return Message(title=title, color=Color.INFO, blocks=tuple(blocks))
 
 
 async def _compose_remediation(
-    card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, _now: datetime
+    card: PostedCard, snapshot: StoreSnapshot, _shared: CardContext, now: datetime
 ) -> Composed:
     found = await snapshot.rows(Remediation).get(card.row_id)
-    return Composed(message=remediation_message(found) if found is not None else None, is_final=True)
+    if found is None:
+        return Composed(message=None, is_final=True)
+    is_offered = found.state is RemediationState.TRIAL and await _is_left_to_do(found, snapshot)
+    message = remediation_message(found, is_offered=is_offered)
+    return Composed(
+        message=message, is_final=not is_offered, next_due=now + LOOK_AGAIN if is_offered else None
+    )
+
+
+async def _is_left_to_do(one: Remediation, snapshot: StoreSnapshot) -> bool:
+    """Whether its incident is open, and nobody has cordoned the node or done the same for the incident."""
+    incident = await snapshot.rows(Incident).get(one.incident)
+    lease = await snapshot.rows(CordonLease).get(f"{one.cluster}/{one.node}")
+    is_cordoned = lease is not None and lease.lifted_at is None and one.command == "node cordon"
+    plans = await snapshot.rows(Plan).find(incident=one.incident) if one.incident else ()
+    is_done = any(
+        plan.command == one.command and plan.confirmed_at is not None and not (plan.is_over or plan.undone_by)
+        for plan in plans
+    )
+    return (incident is None or incident.is_open) and not is_cordoned and not is_done
 
 
 async def _compose_breaker(
@@ -73,7 +99,15 @@ async def _compose_breaker(
 
 
 REMEDIATION_CARD = CardDefinition(
-    kind=CardKind.REMEDIATION, compose=_compose_remediation, depends_on={Remediation: own}
+    kind=CardKind.REMEDIATION,
+    compose=_compose_remediation,
+    depends_on={
+        Remediation: own,
+        Plan: lambda plan: Everywhere(plan.cluster) if plan.incident else (),
+        CordonLease: lambda lease: Everywhere(lease.cluster),
+        Incident: lambda _: (),  # it is looked at again after a minute
+    },
+    deleted={CordonLease: lambda id: Everywhere(id.partition("/")[0])},
 )
 BREAKER_CARD = CardDefinition(
     kind=CardKind.BREAKER,

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import msgspec
@@ -25,34 +24,12 @@ from collectors.facts.queries import Query
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesOptions
 from commands.core.command import AnyCommand
-from commands.execution.cluster_writer import Access
-from commands.execution.object_refs import JsonValue
+from commands.execution.access import Access
 
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 _AT_ONCE = 16  # reviews: the API server limits the rate of requests
 READING = "reading"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class NeededRight:
-    """One verb on one resource, as RBAC counts."""
-
-    group: str
-    resource: str
-    verb: str
-    namespace: str = ""
-    name: str = ""
-
-    def review(self) -> dict[str, JsonValue]:
-        access = Access(
-            verb=self.verb,
-            group=self.group,
-            resource=self.resource,
-            namespace=self.namespace,
-            name=self.name,
-        )
-        return access.review()
 
 
 class _Status(msgspec.Struct):
@@ -115,9 +92,9 @@ async def diagnose_kubernetes(
 
 def needed_rights(
     settings: Settings, commands: Sequence[AnyCommand], *, impersonates: bool = False
-) -> dict[NeededRight, list[str]]:
+) -> dict[Access, list[str]]:
     """Return the rights to read, and those of the commands that somebody may run; each with what needs it."""
-    found: dict[NeededRight, list[str]] = {}
+    found: dict[Access, list[str]] = {}
 
     kinds = settings.commands.training_kinds
 
@@ -138,36 +115,36 @@ def needed_rights(
     return found
 
 
-def _impersonated(settings: Settings) -> Iterable[NeededRight]:
+def _impersonated(settings: Settings) -> Iterable[Access]:
     """Yield the rights to act in the name of the listed people."""
     for person in settings.people.values():
         if person.kubernetes is not None and person.kubernetes.user is not None:
-            yield NeededRight(group="", resource="users", verb="impersonate", name=person.kubernetes.user)
+            yield Access(group="", resource="users", verb="impersonate", name=person.kubernetes.user)
             for group in person.kubernetes.groups:
-                yield NeededRight(group="", resource="groups", verb="impersonate", name=group)
+                yield Access(group="", resource="groups", verb="impersonate", name=group)
 
 
-def _each(rights: Rights) -> Iterable[NeededRight]:
+def _each(rights: Rights) -> Iterable[Access]:
     yield from _of_rules(rights["cluster"], "")
     for namespace, rules in rights["namespaces"].items():
         yield from _of_rules(rules, namespace)
 
 
-def _of_rules(rules: Rules, namespace: str) -> Iterable[NeededRight]:
+def _of_rules(rules: Rules, namespace: str) -> Iterable[Access]:
     for rule in rules:
         for group in rule["apiGroups"]:
             for resource in rule["resources"]:
                 for name in rule.get("resourceNames") or [""]:
                     for verb in rule["verbs"]:
-                        yield NeededRight(
+                        yield Access(
                             group=group, resource=resource, verb=verb, namespace=namespace, name=name
                         )
 
 
-async def _missing(client: KubernetesClient, needed: Collection[NeededRight]) -> list[NeededRight]:
+async def _missing(client: KubernetesClient, needed: Collection[Access]) -> list[Access]:
     slots = asyncio.Semaphore(_AT_ONCE)
 
-    async def is_allowed(right: NeededRight) -> bool:
+    async def is_allowed(right: Access) -> bool:
         async with slots:
             body = await client.call("POST", _REVIEWS, body=right.review())
         return msgspec.json.decode(body, type=_Review).status.allowed
@@ -177,7 +154,7 @@ async def _missing(client: KubernetesClient, needed: Collection[NeededRight]) ->
     return [right for right, may in zip(rights, allowed, strict=True) if not may]
 
 
-def of_served(missing: Sequence[NeededRight], served: Collection[str] | None) -> list[NeededRight]:
+def of_served(missing: Sequence[Access], served: Collection[str] | None) -> list[Access]:
     """Return the rights on API groups that the cluster serves: what it does not have, nobody needs to read.
 
     None: which groups it serves is not known.
@@ -207,13 +184,13 @@ async def _who(client: KubernetesClient) -> str:
 
 
 def _findings(
-    missing: Sequence[NeededRight],
-    needed: dict[NeededRight, list[str]],
+    missing: Sequence[Access],
+    needed: dict[Access, list[str]],
     who: str,
     queries: Mapping[str, Query],
 ) -> list[Finding]:
     """Return a finding for each resource, with the line of a role that fixes it."""
-    by_resource: dict[tuple[str, str, str, tuple[str, ...]], list[NeededRight]] = {}
+    by_resource: dict[tuple[str, str, str, tuple[str, ...]], list[Access]] = {}
     for right in missing:
         names = tuple(sorted({one.name for one in missing if _same(one, right)}))
         by_resource.setdefault((right.group, right.resource, right.namespace, names), []).append(right)
@@ -239,7 +216,7 @@ def _findings(
     return found
 
 
-def _same(one: NeededRight, other: NeededRight) -> bool:
+def _same(one: Access, other: Access) -> bool:
     return (one.group, one.resource, one.namespace, one.verb) == (
         other.group,
         other.resource,

@@ -2,19 +2,15 @@
 
 import asyncio
 from collections.abc import Mapping
-from datetime import datetime
 
 import structlog
 
 from alerts.store import Store
 from bot.cards.notice_cards import direct_channel
-from bot.jobs.cluster_changes import check_after_changes
+from bot.jobs.each_training import EachTraining
 from bot.jobs.training_notifier import NoticeRouting
 from bot.live_cluster import LiveCluster
-from collectors.cluster.cache import ObjectChange
-from collectors.cluster.kinds import owner_kinds
 from collectors.facts.clock import Clock
-from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Training
 from commands.models import Launch
@@ -40,46 +36,29 @@ class TrainingFollower:
         errors: InternalErrors | None = None,
     ) -> None:
         self._store = store
-        self._clusters = clusters
         self._clock = clock
         self._routing = routing
         self._follows_all = follows_all
         self._errors = errors or InternalErrors()
-        self._known: set[tuple[str, str, datetime | None]] = set()  # cluster, key, when it was made
-        self._kinds = frozenset(kind.name for kind in owner_kinds().values())
-        self._changed = asyncio.Event()
-
-    def _note(self, _cluster: str, change: ObjectChange) -> None:
-        """Wake up when a training may have begun."""
-        if change.kind in self._kinds:
-            self._changed.set()
+        self._begun = EachTraining(
+            clusters, concerns=lambda one: not one.state.is_over, began=lambda one: one.created
+        )
 
     async def run(self) -> None:
         """Run until cancelled."""
         if not self._follows_all:
             await asyncio.Event().wait()
-        await check_after_changes(self.check, self._changed, self._clusters, self._note)
+        await self._begun.run(self.check)
 
     async def check(self) -> None:
         """Store a row for each training that has none. Each is stored whole or not at all."""
-        seen: set[tuple[str, str, datetime | None]] = set()
-        for name, cluster in self._clusters.items():
-            try:
-                trainings = cluster.trainings()
-            except SourceError:
-                seen |= {one for one in self._known if one[0] == name}
-                continue
-            for training in trainings:
-                key = (name, training.id, training.created)
-                seen.add(key)
-                if key in self._known or training.state.is_over:
-                    continue
+        for cluster, begun in self._begun.left():
+            for training in begun:
                 try:
                     await self._follow(training, cluster)
-                    self._known.add(key)
+                    self._begun.done(cluster, training)
                 except Exception as error:  # one training's bug must not stop the others
                     self._errors.contain(error, "training card", training=training.id)
-        self._known &= seen
 
     async def _follow(self, training: Training, cluster: LiveCluster) -> None:
         if is_our_namespace(training, cluster.inventory()):

@@ -25,7 +25,7 @@ from commands.core.permissions import Permissions
 from commands.core.reboots import RebootDefaults
 from commands.core.remediations import REMEDIATION
 from commands.core.windows import WindowGate
-from commands.execution.cluster_writer import KubernetesUser
+from commands.execution.access import KubernetesUser
 from commands.execution.impersonation import Impersonation
 from commands.gates.breaker import BreakerLimits, BreakerScope
 from commands.gates.budget import Budget, BudgetScope

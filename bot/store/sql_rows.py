@@ -22,7 +22,10 @@ AT_ONCE = 100  # rows encoded or decoded before others may run: a few millisecon
 
 
 class SqlRows(Generic[Row]):
-    """The rows of a table. `get` and `find` see buffered writes; `flush` sends them at the latest."""
+    """The rows of a table. `get` and `find` see buffered writes; `flush` sends them at the latest.
+
+    What `get` and `get_all` found, and what was written, is known until the transaction ends: nobody else changes it.
+    """
 
     def __init__(
         self,
@@ -40,24 +43,26 @@ class SqlRows(Generic[Row]):
         self._connection = connection
         self._put: dict[str, Row] = {}
         self._deleted: dict[str, None] = {}
+        self._known: dict[str, Row | None] = {}  # by id; None for a row that is not there
         self.changed: dict[str, Row | None] = {}  # by id; None for a deleted row
 
     async def get(self, id: str) -> Row | None:
-        if id in self._put:
-            return self._put[id]
-        if id in self._deleted:
-            return None
-        query = select(self._sql.c.document).where(self._sql.c.id == id)
-        found = await uninterrupted(self._connection.execute(query))
-        document = found.scalar_one_or_none()
-        return None if document is None else self._documents.decode(self._table, document)
+        if id not in self._known:
+            query = select(self._sql.c.document).where(self._sql.c.id == id)
+            found = await uninterrupted(self._connection.execute(query))
+            document = found.scalar_one_or_none()
+            self._known[id] = None if document is None else self._documents.decode(self._table, document)
+        return self._known[id]
 
     async def get_all(self, ids: Iterable[str]) -> Mapping[str, Row]:
-        if not (wanted := list(dict.fromkeys(ids))):
-            return {}
-        await self.flush()
-        query = select(self._sql.c.id, self._sql.c.document).where(self._one_of("id", wanted))
-        return dict(await self._decoded(await uninterrupted(self._connection.execute(query))))
+        wanted = list(dict.fromkeys(ids))
+        if unknown := [id for id in wanted if id not in self._known]:
+            query = select(self._sql.c.id, self._sql.c.document).where(self._one_of("id", unknown))
+            found = list(await uninterrupted(self._connection.execute(query)))
+            self._known |= dict.fromkeys(set(unknown).difference(id for id, _ in found))
+            self._known |= await self._decoded(found)
+        rows = ((id, self._known.get(id)) for id in wanted)
+        return {id: row for id, row in rows if row is not None}
 
     async def put(self, row: Row) -> None:
         if self._table.append_only and await self.get(row.id) is not None:
@@ -65,7 +70,7 @@ class SqlRows(Generic[Row]):
         self._set(row)
 
     def _set(self, row: Row) -> None:
-        self._put[row.id] = self.changed[row.id] = row
+        self._put[row.id] = self._known[row.id] = self.changed[row.id] = row
 
     async def add(self, row: Row) -> bool:
         if await self.get(row.id) is not None:
@@ -79,7 +84,7 @@ class SqlRows(Generic[Row]):
         if self._table.append_only:
             raise AppendOnlyError(self._table.name, id)
         self._put.pop(id, None)
-        self._deleted[id] = self.changed[id] = None
+        self._deleted[id] = self._known[id] = self.changed[id] = None
 
     async def find(
         self, *, limit: int | None = None, newest: bool = False, after: str = "", **columns: Wanted

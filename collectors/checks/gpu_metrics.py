@@ -8,7 +8,7 @@ from typing import Any
 from collectors.check import CheckInput, ClusterCheck, Found
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Node
-from collectors.cluster.resources import gpu_resources_of, whole_gpus
+from collectors.cluster.resources import gpu_resources_of, gpus_out_of_service, whole_gpus
 from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
@@ -25,9 +25,10 @@ MEASURED = PromQLQuery(
     of_pack=True,
 )
 # Labels of GPU feature discovery, and the one that gives a node a configuration of the device plugin of its own.
-_COUNTED, _PRODUCT, _PLUGIN_CONFIG = (
+_COUNTED, _PRODUCT, _REPLICAS, _PLUGIN_CONFIG = (
     "nvidia.com/gpu.count",
     "nvidia.com/gpu.product",
+    "nvidia.com/gpu.replicas",
     "nvidia.com/device-plugin.config",
 )
 _ALL = 0.5  # of the GPU nodes, and more than a few: then their exporter is missing, and not that many nodes
@@ -167,6 +168,8 @@ def _samples(
 def _partly_measured(nodes: Mapping[str, Node], measured: Mapping[str, int]) -> dict[str, float]:
     """Return how many GPUs lack series, by node, where others of the node have some. More series than GPUs are fine.
 
+    A GPU that Kubernetes calls out of service may be what lacks them: another alert is about it.
+
     Where a resource is a share of a GPU, the same number of them comes on each GPU of the cluster.
     """
     known = {name: count for name in measured if (count := _known_gpus(nodes[name]))}
@@ -175,7 +178,14 @@ def _partly_measured(nodes: Mapping[str, Node], measured: Mapping[str, int]) -> 
     }
     if len(shares) == 1 and (share := shares.pop()) > 1 and share.is_integer():
         known = {name: count for name, count in known.items() if count != share * measured[name]}
-    return {name: count - measured[name] for name, count in known.items() if count > measured[name]}
+    lacking = {name: count - _out_of_service(nodes[name]) - measured[name] for name, count in known.items()}
+    return {name: count for name, count in lacking.items() if count > 0}
+
+
+def _out_of_service(node: Node) -> float:
+    """Return how many GPUs are out of service; 0 where its resources are shares of them."""
+    is_shared = (node.metadata.labels or {}).get(_REPLICAS, "1") not in ("", "0", "1")
+    return 0 if is_shared else sum(counts.unhealthy for counts in gpus_out_of_service(node).values())
 
 
 def _known_gpus(node: Node) -> int:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from collectors.cluster import kinds as catalogue
 from collectors.cluster.base import KubernetesObject
+from collectors.cluster.discovery import Discovery
 from collectors.cluster.kinds import ResourceKind
 from collectors.cluster.object_store import ObjectChange, Snapshot
 from collectors.cluster.reflector import Reflector
@@ -64,6 +65,7 @@ class ClusterCache:
         self.name = name
         self.version = 0
         self._clock = clock
+        discovery = Discovery(source)
         self._reflectors: dict[str, Reflector[Any]] = {
             kind.name: Reflector(
                 kind,
@@ -73,6 +75,7 @@ class ClusterCache:
                 stale_after=stale_after,
                 timing=timing,
                 errors=errors,
+                discovery=discovery,
             )
             for kind in (catalogue.DEFAULT_KINDS if kinds is None else kinds)
             if kind not in without

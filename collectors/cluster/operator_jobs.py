@@ -43,6 +43,13 @@ class RunPolicy(ApiStruct, frozen=True):
     scheduling_policy: SchedulingPolicy | None = None
 
 
+class ElasticPolicy(ApiStruct, frozen=True):
+    """How many tasks are enough, and how many there may be: `torchrun` begins again when their number changes."""
+
+    min_replicas: int | None = None
+    max_replicas: int | None = None
+
+
 class OperatorJobStatus(ApiStruct, frozen=True):
     conditions: tuple[Condition, ...] | None = None
     start_time: datetime | None = None
@@ -57,6 +64,11 @@ class OperatorJobSpec(ApiStruct, frozen=True):
         """The roles by their names in the API: `Worker`, `PS`."""
         return MappingProxyType({})
 
+    @property
+    def least(self) -> int | None:
+        """How many tasks are enough, of an elastic job."""
+        return None
+
 
 class OperatorJob(KubernetesObject, frozen=True):
     """Any of them."""
@@ -67,10 +79,15 @@ class OperatorJob(KubernetesObject, frozen=True):
 
 class PyTorchJobSpec(OperatorJobSpec, frozen=True):
     pytorch_replica_specs: ReplicaSpecs | None = None
+    elastic_policy: ElasticPolicy | None = None
 
     @property
     def roles(self) -> Mapping[str, ReplicaSpec]:
         return self.pytorch_replica_specs or {}
+
+    @property
+    def least(self) -> int | None:
+        return self.elastic_policy.min_replicas if self.elastic_policy is not None else None
 
 
 class PyTorchJob(OperatorJob, frozen=True):

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from collectors.cluster.base import KubernetesObject
 from collectors.cluster.decoder import KindDecoder, UnreadableObjectsError, WatchEventType
-from collectors.cluster.discovery import is_served
+from collectors.cluster.discovery import Discovery
 from collectors.cluster.kinds import ResourceKind
 from collectors.cluster.object_store import ObjectChange, Snapshot
 from collectors.cluster.reflected_objects import ReflectedObjects
@@ -43,6 +43,7 @@ class Reflector(Generic[T]):
         timing: ReflectorTiming | None = None,
         errors: InternalErrors | None = None,
         chance: random.Random | None = None,
+        discovery: Discovery | None = None,
     ) -> None:
         self.kind = kind
         self.state = ReflectorState.STARTING
@@ -52,6 +53,7 @@ class Reflector(Generic[T]):
         self.lists = self.watches = 0
         self.settled = asyncio.Event()  # listed or refused once
         self._source = source
+        self._discovery = discovery or Discovery(source)
         self._clock = clock
         self._stale_after = stale_after
         self._timing = timing or ReflectorTiming()
@@ -229,7 +231,7 @@ class Reflector(Generic[T]):
         """
         self.state = ReflectorState.WAITING
         try:
-            if await is_served(self._source, self.kind.path):
+            if await self._discovery.is_served(self.kind.path):
                 return False
         except SourceError as failure:
             self.reason = listed((self.reason, said_by(failure)), ";")

@@ -11,13 +11,15 @@ class VolcanoTask(ApiStruct, frozen=True):
 
     name: str
     replicas: int = 1
+    min_available: int | None = None
     template: PodTemplateSpec = PodTemplateSpec()
 
 
 class VolcanoJobSpec(ApiStruct, frozen=True):
-    """`max_retry` counts restarts and resumes alike."""
+    """`max_retry` counts restarts and resumes alike. `min_available`: how many pods the gang needs; 0: all."""
 
     tasks: tuple[VolcanoTask, ...] | None = None
+    min_available: int = 0
     queue: str = ""
     priority_class_name: str = ""
     max_retry: int = 3

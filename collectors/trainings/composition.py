@@ -220,7 +220,9 @@ def _state(
     computing = [rank for rank in ranks if rank.role not in AUXILIARY_ROLES]
     wanted = sum(role.replicas for part in parts for role in part.roles if role.role not in AUXILIARY_ROLES)
     running = [rank for rank in computing if rank.phase in ("Running", "Succeeded") and not rank.reason]
-    if len(running) >= wanted:
+    if len(running) >= sum(
+        role.needed for part in parts for role in part.roles if role.role not in AUXILIARY_ROLES
+    ):
         return TrainingState.RUNNING, ""
     stuck = next((rank for rank in computing if rank.reason), None)
     reason = counted(

@@ -47,7 +47,7 @@ _TOPOLOGY = re.compile(r"(?i)topology|TopologyAwareScheduling")
 _TAKEN_BACK = {
     "PodsReadyTimeout": "its pods were not ready in time",
     "Preempted": "another took its place",
-    "NodeFailures": "a node of it failed",
+    "NodeFailures": "one of its nodes failed",
     "AdmissionCheck": "an admission check took it back",
     "ClusterQueueStopped": "its queue was stopped",
     "LocalQueueStopped": "its queue was stopped",

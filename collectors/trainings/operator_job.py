@@ -1,6 +1,7 @@
 """The reader of the jobs of Kubeflow's Training Operator, version 1.9: each replica type is a role."""
 
 import re
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -29,6 +30,7 @@ REPLICA_TYPE, REPLICA_INDEX = (
     "training.kubeflow.org/replica-index",
 )  # labels of its pods
 _DEADLINE = "active longer than specified deadline"  # it has no reason of its own
+_ELASTIC = "worker"  # the role whose number may change
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
@@ -78,11 +80,20 @@ def _part(role_label: str, one: OperatorJob, owned: Owned, claims: GpuClaims) ->
     roles = one.spec.roles
     policy = one.spec.run_policy.scheduling_policy
     finished = true_condition(one.status.conditions, "Failed", "Succeeded")
+    least = one.spec.least
+    if least is not None:  # of all tasks; those of other roles always run
+        least = max(0, least - sum(role.count for name, role in roles.items() if name.lower() != _ELASTIC))
     classes = (role.template.spec.priority_class_name for role in roles.values())
     return TrainingPart(
         meta=one.metadata,
         workload=workload_of(one),
-        roles=tuple(_role(role_label, name.lower(), role, owned, claims) for name, role in roles.items()),
+        roles=tuple(
+            replace(
+                _role(role_label, name.lower(), role, owned, claims),
+                least=least if name.lower() == _ELASTIC else None,
+            )
+            for name, role in roles.items()
+        ),
         ended=ended,
         reason=reason,
         is_suspended=one.spec.run_policy.suspend,

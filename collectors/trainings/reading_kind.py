@@ -27,6 +27,12 @@ class RolePods:
     replicas: int
     gpus: float  # of each
     pods: tuple[tuple[int, Pod], ...]
+    least: int | None = None  # so many are enough, of an elastic role; None: it has all or none
+
+    @property
+    def needed(self) -> int:
+        """How many must run, so that the training does."""
+        return self.replicas if self.least is None else min(self.least, self.replicas)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,7 +46,7 @@ def _part(one: VolcanoJob, pods: Owned, claims: GpuClaims) -> TrainingPart:
     return TrainingPart(
         meta=one.metadata,
         workload=workload_of(one),
-        roles=tuple(_role(task, pods, claims) for task in one.spec.tasks or ()),
+        roles=tuple(_role(one, task, pods, claims) for task in one.spec.tasks or ()),
         ended=ended,
         reason=reason,
         is_suspended=one.status.state.phase in HELD,
@@ -56,7 +56,7 @@ def _part(one: VolcanoJob, pods: Owned, claims: GpuClaims) -> TrainingPart:
     )
 
 
-def _role(task: VolcanoTask, pods: Owned, claims: GpuClaims) -> RolePods:
+def _role(one: VolcanoJob, task: VolcanoTask, pods: Owned, claims: GpuClaims) -> RolePods:
     numbered = [
         (int(number) if (number := notes.get(TASK_NUMBER, "")).isdecimal() else otherwise, pod)
         for otherwise, pod in enumerate(pods)
@@ -67,7 +67,15 @@ def _role(task: VolcanoTask, pods: Owned, claims: GpuClaims) -> RolePods:
         replicas=task.replicas,
         gpus=_gpus(task, claims),
         pods=tuple(sorted(numbered, key=lambda one: one[0])),
+        least=_least(one, task),
     )
+
+
+def _least(one: VolcanoJob, task: VolcanoTask) -> int | None:
+    """Return how many pods of a task the gang needs. Its only task may leave that to the gang."""
+    if task.min_available is not None:
+        return task.min_available
+    return one.spec.min_available or None if len(one.spec.tasks or ()) == 1 else None
 
 
 def _gpus(task: VolcanoTask, claims: GpuClaims) -> float:

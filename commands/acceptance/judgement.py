@@ -191,7 +191,7 @@ def _untested(tests: Sequence[SuiteResult]) -> list[str]:
         elif one.reading.problem:
             found.append(listed((one.name, one.reading.problem), ":"))
         elif not one.reading.passed:
-            found.append(listed((one.name, sentence("none of it passed")), ":"))
+            found.append(listed((one.name, sentence("none of its tests passed")), ":"))
     return found
 
 

@@ -31,6 +31,8 @@ COMMANDS = (
         record=ask,
         checks_permission_itself=True,
         allows_extra=True,
+        needs_extra=True,
+        for_whom="For members of any team.",
         example='ask -- node cordon gpu-a04 --reason "fan failure"',
         details="The preview is posted where the team reads, with your name; a person of the team confirms it. That is "
         "the team's channel in the settings, else that of the incident, else the default channel.",

@@ -9,6 +9,7 @@ import click
 
 from alerts.cards.message import Block, Button, Message
 from commands.core.context import CommandContext, Undoing
+from commands.core.parameter_types import RequiredUnless
 from commands.core.request import ActorKind, Request
 from commands.execution.disruption import Disruption
 from commands.execution.plan import HeldBy, Stage
@@ -145,9 +146,11 @@ class Command(Generic[Action]):
     # What an undo of any plan has to know about this noun; declared by one of its commands.
     undoing: Undoing | None = None
     details: str = ""  # extra text for the docs
+    for_whom: str = ""  # who may use it, where the handler checks that itself
     synonyms: tuple[str, ...] = ()  # what people say instead of the name; with options: "free gpus --free"
     repeats_last: bool = False  # its form begins with the options that the person gave it last
     allows_extra: bool = field(default=False)  # words after `--` are for the program: action(extra=…)
+    needs_extra: bool = False  # it says nothing without them
 
     def __post_init__(self) -> None:
         if sum(way is not None for way in (self.read, self.record, self.plan)) != 1:
@@ -179,9 +182,10 @@ class Command(Generic[Action]):
             elif isinstance(parameter, click.Option) and not parameter.hidden:
                 flag = parameter.opts[0]
                 value = "" if parameter.is_flag else f" {(parameter.metavar or parameter.name or '').upper()}"
-                parts.append(f"{flag}{value}" if parameter.required else f"[{flag}{value}]")
+                always = parameter.required and not isinstance(parameter, RequiredUnless)
+                parts.append(f"{flag}{value}" if always else f"[{flag}{value}]")
         if self.allows_extra:
-            parts.append("[-- ARGUMENT…]")
+            parts.append("-- ARGUMENT…" if self.needs_extra else "[-- ARGUMENT…]")
         return " ".join(parts)
 
 

@@ -77,7 +77,8 @@ def against_uncordoning(node: Node, incidents: Iterable[Incident]) -> str:
     `incidents` are the open ones of its cluster.
     """
     name, found = node.metadata.name, annotations_of(node)
-    about = next((one for one in incidents if one.subject.node == name), None)
+    cause = found.get(CORDON_INCIDENT) if BY in found else None
+    about = next((one for one in incidents if one.subject.node == name or one.id == cause), None)
     if about is not None:
         return sentence(
             "incident {incident} is open: {summary}", incident=about.id, summary=about.lead.summary
@@ -88,8 +89,10 @@ def against_uncordoning(node: Node, incidents: Iterable[Incident]) -> str:
         return sentence("some of its GPUs are out of service")
     if BY not in found:
         return sentence("someone else cordoned it")
-    if incident := found.get(CORDON_INCIDENT):
-        return sentence("it was cordoned for incident {incident}", incident=incident)
+    if cause:
+        return sentence(
+            "it was cordoned for incident {incident}, so make sure first that it was repaired", incident=cause
+        )
     reason = cordon_reason(node)
     if not isinstance(reason, Sentence) and _HARDWARE.search(reason):
         return sentence("it was cordoned because of its hardware: {reason}", reason=reason)

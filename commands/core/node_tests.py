@@ -1,16 +1,19 @@
 """The tests of a suite as steps on a node, and the row of the acceptance that they are for."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+
+import click
 
 from alerts.cards.message import Button, Buttons
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import Sentence, as_code, counted, listed, sentence
 from commands.acceptance.acceptance import Acceptance, AcceptanceState, PlannedTest
-from commands.acceptance.suites import GPU_COUNT, LOG_BYTES, SuiteTest
+from commands.acceptance.suites import GPU_COUNT, LOG_BYTES, Suite, SuiteTest
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
+from commands.core.lookups import known_name
 from commands.core.node_jobs import job_step
 from commands.core.node_script import GpuClaim, NodeScript
 from commands.core.testable_nodes import without_images
@@ -170,6 +173,28 @@ def notes_of_tests(tests: Sequence[SuiteTest], context: CommandContext) -> list[
     if privileged := [one.name for one in tests if one.privileged]:
         notes.append(sentence("Privileged: {tests}.", tests=listed(privileged)))
     return notes
+
+
+def chosen_suite(name: str, context: CommandContext, *, others: Collection[str] = ()) -> Suite:
+    """Return the suite of that name, or that of the settings for an empty name and for `others` that test instead."""
+    policy = context.defaults.acceptance
+    named = policy.suite if not name or name in others else name
+    return policy.all[known_name(named, (*policy.all, *others), "suite")]
+
+
+def suite_option() -> click.Option:
+    return click.Option(
+        ["--suite"], default="", metavar="NAME", help="which suite; default: that of the settings"
+    )
+
+
+def what_a_pass_does(what: str, context: CommandContext) -> Sentence:
+    """Return whether the cordon ends by itself once all tests have passed."""
+    if context.defaults.acceptance.ends_lease:
+        return sentence("If it passes, its cordon is lifted automatically.")
+    return sentence(
+        "{what} stays cordoned, whatever the tests say: the card offers the next step.", what=what
+    )
 
 
 def cordon_first(said: str, line: str, label: str, *, is_allowed: bool) -> UnusableError:

@@ -33,6 +33,7 @@ from commands.core.command import (
 )
 from commands.core.confirmation import ProposalTimes
 from commands.core.context import Cluster, CommandContext, Defaults, Members
+from commands.core.drafting import Drafting
 from commands.core.guidance import (
     absent,
     form_of,
@@ -126,8 +127,8 @@ class Pipeline:
             async with asyncio.timeout(TIMEOUT.total_seconds()):
                 words, named = cluster_named(words_of(request.line))
                 reader = self._reader
-                thread, place = await reader.thread_of(request)
-                progress.cluster_name = named or place or self._first
+                thread = await reader.thread_of(request)
+                progress.cluster_name = named or thread.cluster or self._first
                 meaning = reader.meaning_of(request, words, progress.cluster_name, thread)
                 if isinstance(meaning, Absent):
                     progress.outcome = "invalid"
@@ -140,7 +141,9 @@ class Pipeline:
                 progress.command = command = meaning.command
                 if meaning.words != tuple(words):
                     request = replace(request, line=line_from_words(meaning.words, named))
-                words = progress.words = list(meaning.words)
+                words, said = cluster_named(meaning.words)
+                meaning, named = replace(meaning, words=tuple(words)), named or said
+                progress.words = words
                 async with self.store.read() as snapshot:
                     selected = await select_cluster(
                         command, words, named, origin=request.origin, snapshot=snapshot
@@ -227,6 +230,7 @@ class Pipeline:
             clusters=self.clusters,
             rules=self._rules,
             teams=tuple(self.permissions.teams),
+            defaults=self.defaults,
         )
 
     @property
@@ -251,12 +255,11 @@ class Pipeline:
         return Planner(
             permissions=self.permissions,
             store=self.store,
-            writers=self.writers,
+            drafting=Drafting(writers=self.writers, impersonation=self.impersonation, consents=self.consents),
             clock=self.clock,
             expires=self.defaults.plan_expires,
             times=self.times,
             budgets=self.budgets,
-            impersonation=self.impersonation,
             gates=self.gate,
             consents=self.consents,
         )

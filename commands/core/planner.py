@@ -1,7 +1,7 @@
 """The planner: makes a plan of a command, shows it, and confirms it as the cluster is then."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,12 +9,11 @@ from alerts.cards.message import Button, Color, Message
 from alerts.cards.text import text
 from alerts.store import Store
 from collectors.facts.clock import Clock
-from collectors.facts.sentences import listed, said_by, sentence
+from collectors.facts.sentences import sentence
 from commands.core.asking_owners import Consents
 from commands.core.budgets import Budgets
-from commands.core.command import Answer, AnyCommand, DeniedError, PlanDraft, UnusableError
+from commands.core.command import Answer, AnyCommand, PlanDraft, UnusableError
 from commands.core.confirmation import (
-    SHOWN,
     ProposalTimes,
     breaks_of,
     changes_since_shown,
@@ -22,50 +21,36 @@ from commands.core.confirmation import (
     namespaces_of,
     proposed,
     record_confirmation,
-    with_waits,
 )
 from commands.core.context import CommandContext
 from commands.core.dividing import as_part, divided, does_more, may_be_divided
+from commands.core.drafting import Drafting, without_waiting
 from commands.core.gate_preview import with_verdict
 from commands.core.parsing import action_of
 from commands.core.permissions import Permissions
-from commands.core.pricing import stakes_of
 from commands.core.request import Actor, Request
 from commands.execution.audited import entry_of
-from commands.execution.cluster_writer import ClusterWriter
-from commands.execution.dry_run import DryRunError, dry_run
-from commands.execution.going_over import heading_of_reason, why_second_person
-from commands.execution.impersonation import (
-    Impersonation,
-    NotListedError,
-    accesses_of,
-    refused_accesses,
-)
-from commands.execution.plan import HeldBy, Plan, PlanState, Risk
+from commands.execution.plan import Plan, PlanState, Risk
 from commands.execution.plan_gate import Gates
 from commands.execution.plan_outcome import end_unbegun, notify_asker, record_outcome
 from commands.execution.preview import preview
-from commands.execution.step_outcomes import Refused, Waiting
-from commands.execution.steps import Record, Running, Wait
 from commands.gates.price import price_of
 from commands.models import AuditEntry
 
 LATELY = 100  # newest plans of a person, among which that of a request is searched
-WITHOUT_A_WRITE = (Wait, Running, Record)  # steps that the API server has nothing to check of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planner:
-    """Makes plans and confirms them. `writers` are by cluster name, `expires` is how long a preview may wait."""
+    """Makes plans and confirms them. `expires` is how long a preview may wait."""
 
     permissions: Permissions
     store: Store
-    writers: Mapping[str, ClusterWriter]
+    drafting: Drafting
     clock: Clock
     expires: timedelta
     times: ProposalTimes
     budgets: Budgets | None
-    impersonation: Impersonation = field(default_factory=Impersonation)
     gates: Gates
     consents: Consents | None = None
 
@@ -73,19 +58,19 @@ class Planner:
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
     ) -> tuple[Plan, PlanDraft]:
         """Return the plan and its draft, after a dry run. Raises DeniedError, UnusableError and SourceError."""
-        draft = await self._drafted(command, action, context)
+        draft = await self.drafting.draft(command, action, context)
         if not await command.is_own(action, context):
             self.permissions.check(
                 context.actor, command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
             )
-        draft = await self._dry_run(draft, context, context.actor)
+        draft = await self.drafting.try_out(draft, context, context.actor)
         return await self._proposed(command, draft, context, line), draft
 
     async def make_for_others(
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
     ) -> tuple[Plan, PlanDraft, tuple[str, ...]]:
         """Return the plan of somebody who may not confirm it, its draft, and the teams that may."""
-        draft = await self._dry_run(await self._drafted(command, action, context), context, context.actor)
+        draft = await self.drafting.tried(command, action, context, context.actor)
         teams = self.permissions.teams_for(
             command, cluster=context.cluster.name, namespaces=namespaces_of(draft.steps)
         )
@@ -95,7 +80,7 @@ class Planner:
         self, command: AnyCommand, action: Any, context: CommandContext, *, line: str
     ) -> tuple[Plan, PlanDraft]:
         """Return the plan without a number, to see what it would do. Raises UnusableError and SourceError."""
-        draft = await self._dry_run(await self._drafted(command, action, context), context, context.actor)
+        draft = await self.drafting.tried(command, action, context, context.actor)
         return proposed(command, draft, context, number=0, line=line, expires=self.expires), draft
 
     async def shown_before(self, request: Request, cluster: str) -> Plan | None:
@@ -153,11 +138,11 @@ class Planner:
 
         `is_consent`: who confirms it owns what it ends, and needs no right to do it.
         """
-        draft = await self._redraft(command, words, context, plan, asker)
+        draft = await self.drafting.again(command, words, context, plan, asker)
         if draft.nothing_to_do:
             raise _nothing_left(draft)
         if not is_consent:
-            await self._check_rights(draft, self._writer(context, by))
+            await self.drafting.check_rights(draft, context, by)
         breaks = _breaks_now(plan, draft, asker, context)
         if changes := changes_since_shown(plan, draft, breaks):
             shown_to = replace(context, actor=asker)
@@ -187,10 +172,10 @@ class Planner:
         """Plan again, and propose that in the place of the plan which a budget or a window holds back."""
         if not plan.held:
             raise UnusableError(sentence("Nothing holds plan `{plan}` back.", plan=plan.id))
-        draft = await self._redraft(command, words, context, plan, context.actor)
+        draft = await self.drafting.again(command, words, context, plan, context.actor)
         if draft.nothing_to_do:
             raise _nothing_left(draft)
-        draft = _going_over(draft, plan.held_by, reason, replaces=plan.id)
+        draft = without_waiting(draft, plan.held_by, reason, replaces=plan.id)
         return await self.propose(await self._proposed(command, draft, context, plan.line), draft)
 
     async def renew(
@@ -200,7 +185,7 @@ class Planner:
 
         Return whether it may begin. Raises UnusableError if it can no longer be done.
         """
-        draft = await self._redraft(command, words, replace(context, actor=asker), plan, asker)
+        draft = await self.drafting.again(command, words, replace(context, actor=asker), plan, asker)
         if draft.nothing_to_do:
             raise UnusableError(draft.nothing_to_do)
         breaks = _breaks_now(plan, draft, asker, context)
@@ -229,8 +214,7 @@ class Planner:
         context = replace(context, actor=asker)
         drafts: dict[str, PlanDraft] = {}
         for line, words in lines.items():
-            draft = await self._drafted(command, action_of(command, words), context)
-            draft = await self._dry_run(draft, context, asker)
+            draft = await self.drafting.tried(command, action_of(command, words), context, asker)
             if does_more(plan, draft, _breaks_now(plan, draft, asker, context)):
                 return False
             if not draft.nothing_to_do:
@@ -271,44 +255,6 @@ class Planner:
             reason = sentence("it was held back, and nothing was done: {why}", why=why)
             await notify_asker(unit, await end_unbegun(unit, stored, reason, self.clock.now()))
 
-    def _writer(self, context: CommandContext, actor: Actor) -> ClusterWriter | None:
-        """Return the writer that writes as the actor. Raises DeniedError if the settings do not say who they are."""
-        cluster = context.cluster.name
-        if (writer := self.writers.get(cluster)) is None:
-            return None
-        try:
-            return self.impersonation.writer_for(
-                writer, cluster=cluster, person=actor.person, name=actor.name
-            )
-        except NotListedError as error:
-            raise DeniedError(said_by(error)) from error
-
-    async def _check_rights(self, draft: PlanDraft, writer: ClusterWriter | None) -> None:
-        """Raise DeniedError if Kubernetes refuses a step to the writer's user."""
-        if writer is not None and (refused := await refused_accesses(accesses_of(draft.steps), writer)):
-            raise DeniedError(listed(refused[:SHOWN], "."))
-
-    async def _dry_run(self, draft: PlanDraft, context: CommandContext, actor: Actor) -> PlanDraft:
-        """Return the draft with what its steps would have to wait for now, tried with the rights of the actor.
-
-        Raises DeniedError and UnusableError if a step would be refused.
-        """
-        if not draft.steps or (writer := self._writer(context, actor)) is None:
-            return draft
-        await self._check_rights(draft, writer)
-        try:
-            found = await dry_run(draft.stages, writer)
-        except DryRunError as error:
-            raise UnusableError(said_by(error)) from error
-        refused = [one for one in found if isinstance(one, Refused)]
-        is_dry_run = not refused and any(not isinstance(step, WITHOUT_A_WRITE) for step in draft.steps)
-        notes = tuple(
-            sentence("This will not be done: {reason}. The other steps will be.", reason=one.reason)
-            for one in refused
-        )
-        draft = replace(draft, is_dry_run=is_dry_run, notes=(*draft.notes, *notes))
-        return with_waits(draft, [one for one in found if isinstance(one, Waiting)])
-
     async def _proposed(
         self, command: AnyCommand, draft: PlanDraft, context: CommandContext, line: str
     ) -> Plan:
@@ -319,37 +265,6 @@ class Planner:
         plan = proposed(command, draft, context, number=number, line=line, expires=self.expires)
         async with self.store.read() as snapshot:
             return await with_verdict(plan, self.gates, self.budgets, snapshot)
-
-    async def _drafted(self, command: AnyCommand, action: Any, context: CommandContext) -> PlanDraft:
-        """Return the draft of a command, with whom it asks and what is at stake."""
-        assert command.plan is not None
-        draft = await command.plan(action, context)
-        if draft.nothing_to_do:
-            return draft
-        if draft.ask_owners and self.consents is not None:
-            draft = await self.consents.asked(draft, context)
-        if draft.stakes:
-            return draft
-        return replace(draft, stakes=await stakes_of((*draft.disrupts, *draft.may_end), context))
-
-    async def _redraft(
-        self, command: AnyCommand, words: Sequence[str], context: CommandContext, plan: Plan, asker: Actor
-    ) -> PlanDraft:
-        """Return the draft of a stored plan, planned again, after a dry run."""
-        if plan.is_fixed:
-            draft = PlanDraft(
-                title=plan.title,
-                stages=plan.stages,
-                disrupts=plan.disrupts,
-                stakes=plan.stakes,
-                decided=plan.decided,
-            )
-        else:
-            draft = await self._drafted(command, action_of(command, words), context)
-        draft = await self._dry_run(draft, context, asker)
-        if not plan.over_budget:
-            return draft
-        return _going_over(draft, plan.held_by, plan.over_budget, replaces=plan.replaces)
 
     async def _show_again(
         self, command: AnyCommand, plan: Plan, draft: PlanDraft, context: CommandContext, *, note: str
@@ -382,17 +297,6 @@ def _entry_of_part(part: Plan, now: datetime) -> AuditEntry:
     by, name = part.confirmed_by, part.confirmed_by_name
     why = sentence("part of plan {plan}, which waited", plan=part.part_of)
     return entry_of(part, "confirmed", now, actor=by, actor_name=name, reason=why)
-
-
-def _going_over(draft: PlanDraft, gates: tuple[HeldBy, ...], reason: str, *, replaces: str) -> PlanDraft:
-    return replace(
-        draft,
-        breaks=(*draft.breaks, why_second_person(gates)),
-        decided=(*draft.decided, heading_of_reason(gates, reason)),
-        over_budget=reason,
-        held_by=gates,
-        replaces=replaces,
-    )
 
 
 def previewed(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:

@@ -14,7 +14,7 @@ def entry_of(
 ) -> AuditEntry:
     """Return the entry that says what happened to a plan. `actor`: who did it, if not who asked for the plan."""
     return AuditEntry(
-        id=f"{plan.id}/{what}",
+        id=entry_id(plan, what),
         cluster=plan.cluster,
         at=at,
         actor=actor or plan.actor,
@@ -26,6 +26,10 @@ def entry_of(
         price=plan.price,
         about=concerned_by(plan),
     )
+
+
+def entry_id(plan: Plan, what: str) -> str:
+    return f"{plan.id}/{what}"
 
 
 def concerned_by(plan: Plan) -> tuple[str, ...]:

@@ -1,112 +1,18 @@
 """The only writer to Kubernetes. Every write carries our field manager and may be a dry run."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from collectors.cluster import kinds
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import Sentence, sentence
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesError
 from collectors.sources.kubernetes.exec_stream import ExecOutput, run_in_container
+from commands.execution.access import Access, KubernetesUser
+from commands.execution.object_paths import address, collection
 from commands.execution.object_refs import JsonValue, ObjectRef, ref_of
 from commands.execution.preconditions import first_missing, value_at
-
-# (apiVersion, kind) -> (plural, whether it is namespaced): what is written and not cached
-_NOT_CACHED: dict[tuple[str, str], tuple[str, bool]] = {
-    ("v1", "Secret"): ("secrets", True),
-    ("batch/v1", "CronJob"): ("cronjobs", True),
-    ("autoscaling/v2", "HorizontalPodAutoscaler"): ("horizontalpodautoscalers", True),
-    ("scheduling.k8s.io/v1", "PriorityClass"): ("priorityclasses", False),
-    ("bus.volcano.sh/v1alpha1", "Command"): ("commands", True),
-    ("kueue.x-k8s.io/v1beta2", "ClusterQueue"): ("clusterqueues", False),
-    ("kueue.x-k8s.io/v1beta2", "LocalQueue"): ("localqueues", True),
-    ("kueue.x-k8s.io/v1beta2", "WorkloadPriorityClass"): ("workloadpriorityclasses", False),
-    ("scheduling.volcano.sh/v1beta1", "Queue"): ("queues", False),
-    ("scheduling.volcano.sh/v1beta1", "PodGroup"): ("podgroups", True),
-    ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): ("podgroups", True),
-    ("scheduling.k8s.io/v1beta1", "PodGroup"): ("podgroups", True),
-    ("scheduling.k8s.io/v1alpha2", "PodGroup"): ("podgroups", True),
-    ("nvsentinel.nvidia.com/v1alpha1", "ValidationRequest"): ("validationrequests", False),
-    ("nvcre.nvidia.com/v1alpha1", "Certification"): ("certifications", True),
-    ("cre.nvidia.com/v1alpha1", "Certification"): ("certifications", True),
-    ("readiness.node.x-k8s.io/v1alpha1", "NodeReadinessRule"): ("nodereadinessrules", False),
-}
-
-
-def collection(ref: ObjectRef) -> str:
-    """Return the path of the object's collection. Raises KeyError for a kind that is not known here.
-
-    Without a namespace it is that of all namespaces.
-    """
-    plural, is_namespaced = _collection(ref.api, ref.kind)
-    root = "/api/v1" if ref.api == "v1" else f"/apis/{ref.api}"
-    return (
-        f"{root}/namespaces/{ref.namespace}/{plural}"
-        if is_namespaced and ref.namespace
-        else f"{root}/{plural}"
-    )
-
-
-def _collection(api: str, kind: str) -> tuple[str, bool]:
-    for one in kinds.DEFAULT_KINDS:
-        if (one.api, one.kind) == (api, kind):
-            return one.path.rpartition("/")[2], one.is_namespaced
-    return _NOT_CACHED[(api, kind)]
-
-
-def address(ref: ObjectRef, subresource: str = "") -> str:
-    """Return the path of the object or of its subresource."""
-    return f"{collection(ref)}/{ref.name}" + (f"/{subresource}" if subresource else "")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KubernetesUser:
-    """Who a person is in Kubernetes."""
-
-    user: str
-    groups: tuple[str, ...] = ()
-
-    @property
-    def headers(self) -> tuple[tuple[str, str], ...]:
-        return (("Impersonate-User", self.user), *(("Impersonate-Group", group) for group in self.groups))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
-    """One verb on one resource, as RBAC counts. No name: of all objects."""
-
-    verb: str
-    group: str
-    resource: str
-    namespace: str = ""
-    name: str = ""
-
-    def __str__(self) -> str:
-        resource = f"{self.resource}.{self.group}" if self.group else self.resource
-        what = f"{self.verb} {resource} {self.name}".rstrip()
-        return f"{what} -n {self.namespace}" if self.namespace else what
-
-    def review(self) -> dict[str, JsonValue]:
-        """Return the question whether who asks has this access."""
-        resource, _, subresource = self.resource.partition("/")
-        attributes = {
-            "verb": self.verb,
-            "group": self.group,
-            "resource": resource,
-            "subresource": subresource,
-            "namespace": self.namespace,
-            "name": self.name,
-        }
-        given = {key: value for key, value in attributes.items() if value}
-        return {
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectAccessReview",
-            "spec": {"resourceAttributes": given},
-        }
-
 
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 

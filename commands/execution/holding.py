@@ -8,15 +8,20 @@ from datetime import datetime
 from alerts.store import Store, Unit
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import sentence
-from commands.execution.audited import entry_of
+from commands.execution.audited import entry_id, entry_of
 from commands.execution.plan import GATED, Plan, PlanState
 from commands.execution.plan_gate import HELD_AT_MOST, Gate, GateVerdict, given_up_at
 from commands.execution.plan_outcome import notify_asker, record_outcome
 from commands.models import AuditEntry
 
+HELD = "held"  # in the audit
+
 
 class Beginnings:
-    """Lets plans begin. Those that are to begin in one transaction are judged by one look, the oldest first."""
+    """Lets plans begin. Those that are to begin in one transaction are judged by one look, the oldest first.
+
+    One that was let begin in the transaction of others has begun no step until its own part of a transaction.
+    """
 
     def __init__(self, clock: Clock, gate: Gate) -> None:
         self._clock = clock
@@ -24,7 +29,7 @@ class Beginnings:
         self._plans: dict[str, Plan] = {}  # that are to begin
         self._unit: Unit | None = None  # the transaction in which they were judged last
         self._begun: dict[str, Plan] = {}
-        self._new: frozenset[str] = frozenset()  # of those, the ones that began in it
+        self._new: set[str] = set()  # of those that are to begin, the ones of which no step was begun before
 
     async def begin(self, plan: Plan, unit: Unit) -> tuple[Plan, bool]:
         """Return the plan as it is stored: running, held back, or over; and whether no step of it was begun before.
@@ -33,9 +38,10 @@ class Beginnings:
         """
         if unit is not self._unit or plan.id not in self._begun:
             self._unit = unit
-            self._begun, self._new = await let_begin(
+            self._begun, new = await let_begin(
                 [*self._plans.values(), plan], unit, self._clock.now(), self._gate
             )
+            self._new |= new
         found = self._begun[plan.id]
         return found, found.state is PlanState.RUNNING and plan.id in self._new
 
@@ -47,6 +53,7 @@ class Beginnings:
             yield
         finally:
             self._plans.pop(plan.id, None)
+            self._new.discard(plan.id)
 
 
 async def let_begin(
@@ -62,6 +69,7 @@ async def let_begin(
         plan for plan in found.values() if not plan.is_over and plan.state is not PlanState.RUNNING
     )
     judge = await gate.look(waits, unit) if waits else None
+    await _read_entries(waits, unit)
     for plan in waits:
         assert judge is not None
         if (verdict := judge(plan)).holds:
@@ -89,6 +97,7 @@ async def let_go(ids: Sequence[str], store: Store, clock: Clock, gate: Gate) -> 
     async with store.unit() as unit:
         plans = _held(await unit.rows(Plan).get_all(ids))
         judge, free = await gate.look(plans, unit), []
+        await _read_entries(plans, unit)
         for plan in plans:
             if (verdict := judge(plan)).holds:
                 await _store_held(plan, verdict, unit, now)
@@ -106,13 +115,18 @@ def in_order_of_age(plans: Iterable[Plan]) -> list[Plan]:
     return sorted(plans, key=lambda plan: (plan.confirmed_at or plan.created_at, plan.id))
 
 
+async def _read_entries(plans: Iterable[Plan], unit: Unit) -> None:
+    """Read at once what `_store_held` looks up of each."""
+    await unit.rows(AuditEntry).get_all([entry_id(plan, HELD) for plan in plans])
+
+
 async def _store_held(plan: Plan, verdict: GateVerdict, unit: Unit, now: datetime) -> Plan:
     found = held_back(plan, verdict, now)
     if found == plan:
         return plan
     await unit.rows(Plan).put(found)
     if found.state is PlanState.WAITING:
-        await unit.rows(AuditEntry).add(entry_of(found, "held", now, reason=found.held))
+        await unit.rows(AuditEntry).add(entry_of(found, HELD, now, reason=found.held))
     else:
         await record_outcome(unit, found)
         await notify_asker(unit, found)

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import Sentence, sentence
+from commands.execution.access import Access, KubernetesUser
 from commands.execution.automation_ids import is_automation
-from commands.execution.cluster_writer import Access, ClusterWriter, KubernetesUser, collection
+from commands.execution.cluster_writer import ClusterWriter
+from commands.execution.object_paths import collection
 from commands.execution.steps import Record, Running, Step, Wait
 
 _AT_ONCE = 16  # questions: the API server limits the rate of requests

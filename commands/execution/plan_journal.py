@@ -12,9 +12,9 @@ from commands.execution.holding import Beginnings
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import name_of
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
-from commands.execution.plan_commits import Change, PlanCommits, Stopping
+from commands.execution.plan_commits import Change, PlanCommits, Reads, Stopping
 from commands.execution.plan_gate import Gate, verdict_on
-from commands.execution.plan_outcome import record_outcome
+from commands.execution.plan_outcome import of_outcome, record_outcome
 from commands.execution.record_steps import put_record
 from commands.execution.steps import Record, Step
 
@@ -197,7 +197,7 @@ class Journal:
             return ended
 
         self._unstored.pop(number, None)
-        ended = await self._commit(put)
+        ended = await self._commit(put, of_outcome(self.plan))
         self.records[number] = done
         self.plan = ended or self.plan
 
@@ -225,11 +225,11 @@ class Journal:
         async def end(unit: Unit, _stopping: Stopping) -> None:
             await _put_ended(unit, ended)
 
-        await self._commit(end)
+        await self._commit(end, of_outcome(self.plan))
         self.plan = ended
         return ended
 
-    async def _commit(self, change: Change[T]) -> T:
+    async def _commit(self, change: Change[T], reads: Reads = ()) -> T:
         """Commit a change with all that is noted, and learn whether the plan was cancelled meanwhile."""
         noted = dict(self._unstored)
 
@@ -238,7 +238,7 @@ class Journal:
                 await unit.rows(StepRecord).put(record)
             return await change(unit, stopping), stopping.get(self.plan.id)
 
-        result, stopped = await self._commits.run(self.plan.id, write)
+        result, stopped = await self._commits.run(self.plan.id, write, reads)
         for number, record in noted.items():
             if self._unstored.get(number) is record:
                 del self._unstored[number]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
 from alerts.cards.text import person, text
@@ -9,7 +10,7 @@ from alerts.incidents.grouping import add_action
 from alerts.incidents.incident import Incident
 from alerts.store import Unit
 from collectors.facts.sentences import sentence
-from commands.execution.audited import entry_of
+from commands.execution.audited import entry_id, entry_of
 from commands.execution.automation_ids import is_automation
 from commands.execution.plan import GATED, Plan, PlanState
 from commands.execution.steps import Record
@@ -39,6 +40,12 @@ async def notify_asker(unit: Unit, plan: Plan) -> None:
             id=reply_id(card.id, "not done"), cluster=plan.cluster, card=card.id, text=words, at=plan.ended_at
         )
         await unit.rows(ThreadReply).add(reply)
+
+
+def of_outcome(plan: Plan) -> list[tuple[type[Any], str]]:
+    """Return the rows that `record_outcome` gets of a plan that probably ends as done."""
+    incidents = [(Incident, id) for id in (plan.origin.incident, *plan.concerned) if id]
+    return [(AuditEntry, entry_id(plan, PlanState.DONE.value)), *incidents]
 
 
 async def record_outcome(unit: Unit, plan: Plan) -> None:

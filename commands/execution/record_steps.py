@@ -13,6 +13,8 @@ from commands.execution.object_refs import JsonValue
 from commands.execution.object_state import ObjectState
 from commands.execution.steps import Record, Step
 
+_LEASES = ("leases", "gpu_leases")  # tables whose rows name the plan that recorded them last
+
 
 def record(
     table: str,
@@ -113,6 +115,22 @@ async def changed_before(snapshot: StoreSnapshot, steps: Iterable[Step]) -> str:
 async def changed_after(snapshot: StoreSnapshot, step: Record) -> str:
     """Return what has become of the row since this step put it: `kept`. Empty: it is as the step expects."""
     return await _other_state(snapshot, step, step.row) if step.row is not None else ""
+
+
+async def settled_rows(snapshot: StoreSnapshot, plan: str, steps: Iterable[Step]) -> frozenset[str]:
+    """Return the ids of rows that are no longer as the steps of this plan put them: changed, deleted, or another's."""
+    found: set[str] = set()
+    for step in steps:
+        if not isinstance(step, Record) or step.row is None:
+            continue
+        if step.table in _LEASES:
+            stored = await snapshot.rows(TABLES[step.table].row).get(step.id)
+            is_settled = stored is None or stored.plan != plan
+        else:
+            is_settled = bool(await changed_after(snapshot, step))
+        if is_settled:
+            found.add(step.id)
+    return frozenset(found)
 
 
 async def _other_state(snapshot: StoreSnapshot, step: Record, expected: dict[str, JsonValue]) -> str:

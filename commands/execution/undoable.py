@@ -1,6 +1,6 @@
 """The undoing of a plan: whether there is anything left to undo, for its card and `plan undo`. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from commands.execution.object_refs import ObjectRef
@@ -8,8 +8,11 @@ from commands.execution.plan import Plan, StepRecord, StepState, inverse_of
 from commands.execution.steps import Delete, Patch, Record, Running, Step, Wait
 
 
-def can_undo(plan: Plan, records: Sequence[StepRecord]) -> bool:
+def can_undo(plan: Plan, records: Sequence[StepRecord], settled: Collection[str] = ()) -> bool:
     """Whether a step that was done, or may have been, has an inverse, and the plan was not undone yet.
+
+    `settled`: ids of rows that are no longer as the plan put them, as of a cordon that was lifted. Neither
+    they nor the objects that they are about are the plan's any more.
 
     What it deleted itself cannot be as before, and what it took back itself is. Of a plan that changed the cluster the
     records alone are nothing to undo either: they would say what is not so.
@@ -25,6 +28,13 @@ def can_undo(plan: Plan, records: Sequence[StepRecord]) -> bool:
         for step, record in pairs
         if isinstance(step, Patch) and record.state is StepState.DONE
     ]
+    gone = [step.id for step in plan.steps if isinstance(step, Record) and step.id in settled]
+    others = {
+        (one.ref.kind, one.ref.namespace, one.ref.name)
+        for step in plan.steps
+        if isinstance(step, Record) and step.id in gone
+        for one in step.about
+    }
     inverted = [
         step
         for step, record in pairs
@@ -33,6 +43,7 @@ def can_undo(plan: Plan, records: Sequence[StepRecord]) -> bool:
             inverse_of(step, record) is not None
             and not _is_of_deleted(step, deleted)
             and not _is_taken_back(step, patched)
+            and not _is_settled(step, gone, others)
         )
     ]
     is_only_recorded = all(isinstance(step, Record | Wait | Running) for step in plan.steps)
@@ -49,6 +60,12 @@ def _is_of_deleted(step: Step, deleted: Sequence[ObjectRef]) -> bool:
         or (one.kind == "Namespace" and one.name == own.namespace)
         for one in deleted
     )
+
+
+def _is_settled(step: Step, gone: Collection[str], others: Collection[tuple[str, str, str]]) -> bool:
+    if isinstance(step, Record):
+        return step.id in gone or step.goes_with in gone
+    return (step.ref.kind, step.ref.namespace, step.ref.name) in others
 
 
 def _is_taken_back(step: Step, patched: Sequence[tuple[ObjectRef, Mapping[str, Any]]]) -> bool:

@@ -127,13 +127,15 @@ class BudgetUse:
 
     @property
     def place(self) -> Sentence:
-        """`pool a100`; of some commands `pool a100 for node reboot`."""
+        """`pool a100`, or the name alone if it says what it is; of some commands `pool a100 for node reboot`."""
         if self.budget.is_of_all:
             return self._place
         return sentence("{place} for {commands}", place=self._place, commands=as_code(self.budget.commands))
 
     @property
     def _place(self) -> Sentence:
+        if self.name.casefold().startswith(self.budget.scope.value):
+            return sentence("{name}", name=self.name)
         match self.budget.scope:
             case BudgetScope.CLUSTER:
                 return sentence("cluster {name}", name=self.name)
@@ -166,9 +168,10 @@ class BudgetUse:
                     count=self.budget.per_hour,
                 )
             )
+        named = sorted(self.out.items())[:SHOWN]
         holders = listed(
-            (sentence("{node}: {why}", node=node, why=why) for node, why in sorted(self.out.items())),
-            most=SHOWN,
+            (sentence("{node}: {why}", node=node, why=why) for node, why in named),
+            more=len(self.out) - len(named),
         )
         held = (
             sentence("{figures} ({holders})", figures=listed(parts), holders=holders)

@@ -105,8 +105,8 @@ class BudgetPicture:
             self,
             out={**out, **self.out},
             lately=self.lately | frozenset(lately),
-            commands=commands_of_all(self.commands, by),
-            commands_before=commands_of_all(self.commands_before, by),
+            commands=_with_more(self.commands, by),
+            commands_before=_with_more(self.commands_before, by),
         )
 
     def with_taken(self, plan: Plan, nodes: Iterable[str]) -> "BudgetPicture":
@@ -115,6 +115,11 @@ class BudgetPicture:
         taken = frozenset(nodes)
         by = dict.fromkeys(taken, frozenset({plan.command}))
         return self.with_out(dict.fromkeys(sorted(taken), why), taken, commands=by)
+
+
+def _with_more(commands: Commands, more: Commands) -> Commands:
+    """Return the commands of each node with more of some nodes: a picture has many nodes, and a plan takes few."""
+    return {**commands, **{node: commands.get(node, _NONE) | names for node, names in more.items()}}
 
 
 def commands_of_all(*several: Commands) -> dict[str, frozenset[str]]:

@@ -16,12 +16,13 @@ from commands.core.cordoned_gpus import CordonedGpu
 from commands.core.cordoned_nodes import BY
 from commands.core.device_claims import claim_rights
 from commands.core.drain_pods import pod_name
-from commands.core.lookups import known_name, read_node
+from commands.core.lookups import read_node
 from commands.core.node_jobs import refuse_second
 from commands.core.node_script import NAMESPACE, GpuClaim
 from commands.core.node_tests import (
     Tested,
     TestedGpus,
+    chosen_suite,
     cordon_first,
     new_acceptance,
     next_number,
@@ -29,8 +30,10 @@ from commands.core.node_tests import (
     planned_test,
     refuse_without_images,
     step_of_test,
+    suite_option,
+    what_a_pass_does,
 )
-from commands.core.parameter_types import NODE
+from commands.core.parameter_types import GPU_NAME, NODE
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
 from commands.execution.preconditions import Precondition
@@ -53,8 +56,7 @@ class AcceptGpu:
 
 async def accept_one(action: AcceptGpu, context: CommandContext) -> PlanDraft:
     """Plan the tests of the suite that one GPU alone can be given to, while our rule keeps other pods off it."""
-    policy = context.defaults.acceptance
-    suite = policy.all[known_name(action.suite or policy.suite, policy.all, "suite")]
+    suite = chosen_suite(action.suite, context)
     node, inventory = await read_node(action.node, context), context.cluster.inventory()
     lease = await lease_named(action.node, action.gpu, context)
     device = await named_gpu(action.gpu if lease is None else lease.device, node, inventory, context)
@@ -83,18 +85,11 @@ async def accept_one(action: AcceptGpu, context: CommandContext) -> PlanDraft:
     planned = tuple(planned_test(one, node) for one in suite.of_one_gpu)
     number = await next_number(node, context)
     row = new_acceptance(tested, suite.name, planned, number, context)
-    notes = notes_of_tests(suite.of_one_gpu, context)
-    notes.append(
-        sentence("If it passes, its cordon is lifted automatically.")
-        if policy.ends_lease
-        else sentence(
-            "{what} stays cordoned, whatever the tests say: the card offers the next step.", what=row.what
-        )
-    )
+    notes = (*notes_of_tests(suite.of_one_gpu, context), what_a_pass_does(row.what, context))
     return PlanDraft(
         title=sentence("Test {what} with suite {suite}", what=row.what, suite=suite.name),
         stages=in_order(_recorded(row, standing, api), *steps),
-        notes=tuple(notes),
+        notes=notes,
         decided=(
             sentence(
                 "accept device {device} of pool {pool}, on node {node} with uid {uid} since its boot {boot}",
@@ -128,8 +123,8 @@ def _ours(
     if not standing.is_ours:
         raise UnusableError(
             sentence(
-                "GPU {gpu} of {node} is cordoned by someone else, by the rule `{rule}`: a test of ours would not end "
-                "that.",
+                "GPU {gpu} of {node} is cordoned by someone else, by the DeviceTaintRule `{rule}`: a test of ours "
+                "would not end that.",
                 gpu=action.gpu,
                 node=action.node,
                 rule=standing.rule.metadata.name,
@@ -156,7 +151,7 @@ async def _refuse_in_use(action: AcceptGpu, node: Node, device: GpuDevice, conte
         raise UnusableError(
             sentence(
                 "The tests need GPU {gpu} of {node}, and these pods have it: {pods}. `pod delete` ends one; "
-                "the rule keeps new ones off.",
+                "the DeviceTaintRule keeps new ones off.",
                 gpu=action.gpu,
                 node=node.metadata.name,
                 pods=listed(busy, most=_NAMED),
@@ -183,10 +178,8 @@ ACCEPT_GPU = Command(
     action=AcceptGpu,
     parameters=(
         click.Argument(["node"], type=NODE),
-        click.Argument(["gpu"], metavar="GPU"),
-        click.Option(
-            ["--suite"], default="", metavar="NAME", help="which suite; default: that of the settings"
-        ),
+        click.Argument(["gpu"], type=GPU_NAME, metavar="GPU"),
+        suite_option(),
     ),
     plan=accept_one,
     rights=(

@@ -18,6 +18,8 @@ from commands.training.workload_steps import suspend_rights
 
 _REQUEST = click.Argument(["request"], type=REQUEST)
 _REASON = reason_option("why, shown on the card")
+_ANSWERS = "For the owner, and for teams that have `gpu free` there."
+_OF_BOTH = "It answers a request for idle GPUs, and one of a plan that would end the training."
 _AFTER = click.Option(
     ["--after"],
     type=DURATION,
@@ -70,7 +72,8 @@ COMMANDS = (
     Command(
         noun="gpu",
         verb="free",
-        summary="Free idle GPUs: the owner's own at once; other owners are asked, and without an answer suspended.",
+        summary="Free idle GPUs: your own at once; other owners are asked, and without an answer their training "
+        "is suspended.",
         action=FreeGpus,
         parameters=(
             click.Argument(["trainings"], type=TRAINING, nargs=-1, required=False),
@@ -105,6 +108,8 @@ COMMANDS = (
         parameters=(_REQUEST, _REASON, _OF_IT),
         record=keep,
         checks_permission_itself=True,
+        for_whom=_ANSWERS,
+        details=_OF_BOTH,
         table=ReclaimRequest,
         example='gpu keep c3f9a1b2 --reason "loads its data until noon"',
     ),
@@ -127,6 +132,8 @@ COMMANDS = (
         ),
         record=snooze,
         checks_permission_itself=True,
+        for_whom=_ANSWERS,
+        details=_OF_BOTH,
         table=ReclaimRequest,
         example="gpu snooze c3f9a1b2 --for 2h",
     ),
@@ -144,6 +151,7 @@ COMMANDS = (
         ),
         record=agree,
         checks_permission_itself=True,
+        for_whom="For the owner only.",
         table=ReclaimRequest,
         example="gpu agree c3f9a1b2 --after-checkpoint",
     ),
@@ -156,6 +164,7 @@ COMMANDS = (
         plan=release,
         relieves=("GPUIdle",),
         checks_permission_itself=True,
+        for_whom="For the owner, and for teams that have `training stop` there.",
         rights=RightsOfKinds(suspend_rights),
         table=ReclaimRequest,
         example="gpu release c3f9a1b2",

@@ -23,6 +23,6 @@ def answer_steps(
 ) -> tuple[Record, ...]:
     """Return the steps that record that `steps` freed what was requested, and that nothing settles it any more."""
     freed = replace(answered(reclaim, context), state=ReclaimState.FREED)
-    said = sentence("the request needs no answer any more")
+    said = sentence("close the request")
     forgotten = (forget("agenda", due, text=said, goes_with=reclaim.id),) if due else ()
     return freed_step(freed, steps, before=reclaim), *forgotten

@@ -141,10 +141,10 @@ def _title(own: Sequence[Disruption], reclaims: Sequence[ReclaimRequest]) -> str
         training=listed([one.shown for one in own], "and", most=3),
     )
     theirs = counted(
-        "Request {gpus} of {count} training",
-        "Request {gpus} of {count} trainings",
-        gpus=counted("{count:g} idle GPU", "{count:g} idle GPUs", count=asked),
-        count=len(reclaims),
+        "Request {count:g} idle GPU of {training}",
+        "Request {count:g} idle GPUs of {training}",
+        count=asked,
+        training=listed([one.shown for one in reclaims], "and", most=3),
     )
     return listed([title for title, found in ((mine, own), (theirs, reclaims)) if found], ";")
 

@@ -1,6 +1,6 @@
 """The command `help`: the catalogue, as permitted to the sender."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import click
@@ -13,6 +13,8 @@ from commands.core.context import CommandContext
 from commands.core.parent_members import open_ones
 from commands.core.parsing import find
 
+# A mark stays on the line of its command.
+_LOCKED, _PLANS = "🔒\N{NO-BREAK SPACE}", "✏️\N{NO-BREAK SPACE}"
 _NOW = (
     Button(label="Open incidents", line="incident list"),
     Button(label="Nodes", line="node list"),
@@ -48,7 +50,7 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
             Buttons(buttons=await _matter_now(context)),
             Paragraph(text=joined("\n", lines)),
             Buttons(menus=(Menu(label="More about…", options=more), *_fillable(others, context))),
-            _legend(),
+            _legend(everything, context),
         ]
         return Answer(message=Message(title=text(bold("Available commands")), blocks=tuple(blocks)))
 
@@ -57,7 +59,7 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
         for command in everything:
             if command.noun == noun:
                 blocks += [Paragraph(text=in_short(command, context)), Preformatted(lines=(command.usage,))]
-        blocks.append(_legend())
+        blocks.append(_legend((one for one in everything if one.noun == noun), context))
         return Answer(message=Message(title=text(bold("Available commands")), blocks=tuple(blocks)))
 
     def in_short(command: AnyCommand, context: CommandContext) -> Text:
@@ -75,6 +77,8 @@ def help_command(others: Sequence[AnyCommand]) -> Command[ShowHelp]:
         blocks.append(Paragraph(text=text(sentence("For example: `{example}`", example=command.example))))
         if command.details:
             blocks.append(Paragraph(text=text(command.details)))
+        if command.for_whom:
+            blocks.append(Paragraph(text=text(command.for_whom)))
         if context.may.get(command.name, False) and command.parameters:
             line = f"{command.name} --form"
             blocks.append(Buttons(buttons=(Button(label="Fill in the form", line=line),)))
@@ -144,18 +148,16 @@ def _fillable(commands: Sequence[AnyCommand], context: CommandContext) -> tuple[
     return (Menu(label="Fill in a command…", options=options),) if options else ()
 
 
-def _legend() -> Context:
-    return Context(
-        text=text(
-            sentence(
-                "✏️ changes something, after a preview · 🔒 not allowed for you · more: "
-                "`help node` or `help node cordon`"
-            )
-        )
-    )
+def _legend(commands: Iterable[AnyCommand], context: CommandContext) -> Context:
+    """Explain the marks that these commands have."""
+    marks = {_mark(one, context) for one in commands}
+    parts = [sentence("✏️ changes something, after a preview")] if _PLANS in marks else []
+    parts += [sentence("🔒 not allowed for you")] if _LOCKED in marks else []
+    parts.append(sentence("more: `help node` or `help node cordon`"))
+    return Context(text=joined(" · ", (text(one) for one in parts)))
 
 
 def _mark(command: AnyCommand, context: CommandContext) -> str:
     if not context.may.get(command.name, False):
-        return "🔒 "
-    return "✏️ " if command.plan is not None else ""
+        return _LOCKED
+    return _PLANS if command.plan is not None else ""

@@ -19,6 +19,7 @@ from alerts.store import Between, StoreSnapshot
 from collectors.facts.sentences import listed, sentence
 from commands.core.cordoned_nodes import uncordon_button
 from commands.core.incident_plans import plans_of
+from commands.core.testable_nodes import ANY_TESTS, NodeTests
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
 from commands.incident.culprit_search import in_trouble
 from commands.incident.seen_cluster import SeenCluster, cluster_now
@@ -32,12 +33,9 @@ async def incident_context(
     rules: Mapping[str, Rule],
     now: datetime,
     cluster: SeenCluster | None = None,
-    tests_lack: str = "",
+    tests: NodeTests = ANY_TESTS,
 ) -> IncidentContext:
-    """Return the confirmed plans for the incident, until when all of it is silenced, and what they left behind.
-
-    `tests_lack`: what the settings lack before a node can be tested.
-    """
+    """Return the confirmed plans for the incident, until when all of it is silenced, and what they left behind."""
     silences = active(await snapshot.rows(Silence).find(cluster=incident.cluster), now)
     alerts = (
         await snapshot.rows(Alert).get_all(member.alert for member in incident.members) if silences else {}
@@ -46,10 +44,10 @@ async def incident_context(
     context = await context_of(incident, plans[incident.id], snapshot, rules=rules, cluster=cluster)
     left = (
         *(
-            still_cordoned(lease, is_tested=_has_gpu_fault(incident, lease.node), tests_lack=tests_lack)
+            still_cordoned(lease, is_tested=_has_gpu_fault(incident, lease.node), tests=tests)
             for lease in await _leases(incident, snapshot)
         ),
-        *(still_cordoned_gpu(lease) for lease in await _gpu_leases(incident, snapshot)),
+        *(still_cordoned_gpu(lease, tests=tests) for lease in await _gpu_leases(incident, snapshot)),
         *still_silenced(incident, alerts, silences, now=now),
     )
     covering = _covering(incident, alerts, silences, now=now)
@@ -162,8 +160,8 @@ async def _gpu_leases(incident: Incident, snapshot: StoreSnapshot) -> list[GpuLe
     return sorted(found, key=lambda lease: lease.id)
 
 
-def still_cordoned_gpu(lease: GpuLease) -> StillOpen:
-    """Return what remains of a cordon of one GPU."""
+def still_cordoned_gpu(lease: GpuLease, *, tests: NodeTests = ANY_TESTS) -> StillOpen:
+    """Return what remains of a cordon of one GPU, which is to be tested before it returns."""
     said = sentence(
         "GPU {gpu} of `{node}` is still cordoned until {at}, by {who}.",
         gpu=lease.gpu,
@@ -172,8 +170,14 @@ def still_cordoned_gpu(lease: GpuLease) -> StillOpen:
         who=person(lease.owner, lease.owner_name),
     )
     label = sentence("Uncordon GPU {gpu} of {node}", gpu=lease.gpu, node=lease.node)
+    first = Button(
+        label=sentence("Test GPU {gpu} of {node}", gpu=lease.gpu, node=lease.node),
+        line=f"gpu accept {lease.node} {lease.gpu}",
+    )
     return StillOpen(
-        text=text(said), button=Button(label=label, line=f"gpu uncordon {lease.node} {lease.gpu}")
+        text=text(said),
+        button=Button(label=label, line=f"gpu uncordon {lease.node} {lease.gpu}"),
+        first=first if tests.of_one_gpu and not tests.lack else None,
     )
 
 
@@ -184,10 +188,10 @@ def _has_gpu_fault(incident: Incident, node: str) -> bool:
     )
 
 
-def still_cordoned(lease: CordonLease, *, is_tested: bool = False, tests_lack: str = "") -> StillOpen:
+def still_cordoned(lease: CordonLease, *, is_tested: bool = False, tests: NodeTests = ANY_TESTS) -> StillOpen:
     """Return what remains of a cordon: the cordon, or only its lease if somebody else lifted it.
 
-    `is_tested`: the node is to be tested before it returns; `tests_lack`: what the settings lack for that.
+    `is_tested`: the node is to be tested before it returns.
     """
     if lease.lifted_at is not None:
         return StillOpen(
@@ -212,12 +216,12 @@ def still_cordoned(lease: CordonLease, *, is_tested: bool = False, tests_lack: s
         else sentence("`{node}` is still cordoned: {reason}, by {who}.", node=node, reason=why, who=who)
     )
     label = sentence("Test {node}", node=lease.node)
-    if is_tested and tests_lack:
-        said = listed((said, tests_lack), ".")
+    if is_tested and tests.lack:
+        said = listed((said, tests.lack), ".")
     return StillOpen(
         text=text(said),
         button=uncordon_button(lease.node, is_lifted=lease.lifted_at is not None),
-        first=Button(label=label, line=f"node accept {lease.node}") if is_tested and not tests_lack else None,
+        first=Button(label=label, line=f"node accept {lease.node}") if is_tested and not tests.lack else None,
     )
 
 

@@ -21,7 +21,7 @@ from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import INCIDENT, WholeNumberType
 from commands.core.parent_members import open_ones, parent_named
-from commands.core.testable_nodes import what_tests_lack
+from commands.core.testable_nodes import node_tests
 from commands.incident.alert_page import alert_page
 from commands.incident.card_context import incident_context
 from commands.incident.parent_pages import parent_answer
@@ -107,7 +107,7 @@ async def show(action: ShowIncident, context: CommandContext) -> Answer:
             rules=context.rules,
             now=context.now,
             cluster=context.cluster,
-            tests_lack=what_tests_lack(context.defaults.acceptance, context.defaults.node_jobs),
+            tests=node_tests(context.defaults.acceptance, context.defaults.node_jobs),
         )
         parent = await parent_named(incident.parent, snapshot) if incident.parent else None
     card_context = replace(stored, people=context.defaults.owners)

@@ -16,11 +16,12 @@ from commands.acceptance.validators import validator_rights, validators
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.device_claims import claim_rights
-from commands.core.lookups import known_name, read_node
+from commands.core.lookups import read_node
 from commands.core.node_jobs import refuse_second
 from commands.core.node_script import NAMESPACE
 from commands.core.node_tests import (
     Tested,
+    chosen_suite,
     cordon_first,
     new_acceptance,
     next_number,
@@ -28,6 +29,8 @@ from commands.core.node_tests import (
     planned_test,
     refuse_without_images,
     step_of_test,
+    suite_option,
+    what_a_pass_does,
     whole_node,
 )
 from commands.core.parameter_types import NODE
@@ -41,7 +44,7 @@ from commands.node.repair.refusals import pods_of, refuse_control_plane
 from commands.node.tests_of_others import OtherTest, chosen_validator, other_test, readiness_test
 
 _NAMED = 6
-_VALIDATORS = {one.name: one for one in validators()}
+_VALIDATORS = tuple(one.name for one in validators())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +56,7 @@ class AcceptNode:
 
 async def accept(action: AcceptNode, context: CommandContext) -> PlanDraft:
     """Plan the tests of the suite on the node, one after the other; those between two nodes at the end."""
-    policy = context.defaults.acceptance
-    named = action.suite if action.suite not in _VALIDATORS else policy.suite
-    suite = policy.all[known_name(named or policy.suite, {**policy.all, **_VALIDATORS}, "suite")]
+    suite = chosen_suite(action.suite, context, others=_VALIDATORS)
     node = await _testable(action.node, context)
     other = await _testable(action.with_node, context) if action.with_node else None
     if other is not None and other.metadata.uid == node.metadata.uid:
@@ -180,23 +181,15 @@ def _recorded(row: Acceptance, node: Node) -> Record:
 def _notes(
     tests: Sequence[SuiteTest], others: Sequence[OtherTest], node: Node, context: CommandContext
 ) -> tuple[str, ...]:
-    name, policy = node.metadata.name, context.defaults.acceptance
     notes = notes_of_tests(tests, context) if tests else []
     for one in others:
         notes.append(
             sentence(
-                "`{test}` is of another program of this cluster: it runs there, and its verdict is read.",
+                "`{test}` is run by another program of this cluster; Yardmaster reads its verdict.",
                 test=one.planned.name,
             )
         )
-    notes.append(
-        sentence("If it passes, its cordon is lifted automatically.")
-        if policy.ends_lease
-        else sentence(
-            "{node} stays cordoned, whatever the tests say: the card offers the next step.", node=name
-        )
-    )
-    return tuple(notes)
+    return (*notes, what_a_pass_does(node.metadata.name, context))
 
 
 def _neighbour(node: Node, context: CommandContext) -> str:
@@ -231,9 +224,7 @@ ACCEPT = Command(
     action=AcceptNode,
     parameters=(
         click.Argument(["node"], type=NODE),
-        click.Option(
-            ["--suite"], default="", metavar="NAME", help="which suite; default: that of the settings"
-        ),
+        suite_option(),
         click.Option(
             ["--with", "with_node"],
             type=NODE,

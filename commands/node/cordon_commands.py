@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from alerts.incidents.incident import Incident
+from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import Sentence, counted, listed, sentence
 from collectors.facts.subjects import Subject
@@ -100,6 +101,14 @@ async def _training_notes(node: Node, incidents: Sequence[Incident], context: Co
                 lost=lost,
             )
             notes.append(listed(filter(None, (dies, await _lost_work(training.id, context))), "."))
+        elif not is_node_ready(node):
+            ends = sentence(
+                "{user} is on {node}, which is not ready: Kubernetes evicts its pods after a while, with or "
+                "without a cordon.",
+                user=user,
+                node=name,
+            )
+            notes.append(listed(filter(None, (ends, await _lost_work(training.id, context))), "."))
         else:
             notes.append(
                 sentence(
@@ -191,5 +200,6 @@ async def _lost_work(training: str, context: CommandContext) -> str:
 
 def _nodes_of(steps: Sequence[Patch | Record]) -> Sentence:
     """The nodes whose objects or leases are changed, each once, in order."""
-    names = (step.ref.name if isinstance(step, Patch) else step.id.rpartition("/")[2] for step in steps)
+    # A lease is cluster/node, an acceptance cluster/node/number.
+    names = (step.ref.name if isinstance(step, Patch) else step.id.split("/")[1] for step in steps)
     return listed(dict.fromkeys(names))

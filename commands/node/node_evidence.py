@@ -189,7 +189,7 @@ async def show_evidence(action: TakeEvidence, context: CommandContext) -> Answer
     )
     async with context.store.unit() as unit:
         await unit.rows(NodeEvidence).put(row)
-    return _answer(row)
+    return answer_of(row)
 
 
 async def _kept(action: TakeEvidence, context: CommandContext) -> Answer:
@@ -201,16 +201,22 @@ async def _kept(action: TakeEvidence, context: CommandContext) -> Answer:
             "No evidence of {node} is kept for plan `{plan}`.", node=action.node, plan=action.plan
         )
         return Answer(message=Message(title=text(said)))
-    return _answer(rows[-1])
+    return answer_of(rows[-1])
 
 
-def _answer(row: NodeEvidence) -> Answer:
+def answer_of(row: NodeEvidence) -> Answer:
+    """Return the file, and whether every source answered."""
     unknown = row.text.count("not known:")
     title = sentence(
         "{evidence} of {node}, taken at {at}", evidence=bold(sentence("Evidence")), node=row.node, at=row.at
     )
-    said = (
+    whole = (
         sentence("every source answered; it is kept with the incident")
+        if row.incident
+        else sentence("every source answered; it is kept")
+    )
+    said = (
+        whole
         if not unknown
         else counted(
             "{count} part is not known; the file says why",

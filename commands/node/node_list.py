@@ -19,6 +19,7 @@ from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordoned_gpus import cordoned_gpus
 from commands.core.named_incident import open_incidents
+from commands.core.nodes_out import taints_of_fault, why_tainted
 from commands.core.parameter_types import RACK
 from commands.execution.plan import Plan, PlanState
 from commands.gates.node_use import nodes_hit
@@ -133,6 +134,7 @@ def _listed(
                 None,
                 (
                     state_of(node, lease),
+                    *map(why_tainted, taints_of_fault(node)),
                     *kept,
                     listed_verdict(node, acceptance, lease.since if lease is not None else None),
                     *(one.id for one in incidents),
@@ -142,7 +144,7 @@ def _listed(
         gpus=gpus_of(inventory, name),
         trainings=", ".join(sorted(trainings)),
         rack=facts.rack if facts else "",
-        rank=min(_rank(node, incidents, lease, acceptance), 6 if kept else 9),
+        rank=min(_rank(node, incidents, lease, acceptance), 6 if kept or taints_of_fault(node) else 9),
     )
 
 

@@ -51,7 +51,7 @@ async def show(action: ShowNode, context: CommandContext) -> Answer:
     if facts:
         rows += [
             ("rack", text(facts.rack or "?")),
-            ("GPUs", text(_gpus(inventory, action.node), " ", facts.gpu_product)),
+            ("GPUs", text(_gpus(inventory, action.node, facts.gpu_product))),
         ]
     tested = await _tested(action.node, context)
     rows += [("GPU", text(said)) for said in gpu_cordons(node, inventory, tested)]
@@ -84,10 +84,10 @@ def _buttons(node: Node, incidents: Sequence[Incident], context: CommandContext)
     return tuple(one for one in found if may.get(" ".join(one.line.split()[:2]), False))
 
 
-def _gpus(inventory: Inventory, node: str) -> str:
-    """Return the GPUs in use of those that pods can get, and how many pods cannot get."""
+def _gpus(inventory: Inventory, node: str, product: str) -> str:
+    """Return the GPUs in use of those that pods can get, which they are, and how many pods cannot get."""
     gpus = inventory.gpus_on(node)
-    used = gpus_of(inventory, node)
+    used = " ".join(filter(None, (gpus_of(inventory, node), product)))
     lost = [share for share in gpus.counts.values() if share.unhealthy > 0] if gpus else []
     if not lost:
         return used

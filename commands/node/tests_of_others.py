@@ -53,7 +53,11 @@ async def chosen_validator(name: str, context: CommandContext) -> ServedValidato
     known = next((one for one in validators() if one.name == name), None)
     if known is not None:
         raise UnusableError(
-            sentence("The cluster serves no `{kind}`, which `{name}` is.", kind=known.kind, name=name)
+            sentence(
+                "`{name}` needs a cluster that serves `{kind}`, and this one does not.",
+                kind=known.kind,
+                name=name,
+            )
         )
     return None
 

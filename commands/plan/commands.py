@@ -15,8 +15,8 @@ from commands.core.parameter_types import PLAN, reason_option
 from commands.core.plan_undo import PlanName, journal_of, stored_plan, undo
 from commands.execution.job_runs import JobRun
 from commands.execution.plan import Plan, PlanState
+from commands.execution.plan_card import details
 from commands.execution.plan_outcome import end_unbegun
-from commands.execution.preview import details
 from commands.gates.price import price_of
 from commands.plan.waiting import ListPlans, listing
 
@@ -154,6 +154,8 @@ COMMANDS = (
         ),
         record=confirm,
         checks_permission_itself=True,
+        for_whom="For who asked for the plan. If it needs a second person, for anybody else who may run the command of "
+        "the plan there, and for the owner of all the work that it ends.",
         table=Plan,
         example="plan confirm p12 --hash 4f0c2a9b1d3e",
     ),
@@ -165,6 +167,7 @@ COMMANDS = (
         parameters=(_PLAN,),
         record=cancel,
         checks_permission_itself=True,
+        for_whom="For who asked for the plan, and for whoever may run its command.",
         table=Plan,
         example="plan cancel p12",
     ),
@@ -176,6 +179,7 @@ COMMANDS = (
         parameters=(_PLAN, reason_option("why it cannot wait", required=True)),
         record=exceed,
         checks_permission_itself=True,
+        for_whom="For whoever may run the command of the plan; a second person who may run it confirms.",
         table=Plan,
         example='plan exceed p12 --reason "the node loses data"',
     ),
@@ -187,6 +191,7 @@ COMMANDS = (
         parameters=(_PLAN,),
         plan=undo,
         checks_permission_itself=True,
+        for_whom="For teams that have `plan undo` and the command of the plan, and for the owner whose GPUs it freed.",
         table=Plan,
         example="plan undo p12",
     ),

@@ -108,7 +108,7 @@ _WORDS: Mapping[str, str] = {
     FailureKind.HANG: "its tasks waited for one that was behind them",
     FailureKind.CHECKPOINT: "the checkpoint that it reads is damaged",
     FailureKind.QUOTA: "a quota did not let one of its tasks be created",
-    FailureKind.PREEMPTION: "it was preempted by others with a higher priority or claim",
+    FailureKind.PREEMPTION: "it was preempted by others with a higher priority, or by those whose quota it used",
 }
 
 

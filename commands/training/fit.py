@@ -2,6 +2,7 @@
 
 import shlex
 from collections import Counter
+from dataclasses import replace
 
 from alerts.cards.message import Block, Button, Buttons, Paragraph
 from alerts.cards.text import joined, markup, text
@@ -28,7 +29,7 @@ LONGEST_LINE = 1_500  # characters of a line behind a button
 async def fit_notes(spec: TrainingSpec, context: CommandContext, *, may_wait: bool) -> list[str]:
     """Return notes on the placement. Raises UnusableError, with buttons, if it does not fit and may not wait."""
     inventory = context.cluster.inventory()
-    tasks = task_requests(spec)
+    tasks = task_requests(_at_least(spec))
     capacities = node_capacities(inventory, [name for task in tasks for name in task.amounts])
     placement = place(tasks, capacities)
     if placement.is_whole:
@@ -60,6 +61,11 @@ async def fit_notes(spec: TrainingSpec, context: CommandContext, *, may_wait: bo
         ),
         blocks=blocks,
     )
+
+
+def _at_least(spec: TrainingSpec) -> TrainingSpec:
+    """Return the spec with as many tasks as must run: an elastic training begins with fewer than it may have."""
+    return replace(spec, roles=tuple(replace(role, replicas=role.needed, least=0) for role in spec.roles))
 
 
 def _helps(found: Suggestions) -> list[str]:

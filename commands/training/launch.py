@@ -8,12 +8,14 @@ from collectors.facts.sentences import counted, listed, sentence
 from commands.core.command import PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import reader_of
+from commands.core.number_range import NumberRange
 from commands.execution.plan import in_order
 from commands.training.fit import fit_notes
 from commands.training.launch_checks import (
     check_needed,
     check_pull_secret,
     check_used,
+    elastic_notes,
     is_namespace_ours,
     is_secret_copied,
     served_kind,
@@ -38,7 +40,7 @@ class LaunchTraining:
     kind: str
     image: str
     namespace: str
-    workers: int
+    workers: NumberRange
     gpus: float
     gpu_resource: str
     cpu: str
@@ -85,7 +87,10 @@ async def launch(
         await check_pull_secret(spec, reader)
     in_queue = await queued(spec, kind.launching, context, reader)
     spec = in_queue.spec
+    if refusal := unfit(kind, kind.launching, spec):  # also by its queue, which is known now
+        raise UnusableError(refusal)
     notes += [*in_queue.notes, *await fit_notes(spec, context, may_wait=action.wait or bool(spec.queue))]
+    notes += elastic_notes(kind.launching, spec)
     notes += await _usual(spec, action.like, context)
     if spec.priority_class:
         notes.append(await preemption_note(spec.priority_class, reader))
@@ -111,22 +116,35 @@ async def launch(
         notes.append(
             sentence("It is launched for team {team}, and you are not in that team.", team=spec.team)
         )
+    return PlanDraft(
+        title=_title(spec), stages=in_order(*steps), notes=tuple(notes), is_fixed=bool(spec.script_text)
+    )
+
+
+def _title(spec: TrainingSpec) -> str:
     workers = spec.workers
+    if workers.least:
+        return sentence(
+            "Launch {training}: {least} to {most} workers, each with {gpus:g} {resource}",
+            training=spec.id,
+            least=workers.least,
+            most=workers.replicas,
+            gpus=workers.gpus,
+            resource=workers.gpu_resource,
+        )
     title = counted(
         "Launch {training}: {count} worker",
         "Launch {training}: {count} workers",
         training=spec.id,
         count=workers.replicas,
     )
-    if workers.gpus:
-        title = sentence(
-            "{launch}, {gpus:g} {resource}",
-            launch=title,
-            gpus=workers.replicas * workers.gpus,
-            resource=workers.gpu_resource,
-        )
-    return PlanDraft(
-        title=title, stages=in_order(*steps), notes=tuple(notes), is_fixed=bool(spec.script_text)
+    if not workers.gpus:
+        return title
+    return sentence(
+        "{launch}, {gpus:g} {resource}",
+        launch=title,
+        gpus=workers.replicas * workers.gpus,
+        resource=workers.gpu_resource,
     )
 
 
@@ -163,7 +181,8 @@ def spec_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:
     path = f"{SCRIPT_FOLDER}/{SCRIPT_NAME}" if script_text else action.script
     tasks = TrainingRole(
         name="worker",
-        replicas=action.workers,
+        replicas=action.workers.most,
+        least=action.workers.least if action.workers.least < action.workers.most else 0,
         gpus=action.gpus,
         gpu_resource=action.gpu_resource,
         cpu=action.cpu,
@@ -171,7 +190,7 @@ def spec_of(action: LaunchTraining, context: CommandContext) -> TrainingSpec:
         command=("bash", path) if path else (),
         arguments=action.extra,
     )
-    servers = replace(tasks, name="ps", replicas=action.ps, gpus=0, is_server=True)
+    servers = replace(tasks, name="ps", replicas=action.ps, least=0, gpus=0, is_server=True)
     return TrainingSpec(
         name=action.name,
         namespace=action.namespace or action.name,

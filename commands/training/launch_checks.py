@@ -3,12 +3,12 @@
 from collections.abc import Collection
 
 from collectors.facts.results import SourceError
-from collectors.facts.sentences import as_code, sentence, word
+from collectors.facts.sentences import as_code, listed, sentence, word
 from commands.core.command import UnusableError
 from commands.core.context import CommandContext
 from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.training.manifests import MANAGED_BY, OURS, TRAINING_LABEL
-from commands.training.spec import TrainingSpec
+from commands.training.spec import KUEUE, TrainingSpec
 from commands.training.training_kinds import BY_OPTION, DEFAULT_KIND
 from commands.training.writing_kind import Launching, WritingKind
 
@@ -72,7 +72,33 @@ def unfit(kind: WritingKind, launching: Launching, spec: TrainingSpec) -> str:
     """Return what of the spec the kind cannot express; empty if it can all."""
     if spec.runtime and not launching.has_runtimes:
         return sentence("`--runtime` is not for {kind}s, which have no runtimes.", kind=kind.objects.kind)
+    if (workers := spec.workers).least and not launching.elastic:
+        elastic = [one.option for one in BY_OPTION.values() if one.launching and one.launching.elastic]
+        return sentence(
+            "`--workers {least}..{most}` is not for {kind}s, whose number of workers is fixed: give one number, or "
+            "launch with {kinds}.",
+            least=workers.least,
+            most=workers.replicas,
+            kind=kind.objects.kind,
+            kinds=listed((as_code([f"--kind {option}"]) for option in elastic), "or"),
+        )
     return launching.refusal(spec)
+
+
+def elastic_notes(launching: Launching, spec: TrainingSpec) -> list[str]:
+    """Return what the kind, and its queue, make of a range of workers."""
+    if not (workers := spec.workers).least:
+        return []
+    notes = [launching.elastic]
+    if spec.queue_system == KUEUE:
+        notes.append(
+            sentence(
+                "Kueue starts it once queue {queue} has room for all {most}.",
+                queue=spec.queue,
+                most=workers.replicas,
+            )
+        )
+    return notes
 
 
 async def check_needed(launching: Launching, spec: TrainingSpec, reader: ObjectReader) -> None:

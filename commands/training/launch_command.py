@@ -7,6 +7,7 @@ import click
 from collectors.facts.sentences import sentence
 from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
+from commands.core.number_range import NumberRangeType
 from commands.core.parameter_types import (
     DURATION,
     ChoiceType,
@@ -68,7 +69,7 @@ _OPTIONS = (
     RequiredUnless(
         ["--image"],
         unless=("--like", "--spec", "--from"),
-        help="the container image of every task",
+        help="the container image of every task; not needed with `--like`, `--spec` or `--from`",
         metavar="IMAGE",
     ),
     _option(
@@ -77,7 +78,13 @@ _OPTIONS = (
         default="",
         metavar="NAMESPACE",
     ),
-    _option("--workers", "how many workers; default: 1", type=WholeNumberType(), default=1, metavar="N"),
+    _option(
+        "--workers",
+        "how many workers, or a range such as 2..8 for an elastic training; default: 1",
+        type=NumberRangeType(),
+        default="1",
+        metavar="N",
+    ),
     _option(
         "--gpus", "how many GPUs each worker gets; default: 1", type=NumberType(), default=1, metavar="N"
     ),

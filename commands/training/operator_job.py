@@ -56,6 +56,7 @@ class OperatorForm:
     changed_pods: Mapping[str, Object] = field(
         default_factory=dict
     )  # by role: fields of the pod; None leaves one out
+    elastic: str = ""  # what its controller makes of a range of workers; empty: their number is fixed
     servers: bool = False  # whether it has parameter servers
     working: frozenset[str] = frozenset(("worker", "master", "chief"))  # the roles that count as workers
 
@@ -74,6 +75,7 @@ def operator_writing(form: OperatorForm) -> WritingKind:
             refusal=partial(_refusal, form),
             roles=form.roles,
             queues=(KUEUE, VOLCANO),
+            elastic=form.elastic,
         ),
         suspending=suspending(
             pod_label=JOB_NAME,
@@ -123,7 +125,11 @@ def _run_policy(form: OperatorForm, spec: TrainingSpec) -> Object:
         policy["backoffLimit"] = spec.backoff
     if spec.max_duration is not None:
         policy["activeDeadlineSeconds"] = round(spec.max_duration.total_seconds())
-    gang = {"priorityClass": spec.priority_class, "queue": spec.queue if spec.queue_system == VOLCANO else ""}
+    gang: Object = {
+        "priorityClass": spec.priority_class,
+        "queue": spec.queue if spec.queue_system == VOLCANO else "",
+        "minAvailable": spec.workers.least,
+    }
     if given := {key: value for key, value in gang.items() if value}:
         policy["schedulingPolicy"] = given
     return policy
@@ -182,7 +188,7 @@ def _not_scaled(form: OperatorForm, one: OperatorJob) -> str:
     if any(name.lower() == "worker" for name in one.spec.roles):
         return ""
     return sentence(
-        "It has no workers beside the master, and {kind}s cannot get any later: launch it again with `--workers`.",
+        "It has no workers besides the master, and {kind}s cannot get any later: launch it again with `--workers`.",
         kind=form.objects.kind,
     )
 
@@ -196,6 +202,7 @@ def _scale(form: OperatorForm, ref: ObjectRef, raw: Mapping[str, Any], workers: 
     )
     name = next(name for name in specs if name.lower() == "worker")
     before = specs[name].get("replicas", 1)
+    _check_range(raw, workers)
     after = workers - others
     if after < 0:
         raise UnusableError(
@@ -214,6 +221,20 @@ def _scale(form: OperatorForm, ref: ObjectRef, raw: Mapping[str, Any], workers: 
         ),
         undo=_replicas_of(form, name, before),
     )
+
+
+def _check_range(raw: Mapping[str, Any], workers: int) -> None:
+    """Raise UnusableError for a number of workers outside the range of an elastic job."""
+    policy = raw["spec"].get("elasticPolicy") or {}
+    least, most = policy.get("minReplicas"), policy.get("maxReplicas")
+    if least is not None and most is not None and not least <= workers <= most:
+        raise UnusableError(
+            sentence(
+                "It is elastic from {least} to {most} workers: its tasks take no other number.",
+                least=least,
+                most=most,
+            )
+        )
 
 
 def _replicas_of(form: OperatorForm, name: str, count: int) -> dict[str, Any]:

@@ -24,12 +24,40 @@ _HEAD = "head"
 # Of the head. KubeRay makes its Service of the ports that stand here, and submits nothing without the dashboard's.
 _PORTS = {"gcs-server": 6379, "dashboard": 8265, "client": 10001}
 _SUSPENDS = ("Initializing", "Running", "")
+# Ray's autoscaler, a container of the head's pod, asks the API for workers. The account that KubeRay makes for it is
+# mounted in that container alone: the command of the training never gets it.
+_ACCOUNT: Object = {
+    "name": "autoscaler-account",
+    "projected": {
+        "sources": [
+            {"serviceAccountToken": {"path": "token", "expirationSeconds": 3607}},
+            {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+            {
+                "downwardAPI": {
+                    "items": [{"path": "namespace", "fieldRef": {"fieldPath": "metadata.namespace"}}]
+                }
+            },
+        ]
+    },
+}
+_AUTOSCALING: Object = {
+    "enableInTreeAutoscaling": True,
+    "autoscalerOptions": {
+        "volumeMounts": [
+            {
+                "name": _ACCOUNT["name"],
+                "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
+                "readOnly": True,
+            }
+        ]
+    },
+}
 
 
 def _roles(spec: TrainingSpec) -> tuple[TrainingRole, ...]:
     """The command is the job's. The pods of its cluster run Ray itself."""
     workers = replace(spec.workers, command=(), arguments=())
-    return workers, replace(workers, name=_HEAD, replicas=1, gpus=0)
+    return workers, replace(workers, name=_HEAD, replicas=1, least=0, gpus=0)
 
 
 def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
@@ -49,8 +77,8 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
             "workerGroupSpecs": [
                 {
                     "groupName": workers.name,
-                    "replicas": workers.replicas,
-                    "minReplicas": workers.replicas,
+                    "replicas": workers.needed,
+                    "minReplicas": workers.needed,
                     "maxReplicas": workers.replicas,
                     "rayStartParams": {},
                     "template": _template(shaped, workers),
@@ -58,6 +86,8 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
             ],
         },
     }
+    if workers.least:
+        made["spec"]["rayClusterSpec"] |= _AUTOSCALING
     if spec.max_duration is not None:
         made["spec"]["activeDeadlineSeconds"] = round(spec.max_duration.total_seconds())
     if spec.queue_system == VOLCANO:
@@ -72,6 +102,8 @@ def _template(spec: TrainingSpec, role: TrainingRole) -> Object:
     container["name"] = f"ray-{role.name}"
     if role.name == _HEAD:
         container["ports"] += [{"name": name, "containerPort": port} for name, port in _PORTS.items()]
+        if spec.workers.least:
+            pod["volumes"].append(_ACCOUNT)
     return {**manifests.pod_metadata(spec, role), "spec": pod}
 
 
@@ -84,6 +116,11 @@ def _refusal(spec: TrainingSpec) -> str:
         return sentence("`--ps` is not for RayJobs: Ray has its own way to share parameters.")
     if spec.service_per_task:
         return sentence("`--service-per-task` is not for RayJobs: Ray connects its workers itself.")
+    if spec.workers.least and spec.queue_system == KUEUE:
+        return sentence(
+            "Kueue does not admit a RayJob whose number of workers changes: give `--workers` one number, or leave out "
+            "`--queue`."
+        )
     if not (spec.workers.command or spec.workers.arguments):
         return sentence("A RayJob runs a command: give it behind `--`, or a script.")
     return ""
@@ -114,6 +151,10 @@ KIND = WritingKind(
         refusal=_refusal,
         roles=_roles,
         queues=(KUEUE, VOLCANO),
+        elastic=sentence(
+            "It begins with as many workers as are enough; Ray's autoscaler adds and ends others as the command asks "
+            "for resources."
+        ),
     ),
     suspending=suspending(
         pod_label="ray.io/cluster",

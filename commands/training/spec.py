@@ -28,7 +28,8 @@ class TrainingRole:
     """
 
     name: str  # worker, ps, ...
-    replicas: int
+    replicas: int  # the most, of an elastic role
+    least: int = 0  # so many are enough, of an elastic role; 0: it has all or none
     gpus: float = 0  # in devices or slices
     gpu_resource: str = "nvidia.com/gpu"
     cpu: str = ""
@@ -67,9 +68,16 @@ class TrainingRole:
         """The taint keys that it tolerates: GPU nodes are often tainted with the resource name."""
         return frozenset({self.gpu_resource}) if self.gpus else frozenset()
 
+    @property
+    def needed(self) -> int:
+        """How many must run, so that the training does."""
+        return self.least or self.replicas
+
     def text(self) -> Sentence:
         """Return a text like `4 workers, each with 8 nvidia.com/gpu`."""
         tasks = tasks_text(self.replicas, self.name)
+        if self.least:
+            tasks = sentence("{least} to {tasks}", least=self.least, tasks=tasks)
         if not self.gpus:
             return tasks
         return sentence(

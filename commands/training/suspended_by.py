@@ -26,7 +26,7 @@ def suspended_text(top: Mapping[str, Any] | None) -> str:
     if last["manager"] == FIELD_MANAGER:
         return ""  # the audit and its notice say who asked for it
     return sentence(
-        "`{manager}` suspended it at {time}, not Yardmaster; whose hand that was is not known",
+        "`{manager}` suspended it at {time}, not Yardmaster; who asked for that is not known",
         manager=str(last["manager"]),
         time=str(last.get("time") or "-"),
     )

@@ -38,7 +38,7 @@ def _launch(spec: TrainingSpec) -> tuple[Step, ...]:
     failed = {"event": "PodFailed", "action": "RestartJob" if spec.backoff else "TerminateJob"}
     made["spec"] = {
         "schedulerName": "volcano",
-        "minAvailable": sum(role.replicas for role in spec.roles),
+        "minAvailable": sum(role.needed for role in spec.roles),
         "maxRetry": spec.backoff + 1 if spec.backoff else _RETRIES,
         "policies": [failed, {"event": "PodEvicted", "action": "RestartJob"}],
         "plugins": {"svc": []},
@@ -59,6 +59,8 @@ def _task(spec: TrainingSpec, role: TrainingRole) -> Object:
     pod = manifests.pod_spec(spec, role, number, partial(_host, spec))
     template = {**manifests.pod_metadata(spec, role), "spec": {**pod, "restartPolicy": "Never"}}
     made: Object = {"name": role.name, "replicas": role.replicas, "template": template}
+    if role.least:
+        made["minAvailable"] = role.least
     if not role.is_server:
         made["policies"] = [{"event": "TaskCompleted", "action": "CompleteJob"}]
     return made
@@ -185,7 +187,12 @@ def _scale(ref: ObjectRef, raw: Mapping[str, Any], workers: int) -> Patch:
     """The first task does the work. The gang is changed with it, or the scheduler would wait for those that left."""
     tasks, least = raw["spec"]["tasks"], raw["spec"].get("minAvailable", 0)
     before = tasks[0].get("replicas", 1)
-    if (gang := least + workers - before) < 1:
+    enough = tasks[0].get("minAvailable", before)
+    if enough < before and workers < enough:
+        raise UnusableError(
+            sentence("It is elastic from {least} workers on: with fewer Volcano ends it.", least=enough)
+        )
+    if (gang := least if enough < before else least + workers - before) < 1:
         raise UnusableError(sentence("Its gang would be empty."))
     return Patch(
         ref=ref,
@@ -229,6 +236,9 @@ KIND = WritingKind(
         refusal=_refusal,
         queues=(VOLCANO,),
         starts_suspended=False,
+        elastic=sentence(
+            "Volcano starts it once as many workers as are enough have room, and the others when they have."
+        ),
     ),
     suspending=Suspending(
         is_suspended=_is_suspended,

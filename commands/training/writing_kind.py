@@ -51,6 +51,7 @@ class Launching:
     starts_suspended: bool = True  # it is created so, and then resumed
     needs: Callable[[TrainingSpec], tuple[ObjectRef, ...]] = _needs_nothing  # what the cluster must have
     has_runtimes: bool = False  # what it runs is described by an object of the cluster
+    elastic: str = ""  # what it makes of a range of workers, said before; empty: their number is fixed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

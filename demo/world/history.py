@@ -27,6 +27,7 @@ RECORDED = frozenset(
     {
         "DCGM_FI_DEV_SM_CLOCK",
         "DCGM_FI_DEV_GPU_TEMP",
+        "DCGM_FI_DEV_MEMORY_TEMP",
         "DCGM_FI_DEV_POWER_USAGE",
         "DCGM_FI_DEV_GPU_UTIL",
         "DCGM_FI_DEV_FB_USED",

@@ -106,7 +106,7 @@ async def test_a_cordon_over_its_budget_says_who_holds_the_rest_and_begins_when_
         await type_line(page, f"/yard node cordon {node} --reason fans")
         await newest_message(page, f"Cordon {node}?").get_by_role("button", name="Confirm").click()
     card = newest_message(page, "Cordon gpu-a02: waits")
-    await expect(card).to_contain_text("Budget of rack rack-a: 1 of 1 node out of service", timeout=TIMEOUT)
+    await expect(card).to_contain_text("Budget of rack-a: 1 of 1 node out of service", timeout=TIMEOUT)
     await expect(card).to_contain_text("gpu-a01: cordoned by dana", timeout=TIMEOUT)
     assert not is_cordoned(stage, "gpu-a02")
     await card.get_by_role("button", name="Go over the budget…").click()

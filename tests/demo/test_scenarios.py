@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from hypothesis import settings
 
 from demo.environment import Environment, EnvironmentOptions
 from demo.scenario import load_scenarios
-from tests.support.demo_stage import ScenarioPlayer, demo_stage
-from tests.support.examples import SOAK
+from tests.support.demo_stage import PLAYED_ON_REAL_PARTS, ScenarioPlayer, demo_stage
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -29,7 +27,13 @@ CYCLES = 3
 
 
 @pytest.mark.asyncio(loop_scope="module")
-@pytest.mark.parametrize("name", load_scenarios())
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.soak(only=True)) if name in PLAYED_ON_REAL_PARTS else name
+        for name in load_scenarios()
+    ],
+)
 async def test_a_scenario_runs_as_described(player: ScenarioPlayer, name: str) -> None:
     result = await player.play(name)
 
@@ -37,12 +41,10 @@ async def test_a_scenario_runs_as_described(player: ScenarioPlayer, name: str) -
     assert result.posted is not None
 
 
-@pytest.mark.soak
+@pytest.mark.soak(only=True)  # it takes half an hour
 @pytest.mark.asyncio(loop_scope="module")
 async def test_every_version_of_every_card_of_three_cycles_is_true(player: ScenarioPlayer) -> None:
     """A card meets what an earlier cycle left behind: cordons, silences, incidents of the same object."""
-    if settings.get_current_profile_name() != SOAK:
-        pytest.skip("it takes half an hour: `make soak`")
     names = [name for name, one in load_scenarios().items() if not one.initial_faults]
     found = [
         f"cycle {cycle + 1}, {name}: {failure}"

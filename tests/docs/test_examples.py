@@ -1,6 +1,9 @@
 """The examples in the docs work: settings load, rules are valid, command lines parse, values render."""
 
+import json
+import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,8 @@ from bot.settings.loading import read_settings
 from commands.command_catalogue import CATALOGUE
 from commands.core.parsing import parse_line
 from helm.generate import CHART
-from tests.docs.conftest import all_pages
+from tests.docs.conftest import ROOT, all_pages
+from tests.packaging_run import RESULT, WAYS
 from tests.real.parts.layout import KUBERNETES
 
 
@@ -52,6 +56,18 @@ def test_values_render(block: str, tmp_path: Path, helm_path: Path) -> None:
     argv = (helm_path, "template", "yard", CHART, "--kube-version", KUBERNETES, "--values", file)
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_ways_to_install_name_what_there_is_and_each_was_tried() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = set(re.findall(r"'\.\[(\w+)\]'", readme))
+    locks = set(re.findall(r"requirements[\w-]*\.lock", readme))
+    assert (extras <= set(project["optional-dependencies"]), bool(extras)) == (True, True)
+    assert [lock for lock in sorted(locks) if not (ROOT / lock).is_file()] == []
+    assert len(locks) == 2
+    tried = json.loads(RESULT.read_text(encoding="utf-8"))["ways"]
+    assert {way for way, found in tried.items() if "done" in found} == set(WAYS)
 
 
 def _chat_lines() -> list[str]:

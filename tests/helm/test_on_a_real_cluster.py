@@ -18,6 +18,7 @@ from tests.helm.conftest import CI, Render
 from tests.helm.schemas import write_schemas
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.support.custom_kinds import is_custom
+from tests.support.quick_yaml import all_from_yaml
 
 NO_MONITOR = ("--set", "serviceMonitor.enabled=false")  # its CRD comes with the Prometheus operator
 NAMESPACE = "chart-tests"
@@ -67,7 +68,7 @@ def test_the_api_server_accepts_it_in_a_dry_run(
     lines = real_kubernetes.kubectl(
         "apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=text
     ).splitlines()
-    assert len(lines) == len([thing for thing in yaml.safe_load_all(text) if thing])
+    assert len(lines) == len([thing for thing in all_from_yaml(text) if thing])
     assert all(line.endswith("created (server dry run)") for line in lines), lines
 
 

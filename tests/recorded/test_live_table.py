@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from alerts.incidents.incident import Incident
 from collectors.facts.clock import SystemClock
@@ -21,7 +20,6 @@ from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.parts.prometheus import PrometheusServer
 from tests.recorded.served_cluster import ServedCluster
 from tests.recorded.shipped_lines import Line, quiet_lines, shipped, source_of
-from tests.support.examples import SOAK
 from tests.support.gpu_dialects import TEN
 from tests.support.recorded_cluster import Fault, FaultKind, RecordedCluster
 from tests.support.recorded_loop import RuleLoop, rule_loop
@@ -166,12 +164,11 @@ async def of_style(style: ChartStyle, folder: Path) -> Followed:
         return await follow(loop, start, ship)
 
 
+@pytest.mark.soak(only=True)  # it takes nine minutes
 async def test_faults_are_seen_and_over_in_time(
     tmp_path: Path, promtool_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     """One card for each node that has a fault and one for DNS, nor any other."""
-    if settings.get_current_profile_name() != SOAK:
-        pytest.skip("it takes nine minutes: `make soak`")
 
     found = await asyncio.gather(*(of_style(style, tmp_path / style.name) for style in STYLES))
     for style, followed in zip(STYLES, found, strict=True):

@@ -10,14 +10,12 @@ from datetime import datetime, timedelta
 from functools import partial
 
 import pytest
-from hypothesis import settings
 
 from collectors.facts.queries import LogQuery
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from demo.parts.prometheus import PrometheusServer
 from tests.recorded.shipped_lines import quiet_lines, shipped, source_of
 from tests.recorded.table import EPISODES, MINUTE
-from tests.support.examples import SOAK
 from tests.support.recorded_loop import RULES, RuleLoop, rule_loop
 from tests.support.recorded_objects import objects_at
 from tests.support.scrape_styles import KUBE_PROMETHEUS, PROMETHEUS_COMMUNITY
@@ -71,12 +69,10 @@ async def test_twenty_quiet_minutes_of_rules_that_fire_quickly(
 
 
 @each_chart
-@pytest.mark.soak
+@pytest.mark.soak(only=True)  # it takes minutes
 async def test_twenty_quiet_minutes_of_all_rules_in_each_cycle(
     recordings: PrometheusServer, style: str, shippers: tuple[str, ...]
 ) -> None:
-    if settings.get_current_profile_name() != SOAK:
-        pytest.skip("it takes minutes: `make soak`")
 
     async with quiet_loop(recordings, style, shippers) as (loop, end):
         await loop.run(end, every=CYCLE)

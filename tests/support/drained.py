@@ -49,7 +49,7 @@ async def kubeconfig_of(request: pytest.FixtureRequest, folder: Path) -> AsyncGe
         yield kube.kubeconfig(folder / "config")
 
 
-async def until(holds: Callable[[], Awaitable[bool]], *, seconds: float = 30) -> None:
+async def until(holds: Callable[[], Awaitable[object]], *, seconds: float = 30) -> None:
     """Poll until the condition holds. Raises TimeoutError after that many seconds."""
     async with asyncio.timeout(seconds):
         while not await holds():  # noqa: ASYNC110 - there is no event to wait for
@@ -65,6 +65,7 @@ class Kubelets:
     most_terminating: int = 0  # pods at the same time
     ends_pods: bool = True
     starts_pods: bool = True
+    every: float = 0.02  # seconds between two looks
     ended: list[str] = field(default_factory=list)
 
     @property
@@ -250,7 +251,7 @@ class Kubelets:
         while True:
             with suppress(SourceError):  # another client was faster
                 await self._work()
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(self.every)
 
     async def _work(self) -> None:
         found = (await self.call("GET", self.path("pods")))["items"]

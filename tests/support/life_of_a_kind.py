@@ -15,9 +15,9 @@ from commands.models import Launch
 from commands.training.training_kinds import DEFAULT_KIND
 from commands.training.writing_kind import WritingKind
 from tests.support.cluster_cache import until as cache_until
+from tests.support.controller_lookalike import DEFINITIONS
 from tests.support.drained import quick, until
 from tests.support.execution import Crash, DyingStore
-from tests.support.training_controllers import DEFINITIONS
 from tests.support.training_stage import TrainingStage
 from tests.support.yard import ANA, CLUSTER
 
@@ -35,6 +35,7 @@ class LifeStage(TrainingStage):
     """
 
     kind: WritingKind
+    options: str = ""  # further ones of a launch, each after a blank
     definition: dict[str, Any] = field(default_factory=dict)  # of the kind; none for one of Kubernetes itself
     collected_within: float = 30
     seen_within: float = (
@@ -45,9 +46,13 @@ class LifeStage(TrainingStage):
 
     @property
     def line(self) -> str:
+        return self.line_of(WORKERS)
+
+    def line_of(self, workers: int | str) -> str:
         return (
             f"training launch {self.name} --kind {self.kind.option} --image registry.example/vision/mnist:7 "
-            f"--workers {WORKERS} --gpus 4 --memory 8Gi --node-selector pool={self.name} -- python train.py"
+            f"--workers {workers} --gpus 4 --memory 8Gi --node-selector pool={self.name}{self.options} "
+            "-- python train.py"
         )
 
     @property

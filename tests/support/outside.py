@@ -62,6 +62,7 @@ class Outside(KillRecord):
     names: ClassVar[Set[str]] = frozenset({NAME, OWN})
     random: Random
     _own: set[str] = field(default_factory=set)  # that burn now
+    _happen: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
     def fail(self, faults: int) -> list[str]:
         """Let Slack fail in so many ways, and return which."""
@@ -73,10 +74,22 @@ class Outside(KillRecord):
     async def round(self, number: int) -> None:
         """What happens around one kill; returns when all of it was answered, which may be much later."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._sends(f"stays-{number}", ends=False))
-            group.create_task(self._sends(f"ends-{number}", ends=True))
-            group.create_task(self._mutes(f"mute-{number}", f"comment-{number}"))
-            group.create_task(self._breaks(f"own-{number}"))
+            for subject, happens in (
+                (f"stays-{number}", self._sends(f"stays-{number}", ends=False)),
+                (f"ends-{number}", self._sends(f"ends-{number}", ends=True)),
+                (f"mute-{number}", self._mutes(f"mute-{number}", f"comment-{number}")),
+                (f"own-{number}", self._breaks(f"own-{number}")),
+            ):
+                self._happen[subject] = group.create_task(happens)
+
+    @property
+    def unanswered(self) -> list[str]:
+        """Return what is not answered yet, and what Slack shows of it."""
+        return [
+            f"{subject}: {[card.said for card in self.record.cards(subject)]}"
+            for subject, task in self._happen.items()
+            if not task.done() or task.cancelled()
+        ]
 
     async def _sends(self, subject: str, *, ends: bool) -> None:
         """Send an alert until it is taken, and never again; its end likewise, or somebody acknowledges it."""

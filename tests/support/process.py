@@ -8,6 +8,8 @@ from pathlib import Path
 
 from tests.support.light_stage import Light
 
+STARTS = 240.0  # seconds; a few on a quiet machine, and one that ends while it starts is not waited for
+
 
 class Process:
     """`yardmaster run` in a separate process. `log` has the lines of its log so far, where a file was given for it."""
@@ -50,10 +52,14 @@ class Process:
         if log is not None:
             os.close(stderr)
         try:
-            await stage.slack.until(lambda: len(stage.slack.sockets.connections) > before, 60)
+            async with asyncio.TaskGroup() as group:
+                watch = group.create_task(_ends(process))
+                await stage.slack.until(lambda: len(stage.slack.sockets.connections) > before, STARTS)
+                watch.cancel()
         except BaseException:
-            process.kill()
-            await process.wait()
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
             raise
         return cls(process, log)
 
@@ -70,6 +76,11 @@ class Process:
             self._process.send_signal(how)
         async with asyncio.timeout(30):
             return await self._process.wait()
+
+
+async def _ends(process: asyncio.subprocess.Process) -> None:
+    """Raise once the process has ended."""
+    raise RuntimeError(f"yardmaster ended with {await process.wait()} while it started: its log says why")
 
 
 def listens_at_a_free_port(stage: Light) -> str:

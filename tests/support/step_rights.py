@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from commands.execution.cluster_writer import collection
+from commands.execution.object_paths import collection
 from commands.execution.object_refs import ObjectRef, ref_of
 from commands.execution.rights import Right
 from commands.execution.steps import NodeJob, Order, Record, Step

@@ -12,9 +12,9 @@ from collectors.cluster.kinds import CLUSTER_TRAINING_RUNTIMES, JOBSETS, TRAININ
 from collectors.facts.results import SourceError
 from collectors.sources.kubernetes.client import KubernetesClient
 from commands.execution.cluster_writer import MERGE_PATCH
+from tests.support.controller_lookalike import DEFINITIONS, has_condition
 from tests.support.custom_kinds import a_definition
 from tests.support.jobset_controller import JobSetLookalike
-from tests.support.training_controllers import DEFINITIONS, has_condition
 
 _ENDS = {"Completed": "Complete", "Failed": "Failed"}
 RUNTIME: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Any
 from alerts.cards.message import Color
 
 NOT_INSTALLED = "apprise is not installed: pip install 'yardmaster[apprise]'"
-UNKNOWN = "apprise does not know this form of an address"
+UNKNOWN = "apprise does not know addresses of this form"
 _TYPES = {Color.CRITICAL: "failure", Color.WARNING: "warning", Color.GOOD: "success"}
 
 

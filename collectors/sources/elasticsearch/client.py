@@ -40,6 +40,8 @@ class ElasticsearchClient:
     def __init__(self, settings: ElasticsearchOptions) -> None:
         self._settings = settings
         self._client: AsyncElasticsearch = client_of(settings)
+        self._shown: Credentials | None = None  # with which `_client_now` authenticates
+        self._client_now = self._client
         # Shorter than the client's timeout, so that the server does not work on an abandoned request.
         self._server_timeout = f"{round(settings.timeout.total_seconds() * 900)}ms"
 
@@ -120,9 +122,14 @@ class ElasticsearchClient:
                     await self._now().close_point_in_time(id=pit["id"])
 
     def _now(self) -> AsyncElasticsearch:
-        """Return the client with the current credentials."""
+        """Return the client with the current credentials. To make one takes longer than many a request of it."""
         credentials = self._settings.credentials()
-        return self._client.options(headers=_authorization(credentials) if credentials else {})
+        if credentials != self._shown:
+            self._shown = credentials
+            self._client_now = self._client.options(
+                headers=_authorization(credentials) if credentials else {}
+            )
+        return self._client_now
 
     @contextlib.asynccontextmanager
     async def _errors(self) -> AsyncIterator[None]:

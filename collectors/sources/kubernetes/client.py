@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import yaml
@@ -64,6 +65,7 @@ class KubernetesClient:
         from kubernetes.aio.client import ApiClient
 
         self.settings = settings
+        configuration.client_session_kwargs = _session_options(configuration)
         self.api = ApiClient(configuration)
         self.watches = ApiClient(configuration)
         self.api.user_agent = self.watches.user_agent = settings.user_agent
@@ -234,6 +236,25 @@ async def _load(settings: KubernetesOptions, configuration: "Configuration") -> 
             ),
             temporary=False,
         ) from failure
+
+
+def _session_options(configuration: "Configuration") -> dict[str, object]:
+    """Return how the sessions are made, also those of websockets: with the proxy of the kubeconfig, or the environment.
+
+    The environment is read here: aiohttp would read it for each request, in another thread. It would also send the
+    passwords of ~/.netrc, which are not for this server.
+    """
+    return {
+        "trust_env": False,
+        "proxy": configuration.proxy or _proxy_of_environment(str(configuration.host)),
+    }
+
+
+def _proxy_of_environment(url: str) -> str | None:
+    parts = urlsplit(url)
+    if not parts.hostname or proxy_bypass(parts.hostname):
+        return None
+    return getproxies().get(parts.scheme)
 
 
 def _exists(kubeconfig: str) -> bool:

@@ -179,7 +179,7 @@ def _not_exposed(hidden: Sequence[MissingMetrics]) -> Finding:
     fix = sentence(
         "if the control plane is managed, write clusters[].prometheus.unexposed: [{names}], and its rules wait; else "
         "{fixes}",
-        names=listed(sorted(UNEXPOSED[one] for one in exporters)),
+        names=", ".join(sorted(UNEXPOSED[one] for one in exporters)),  # YAML: the same in each language
         fixes=listed((one.fix for one in hidden), ";"),
     )
     own = tuple((rule, cause) for rule in rules)

@@ -7,6 +7,7 @@ from itertools import pairwise
 import click
 
 from commands.core.command import AnyCommand
+from commands.core.matching.answers import OwnerQuestion, answers_in
 from commands.core.matching.candidates import Candidate
 from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
@@ -16,7 +17,6 @@ from commands.core.matching.tokens import is_same_word
 from commands.core.parameter_types import (
     DECORATION,
     MatchersType,
-    NameKind,
     NameType,
     in_lower_case,
     is_missing,
@@ -116,6 +116,24 @@ def interpret(
     return Run(command=command, words=kept)
 
 
+def interpret_answer(words: Sequence[str], question: OwnerQuestion, lexicon: Lexicon) -> Run | Offer | None:
+    """Return what to do with a line that answers the request in whose thread it was typed; None if it does not.
+
+    As everywhere, what changes something at once is run by its own name only, and by other words it is a button.
+    """
+    if named_command(words, lexicon.catalogue) is not None:
+        return None
+    match answers_in(words, question, lexicon.answers, lexicon.catalogue):
+        case ():
+            return None
+        case ((command, line),) if command.record is None:
+            return Run(command=command, words=line)
+        case found:
+            return Offer(
+                commands=tuple(command for command, _ in found), lines=tuple(line for _, line in found)
+            )
+
+
 def _without_fillers(command: AnyCommand, words: Sequence[str]) -> tuple[str, ...]:
     """Return the words without `and`, `please` and the like, but for the value of an option: `--reason now`."""
     valued = {
@@ -186,7 +204,7 @@ def _matched(
     if found.is_sure and found.is_how and best.missing and best.command.changes_something:
         usage = next(one for one in lexicon.catalogue if one.name == "help")
         return Run(command=usage, words=("help", *best.command.name.split()))
-    if found.is_sure and best.missing:
+    if found.is_sure and best.missing and not (found.is_question and best.command.changes_something):
         return Fill(command=best.command, words=best.words)
     if found.is_sure and best.command.record is None and not (found.is_question and best.command.plan):
         return Run(command=best.command, words=best.words)
@@ -222,7 +240,11 @@ def _cleaned(command: AnyCommand, words: Sequence[str]) -> list[str]:
     if not _takes_names(command):
         return _without_full_stop(command, words)
     places = set(positional_words(command, words))
-    has_capitals = any(NameKind.ALERT in kinds_of(one) for one in command.parameters)
+    has_capitals = any(
+        isinstance(one.type, NameType) and one.type.keeps_case
+        for one in command.parameters
+        if isinstance(one, click.Argument)
+    )
     kinds = [kind for one in command.parameters if isinstance(one, click.Argument) for kind in kinds_of(one)]
     found: list[str] = []
     for at, word in enumerate(words):

@@ -47,7 +47,7 @@ class Delete(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="del
     async def apply(self, attempt: Attempt) -> Outcome:
         try:
             await attempt.send(attempt.writer.delete(self.ref))
-            return Done(text=sentence("deleted"))
+            return Done()
         except SourceError as error:
             if error.status == 404:
                 return Done(text=sentence("already gone"))
@@ -61,5 +61,5 @@ class Delete(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="del
     async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
         found = await reader.read(self.ref)
         if found is None or found["metadata"].get("deletionTimestamp"):
-            return Done(text=sentence("deleted"))
+            return Done()
         return Refused(reason=sentence("{ref} still exists", ref=str(self.ref)))

@@ -53,7 +53,7 @@ class Evict(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="evic
     async def apply(self, attempt: Attempt) -> Outcome:
         found = await attempt.writer.read(self.ref)
         if found is None:
-            return Done(text=sentence("gone"))
+            return Done()
         if found["metadata"].get("deletionTimestamp"):
             return _TERMINATING
         attempt.was_sent = False  # an eviction of an earlier process took no effect
@@ -66,7 +66,7 @@ class Evict(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="evic
     async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
         found = await reader.read(self.ref)
         if found is None or found["metadata"].get("deletionTimestamp"):
-            return Done(text=sentence("evicted"))
+            return Done()
         return Refused(reason=sentence("{ref} is still running", ref=str(self.ref)))
 
     def _refusal(self, error: KubernetesError) -> Outcome:

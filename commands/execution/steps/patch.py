@@ -2,8 +2,9 @@
 
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import sentence
-from commands.execution.cluster_writer import Access, collection
+from commands.execution.access import Access
 from commands.execution.node_effects import NO_EFFECTS_ON_NODES, NodeEffect, NodeEffects, effect_of_patch
+from commands.execution.object_paths import collection
 from commands.execution.object_refs import JsonValue, ObjectReader
 from commands.execution.object_state import ObjectState
 from commands.execution.preconditions import Precondition, contains, difference, facts_of

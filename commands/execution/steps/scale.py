@@ -81,11 +81,7 @@ class Scale(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="scal
                 )
             )
         await attempt.send(attempt.writer.scale(self.ref, self.replicas))
-        return Done(
-            text=sentence(
-                "scaled from {expected} to {replicas}", expected=self.expected, replicas=self.replicas
-            )
-        )
+        return Done()
 
     async def observe(self, reader: ObjectReader, plan: str) -> Outcome:
         now = await self._replicas(reader)

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from collectors.facts.results import SourceError
-from commands.execution.cluster_writer import Access, ClusterWriter
+from commands.execution.access import Access
+from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.hooks import Hooks, NoHooks
 from commands.execution.job_runs import JobRuns
 from commands.execution.node_effects import NodeEffects

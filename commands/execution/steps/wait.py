@@ -64,17 +64,17 @@ class Wait(ObjectStep, frozen=True, kw_only=True, omit_defaults=True, tag="wait"
     def _judged(self, found: dict[str, Any] | None) -> Outcome:
         if found is None:
             return (
-                Done(text=sentence("gone"))
+                Done()
                 if self.is_gone
                 else Refused(reason=sentence("{ref} no longer exists", ref=str(self.ref)))
             )
         if self.verdict:
             if VERDICT_READERS[self.verdict](found, self.wanted) is not None:
-                return Done(text=sentence("it is over"))
+                return Done()
             return Waiting(reason=sentence("it is not over"), again_in=_VERDICT_AGAIN)
         seen = value_at(found, self.path)
         if not self.is_gone and self._is_met(seen):
-            return Done(text=sentence("{path} is {seen}", path=".".join(self.path), seen=str(seen)))
+            return Done()
         return Waiting(
             reason=sentence("it is still there") if self.is_gone else sentence("it is {seen}", seen=str(seen))
         )

@@ -23,9 +23,9 @@ class _Source:
 
 def intervals_test(field: str, rule: Json, kinds: Kinds) -> Test:
     """The test of an `intervals` query. Refuses one on a field without words, as Elasticsearch does."""
-    source = _source(rule)
     if (kind := kinds.get(field)) is None:
         return nothing
+    source = _source(rule)
     if kind != "text":
         raise RefusalError(
             400, "query_shard_exception", f"Can only use interval queries on text fields, not on [{field}]"

@@ -169,6 +169,15 @@ class KubernetesLookalike:
         self._server.execs = execs
 
     @property
+    def logs(self) -> Logs | None:
+        """What containers have written: of a namespace, a pod and a container, from where."""
+        return self._server.logs
+
+    @logs.setter
+    def logs(self, logs: Logs | None) -> None:
+        self._server.logs = logs
+
+    @property
     def requests(self) -> Sequence[RecordedRequest]:
         """The last requests, oldest first (10,000 at most)."""
         return list(self._server.requests)

@@ -53,7 +53,7 @@ class ApiServer:
     ) -> None:
         self._cluster = cluster
         self._tokens = tokens
-        self._logs = logs
+        self.logs = logs
         self._faults = faults
         self._now = now
         self._authorizer = Authorizer(cluster.store, cluster.kinds)
@@ -155,7 +155,7 @@ class ApiServer:
                     self._permit(user, replace(_attributes(parsed), verb=verb))
                 return await run_exec(cluster, self.execs, parsed, request)
             case "get", "log":
-                text = await read_log(cluster, self._logs, parsed, self._now())
+                text = await read_log(cluster, self.logs, parsed, self._now())
                 return web.Response(body=text, content_type="text/plain")
             case _:
                 code, answer = write(cluster, parsed, user, body, request.content_type)

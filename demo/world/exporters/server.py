@@ -87,10 +87,25 @@ class Exporters:
 
     def scrape(self, url: URL) -> str | None:
         """Return the metrics of the target at this URL as text, or None when there is none."""
-        for target in self.targets():
-            if (target.address, target.port, target.path) == (url.host, url.port, url.path):
+        for target in self._at(url.host or ""):
+            if (target.port, target.path) == (url.port, url.path):
                 return render(target.answer())
         return None
+
+    def _at(self, address: str) -> list[Target]:
+        """Return the targets of one address, as `targets` has them: it is asked for each target every two seconds."""
+        hosts = self.state.hosts
+        running = [body for body in self.state.bodies.values() if body.exit is None]
+        found = [
+            target
+            for body in running
+            if body.address == address and hosts[body.node].powered
+            if (target := self._of_pod(hosts[body.node], body)) is not None
+        ]
+        for host in hosts.values():
+            if host.spec.address == address and host.powered:
+                found += self._of_kubelet(host, [body for body in running if body.node == host.name])
+        return found
 
     async def answer(self, request: web.BaseRequest) -> web.Response:
         if request.url.host == HERE:  # a direct request, not a proxied one

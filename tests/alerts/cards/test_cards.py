@@ -156,6 +156,20 @@ def test_evidence_is_preformatted_and_truncated() -> None:
     ]
 
 
+def test_evidence_of_what_is_over_is_said_to_be_what_was_seen() -> None:
+    """It is in the present tense: `Kubelet stopped posting node status`."""
+    one = incident()
+    (member,) = one.members
+    seen = replace(one, members=(replace(member, texts=("Ready is Unknown.",)),))
+    over = replace(seen, resolved_at=NOON + minutes(5))
+
+    assert "What was seen:" not in lines(card_of(seen))
+    shown = card_of(over).blocks
+    at = shown.index(Preformatted(lines=("Ready is Unknown.",)))
+    assert isinstance(before := shown[at - 1], Paragraph)
+    assert plain(before.text) == "What was seen:"
+
+
 def test_text_from_outside_never_becomes_markup() -> None:
     hostile = "<!channel> <https://evil|press> *bold* `code` :fire:"
     shown = card_of(incident(summary=hostile))

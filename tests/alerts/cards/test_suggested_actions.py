@@ -133,6 +133,7 @@ def test_a_line_without_placeholders_needs_no_subject() -> None:
     [
         ('node cordon gpu-a04 --reason "x y"', "Cordon gpu-a04"),
         ("dns scale", "Scale DNS"),
+        ("rule doctor", "Show blind rules"),
         ("gpu free --after 1h", "Free GPUs"),
         ("node list", "List nodes"),
         ("training show vision/detr", "Show vision/detr"),

@@ -24,10 +24,12 @@ from bot.delivery.desired_state import DesiredState
 from collectors.facts.topology import Topology
 from collectors.internal_errors import InternalErrors
 from collectors.trainings.training import Training, TrainingState
-from commands.execution.plan import Origin, PlanState
+from commands.execution.plan import Origin, PlanState, in_order
+from commands.execution.record_steps import record
 from commands.gates.remediation import RemediationState
 from commands.gates.window import WindowNotice
-from commands.models import DailyReminder, HandledRequest, Launch, LogFollow, ReclaimState
+from commands.gpu.reclaim_requests import request_step
+from commands.models import DailyReminder, GpuLease, HandledRequest, Launch, LogFollow, ReclaimState
 from tests.support.execution import plan_of
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
@@ -38,6 +40,7 @@ from tests.support.rows import (
     a_handled_request,
     a_job_run,
     a_launch,
+    a_lease,
     a_notice,
     a_request,
     an_acceptance,
@@ -50,6 +53,29 @@ UNCHANGING = {Alert: "only the labels are read, which never change, or it is loo
 
 FAILED_PLAN = replace(
     plan_of(), id="i1", cluster="lab", origin=Origin(incident="i1"), confirmed_at=NOON, state=PlanState.FAILED
+)
+LEASE = a_lease(NOON, "gpu-i1", id="lab/gpu-i1", cluster="lab")
+GPU_LEASE = GpuLease(
+    id="lab/gpu-i1/3",
+    cluster="lab",
+    node="gpu-i1",
+    device="gpu-3",
+    gpu="3",
+    rule="r1",
+    owner="U1",
+    owner_name="Ann",
+    reason="hot",
+    since=NOON,
+    until=NOON + timedelta(hours=4),
+)
+REQUEST = a_request(NOON, cluster="lab")
+RECORDING_PLAN = replace(
+    FAILED_PLAN,
+    stages=in_order(
+        record("leases", LEASE, text="record the lease"),
+        record("gpu_leases", GPU_LEASE, text="record the lease of a GPU"),
+        request_step(REQUEST, text="request", before=REQUEST),
+    ),
 )
 SILENCE = Silence(
     id="s1",
@@ -116,7 +142,7 @@ FULL: Mapping[CardKind, tuple[Any, ...]] = {
         ),
     ),
     CardKind.PLAN: (
-        FAILED_PLAN,
+        RECORDING_PLAN,
         replace(a_job_run(), plan="i1", cluster="lab"),
         an_acceptance(plan="i1", cluster="lab"),
     ),
@@ -137,7 +163,12 @@ FULL: Mapping[CardKind, tuple[Any, ...]] = {
         FAILED_PLAN,
     ),
     CardKind.WINDOW: (WindowNotice(id="i1", window="night", at=NOON, has_begun=True),),
-    CardKind.REMEDIATION: (replace(a_remediation(), id="i1", cluster="lab"),),
+    CardKind.REMEDIATION: (
+        a_remediation(id="i1", cluster="lab", incident="i1", state=RemediationState.TRIAL),
+        a_critical_incident("i1", "gpu-i1"),
+        LEASE,
+        FAILED_PLAN,
+    ),
     CardKind.BREAKER: (
         replace(a_breaker(), id="i1", cluster="lab"),
         replace(a_remediation(), cluster="lab", breaker="i1", state=RemediationState.STOPPED),

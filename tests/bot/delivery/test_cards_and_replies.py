@@ -8,6 +8,8 @@ import pytest
 
 from alerts.cards.message import Color
 from alerts.cards.posted import CardKind, PostedCard, ThreadReply
+from bot.cards.card_catalogue import CardCatalogue
+from bot.cards.card_kind import Composed
 from tests.support.chat import START, Fault
 from tests.support.rows import a_card
 
@@ -34,6 +36,29 @@ async def test_nothing_is_sent_when_nothing_changed(yard: Any) -> None:
             await yard.put("t1", "queued")
             await asyncio.sleep(100)
     assert [method for _, method, _ in yard.chat.calls] == ["post"]
+
+
+async def test_of_many_live_cards_only_the_one_that_changed_is_composed(
+    yard: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    composed: list[str] = []
+    compose = CardCatalogue.compose
+
+    async def noted(self: CardCatalogue, card: PostedCard, *more: Any) -> Composed:
+        composed.append(card.row_id)
+        return await compose(self, card, *more)
+
+    monkeypatch.setattr(CardCatalogue, "compose", noted)
+    async with yard.delivering():
+        for number in range(12):
+            await yard.put(f"t{number}", "queued")
+        await asyncio.sleep(60)
+        composed.clear()
+        for minute in range(12):
+            await yard.put("t7", f"running for {minute} min")
+            await asyncio.sleep(60)
+    assert set(composed) == {"t7"}
+    assert len(composed) <= 2 * 12  # before it is sent it is composed once more
 
 
 async def test_many_changes_become_a_few_edits(yard: Any) -> None:

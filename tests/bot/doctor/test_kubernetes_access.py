@@ -5,21 +5,22 @@ from typing import Any
 
 import pytest
 
-from bot.doctor.kubernetes_access import READING, NeededRight, diagnose_kubernetes, needed_rights, of_served
+from bot.doctor.kubernetes_access import READING, diagnose_kubernetes, needed_rights, of_served
 from bot.settings.people_settings import KubernetesIdentity, PersonSettings, TeamSettings
 from bot.settings.schema import Settings
 from bot.settings.source_settings import KubernetesSettings
 from collectors.facts.findings import FindingLevel
 from commands.command_catalogue import CATALOGUE
+from commands.execution.access import Access
 from tests.real.servers.kubernetes import KubernetesCluster
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 NAME = "doctor-test"
-PATCH_NODES = NeededRight(group="", resource="nodes", verb="patch")
+PATCH_NODES = Access(group="", resource="nodes", verb="patch")
 SETTINGS = Settings(teams={"sre": TeamSettings(commands=("node cordon",))})
 
 
-def rules_of(rights: set[NeededRight]) -> list[dict[str, Any]]:
+def rules_of(rights: set[Access]) -> list[dict[str, Any]]:
     return [
         {
             "apiGroups": [one.group],
@@ -36,7 +37,7 @@ def grant(real_kubernetes: KubernetesCluster) -> Iterator[Any]:
     """Return a function that gives the bot these rights."""
     _, _, home, account = real_kubernetes.bot_name.split(":")
 
-    def give(rights: set[NeededRight]) -> None:
+    def give(rights: set[Access]) -> None:
         role = {"metadata": {"name": NAME}, "rules": rules_of(rights)}
         real_kubernetes.call("POST", f"{RBAC}/clusterroles", role)
         binding = {
@@ -54,7 +55,7 @@ def grant(real_kubernetes: KubernetesCluster) -> Iterator[Any]:
             real_kubernetes.call("DELETE", f"{RBAC}/{kind}/{NAME}")
 
 
-def allowed(kubernetes: KubernetesCluster, right: NeededRight) -> bool:
+def allowed(kubernetes: KubernetesCluster, right: Access) -> bool:
     path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
     return bool(kubernetes.call("POST", path, right.review(), as_bot=True)["status"]["allowed"])
 
@@ -99,13 +100,13 @@ def test_where_people_act_themselves_each_of_them_and_their_groups_are_needed() 
         needed_rights(settings, CATALOGUE)
     )
     assert acting == {
-        NeededRight(group="", resource="users", verb="impersonate", name="ana@corp"),
-        NeededRight(group="", resource="groups", verb="impersonate", name="sre"),
+        Access(group="", resource="users", verb="impersonate", name="ana@corp"),
+        Access(group="", resource="groups", verb="impersonate", name="sre"),
     }
 
 
 def test_a_kind_that_the_cluster_does_not_serve_needs_no_right() -> None:
-    jobsets = NeededRight(group="jobset.x-k8s.io", resource="jobsets", verb="list")
+    jobsets = Access(group="jobset.x-k8s.io", resource="jobsets", verb="list")
     missing = [PATCH_NODES, jobsets]
     assert of_served(missing, {"apps"}) == [PATCH_NODES]
     assert of_served(missing, {"apps", "jobset.x-k8s.io"}) == missing

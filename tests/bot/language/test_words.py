@@ -16,7 +16,6 @@ _NAMES = re.compile(r"`[^`]*`|\{[^}]*\}|\S*[./_=]\S+|--\S+")  # code, holes, pat
 EXEMPT = {
     "no node yet": {"node"},
     "names were not resolved (DNS)": {"resolved"},
-    "it was preempted by others with a higher priority or claim": {"claim"},
 }
 
 

@@ -70,7 +70,7 @@ async def test_it_is_one_card_within_30_seconds_and_ends_as_one(first: str) -> N
             card.text == "CRITICAL: 32 nodes of rack r1 have alerts: NodeNotReady on 16, RackPowerLost on 16"
         )
         assert "64 GPUs" in stage.slack.seen()  # of each of the four trainings
-        assert "256 GPUs of these nodes: 256 GPU-hours each hour" in stage.slack.seen()
+        assert "256 GPUs of these nodes: 256 GPU-hours are lost each hour" in stage.slack.seen()
         assert all(node in stage.slack.seen() for node in NODES)
 
         now = stage.clock.now()

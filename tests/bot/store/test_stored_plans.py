@@ -12,7 +12,8 @@ from collectors.facts.sentences import Sentence, sentence
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import StepRecord, StepState, plan_hash
-from commands.execution.preview import card_of, details, preview
+from commands.execution.plan_card import card_of, details
+from commands.execution.preview import preview
 from commands.execution.record_steps import put_record, record
 from commands.execution.steps import Patch, Record
 from commands.models import CordonLease

@@ -6,6 +6,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 
 from collectors.cluster.cache import ClusterCache
+from collectors.facts.topology import Topology
+from collectors.topology_builder import build_topology
+from collectors.trainings.catalogue import read_trainings
+from tests.support.one_training import cluster
 
 
 @pytest.fixture
@@ -21,3 +25,9 @@ async def run() -> AsyncIterator[Callable[[ClusterCache], Awaitable[ClusterCache
         yield start
         for task in running:
             task.cancel()
+
+
+@pytest.fixture
+def topology() -> Topology:
+    seen = cluster()
+    return build_topology(seen, read_trainings(seen), cluster="prod-a")

@@ -146,3 +146,24 @@ async def test_a_freshness_that_is_not_a_time_is_blind(
 
     assert isinstance(blind, Blind)
     assert reason in blind.reason
+
+
+async def test_a_series_of_each_gpu_of_the_largest_cluster_is_seen(serve: Serve, source_at: SourceAt) -> None:
+    """5,000 nodes of 8 GPUs, with every label that dcgm-exporter and kube-prometheus-stack give."""
+    row = (
+        '{"metric":{"__name__":"DCGM_FI_DEV_GPU_TEMP","DCGM_FI_DRIVER_VERSION":"550.54.15","Hostname":"gpu-%d.example",'
+        '"UUID":"GPU-6b2f8a52-1c1e-4f0e-9c5d-%012d","container":"nvidia-dcgm-exporter","device":"nvidia%d",'
+        '"endpoint":"gpu-metrics","exported_container":"main","exported_namespace":"vision","exported_pod":"t-%d",'
+        '"gpu":"%d","instance":"10.0.0.1:9400","job":"nvidia-dcgm-exporter","modelName":"NVIDIA H100 80GB HBM3",'
+        '"namespace":"gpu-operator","pci_bus_id":"00000000:18:00.0","pod":"nvidia-dcgm-exporter-x7k2p",'
+        '"service":"nvidia-dcgm-exporter"},"value":[1763694000,"45"]}'
+    )
+    rows = ",".join(row % (n // 8, n, n % 8, n, n % 8) for n in range(5_000 * 8))
+    body = f'{{"status":"success","data":{{"resultType":"vector","result":[{rows}]}}}}'.encode()
+
+    async def answer(_: web.Request) -> web.StreamResponse:
+        return web.Response(body=body, content_type="application/json")
+
+    result = await source_at(await serve(answer)).query(PromQLQuery(expr="DCGM_FI_DEV_GPU_TEMP"), at=NOW)
+    assert isinstance(result, Seen), result
+    assert len(result.samples) == 5_000 * 8

@@ -57,7 +57,7 @@ def test_whatever_is_filled_in_stays_one_value(reason: str, node: str) -> None:
 def test_mistakes_are_at_their_fields() -> None:
     wrong = {"--workers": ("two",), "--max-duration": ("soon",)}
     assert mistakes(LAUNCH, {"name": ("x",), "--image": ("y",), **wrong}) == {
-        "--workers": "`--workers` must be a whole number, 0 or more, and `two` is not.",
+        "--workers": "`--workers` must be a whole number, such as 4, or a range, such as 2..8, and `two` is neither.",
         "--max-duration": "`--max-duration`: `soon` is not a duration: write it like 30s, 5m, 1h30m or 7d.",
     }
     assert mistakes(LAUNCH, {"name": ("x",), "--image": ("y",), "extra": ('a "b',)}) == {

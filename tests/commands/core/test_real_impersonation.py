@@ -11,7 +11,7 @@ from commands.command_catalogue import CATALOGUE
 from commands.core.grant import Grant
 from commands.core.permissions import Permissions
 from commands.core.request import Actor, ActorKind
-from commands.execution.cluster_writer import KubernetesUser
+from commands.execution.access import KubernetesUser
 from commands.execution.impersonation import Impersonation
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import PlanState

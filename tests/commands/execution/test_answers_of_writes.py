@@ -9,7 +9,7 @@ import pytest
 
 from commands.core.cordoned_nodes import BY
 from commands.execution.plan import Plan, PlanState, StepState
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from commands.models import CordonLease
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import executor

@@ -13,7 +13,7 @@ from collectors.facts.results import SourceError
 from collectors.internal_errors import InternalErrors
 from commands.core.cordoned_nodes import BY
 from commands.execution.plan import Plan, PlanState
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from commands.execution.step_outcomes import Unknown
 from commands.execution.steps import Patch
 from commands.models import AuditEntry, CordonLease

@@ -8,7 +8,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot.settings.people_settings import KubernetesIdentity
 from collectors.sources.kubernetes.client import KubernetesClient, KubernetesError
-from commands.execution.cluster_writer import Access, ClusterWriter, KubernetesUser
+from commands.execution.access import Access, KubernetesUser
+from commands.execution.cluster_writer import ClusterWriter
 from commands.execution.impersonation import (
     Impersonation,
     NotListedError,

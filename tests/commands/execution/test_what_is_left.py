@@ -14,8 +14,9 @@ from alerts.matching import parse_matchers
 from alerts.silences import Silence
 from commands.acceptance.suites import AcceptancePolicy
 from commands.core.node_script import NodeJobDefaults
-from commands.core.testable_nodes import what_tests_lack
-from commands.incident.card_context import incident_context, still_cordoned
+from commands.core.testable_nodes import NodeTests, node_tests
+from commands.incident.card_context import incident_context, still_cordoned, still_cordoned_gpu
+from commands.models import GpuLease
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
@@ -25,6 +26,19 @@ HOT = an_alert(node="gpu-a01")
 OVER = NOON + minutes(9)
 LEASE = a_lease(
     NOON + minutes(5), owner="U1", owner_name="Dana", reason="GPU hot", until=NOON + timedelta(hours=4)
+)
+GPU_LEASE = GpuLease(
+    id=f"{CLUSTER}/gpu-a01/gpu-3",
+    cluster=CLUSTER,
+    node="gpu-a01",
+    device="gpu-3",
+    gpu="3",
+    rule="yardmaster-gpu-a01-gpu-3",
+    owner="U1",
+    owner_name="Dana",
+    reason="throttles",
+    since=NOON + minutes(5),
+    until=NOON + timedelta(hours=4),
 )
 SILENCE = Silence(
     id="s1",
@@ -98,12 +112,21 @@ async def test_a_node_whose_gpu_had_a_fault_is_offered_a_test_before_it_returns(
     assert [button.line for button in lifted.buttons] == ["node uncordon gpu-a01"]
 
 
-async def test_a_test_is_offered_only_with_images_and_else_what_to_set() -> None:
-    lack = what_tests_lack(AcceptancePolicy(), NodeJobDefaults())
-    left = still_cordoned(LEASE, is_tested=True, tests_lack=lack)
+async def test_a_test_is_offered_only_with_images_and_else_why_not() -> None:
+    tests = node_tests(AcceptancePolicy(), NodeJobDefaults())
+    left = still_cordoned(LEASE, is_tested=True, tests=tests)
     assert [button.line for button in left.buttons] == ["node uncordon gpu-a01"]
-    assert "could test it, with an image for accept/driver" in plain(left.text).replace("`", "")
-    assert what_tests_lack(AcceptancePolicy(), NodeJobDefaults(image="registry.example/tests:1")) == ""
+    said = plain(left.text).replace("`", "")
+    assert said.endswith(" node accept cannot test it: the settings name no images for its tests.")
+    assert node_tests(AcceptancePolicy(), NodeJobDefaults(image="registry.example/tests:1")) == NodeTests()
+
+
+async def test_a_gpu_that_is_still_cordoned_can_be_tested_where_the_suite_has_a_test_of_one() -> None:
+    (left,) = (await left_by(GPU_LEASE)).still_open
+    assert [button.line for button in left.buttons] == ["gpu accept gpu-a01 3", "gpu uncordon gpu-a01 3"]
+    for tests in (NodeTests(of_one_gpu=False), NodeTests(lack="an image")):
+        left = still_cordoned_gpu(GPU_LEASE, tests=tests)
+        assert [button.line for button in left.buttons] == ["gpu uncordon gpu-a01 3"]
 
 
 @pytest.mark.parametrize(

@@ -137,3 +137,12 @@ def test_a_budget_of_a_kind_of_action_leaves_that_of_automation_as_it_is() -> No
     many = Budget(scope=BudgetScope.POOL, nodes=9, commands=("node cordon",))
     found = uses(many, taken=("a1",), is_automation=True)
     assert [use.limit for use in found] == [9, 1]
+
+
+def test_a_place_whose_name_says_what_it_is_is_named_once() -> None:
+    budget = Budget(scope=BudgetScope.RACK, nodes=1)
+    said = [
+        str(BudgetUse(budget=budget, name=name, limit=1, out={}, adds=("a1",)).said)
+        for name in ("rack-d", "d")
+    ]
+    assert [one.partition(":")[0] for one in said] == ["Budget of rack-d", "Budget of rack d"]

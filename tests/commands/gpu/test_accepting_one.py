@@ -99,6 +99,8 @@ async def test_the_pod_of_a_test_gets_the_cordoned_gpu_and_nothing_is_left(stage
         stage.yard.executor.execute(await stage.yard.confirmed(plan))
     )
     await stage.kube.until_running(stage.node, 1)
+    # The claim belongs to the Job, so it is made after it, and the look-alike's pods do not wait for theirs.
+    await until(stage.claims)
     (claim,) = await stage.claims()
     (pod,) = await stage.kube.pods(stage.node)
     assert pod["spec"]["resourceClaims"][0]["resourceClaimName"] == claim["metadata"]["name"]
@@ -190,7 +192,7 @@ async def test_what_somebody_else_cordoned_is_left(light_stage: GpuStage) -> Non
     spec = {"deviceSelector": {"driver": DRIVER, "pool": stage.node, "device": "gpu-0"}, "taint": taint}
     await stage.kube.call("POST", RULES, {"metadata": {"name": "theirs"}, "spec": spec})
     await stage.rules_seen(1)
-    assert "is cordoned by someone else, by the rule theirs" in await stage.yard.say(
+    assert "is cordoned by someone else, by the DeviceTaintRule theirs" in await stage.yard.say(
         f"gpu accept {stage.node} 0"
     )
 

@@ -70,7 +70,7 @@ async def test_it_comes_back_by_uncordon_and_by_undo(stage: GpuStage) -> None:
 async def test_a_second_cordon_says_whose_it_is_and_for_extends_it(stage: GpuStage) -> None:
     await stage.list_devices(a_device(0))
     await stage.yard.do(f"gpu cordon {stage.node} 0")
-    assert "is already cordoned, by the rule" in await stage.yard.say(f"gpu cordon {stage.node} 0")
+    assert "is already cordoned, by the DeviceTaintRule" in await stage.yard.say(f"gpu cordon {stage.node} 0")
 
     longer = await stage.yard.do(f"gpu cordon {stage.node} 0 --for 9h")
     assert longer.state is PlanState.DONE, longer.error
@@ -86,7 +86,7 @@ async def test_what_somebody_else_cordoned_is_left(stage: GpuStage) -> None:
     await stage.kube.call("POST", RULES, {"metadata": {"name": f"theirs-{stage.node}"}, "spec": spec})
     await stage.rules_seen(1)
 
-    assert "by the rule theirs-" in await stage.yard.say(f"gpu cordon {stage.node} 0")
+    assert "by the DeviceTaintRule theirs-" in await stage.yard.say(f"gpu cordon {stage.node} 0")
     said = await stage.yard.say(f"gpu uncordon {stage.node} 0")
     assert (
         f"was not cordoned by Yardmaster, so that is left: kubectl delete devicetaintrule theirs-{stage.node}"

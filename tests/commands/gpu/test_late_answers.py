@@ -39,7 +39,7 @@ async def test_an_answer_during_planning_counts(
         assert "Kept" in await yard.say(f"gpu keep {request.id}", ANA)
         return waits
 
-    monkeypatch.setattr("commands.core.planner.dry_run", slow)
+    monkeypatch.setattr("commands.core.drafting.dry_run", slow)
     await an_agenda(yard).run_due()
     async with yard.store.unit() as unit:
         assert not await unit.rows(Plan).find(state=PlanState.CONFIRMED.value)

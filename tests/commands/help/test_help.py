@@ -37,8 +37,12 @@ async def test_what_one_may_not_run_is_marked(tmp_path: Path) -> None:
     async with yard_with(tmp_path) as yard:
         answer = await yard.answer("help", ANA)
         assert answer is not None
-        assert "🔒 cordon" in text_of(answer.message)
-        assert "✏️ cordon" in await yard.say("help")
+        shown = text_of(answer.message).replace("\N{NO-BREAK SPACE}", " ")
+        assert "🔒 cordon" in shown
+        assert "🔒 not allowed for you" in shown
+        own = (await yard.say("help")).replace("\N{NO-BREAK SPACE}", " ")
+        assert "✏️ cordon" in own
+        assert "🔒" not in own
 
 
 async def test_what_matters_now_comes_first(tmp_path: Path) -> None:

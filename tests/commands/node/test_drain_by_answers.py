@@ -184,6 +184,8 @@ async def test_an_answer_counts_as_long_as_a_part_waits_and_the_request_is_close
             "after the next checkpoint of vit", "vision/vit", ReclaimState.AFTER_CHECKPOINT, id="later"
         ),
         pytest.param("keep vision/vit", "vision/vit", ReclaimState.KEPT, id="kept"),
+        pytest.param("I need vision/vit", "vision/vit", ReclaimState.KEPT, id="needed"),
+        pytest.param("vit 我还要用", "vision/vit", ReclaimState.KEPT, id="needed in Chinese"),
     ],
 )
 async def test_words_in_the_thread_of_a_request_answer_it(

@@ -10,7 +10,7 @@ import pytest
 
 from commands.core.cordoned_nodes import BY
 from commands.execution.plan import Plan, PlanState, StepState
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from tests.support.drained import ON_BOTH_SERVERS, Kubelets, kubeconfig_of, kubelets, quick, until
 from tests.support.yard import Yard, text_of, yard_before
 

@@ -15,7 +15,7 @@ from commands.execution.plan import Plan, PlanState
 from commands.models import NodeEvidence
 from commands.node import node_evidence as evidence
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.yard import Yard, lookalike_with, yard_before
+from tests.support.yard import NOON, Yard, lookalike_with, text_of, yard_before
 
 NODE = "gpu-a01"
 
@@ -68,6 +68,14 @@ async def test_the_file_has_what_is_known_and_says_what_is_not(yard: Yard, kube:
     assert "not known: the settings name no log store" in content
     (row,) = await kept(yard)
     assert (row.node, row.plan) == (NODE, "")
+
+
+@pytest.mark.parametrize(("incident", "said"), [("i1", "it is kept with the incident"), ("", "it is kept")])
+def test_it_is_said_to_be_kept_with_an_incident_only_where_it_was_taken_for_one(
+    incident: str, said: str
+) -> None:
+    row = NodeEvidence(id="e1", cluster="prod-a", node=NODE, incident=incident, at=NOON, text="# gpu-a01\n")
+    assert text_of(evidence.answer_of(row).message).endswith(f"every source answered; {said}")
 
 
 async def test_a_source_that_is_blind_or_hangs_is_named(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:

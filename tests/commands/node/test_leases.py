@@ -10,6 +10,7 @@ import pytest
 from alerts.cards.text import plain
 from alerts.incidents.incident import Incident
 from bot.jobs.lease_reminder import node_now, reminder
+from collectors.facts.subjects import Subject
 from commands.core.cordoned_nodes import UNTIL, against_uncordoning
 from commands.execution.plan import PlanState
 from commands.models import CordonLease
@@ -116,8 +117,16 @@ ABOUT = an_open_incident()  # about gpu-a04
             8,
             "True",
             [],
-            "incident i7",
-            id="for an incident",
+            "for incident i7, so make sure first that it was repaired",
+            id="for an incident that is over",
+        ),
+        pytest.param(
+            {**OURS, "yardmaster.io/cordon-incident": "i1"},
+            8,
+            "True",
+            [replace(ABOUT, subject=Subject(cluster="c", rack="r1"))],
+            "incident i1 is open",
+            id="for an incident of its rack that is open",
         ),
         pytest.param(
             {**OURS, "yardmaster.io/cordon-reason": "XID 79"},

@@ -120,3 +120,12 @@ async def test_what_kubernetes_says_of_since_when_is_taken_and_a_plan_at_work_is
     assert rows["gpu-a08"][0] == "2026-11-21 08:00 UTC"
     assert rows["gpu-a03"][3] == f"plan {plan.id} of dana"
     assert rows["gpu-a02"][0] == "not known"
+
+
+async def test_a_node_that_our_taint_keeps_pods_off_is_listed_with_it(yard: Yard) -> None:
+    over = await yard.do("node taint gpu-a04 gpu=broken:NoSchedule")
+    assert over.state is PlanState.DONE, over.error
+    await yard.seen(lambda: bool(yard.cluster.inventory().nodes["gpu-a04"].spec.taints))
+    reply = await yard.say("node list")
+    assert "gpu-a04 | Ready, tainted gpu:NoSchedule" in reply
+    assert listed(reply)[:4] == ["gpu-a09", "gpu-a03", "gpu-a08", "gpu-a04"]  # before those that are fine

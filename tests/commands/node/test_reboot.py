@@ -16,7 +16,7 @@ from commands.core.reboots import REBOOT_HOOK, RebootDefaults
 from commands.execution.executor import PlanExecutor
 from commands.execution.hooks import ID_HEADER, SIGNATURE_HEADER, TIME_HEADER, HookAnswer, signature_of_call
 from commands.execution.plan import Plan, PlanState, StepState
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.drained import quick
 from tests.support.webhook_receiver import WebhookReceiver

@@ -11,7 +11,7 @@ import pytest
 from commands.execution.executor import PlanExecutor
 from commands.execution.job_runs import JobRunState
 from commands.execution.plan import Plan, PlanState, StepState
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from tests.support.drained import ON_BOTH_SERVERS, quick, until
 from tests.support.node_jobs import JobStage, job_stage
 from tests.support.yard import text_of

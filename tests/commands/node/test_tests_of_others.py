@@ -211,7 +211,7 @@ async def test_the_readiness_engine_certifies_the_node(site: Site) -> None:
 
 async def test_one_that_is_not_served_is_said_to_be_missing(site: Site) -> None:
     said = await site.stage.yard.say(f"node accept {site.node} --suite certification")
-    assert "The cluster serves no Certification, which certification is" in said
+    assert "certification needs a cluster that serves Certification, and this one does not" in said
 
 
 async def test_our_own_suite_is_there_by_its_name(site: Site) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from commands.execution.tools.tool_list import TOOLS
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.yard import Yard, text_of

@@ -7,7 +7,7 @@ from typing import Any
 
 from commands.core.context import Defaults
 from commands.execution.plan import Plan, PlanState
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from commands.execution.tools.tool_list import TOOLS
 from demo.lookalikes.kubernetes import KubernetesLookalike, User
 from tests.commands.training.test_rights import RIGHTS, grant

@@ -17,12 +17,13 @@ from collectors.sources.kubernetes.client import KubernetesClient
 from commands.core.context import Defaults
 from commands.training.training_kinds import DEFAULT_KIND, KINDS
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
+from tests.support.controller_lookalike import ControllerLookalike
 from tests.support.custom_kinds import a_definition
 from tests.support.drained import kubelets
 from tests.support.jobset_controller import JobSetLookalike
 from tests.support.life_of_a_kind import LifeOfAKind, LifeStage
 from tests.support.trainer_controller import TrainerLookalike
-from tests.support.training_controllers import CONTROLLERS, ControllerLookalike
+from tests.support.training_controllers import CONTROLLERS
 from tests.support.yard import yard_before
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from collectors.trainings.training import TrainingState
 from commands.core.context import Defaults
 from commands.training.training_kinds import BY_OPTION
 from tests.real.fixtures import present_or_skip
@@ -19,6 +20,7 @@ from tests.real.parts.controllers import MPI_OPERATOR, TRAINING_OPERATOR
 from tests.real.servers.kuberay import KubeRay
 from tests.real.servers.operator_part import Operator
 from tests.real.servers.trainer import Trainer
+from tests.real.servers.volcano import Volcano
 from tests.support.drained import kubelets
 from tests.support.examples import by_profile
 from tests.support.life_of_a_kind import LifeOfAKind, LifeStage
@@ -27,16 +29,26 @@ from tests.support.yard import yard_before
 pytestmark = [pytest.mark.real, pytest.mark.xdist_group("real_kubernetes"), pytest.mark.soak]
 OPERATOR = partial(Operator, part=TRAINING_OPERATOR)
 # By the option of the kind: what runs its controller, and the fixture that has its cluster.
-CONTROLLERS: dict[str, tuple[Callable[..., Operator | Trainer], str]] = {
+CONTROLLERS: dict[str, tuple[Callable[..., Operator | Trainer | Volcano], str]] = {
     "pytorchjob": (OPERATOR, "real_kubernetes"),
     "tfjob": (OPERATOR, "real_kubernetes"),
     "mpijob": (OPERATOR, "real_kubernetes"),
     "mpijobv2": (partial(Operator, part=MPI_OPERATOR), "real_kubernetes"),
     "rayjob": (KubeRay, "real_kubernetes"),
     "trainjob": (Trainer, "real_jobset"),
+    "vcjob": (Volcano, "real_kubernetes"),
 }
+OPTIONS = {
+    "vcjob": " --queue default"
+}  # that a launch needs there: without its admission Volcano knows no default
 WHOLE = by_profile([], [*CONTROLLERS])
 SHORT = by_profile(["pytorchjob", "trainjob"], ["mpijobv2", "rayjob", "trainjob"])
+# Of two to six workers where four have room: how many begin, and what the kind's controller makes of the range.
+ELASTIC = {
+    "pytorchjob": (4, {"name": "PET_NNODES", "value": "2:6"}),
+    "rayjob": (2, {"name": "KUBERAY_CRD_VER", "value": "v1"}),  # of the autoscaler, which adds the others
+    "vcjob": (4, {"name": "WORKERS", "value": "6"}),
+}
 COLLECTED_WITHIN = 180  # seconds: the garbage collector looks for new kinds twice a minute
 SEEN_WITHIN = 120  # seconds: KubeRay looks every three, and a Job begins again what failed after ten
 KILLED_EVERY = by_profile(
@@ -76,6 +88,7 @@ async def stage(controller: Any) -> AsyncIterator[LifeStage]:
             kube=kube,
             kind=kind,
             name=name,
+            options=OPTIONS.get(option, ""),
             definition=running.definitions[kind.objects.path.rpartition("/")[2]],
             collected_within=COLLECTED_WITHIN,
             seen_within=SEEN_WITHIN,
@@ -99,6 +112,24 @@ if WHOLE:
     @pytest.mark.parametrize("controller", WHOLE, indirect=True)
     class TestLife(LifeOfAKind):
         """Of each kind whose controller is a real part."""
+
+
+@pytest.mark.parametrize("controller", by_profile(["pytorchjob"], [*ELASTIC]), indirect=True)
+async def test_an_elastic_one_runs_with_fewer_than_it_may_have(stage: LifeStage) -> None:
+    begun, variable = ELASTIC[stage.kind.option]
+    await stage.done(stage.line_of("2..6"))
+    await stage.until(TrainingState.RUNNING)
+
+    def held() -> int:
+        found = stage.training
+        return sum(bool(rank.gpus and rank.node) for rank in found.ranks) if found is not None else 0
+
+    await stage.seen(lambda: held() == begun)
+    pods = (await stage.kube.call("GET", stage.kube.path("pods")))["items"]
+    containers = [one for pod in pods for one in pod["spec"]["containers"]]
+    assert any(variable in one.get("env", ()) for one in containers)
+    await stage.done(f"training stop {stage.name} --keep-namespace")
+    await stage.until_without_pods()
 
 
 @pytest.mark.parametrize("controller", SHORT, indirect=True)

@@ -18,11 +18,12 @@ from commands.execution.steps import Create
 from commands.training.queues import check_allowed, selects
 from commands.training.suspend_field import POLICY, SUSPEND
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
+from tests.support.controller_lookalike import ControllerLookalike
 from tests.support.custom_kinds import a_definition
 from tests.support.drained import kubelets, until
 from tests.support.jobset_controller import JobSetLookalike
 from tests.support.kueue_controller import API, DEFINITIONS, KueueLookalike
-from tests.support.training_controllers import CONTROLLERS, ControllerLookalike
+from tests.support.training_controllers import CONTROLLERS
 from tests.support.training_stage import TrainingStage
 from tests.support.yard import ANA, yard_before
 

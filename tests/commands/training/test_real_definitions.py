@@ -10,7 +10,6 @@ from typing import Any
 from urllib.error import HTTPError
 
 import pytest
-import yaml
 
 from commands.core.context import Defaults
 from commands.execution.plan import PlanState
@@ -18,6 +17,7 @@ from commands.execution.steps import Create
 from commands.training.training_kinds import KINDS
 from commands.training.writing_kind import WritingKind
 from tests.real.servers.kubernetes import KubernetesCluster
+from tests.support.quick_yaml import from_yaml
 from tests.support.yard import ANA, Yard, yard_before
 
 pytestmark = pytest.mark.xdist_group("real_kubernetes")
@@ -56,7 +56,7 @@ def definition_of(kind: WritingKind) -> dict[str, Any]:
     group, _, version = kind.objects.api.partition("/")
     plural = kind.objects.path.rpartition("/")[2]
     for file in sorted(FOLDER.glob(f"*/{group}_{plural}.yaml")):
-        found: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))
+        found: dict[str, Any] = from_yaml(file.read_text("utf-8"))
         if version in [one["name"] for one in found["spec"]["versions"]]:
             found["spec"].pop("conversion", None)
             found.pop("status", None)
@@ -108,9 +108,11 @@ async def test_a_launch_is_accepted_and_nothing_of_it_is_dropped(
     kind: WritingKind, yard: Yard, real_kubernetes: KubernetesCluster
 ) -> None:
     name = f"d-{uuid.uuid4().hex[:6]}"
+    workers = "2..3" if kind.launching is not None and kind.launching.elastic else "3"
     line = (
-        f"training launch {name} --kind {kind.option} --image registry.example/vision/mnist:7 --workers 3 --gpus 8 "
-        f"--cpu 2 --memory 8Gi --backoff 2 {OWN.get(kind.option, '--max-duration 4h')} --wait -- --epochs 9"
+        f"training launch {name} --kind {kind.option} --image registry.example/vision/mnist:7 --gpus 8 "
+        f"--workers {workers} --cpu 2 --memory 8Gi --backoff 2 "
+        f"{OWN.get(kind.option, '--max-duration 4h')} --wait -- --epochs 9"
     )
     plan = await yard.do(line, ANA)
     try:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from alerts.incidents.group_keys import group_key_of
 from collectors.cluster.kinds import JOBS, VCJOBS, ResourceKind
@@ -28,6 +27,7 @@ from commands.models import ReclaimRequest
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings
 from tests.commands.gpu.conftest import measured
 from tests.support.drained import Kubelets, kubelets, until
+from tests.support.quick_yaml import from_yaml
 from tests.support.rows import an_alert
 from tests.support.vcjob_definition import vcjob_definition
 from tests.support.yard import ANA, CLUSTER, DANA, Yard, yard_before
@@ -147,7 +147,7 @@ async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
         else:
             config = request.getfixturevalue("real_kubernetes").kubeconfig
         if request.param == "volcano's own":
-            definition = yaml.safe_load(VOLCANOS_OWN.read_text(encoding="utf-8"))
+            definition = from_yaml(VOLCANOS_OWN.read_text(encoding="utf-8"))
         kube = await stack.enter_async_context(kubelets(config, name))
         await kube.add_open_node(f"{name}-node", pool=name, **{"nvidia.com/gpu": "8"})
         await kube.call("POST", DEFINITIONS, definition)

@@ -9,8 +9,16 @@ from elasticsearch import AsyncElasticsearch
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
 from tests.contract.elasticsearch.own_logs import FIXTURES, Logs
 
-REAL = [  # each starts once; a test worker has one of them
-    pytest.param(kind, marks=[pytest.mark.real, pytest.mark.xdist_group(fixture)])
+# Each starts once; a test worker has one of them. The oldest version that is supported runs in `make soak`.
+REAL = [
+    pytest.param(
+        kind,
+        marks=[
+            pytest.mark.real,
+            pytest.mark.xdist_group(fixture),
+            *([] if kind == "real" else [pytest.mark.soak(only=True)]),
+        ],
+    )
     for kind, fixture in FIXTURES.items()
 ]
 

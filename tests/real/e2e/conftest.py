@@ -23,6 +23,7 @@ from tests.real.parts.layout import KUBERNETES
 from tests.real.servers.elasticsearch import ElasticsearchServer
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.support.demo_stage import ScenarioPlayer, demo_stage
+from tests.support.quick_yaml import all_from_yaml
 
 
 def roles_of_the_chart(helm: Path, account: str) -> str:
@@ -42,7 +43,7 @@ def roles_of_the_chart(helm: Path, account: str) -> str:
     )
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    things = [thing for thing in yaml.safe_load_all(done.stdout) if thing]
+    things = [thing for thing in all_from_yaml(done.stdout) if thing]
     spaces = [thing for thing in things if thing["kind"] == "Namespace"]
     roles = [thing for thing in things if "Role" in thing["kind"]]
     assert {role["kind"] for role in roles} == {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}

@@ -1,21 +1,20 @@
 """The demo on real parts: each scenario is detected, posted once, acted on, and recovers."""
 
 import pytest
-from hypothesis import settings
 
 from demo.parts.processes import PartError
 from tests.real.e2e.conftest import RealParts
-from tests.support.demo_stage import ScenarioPlayer
-from tests.support.examples import SOAK
+from tests.support.demo_stage import PLAYED_ON_REAL_PARTS, ScenarioPlayer
 
 pytestmark = pytest.mark.real
-PLAYED = ["idle-gpus", "xid-79", "dns-overload", "training-launch"]  # idle-gpus first: it began in the past
-PLAYED_IN_SOAK = ["hot-gpu", "volume-format"]  # what they do to the cluster, the others do too
+# What these do to the cluster, other tests do too.
+PLAYED_IN_SOAK = ("dns-overload", "hot-gpu", "volume-format")
 
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_the_bot_is_not_an_administrator(player: ScenarioPlayer, parts: RealParts) -> None:
-    await player.started(PLAYED[0])  # it takes long, and has the faults that the first begins with
+    # The start takes long, and has the faults that the first scenario begins with.
+    await player.started(PLAYED_ON_REAL_PARTS[0])
 
     def may(*what: str) -> bool:
         try:
@@ -33,11 +32,13 @@ async def test_the_bot_is_not_an_administrator(player: ScenarioPlayer, parts: Re
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
-    "name", [*PLAYED, *(pytest.param(name, marks=pytest.mark.soak) for name in PLAYED_IN_SOAK)]
+    "name",
+    [
+        *PLAYED_ON_REAL_PARTS,
+        *(pytest.param(name, marks=pytest.mark.soak(only=True)) for name in PLAYED_IN_SOAK),
+    ],
 )
 async def test_a_scenario_runs_as_described(player: ScenarioPlayer, name: str) -> None:
-    if name in PLAYED_IN_SOAK and settings.get_current_profile_name() != SOAK:
-        pytest.skip("it takes a minute: `make soak`")
 
     result = await player.play(name)
 

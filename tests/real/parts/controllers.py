@@ -24,7 +24,8 @@ class Controller:
     """A part. `programs` are by their names: the packages that are built in our module of the part's name.
 
     `files` are copied from the upstream's module `source`: their paths in it, and their names in the part. With
-    `fixed` the only program is the upstream's main with one text replaced.
+    `fixed` the only program is the upstream's main with one text replaced. One that is `for_soak` takes long to build,
+    and only tests of `make soak` run it.
     """
 
     part: str
@@ -33,6 +34,7 @@ class Controller:
     programs: Mapping[str, str]
     files: Mapping[str, str] = field(default_factory=dict)
     fixed: FixedPlace | None = None
+    for_soak: bool = False
 
     @property
     def module(self) -> Path:
@@ -58,6 +60,8 @@ _JOBSET = "sigs.k8s.io/jobset"
 _TRAINING_OPERATOR = "github.com/kubeflow/training-operator"
 _TRAINER = "github.com/kubeflow/trainer/v2"
 _KUEUE = "sigs.k8s.io/kueue"
+_VOLCANO = "volcano.sh/volcano"
+_VOLCANO_DEFINITIONS = "config/crd/volcano/bases"
 _WEBHOOKS = "webhooks.yaml"
 
 JOBSET = Controller(
@@ -137,4 +141,17 @@ KUEUE = Controller(
         instead='os.Getenv("KUEUE_METRICS_CERTS")',
     ),
 )
-CONTROLLERS = (JOBSET, TRAINER, TRAINING_OPERATOR, MPI_OPERATOR, KUBERAY, KUEUE)
+VOLCANO = Controller(
+    part="volcano",
+    version="1.10.0",
+    source=_VOLCANO,
+    programs={name: f"{_VOLCANO}/cmd/{name}" for name in ("controller-manager", "scheduler")},
+    files={
+        **_definitions(_VOLCANO_DEFINITIONS, "batch.volcano.sh", "jobs"),
+        **_definitions(_VOLCANO_DEFINITIONS, "bus.volcano.sh", "commands"),
+        **_definitions(_VOLCANO_DEFINITIONS, "scheduling.volcano.sh", "podgroups", "queues"),
+        **_definitions(_VOLCANO_DEFINITIONS, "nodeinfo.volcano.sh", "numatopologies"),
+    },
+    for_soak=True,
+)
+CONTROLLERS = (JOBSET, TRAINER, TRAINING_OPERATOR, MPI_OPERATOR, KUBERAY, KUEUE, VOLCANO)

@@ -29,6 +29,7 @@ _ES_VERSIONS = (layout.ELASTICSEARCH, layout.ELASTICSEARCH_7)
 _COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 _APT = ("apt-get", "-o", "DPkg::Lock::Timeout=300")
 _GO_BUILDS = frozenset({"helm", "kube", *(one.part for one in CONTROLLERS)})
+_FOR_SOAK = frozenset(one.part for one in CONTROLLERS if one.for_soak)
 _MAVEN_PARTS = frozenset({"elasticsearch", "opensearch"})
 _TRIES = 3  # of commands that use a registry
 
@@ -180,11 +181,12 @@ def main() -> None:
         "--only", choices=sorted(installers), action="append", help="only this part; may be repeated"
     )
     parser.add_argument("--demo", action="store_true", help="only what the demo needs: Debian's prometheus")
+    parser.add_argument("--soak", action="store_true", help="also what only `make soak` runs")
     parser.add_argument(
         "--check", action="store_true", help="install nothing; list what is missing, and fail if anything is"
     )
     chosen = parser.parse_args()
-    parts = set(chosen.only or installers)
+    parts = set(chosen.only or installers.keys() - (set() if chosen.soak else _FOR_SOAK))
     missing = {part: names for part, names in missing_parts().items() if part in parts}
     if chosen.check:
         for part, names in missing.items():

@@ -79,7 +79,7 @@ class ElasticsearchServer:
             log=folder / f"{self.part}.log",
             environment={
                 f"{prefix}_JAVA_HOME": str(self._java),
-                f"{prefix}_JAVA_OPTS": "-Xms512m -Xmx512m",
+                f"{prefix}_JAVA_OPTS": "-Xms512m -Xmx512m -XX:TieredStopAtLevel=1",
                 f"{prefix}_TMPDIR": str(scratch),
                 f"{prefix}_PATH_CONF": str(home / "config"),
             },

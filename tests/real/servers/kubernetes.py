@@ -96,14 +96,22 @@ class KubernetesCluster:
             child.stop(grace=_AT_ONCE)
 
     def call(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, *, as_bot: bool = False
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        as_bot: bool = False,
+        accept: str = "application/json",
+        patch: str = "strategic-merge-patch",
     ) -> dict[str, Any]:
         """Send one request to the API server and return the object in its response.
 
-        A PATCH is a strategic merge patch. Raise urllib.error.HTTPError if the server refuses.
+        `patch`: the kind of a PATCH. Raise urllib.error.HTTPError if the server refuses.
         """
-        kind = "application/strategic-merge-patch+json" if method == "PATCH" else "application/json"
-        headers = {"Authorization": f"Bearer {BOT_TOKEN if as_bot else ADMIN_TOKEN}", "Content-Type": kind}
+        kind = f"application/{patch}+json" if method == "PATCH" else "application/json"
+        token = BOT_TOKEN if as_bot else ADMIN_TOKEN
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": kind, "Accept": accept}
         content = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data=content, headers=headers, method=method)
         trusted = ssl.create_default_context(cafile=str(self.ca_file))

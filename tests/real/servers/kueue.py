@@ -71,13 +71,15 @@ class Kueue(Stoppable):
 
     def _release(self) -> None:
         for tree in self.definitions.values():
-            kind = f"{tree['spec']['names']['plural']}.{tree['spec']['group']}"
-            for one in json.loads(self.cluster.kubectl("get", kind, "-A", "-o", "json"))["items"]:
+            spec = tree["spec"]
+            (version,) = (one["name"] for one in spec["versions"] if one["storage"])
+            api, plural = f"/apis/{spec['group']}/{version}", spec["names"]["plural"]
+            for one in self.cluster.call("GET", f"{api}/{plural}")["items"]:
                 meta = one["metadata"]
                 if meta.get("finalizers"):
-                    place = ("-n", meta["namespace"]) if "namespace" in meta else ()
-                    patch = '{"metadata": {"finalizers": null}}'
-                    self.cluster.kubectl("patch", kind, meta["name"], *place, "--type=merge", "-p", patch)
+                    place = f"/namespaces/{meta['namespace']}" if "namespace" in meta else ""
+                    path, body = f"{api}{place}/{plural}/{meta['name']}", {"metadata": {"finalizers": None}}
+                    self.cluster.call("PATCH", path, body, patch="merge-patch")
 
     def _config(self) -> dict[str, Any]:
         return {

@@ -110,7 +110,7 @@ function external(block, part, scene, pick = null) {
     field.setAttribute("aria-expanded", "true");
   };
   field.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(search, 200); });
-  field.addEventListener("focus", search);
+  field.addEventListener("focus", () => { if (!field.value) search(); }); // what is filled in covers nothing
   field.addEventListener("blur", () => setTimeout(() => { list.hidden = true; field.setAttribute("aria-expanded", "false"); }, 200));
   return el("div", { class: "kit-external", "data-action-id": part.action_id }, field, list);
 }

@@ -7,15 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from tests.bot.evaluation.beside_prometheus.followed import DifferenceCause
 from tests.bot.evaluation.beside_prometheus.rule_set import SHARED
 from tests.bot.evaluation.beside_prometheus.three_phases import PhaseTimes, three_phases
-from tests.support.examples import SOAK
 
 pytestmark = [
-    pytest.mark.soak,
+    pytest.mark.soak(only=True),  # it takes 20 minutes
     pytest.mark.real,
     pytest.mark.skipif(not SHARED.exists(), reason="the shared data set is not next to the checkout"),
 ]
@@ -25,8 +23,6 @@ async def test_alerts_equal_those_of_prometheus(
     tmp_path: Path, promtool_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     """After the restart only what Prometheus forgets may differ: the time of short waits, and what keeps firing."""
-    if settings.get_current_profile_name() != SOAK:
-        pytest.skip("it takes 20 minutes: `make soak`")
 
     async for result in three_phases(tmp_path, PhaseTimes()):
         record_property(result.phase, result.summary())

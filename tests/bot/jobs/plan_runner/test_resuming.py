@@ -14,7 +14,7 @@ from alerts.incidents.incident import Incident
 from bot.jobs.plan_runner import PlanRunner
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Origin, Plan, PlanState, StepState, in_order
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from commands.models import AuditEntry
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.support.execution import Crash, DyingStore

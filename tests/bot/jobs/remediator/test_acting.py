@@ -1,18 +1,23 @@
 """Remediations, live and in a trial: what they do, and what the card says."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from alerts.cards.posted import CardKind, PostedCard
+from alerts.incidents.incident import Incident
+from bot.cards.card_catalogue import CardCatalogue
+from bot.cards.card_kind import CardContext
 from bot.cards.remediation_cards import remediation_message
 from commands.core.pipeline import Pipeline
 from commands.core.request import Request
 from commands.execution.plan import Plan, PlanState
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from commands.gates.remediation import RemediationState
-from commands.models import AuditEntry
+from commands.models import AuditEntry, CordonLease
 from tests.bot.jobs.remediator.conftest import NODES, Stage
+from tests.support.rows import a_card, a_lease
 from tests.support.yard import CLUSTER, text_of
 
 
@@ -32,6 +37,37 @@ async def test_a_trial_says_what_it_would_have_done_and_under_which_budget(trial
         assert [card.kind for card in await unit.rows(PostedCard).find()] == [CardKind.REMEDIATION]
     await trial.look(minutes=5)
     assert len(await trial.all()) == 1, "once for each firing"
+
+
+async def offered(stage: Stage) -> set[str]:
+    """Return what the card of the only remediation offers now."""
+    (one,) = await stage.all()
+    context = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
+    async with stage.yard.store.read() as snapshot:
+        card = a_card(one.id, kind=CardKind.REMEDIATION)
+        composed = await CardCatalogue(context).compose(card, snapshot, stage.yard.clock.now())
+    assert composed.message is not None
+    assert composed.is_final == (not composed.message.offered)
+    return set(composed.message.offered)
+
+
+async def test_a_trial_offers_a_cordon_until_the_node_is_cordoned_or_its_incident_is_over(
+    trial: Stage,
+) -> None:
+    await trial.fire(NODES[0])
+    await trial.look()
+    (one,) = await trial.all()
+    assert await offered(trial) == {one.line}
+    lease = a_lease(trial.yard.clock.now(), NODES[0], id=f"{CLUSTER}/{NODES[0]}", cluster=CLUSTER)
+    async with trial.yard.store.unit() as unit:
+        await unit.rows(CordonLease).put(lease)
+    assert await offered(trial) == set()
+    async with trial.yard.store.unit() as unit:
+        await unit.rows(CordonLease).delete(lease.id)
+        incident = await unit.rows(Incident).get(one.incident)
+        assert incident is not None
+        await unit.rows(Incident).put(replace(incident, resolved_at=trial.yard.clock.now()))
+    assert await offered(trial) == set()
 
 
 async def test_live_cordons_once_and_its_card_says_why_under_which_budget_with_undo(live: Stage) -> None:

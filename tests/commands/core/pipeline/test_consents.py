@@ -20,7 +20,7 @@ from commands.core.permissions import Permissions
 from commands.core.request import Actor
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState, Risk
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from commands.gpu.consents import ConsentGate, OwnerConsents
 from commands.models import ReclaimRequest, ReclaimState
 from demo.lookalikes.kubernetes import KubernetesLookalike, Settings

@@ -93,7 +93,10 @@ async def test_a_text_without_quotes_is_offered_with_quotes(yard: Yard) -> None:
         ("node show gpu-a01 gpu-b03", "gpu-b03 is one word too many."),
         ("node cordon gpu-b03 --for soon", "--for: soon is not a duration"),
         ("training launch x --image y --kind torch", "--kind: torch is not one of job, jobset,"),
-        ("training launch x --image y --workers two", "--workers must be a whole number, 0 or more"),
+        (
+            "training launch x --image y --workers two",
+            "--workers must be a whole number, such as 4, or a range",
+        ),
         ("training launch x --image y --gpus many", "--gpus must be a number, 0 or more, and many is not."),
     ],
 )

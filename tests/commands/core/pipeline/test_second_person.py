@@ -120,6 +120,7 @@ async def test_the_preview_says_why_and_who_may_and_everybody_sees_it(yard: Yard
     shown = await yard.say("node wreck")
     assert "A second person has to confirm it: it ends vision/detr of ana." in shown
     assert "Anybody else who may run node wreck can confirm it, and so can ana." in shown
+    assert "dana asked for it (" in shown
 
 
 async def test_the_asker_cannot_and_another_who_may_run_it_can(yard: Yard) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 from commands.core.drain_pods import AT_ONCE
 from commands.execution.plan import PlanState, StepRecord, StepState
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from commands.models import CordonLease
 from tests.commands.node.drain.conftest import NODE, cached
 from tests.support.drained import Kubelets, until

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from commands.execution.steps import Evict
 from commands.models import AuditEntry
 from demo.lookalikes.kubernetes import KubernetesLookalike

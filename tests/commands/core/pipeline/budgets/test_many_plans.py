@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from commands.execution import plan_commits
 from commands.execution.executor import PlanExecutor
 from commands.execution.plan import Plan, PlanState, Stage
-from commands.execution.preview import card_of
+from commands.execution.plan_card import card_of
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.core.pipeline.budgets.conftest import (
     NODES,
@@ -43,6 +44,24 @@ async def test_fifty_plans_at_once_never_exceed_a_budget_of_five(
     assert all("5 of 5 nodes out of service" in reason for reason in held), "each says who holds the rest"
 
 
+@pytest.mark.parametrize("most", [1, 200], ids=["a transaction each", "one transaction"])
+async def test_plans_that_begin_together_take_no_more_transactions_than_each_alone(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """One that was let begin in the transaction of others begins its first step with its own part."""
+    monkeypatch.setattr(plan_commits, "MOST", most)
+    plans = [await yard.confirmed(await yard.plan(f"node cordon {name}")) for name in NODES[:5]]
+    counting = CountingStore(yard.store)
+    executor = PlanExecutor(counting, {CLUSTER: yard.writer}, yard.clock, gate=yard.pipeline.gate)
+    first = await executor.execute(plans[0])
+    alone = counting.units
+    counting.start_again()
+    ended = await asyncio.gather(*map(executor.execute, plans[1:]))
+    assert {plan.state for plan in (first, *ended)} == {PlanState.DONE}
+    assert counting.units <= 4 * alone
+    assert alone == 2
+
+
 class Killed:
     """The store as one process sees it, which is killed at its n-th transaction, just before or after the commit."""
 
@@ -70,8 +89,9 @@ class Killed:
 @pytest.mark.parametrize("lands", [False, True], ids=["before the commit", "after the commit"])
 @pytest.mark.parametrize("at", range(1, 7))
 async def test_when_one_of_two_executors_is_killed_the_budget_holds_and_is_right_again(
-    yard: Yard, kube: KubernetesLookalike, at: int, lands: bool
+    yard: Yard, kube: KubernetesLookalike, monkeypatch: pytest.MonkeyPatch, at: int, lands: bool
 ) -> None:
+    monkeypatch.setattr(plan_commits, "MOST", 2)  # else all that begin and end together have two transactions
     plans = [await yard.confirmed(await yard.plan(f"node cordon {name}")) for name in NODES[:16]]
     killed = PlanExecutor(
         Killed(yard.store, at, lands=lands), {CLUSTER: yard.writer}, yard.clock, gate=yard.pipeline.gate

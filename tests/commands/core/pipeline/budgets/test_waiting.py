@@ -10,8 +10,8 @@ from alerts.cards.posted import CardKind, PostedCard, ThreadReply, new_card
 from alerts.cards.text import plain
 from bot.jobs.plan_runner import PlanRunner
 from commands.execution.plan import GateName, Plan, PlanState, Stage
+from commands.execution.plan_card import card_of
 from commands.execution.plan_gate import HELD_AT_MOST
-from commands.execution.preview import card_of
 from demo.lookalikes.kubernetes import KubernetesLookalike
 from tests.commands.core.pipeline.budgets.conftest import (
     NODES,

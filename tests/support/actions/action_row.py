@@ -1,0 +1,86 @@
+"""One action that people have on nodes, GPUs, pods and volumes: what has its button, and how each story of it goes.
+
+The stories read these rows twice: from the button in the look-alike of Slack, and as a line on a real control plane.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.support.drained import Kubelets
+
+_ONE_NODE: Mapping[str, str] = {"node": "{node}"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """A node of its own for one row. What is in its namespace is named after the node."""
+
+    kubelets: Kubelets
+    node: str
+
+    @property
+    def space(self) -> str:
+        return self.kubelets.namespace
+
+    def filled(self, text: str) -> str:
+        return text.replace("{node}", self.node).replace("{space}", self.space)
+
+    async def patch_node(self, **patch: Any) -> None:
+        await self.kubelets.call("PATCH", f"/api/v1/nodes/{self.node}", patch)
+
+    async def node_now(self) -> Any:
+        return await self.kubelets.node(self.node)
+
+    async def get(self, kind: str, name: str, *, api: str = "/api/v1") -> Any:
+        return await self.kubelets.call("GET", self.kubelets.path(kind, name, api=api))
+
+    async def pods_of_node(self) -> list[Any]:
+        found = await self.kubelets.call("GET", self.kubelets.path("pods"))
+        return [one for one in found["items"] if one["spec"].get("nodeName") == self.node]
+
+
+Step = Callable[[Site], Awaitable[object]]
+
+
+async def nothing(_: Site) -> None:
+    """Change nothing."""
+
+
+async def always(_: Site) -> bool:
+    return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionRow:
+    """`{node}` and `{space}` in texts are the site's.
+
+    `rule` is a shipped rule whose card has the button, with the labels of its alert, while it fires or once it
+    `is_over`; or `answer` a line whose answer has it. `before` is a line that is done first. `release` lets a plan end
+    that waits for the cluster. `refusing` makes the action impossible, and `refused` is what a person reads then;
+    `allowing` takes it back. `others` is what another actor does between the preview and its confirmation, and
+    `surprised` what a person reads then. `answered` is what an action without a plan answers.
+    """
+
+    command: str
+    line: str
+    button: str
+    rule: str = ""
+    labels: Mapping[str, str] = field(default_factory=lambda: _ONE_NODE)
+    is_over: bool = False
+    answer: str = ""
+    form: Mapping[str, str] = field(default_factory=dict)
+    answered: str = ""
+    arrange: Step = nothing
+    before: str = ""
+    is_done: Callable[[Site], Awaitable[bool]] = always
+    release: Step = nothing
+    undone: str = ""  # why it cannot be undone; empty: an undo takes it back
+    leads_to: str = ""  # a button of its card once it is done
+    refusing: Step = nothing
+    refused: str = ""
+    allowing: Step = nothing
+    others: Step = nothing
+    surprised: str = ""
+    back: Step = nothing
+    listed: str = ""  # what `node list` says of the node afterwards
