@@ -214,6 +214,7 @@ def _assemble(
             clusters=clusters,
             rules=rules,
             teams=tuple(shared.settings.teams),
+            defaults=pipeline.defaults,
         )
         parts |= wire_conversation(
             shared, conversation, people, take=pipeline.handle, reconciler=reconciler, suggest=suggest

@@ -72,4 +72,6 @@ LEXICON = Lexicon(
     [(one["said"], one["nearest"]) for one in _SAID["absent"]],
     _SAID["options"],
     answer_words(_read("answers.yaml")),
+    _SAID["verbs"],
+    [(one["asked"], one["answered_by"]) for one in _SAID["questions"]],
 )

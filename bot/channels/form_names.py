@@ -9,10 +9,11 @@ from alerts.silences import Silence
 from alerts.store import Store, StoreSnapshot
 from bot.chat_accounts import People, UnknownPersonError
 from commands.core.cluster_names import names_of
-from commands.core.context import Cluster
+from commands.core.context import Cluster, Defaults
 from commands.core.parameter_types import NameKind
 from commands.core.parent_members import open_parents
 from commands.execution.plan import Plan
+from commands.gates.breaker import Breaker
 from commands.models import ReclaimRequest
 
 # From a person's id, the kinds of names, the typed text and the cluster to names.
@@ -31,6 +32,7 @@ class FormNames:
     clusters: Mapping[str, Cluster]
     rules: Callable[[], Mapping[str, Rule]]
     teams: Sequence[str]
+    defaults: Defaults
 
     async def __call__(
         self, user: str, kinds: tuple[NameKind, ...], typed: str, cluster: str
@@ -43,7 +45,7 @@ class FormNames:
         if actor.is_guest or not actor.teams:
             return ()
         name = cluster or next(iter(self.clusters), "")
-        known = names_of(self.clusters.get(name), self.rules(), self.teams).names
+        known = names_of(self.clusters.get(name), self.rules(), self.teams, self.defaults).names
         async with self.store.read() as snapshot:
             found = [
                 one for kind in kinds for one in (*known.get(kind, ()), *await _stored(kind, name, snapshot))
@@ -65,6 +67,9 @@ async def _stored(kind: NameKind, cluster: str, snapshot: StoreSnapshot) -> list
         case NameKind.SILENCE:
             silences = await snapshot.rows(Silence).find(cluster=cluster, newest=True, limit=MOST)
             return [one.id for one in silences]
+        case NameKind.BREAKER:
+            breakers = await snapshot.rows(Breaker).find(cluster=cluster, newest=True, limit=MOST)
+            return [one.id for one in breakers]
         case NameKind.REQUEST:
             requests = await snapshot.rows(ReclaimRequest).find(cluster=cluster, newest=True, limit=MOST)
             return [one.id for one in requests]

@@ -17,7 +17,7 @@ from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_incident import check_changeable, incident_named
 from commands.core.named_person import named_person
-from commands.core.parameter_types import ALERT_OR_INCIDENT
+from commands.core.parameter_types import ALERT_OR_INCIDENT, PERSON
 from commands.core.parent_members import parent_named
 
 
@@ -124,7 +124,7 @@ COMMANDS = (
         verb="hand-over",
         summary="Hand an incident over to somebody else, who is mentioned in its thread.",
         action=HandOver,
-        parameters=(_INCIDENT, click.Argument(["person"])),
+        parameters=(_INCIDENT, click.Argument(["person"], type=PERSON)),
         record=hand,
         table=Incident,
         example="alert hand-over i12 @eli",

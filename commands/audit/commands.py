@@ -11,7 +11,15 @@ from collectors.facts.sentences import listed, moment_words, sentence
 from commands.audit.search import AuditFilter, found
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
-from commands.core.parameter_types import DURATION, PLAN, ChoiceType, ExplainedOption, WholeNumberType
+from commands.core.parameter_types import (
+    DURATION,
+    PERSON,
+    PLAN,
+    RECORDED,
+    ChoiceType,
+    ExplainedOption,
+    WholeNumberType,
+)
 from commands.models import AUDITED, AuditEntry
 
 SHOWN = 25
@@ -72,10 +80,18 @@ COMMANDS = (
         action=ShowAudit,
         parameters=(
             click.Option(
-                ["--of"], default="", metavar="NAME", help="only entries about this node, training or team"
+                ["--of"],
+                type=RECORDED,
+                default="",
+                metavar="NAME",
+                help="only entries about this node, training or team",
             ),
             click.Option(
-                ["--by"], default="", metavar="PERSON", help="only entries of this person or automation"
+                ["--by"],
+                type=PERSON,
+                default="",
+                metavar="PERSON",
+                help="only entries of this person or automation",
             ),
             click.Option(
                 ["--since"],

@@ -10,7 +10,7 @@ from alerts.store import StoreSnapshot
 from collectors.facts.sentences import counted, moment_words, sentence, word
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.parameter_types import reason_option
+from commands.core.parameter_types import BREAKER, reason_option
 from commands.gates.breaker import Breaker
 from commands.gates.remediation import Remediation, RemediationState
 from commands.models import AuditEntry
@@ -118,7 +118,7 @@ COMMANDS = (
         summary="Let automation run again; what the breaker held back is not done.",
         action=CloseBreaker,
         parameters=(
-            click.Argument(["breaker"]),
+            click.Argument(["breaker"], type=BREAKER),
             reason_option("why it may run again", required=True),
         ),
         record=close,

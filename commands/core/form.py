@@ -9,7 +9,7 @@ import click
 from collectors.facts.sentences import Sentence, said_by, sentence
 from commands.core.command import AnyCommand, FormRequest, UnusableError
 from commands.core.matching.interpretation import positional_words
-from commands.core.parameter_types import NameKind, NameType
+from commands.core.parameter_types import NameKind, NameType, kinds_of
 from commands.core.parsing import action_of
 
 EXTRA = "extra"  # the field of the words after `--`
@@ -157,7 +157,8 @@ def _without_usage(said: str) -> str:
 def _field(command: str, parameter: click.Parameter, given: Mapping[str, list[str]]) -> FormField:
     name = _name(parameter)
     is_flag = isinstance(parameter, click.Option) and bool(parameter.is_flag)
-    kinds = parameter.type.kinds if isinstance(parameter.type, NameType) else ()
+    is_menu = isinstance(parameter.type, NameType) and parameter.type.is_listed
+    kinds = kinds_of(parameter) if is_menu else ()
     help_text = parameter.help or "" if isinstance(parameter, click.Option) else ""
     return FormField(
         name=name,

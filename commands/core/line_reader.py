@@ -1,16 +1,17 @@
 """The reading of a typed line: what it means, and what the thread in which it was typed concerns."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from alerts.rules import Rule
 from alerts.store import Store
 from commands.core.cluster_names import names_of
 from commands.core.cluster_selection import cluster_of_incident
-from commands.core.context import Cluster
+from commands.core.context import Cluster, Defaults
 from commands.core.matching.answers import OwnerQuestion
 from commands.core.matching.interpretation import Fill, Offer, Run, interpret, interpret_answer
+from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.references import ThreadNames
 from commands.core.parameter_types import NameKind
@@ -37,6 +38,7 @@ class LineReader:
     clusters: Mapping[str, Cluster]
     rules: Callable[[str], Mapping[str, Rule]]  # those in force in a cluster, by id
     teams: tuple[str, ...]
+    defaults: Defaults
 
     def meaning_of(
         self, request: Request, words: Sequence[str], cluster: str, thread: LineThread
@@ -49,8 +51,16 @@ class LineReader:
             return Run(command=find(words, self.lexicon.catalogue), words=tuple(words))
         if thread.question is not None and (answer := interpret_answer(words, thread.question, self.lexicon)):
             return answer
-        known = partial(names_of, self.clusters.get(cluster), self.rules(cluster), self.teams)
-        return interpret(words, self.lexicon, known, thread.names)
+        return interpret(words, self.lexicon, partial(self._names, request, words, cluster), thread.names)
+
+    def _names(self, request: Request, words: Sequence[str], cluster: str) -> KnownNames:
+        """Return the names of the cluster, or of another one that the line names, and those of all of them."""
+        clusters = KnownNames({NameKind.CLUSTER: tuple(self.clusters) if len(self.clusters) > 1 else ()})
+        _, said = clusters.apart_from_cluster(words)
+        known = names_of(
+            self.clusters.get(said or cluster), self.rules(said or cluster), self.teams, self.defaults
+        )
+        return replace(known.also(clusters.names), me=request.actor.id)
 
     async def thread_of(self, request: Request) -> LineThread:
         """Return what the incident, or the request, concerns in whose thread the line was typed, and its cluster."""

@@ -33,17 +33,35 @@ class NameKind(StrEnum):
     PLAN = "plan"
     SILENCE = "silence"
     REQUEST = "request"
+    BREAKER = "breaker"
+    PERSON = "person"
+    CLUSTER = "cluster"
+    NAMESPACE = "namespace"
+    AGENT = "agent"  # a DaemonSet
+    REPAIR = "repair"
+    GPU = "gpu"  # of a node
+    RANK = "rank"  # of a training
+    TAINT = "taint"
 
 
+TAINT_SHAPE = re.compile(r"[\w./-]+(?:=[\w.-]*)?:(?:NoSchedule|PreferNoSchedule|NoExecute)", re.ASCII)
 ROW_IDS = {  # the shape of the ids that we give
     NameKind.INCIDENT: re.compile(r"i\d{1,9}"),
     NameKind.PLAN: re.compile(r"p\d{1,9}"),
     NameKind.SILENCE: re.compile(r"s\d{1,9}"),
     NameKind.REQUEST: re.compile(r"c[0-9a-f]{8}"),
+    NameKind.BREAKER: re.compile(r"b\d{1,9}"),
 }
 
 
-PREFIXES = {NameKind.INCIDENT: "i", NameKind.PLAN: "p", NameKind.SILENCE: "s"}
+PREFIXES = {
+    NameKind.INCIDENT: "i",
+    NameKind.PLAN: "p",
+    NameKind.SILENCE: "s",
+    NameKind.BREAKER: "b",
+}
+LISTED = frozenset({NameKind.SILENCE, NameKind.BREAKER})  # what only the list of its noun shows
+NUMBERED = frozenset({NameKind.GPU, NameKind.RANK})  # what is named by a bare number
 
 
 def parameter_label(parameter: click.Parameter | None) -> str:
@@ -149,14 +167,23 @@ class ChoiceType(click.Choice[str]):
 class NameType(click.ParamType[str]):
     """A name of one of these kinds, as people copy it: with backticks, a comma or a full stop around it.
 
-    Kubernetes' names and our ids are in lower case, names of alerts and the kinds in keys are not.
+    Kubernetes' names and our ids are in lower case, names of alerts and the kinds in keys are not. `is_listed`: it is
+    one of those that there are, so that a form has a menu of them. `names` are those that are always there.
     """
 
     name = "text"
 
-    def __init__(self, *kinds: NameKind, keeps_case: bool = False) -> None:
+    def __init__(
+        self,
+        *kinds: NameKind,
+        keeps_case: bool = False,
+        is_listed: bool = True,
+        names: Iterable[str] = (),
+    ) -> None:
         self.kinds = kinds
         self.keeps_case = keeps_case or NameKind.ALERT in kinds
+        self.is_listed = is_listed
+        self.names = tuple(names)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         bare = str(value).strip(DECORATION)
@@ -216,6 +243,15 @@ RUNBOOK = NameType(NameKind.RUNBOOK)
 RULE = NameType(NameKind.ALERT)
 INCIDENT_OR_ITS_ALERT = NameType(NameKind.INCIDENT, keeps_case=True)
 ALERT_OR_INCIDENT = NameType(NameKind.ALERT, NameKind.INCIDENT)
+BREAKER = NameType(NameKind.BREAKER)
+# What may also be something that is gone, or that nothing lists: it is typed.
+PERSON = NameType(NameKind.PERSON, keeps_case=True, is_listed=False)
+NAMESPACE_NAME = NameType(NameKind.NAMESPACE, keeps_case=True, is_listed=False)
+AGENT = NameType(NameKind.AGENT, is_listed=False)
+GPU_NAME = NameType(NameKind.GPU, keeps_case=True, is_listed=False)
+TAINT_NAME = NameType(NameKind.TAINT, keeps_case=True, is_listed=False)
+RANK_NAME = NameType(NameKind.RANK, keeps_case=True, is_listed=False)
+RECORDED = NameType(NameKind.NODE, NameKind.TRAINING, NameKind.TEAM, keeps_case=True, is_listed=False)
 
 
 class ExplainedOption(click.Option):

@@ -141,7 +141,9 @@ class Pipeline:
                 progress.command = command = meaning.command
                 if meaning.words != tuple(words):
                     request = replace(request, line=line_from_words(meaning.words, named))
-                words = progress.words = list(meaning.words)
+                words, said = cluster_named(meaning.words)
+                meaning, named = replace(meaning, words=tuple(words)), named or said
+                progress.words = words
                 async with self.store.read() as snapshot:
                     selected = await select_cluster(
                         command, words, named, origin=request.origin, snapshot=snapshot
@@ -228,6 +230,7 @@ class Pipeline:
             clusters=self.clusters,
             rules=self._rules,
             teams=tuple(self.permissions.teams),
+            defaults=self.defaults,
         )
 
     @property

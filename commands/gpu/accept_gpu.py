@@ -33,7 +33,7 @@ from commands.core.node_tests import (
     suite_option,
     what_a_pass_does,
 )
-from commands.core.parameter_types import NODE
+from commands.core.parameter_types import GPU_NAME, NODE
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
 from commands.execution.preconditions import Precondition
@@ -178,7 +178,7 @@ ACCEPT_GPU = Command(
     action=AcceptGpu,
     parameters=(
         click.Argument(["node"], type=NODE),
-        click.Argument(["gpu"], metavar="GPU"),
+        click.Argument(["gpu"], type=GPU_NAME, metavar="GPU"),
         suite_option(),
     ),
     plan=accept_one,

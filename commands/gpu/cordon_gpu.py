@@ -16,7 +16,7 @@ from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.drain_pods import AT_ONCE, disruptions_of, eviction_of, pod_name, why_stays
 from commands.core.lookups import read_node
-from commands.core.parameter_types import NODE, ask_owners_option, lasting_option, reason_option
+from commands.core.parameter_types import GPU_NAME, NODE, ask_owners_option, lasting_option, reason_option
 from commands.core.pricing import stakes_of
 from commands.execution.plan import Stage, in_order
 from commands.execution.rights import Right
@@ -113,7 +113,7 @@ def _notes(device: GpuDevice, pods: Sequence[Mapping[str, Any]], lasting: timede
 
 
 _NODE = click.Argument(["node"], type=NODE)
-_GPU = click.Argument(["gpu"], metavar="GPU")
+_GPU = click.Argument(["gpu"], type=GPU_NAME, metavar="GPU")
 _GROUP, _PLURAL = "resource.k8s.io", "devicetaintrules"
 
 CORDON = Command(

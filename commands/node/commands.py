@@ -3,7 +3,7 @@
 import click
 
 from commands.core.command import Command
-from commands.core.parameter_types import NODE, lasting_option, reason_option
+from commands.core.parameter_types import NODE, PERSON, lasting_option, reason_option
 from commands.execution.steps import Patch
 from commands.node.accept import ACCEPT
 from commands.node.cordon_commands import CordonNodes, UncordonNodes, cordon, uncordon
@@ -79,7 +79,9 @@ COMMANDS = (
         action=HandOverNodes,
         parameters=(
             click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),
-            click.Option(["--to"], required=True, metavar="PERSON", help="whose they are from then on"),
+            click.Option(
+                ["--to"], type=PERSON, required=True, metavar="PERSON", help="whose they are from then on"
+            ),
         ),
         plan=plan_hand_over,
         owns=owns_leases,

@@ -10,7 +10,7 @@ from collectors.facts.sentences import listed, sentence
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import known_name, read_node, reader_of
-from commands.core.parameter_types import NODE
+from commands.core.parameter_types import AGENT, NODE
 from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.execution.plan import Plan, PlanState, in_order
 from commands.execution.rights import Right
@@ -188,7 +188,7 @@ RESTART_AGENT = Command(
     action=RestartAgent,
     parameters=(
         click.Argument(["node"], type=NODE),
-        click.Argument(["agent"], metavar="DAEMONSET"),
+        click.Argument(["agent"], type=AGENT, metavar="DAEMONSET"),
     ),
     plan=restart_agent,
     rights=(

@@ -13,7 +13,7 @@ from commands.core.context import CommandContext
 from commands.core.drain_pods import disruptions_of, why_stays
 from commands.core.lookups import node_named, reader_of
 from commands.core.nodes_out import OUR_TAINTS as OURS
-from commands.core.parameter_types import NODE, reason_option
+from commands.core.parameter_types import NODE, TAINT_NAME, reason_option
 from commands.core.request import ActorKind
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import in_order
@@ -240,7 +240,7 @@ TAINT = Command(
     verb="taint",
     summary="Taint a node; NoExecute by people only.",
     action=TaintNode,
-    parameters=(_NODE, click.Argument(["taint"], metavar="TAINT"), reason_option("why")),
+    parameters=(_NODE, click.Argument(["taint"], type=TAINT_NAME, metavar="TAINT"), reason_option("why")),
     plan=taint,
     rights=Patch.rights("", "nodes"),
     example="node taint gpu-a04 gpu=broken:NoSchedule",
@@ -250,7 +250,7 @@ UNTAINT = Command(
     verb="untaint",
     summary="Remove a taint that Yardmaster set; others are left alone.",
     action=UntaintNode,
-    parameters=(_NODE, click.Argument(["taint"], metavar="KEY[:EFFECT]")),
+    parameters=(_NODE, click.Argument(["taint"], type=TAINT_NAME, metavar="KEY[:EFFECT]")),
     plan=untaint,
     rights=Patch.rights("", "nodes"),
     example="node untaint gpu-a04 gpu",

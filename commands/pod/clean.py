@@ -18,7 +18,7 @@ from collectors.pod_troubles import ended_at
 from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
 from commands.core.named_pod import ref_of_pod, user_of_pod
-from commands.core.parameter_types import DURATION, NODE
+from commands.core.parameter_types import DURATION, NAMESPACE_NAME, NODE
 from commands.execution.plan import Stage
 from commands.execution.steps import Delete
 
@@ -158,7 +158,13 @@ CLEAN: Command[CleanPods] = Command(
     summary="Delete pods that have finished or were evicted.",
     action=CleanPods,
     parameters=(
-        click.Option(["--namespace"], default="", metavar="NAMESPACE", help="only pods of this namespace"),
+        click.Option(
+            ["--namespace"],
+            type=NAMESPACE_NAME,
+            default="",
+            metavar="NAMESPACE",
+            help="only pods of this namespace",
+        ),
         click.Option(["--node"], type=NODE, default="", metavar="NODE", help="only pods of this node"),
         click.Option(["--evicted"], is_flag=True, help="only those that a kubelet evicted"),
         click.Option(

@@ -17,7 +17,7 @@ from commands.core.context import CommandContext
 from commands.core.lookups import age
 from commands.core.named_pod import gpus_held, user_of_pod
 from commands.core.ownership import owner_names
-from commands.core.parameter_types import NODE, WholeNumberType
+from commands.core.parameter_types import NAMESPACE_NAME, NODE, WholeNumberType
 
 PAGE = 40  # pods
 IN_FILE = 2_000  # pods: what the attached list has at most
@@ -143,7 +143,13 @@ LIST_PODS: Command[ListPods] = Command(
     summary="List the pods that do not run, and why; with a filter all.",
     action=ListPods,
     parameters=(
-        click.Option(["--namespace"], default="", metavar="NAMESPACE", help="only pods of this namespace"),
+        click.Option(
+            ["--namespace"],
+            type=NAMESPACE_NAME,
+            default="",
+            metavar="NAMESPACE",
+            help="only pods of this namespace",
+        ),
         click.Option(["--node"], type=NODE, default="", metavar="NODE", help="only pods on this node"),
         click.Option(["--mine"], is_flag=True, help="only your own"),
         click.Option(["--all"], is_flag=True, help="also pods that run or have finished"),

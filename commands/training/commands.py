@@ -16,7 +16,7 @@ from commands.core.command import Answer, Command, UnknownNameError, UnusableErr
 from commands.core.context import CommandContext
 from commands.core.named_incident import open_incidents
 from commands.core.ownership import owner_names
-from commands.core.parameter_types import DURATION, TEAM, ask_owners_option
+from commands.core.parameter_types import DURATION, RANK_NAME, TEAM, ask_owners_option
 from commands.core.parameter_types import TRAINING as TRAINING_NAME
 from commands.core.pod_lines import READ_LOGS, log_options
 from commands.execution.rights import Right, RightsOfKinds
@@ -202,6 +202,7 @@ COMMANDS = (
             _TRAINING,
             click.Option(
                 ["--rank"],
+                type=RANK_NAME,
                 default="",
                 metavar="RANK",
                 help="the rank, such as 3 or ps-0; default: the one that failed first",

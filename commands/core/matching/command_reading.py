@@ -1,25 +1,16 @@
 """Reading of a line as one command: which of its words are the command's name, its arguments and its options."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import click
 
 from commands.core.command import AnyCommand
 from commands.core.matching.candidates import ASKING, Candidate, Name
-from commands.core.matching.lexicon import CommandPhrase
+from commands.core.matching.name_fitting import fits, is_free, value_for
+from commands.core.matching.phrases import CommandPhrase
 from commands.core.matching.references import NO_THREAD, ThreadNames
-from commands.core.matching.tokens import LineToken, is_same_word
-from commands.core.number_range import NumberRangeType
-from commands.core.parameter_types import (
-    PREFIXES,
-    DurationType,
-    MatchersType,
-    NameKind,
-    WholeNumberType,
-    is_missing,
-    kinds_of,
-    with_prefix,
-)
+from commands.core.matching.tokens import LineToken, is_same_word, stem_of
+from commands.core.parameter_types import LISTED, MatchersType, NameKind, is_missing, kinds_of
 
 
 def candidate_of(
@@ -30,21 +21,22 @@ def candidate_of(
     *,
     thread: ThreadNames = NO_THREAD,
     needs_phrase: bool = True,
+    verbs: Set[str] = frozenset(),
 ) -> Candidate | None:
     """Return the command as the line would mean it, or None if the line does not name it.
 
     `parts` are the line's words and names in order, `options` its words from the first option on. What the command
-    needs and the line does not have, the `thread` gives.
+    needs and the line does not have, the `thread` gives. `verbs`: what a question may be about, in no tense.
     """
     reading = _Reading(command, list(parts), [*options])
-    reading.take_phrases(phrases)
+    reading.take_phrases(phrases, thread)
     if needs_phrase and not reading.covered:
         return None
     reading.take_options()
     reading.take_names()
     reading.take_references()
     reading.take_from(thread)
-    reading.take_rest()
+    reading.take_rest(verbs)
     reading.take_free()
     return reading.candidate()
 
@@ -60,26 +52,45 @@ class _Reading:
         self.covered = 0
         self.arguments: dict[str, list[str]] = {}  # of positional parameters, by name
         self._is_corrected = any(isinstance(part, LineToken) and part.is_corrected for part in parts)
+        self.named: set[NameKind] = set()
         self.referred: set[NameKind] = set()
         # `incident i3`, `alert GPUTemperatureHigh`: the noun says what the name is
         self._kinds = {
             kind.value for part in parts if isinstance(part, Name) and part.is_specific for kind in part.kinds
         }
+        self._takes_names = any(
+            isinstance(one, click.Argument) and kinds_of(one) for one in command.parameters
+        )
         self._asked = [one for one in command.parameters if isinstance(one, click.Option)]
 
-    def take_phrases(self, phrases: Sequence[CommandPhrase]) -> None:
+    def take_phrases(self, phrases: Sequence[CommandPhrase], thread: ThreadNames) -> None:
+        """Take the words of the phrases. A command that only reads is meant by them in any order and tense."""
+        is_loose = self.command.read is not None
+        said = frozenset(stem_of(part.key) for part in self.parts if isinstance(part, LineToken))
         for phrase in phrases:
-            words = [(at, part) for at, part in enumerate(self.parts) if isinstance(part, LineToken)]
-            found = phrase.found_in([token.key for _, token in words])
-            if found is None:
+            if not phrase.stems <= said or not self._has(phrase, thread):
                 continue
-            for at, _ in words[found : found + len(phrase.words)]:
-                self.parts[at] = None
-            self.covered += 0 if phrase.is_qualifier else len(phrase.words)
-            self._add(phrase.options)
+            words = [(at, part.key) for at, part in enumerate(self.parts) if isinstance(part, LineToken)]
+            places = phrase.places_in([key for _, key in words], is_loose=is_loose)
+            for place in places:
+                self.parts[words[place][0]] = None
+            if places:
+                self.covered += 0 if phrase.is_qualifier else len(phrase.words)
+                self._add(phrase.options)
+
+    def _has(self, phrase: CommandPhrase, thread: ThreadNames) -> bool:
+        """Return whether the first argument has a name, and what the line names is of one of the arguments."""
+        names = [part for part in self.parts if isinstance(part, Name) and part.kinds]
+        in_line = {kind for part in names for kind in part.kinds}
+        is_named = any(part.is_specific for part in names)
+        needed = phrase.needs if phrase.needs_all else phrase.needs[:1]
+        return not phrase.needs or (
+            all(kinds & {*in_line, *thread} for kinds in needed)
+            and (not is_named or any(in_line & kinds for kinds in phrase.needs))
+        )
 
     def take_options(self) -> None:
-        """Take `for 2h`, `rank 3`, `4 workers`, `50 lines`, and the names of flags."""
+        """Take `for 2h`, `rank 3`, `4 workers`, `50 lines`, the names of flags, and the choices of options."""
         for at, part in enumerate(self.parts):
             if isinstance(part, Name) and part.unit:
                 self._take_counted(at, part)
@@ -87,14 +98,23 @@ class _Reading:
                 continue
             option = next((one for one in self._asked if f"--{part.key}" in one.opts), None)
             if option is None:
+                self._take_choice(at, part)
                 continue
             following = self.parts[at + 1] if at + 1 < len(self.parts) else None
             if option.is_flag:
                 self._add((f"--{part.key}",))
                 self.parts[at] = None
-            elif isinstance(following, Name) and self._fits(option, following):
-                self._add((f"--{part.key}", self._value(option, following)))
+            elif isinstance(following, Name) and fits(option, following):
+                self._add((f"--{part.key}", value_for(option, following)))
                 self.parts[at] = self.parts[at + 1] = None
+
+    def _take_choice(self, at: int, word: LineToken) -> None:
+        """Take a word that is one of the choices of an option."""
+        for option in self._asked:
+            if isinstance(option.type, click.Choice) and word.key in option.type.choices and self.covered:
+                self._add((option.opts[0], word.key))
+                self.parts[at] = None
+                return
 
     def _take_counted(self, at: int, number: Name) -> None:
         """Take a number with the option that its unit names, or the unit in which an option counts."""
@@ -104,18 +124,24 @@ class _Reading:
                 continue
             self._add((option.opts[0], number.token.text))
             self.parts[at] = None
-            for place in range(at + 1, len(self.parts)):
-                part = self.parts[place]
-                if isinstance(part, LineToken) and is_same_word(part.key, number.unit):
-                    self.parts[place] = None
-                    break
+            self._take_unit(at, number.unit)
             return
+
+    def _take_unit(self, at: int, unit: str) -> None:
+        """Take the word after a number that says what it counts."""
+        for place in range(at + 1, len(self.parts)):
+            part = self.parts[place]
+            if isinstance(part, LineToken) and is_same_word(part.key, unit):
+                self.parts[place] = None
+                return
 
     def take_names(self) -> None:
         """Give each name to the parameter that it fits: first to an argument, then to an option."""
         for at, part in enumerate(self.parts):
             if isinstance(part, Name) and not part.is_reference and self._take(part):
                 self.parts[at] = None
+                if part.unit in self.arguments:  # `12 workers`
+                    self._take_unit(at, part.unit)
 
     def take_references(self) -> None:
         """Give what `it` and `that node` mean to a parameter that has no value yet."""
@@ -133,24 +159,33 @@ class _Reading:
                 self.arguments[parameter.name or ""] = [thread[kind]]
                 self.referred.add(kind)
 
-    def take_rest(self) -> None:
-        """Take what adds nothing beside the phrase: words that ask, and the command's own noun."""
+    def take_rest(self, verbs: Set[str]) -> None:
+        """Take what adds nothing beside the phrase: words that ask, what they ask about, and the command's own noun."""
         for at, part in enumerate(self.parts):
             if (
                 isinstance(part, LineToken)
-                and (part.key in ASKING or part.key in self._kinds or self._is_own_noun(part.key))
-            ) or (isinstance(part, Name) and self._is_count_of_what_is_listed(part)):
+                and (
+                    part.key in ASKING
+                    or part.key in self._kinds
+                    or self._is_own_noun(part.key)
+                    or stem_of(part.key) in verbs
+                )
+            ) or (isinstance(part, Name) and self._is_in_the_list(part)):
                 self.parts[at] = None
 
-    def _is_count_of_what_is_listed(self, part: Name) -> bool:
-        """Return whether it is the number in `are 8 gpus free?`."""
-        is_of_noun = is_same_word(part.unit, self.command.noun)
-        return part.is_number and is_of_noun and not self.command.changes_something
+    def _is_in_the_list(self, part: Name) -> bool:
+        """Return whether a list of the noun shows it: `why is b2 open`, or the number in `are 8 gpus free?`."""
+        if self.command.changes_something:
+            return False
+        is_row = self.command.verb == "list" and any(
+            kind.value == self.command.noun for kind in LISTED & part.kinds.keys()
+        )
+        return is_row or (part.is_number and is_same_word(part.unit, self.command.noun))
 
     def take_free(self) -> None:
         """Take the one word that is left as the name of something new, or a person: `launch bert`, `give to bo`."""
         left = [at for at, part in enumerate(self.parts) if part is not None]
-        free = next((one for one in self.command.parameters if _is_free(one)), None)
+        free = next((one for one in self.command.parameters if is_free(one)), None)
         if (
             not self.covered
             or self._is_corrected
@@ -172,11 +207,12 @@ class _Reading:
         return word == self.command.noun or (self.command.verb != "show" and word == f"{self.command.noun}s")
 
     def candidate(self) -> Candidate:
-        positional = [
-            word
-            for parameter in self.command.parameters
-            for word in self.arguments.get(parameter.name or "", ())
-        ]
+        positional: list[str] = []
+        for argument in (one for one in self.command.parameters if isinstance(one, click.Argument)):
+            given_here = self.arguments.get(argument.name or "", ())
+            if not given_here:
+                break  # what comes after it would be read as it
+            positional += given_here
         given = {word.partition("=")[0] for word in (*self.options, *self.given) if word.startswith("--")}
         missing = [
             parameter.human_readable_name
@@ -188,15 +224,16 @@ class _Reading:
             arguments=(*positional, *self.options, *self.given),
             missing=tuple(missing),
             covered=self.covered,
-            unexplained=sum(part is not None for part in self.parts),
+            left=tuple(part for part in self.parts if part is not None),
+            named=frozenset(self.named),
             referred=frozenset(self.referred),
         )
 
     def _take(self, name: Name) -> bool:
         for parameter in self.command.parameters:
-            if not self._fits(parameter, name):
+            if not fits(parameter, name):
                 continue
-            value = self._value(parameter, name)
+            value = value_for(parameter, name)
             if isinstance(parameter, click.Argument):
                 room = self.arguments.setdefault(parameter.name or "", [])
                 if not room or (parameter.nargs == -1 and not name.is_reference):
@@ -204,8 +241,8 @@ class _Reading:
                     self._note(parameter, name)
                     return True
             elif (
-                name.is_specific
-                and not name.is_number
+                (name.is_specific or not self._takes_names)
+                and (not name.is_number or parameter.name in {kind.value for kind in name.kinds})
                 and not {*self.options, *self.given} & {parameter.opts[0]}
             ):
                 self._add((parameter.opts[0], value))
@@ -214,42 +251,12 @@ class _Reading:
         return False
 
     def _note(self, parameter: click.Parameter, name: Name) -> None:
+        kinds = {kind for kind in kinds_of(parameter) if kind in name.kinds}
         if name.is_reference:
-            self.referred |= {kind for kind in kinds_of(parameter) if kind in name.kinds}
-
-    def _fits(self, parameter: click.Parameter, name: Name) -> bool:
-        if isinstance(parameter, click.Option) and parameter.is_flag:
-            return False
-        if isinstance(parameter.type, DurationType):
-            return name.is_duration
-        if kinds := kinds_of(parameter):
-            is_bare_id = name.is_number and isinstance(parameter, click.Argument)
-            return any(kind in name.kinds or (is_bare_id and kind in PREFIXES) for kind in kinds)
-        if "person" in (parameter.name, (parameter.metavar or "").lower()):
-            return name.is_person
-        if isinstance(parameter.type, WholeNumberType | NumberRangeType):
-            return name.is_number
-        return isinstance(parameter, click.Option) and name.is_number and parameter.name == "rank"
-
-    def _value(self, parameter: click.Parameter, name: Name) -> str:
-        for kind in kinds_of(parameter):
-            if kind in name.kinds:
-                written = name.kinds[kind]
-                is_matcher = isinstance(parameter.type, MatchersType)
-                return f"{MatchersType.labels[kind]}={written}" if is_matcher else written
-        return with_prefix(name.token.text, kinds_of(parameter))
+            self.referred |= kinds
+        else:
+            self.named |= kinds
 
     def _add(self, options: Sequence[str]) -> None:
         if options and options[0] not in (*self.options, *self.given):
             self.options += options
-
-
-def _is_free(parameter: click.Parameter) -> bool:
-    """Return whether its value is a name that nothing here knows: somebody makes it up, or it is a person's."""
-    is_person = "person" in (parameter.name, (parameter.metavar or "").lower())
-    is_new = parameter.type is click.STRING and parameter.name in ("name", "priority_class")
-    return (
-        parameter.required
-        and parameter.nargs == 1
-        and (is_person or (is_new and isinstance(parameter, click.Argument)))
-    )

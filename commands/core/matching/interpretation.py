@@ -17,7 +17,6 @@ from commands.core.matching.tokens import is_same_word
 from commands.core.parameter_types import (
     DECORATION,
     MatchersType,
-    NameKind,
     NameType,
     in_lower_case,
     is_missing,
@@ -205,7 +204,7 @@ def _matched(
     if found.is_sure and found.is_how and best.missing and best.command.changes_something:
         usage = next(one for one in lexicon.catalogue if one.name == "help")
         return Run(command=usage, words=("help", *best.command.name.split()))
-    if found.is_sure and best.missing:
+    if found.is_sure and best.missing and not (found.is_question and best.command.changes_something):
         return Fill(command=best.command, words=best.words)
     if found.is_sure and best.command.record is None and not (found.is_question and best.command.plan):
         return Run(command=best.command, words=best.words)
@@ -241,7 +240,11 @@ def _cleaned(command: AnyCommand, words: Sequence[str]) -> list[str]:
     if not _takes_names(command):
         return _without_full_stop(command, words)
     places = set(positional_words(command, words))
-    has_capitals = any(NameKind.ALERT in kinds_of(one) for one in command.parameters)
+    has_capitals = any(
+        isinstance(one.type, NameType) and one.type.keeps_case
+        for one in command.parameters
+        if isinstance(one, click.Argument)
+    )
     kinds = [kind for one in command.parameters if isinstance(one, click.Argument) for kind in kinds_of(one)]
     found: list[str] = []
     for at, word in enumerate(words):

@@ -3,28 +3,38 @@
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from commands.core.matching.tokens import LineToken
-from commands.core.parameter_types import ROW_IDS, NameKind
+from commands.core.parameter_types import ROW_IDS, TAINT_SHAPE, NameKind
 
 NEAR = 0.75  # how alike a mistyped name is, 1 is the same
 _NEAR_A_WORD = 0.85  # the same for a name that looks like any word
 MAX_NEAR = 3
 _IN_TWO_WORDS = (NameKind.NODE, NameKind.RACK)
-_IN_NAMESPACES = (NameKind.VOLUME, NameKind.POD)  # whose namespace people leave out; all in lower case
+_IN_NAMESPACES = (
+    NameKind.VOLUME,
+    NameKind.POD,
+    NameKind.AGENT,
+)  # whose namespace people leave out; all in lower case
 _LOOKS_LIKE_A_NAME = re.compile(r"(?=.*[0-9/-])[\w./-]{3,}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
-    """Names by kind. An id of ours need not be among them: the command says if there is no such row."""
+    """Names by kind. An id of ours need not be among them: the command says if there is no such row.
+
+    `me` is who wrote the line, as commands name people.
+    """
 
     names: Mapping[NameKind, Sequence[str]] = field(default_factory=dict)
+    me: str = ""
 
     def kinds_of(self, word: str) -> dict[NameKind, str]:
         """Return what the word may name, and its name as it is written there."""
         found = {kind: word.lower() for kind, shape in ROW_IDS.items() if shape.fullmatch(word.lower())}
+        if TAINT_SHAPE.fullmatch(word):
+            found[NameKind.TAINT] = word
         for kind, names in self.names.items():
             if kind is NameKind.POD:  # there may be 50,000, all in lower case
                 found |= {kind: word.lower()} if word.lower() in names else {}
@@ -39,10 +49,27 @@ class KnownNames:
                 found[kind] = name
         return found
 
+    def also(self, names: Mapping[NameKind, Sequence[str]]) -> "KnownNames":
+        """Return these names with others."""
+        added = {kind: (*self.names.get(kind, ()), *more) for kind, more in names.items()}
+        return replace(self, names={**self.names, **added})
+
+    def apart_from_cluster(self, words: Sequence[str]) -> tuple[list[str], str]:
+        """Return the words without the name of a cluster, and that name: `dns of prod-b`, `prod-b上的dns`."""
+        for name in self.names.get(NameKind.CLUSTER, ()):
+            shape = re.compile(rf"(?<![\w./-]){re.escape(name)}(?![\w./-])", re.IGNORECASE | re.ASCII)
+            left = [one if " " in one else shape.sub(" ", one) for one in words]
+            if left != list(words):
+                return [part for one in left for part in ([one] if one in words else one.split())], name
+        return list(words), ""
+
     def _with_namespace(self, kind: NameKind, word: str) -> str:
-        """Return the name in a namespace that the word is the end of; empty if there is none, or several."""
-        end = f"/{word}"
-        named = [one for one in self.names.get(kind, ()) if one.endswith(end)]
+        """Return the name in a namespace that the word is the end of; empty if there is none, or several.
+
+        Of an agent it may be the end of the name as well: `device-plugin` is `nvidia-device-plugin`.
+        """
+        ends = (f"/{word}", f"-{word}") if kind is NameKind.AGENT else (f"/{word}",)
+        named = [one for one in self.names.get(kind, ()) if one.endswith(ends)]
         return named[0] if len(named) == 1 else ""
 
     def whole_in(self, tokens: Sequence[LineToken]) -> list[LineToken]:
@@ -54,6 +81,11 @@ class KnownNames:
             name = f"{pair[0].key}-{pair[1].key}" if len(pair) == 2 else ""
             name = next(
                 (one for kind in _IN_TWO_WORDS for one in self.names.get(kind, ()) if one.lower() == name), ""
+            )
+            name = (
+                name
+                or (len(pair) == 2 and self._with_namespace(NameKind.AGENT, f"{pair[0].key}-{pair[1].key}"))
+                or ""
             )
             found.append(LineToken(name.lower(), name) if name else tokens[at])
             at += 2 if name else 1

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -11,8 +11,11 @@ import click
 
 from commands.core.command import AnyCommand
 from commands.core.matching.answers import AnswerWords
-from commands.core.matching.tokens import SHOWING, LineToken, is_same_word, tokens_of, words_only
-from commands.core.parameter_types import kinds_of
+from commands.core.matching.phrases import AbsentVerb, CommandPhrase, Question
+from commands.core.matching.tokens import SHOWING, LineToken, is_same_word, stem_of, tokens_of, words_only
+from commands.core.parameter_types import NameKind, NameType, kinds_of
+
+_SHORT = 3  # letters of a word that alone says little
 
 # Words that are the same in any command.
 _COMMON: Mapping[str, tuple[str, ...]] = {
@@ -27,41 +30,13 @@ _COMMON: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandPhrase:
-    """Words that name a command, without fillers. `options` are what the phrase says beyond the name."""
-
-    words: tuple[str, ...]
-    options: tuple[str, ...] = ()
-    typed: str = ""  # as it is declared
-    is_singular: bool = False  # "show node" is not "show nodes"
-    is_qualifier: bool = False  # it gives an option, and names no command
-
-    def found_in(self, words: Sequence[str | None]) -> int | None:
-        """Return where the phrase begins in the words; None stands for a word that is taken."""
-        for at in range(len(words) - len(self.words) + 1):
-            there = words[at : at + len(self.words)]
-            if all(
-                word is not None and (word == own if self.is_singular else is_same_word(word, own))
-                for word, own in zip(there, self.words, strict=True)
-            ):
-                return at
-        return None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AbsentVerb:
-    """What people ask for that no command does, by its phrases. `nearest` names the commands that come near it."""
-
-    phrases: tuple[CommandPhrase, ...]
-    nearest: tuple[str, ...]
-
-
 class Lexicon:
     """The phrases of all commands. `nouns`: what people say instead of a noun, by noun.
 
     `absent`: what people ask for and no command does, with the commands that are nearest. `flags`: what people say for
-    an option, whichever command has it. `answers`: what people say in the thread of a request.
+    an option, whichever command has it. `verbs`: what people say instead of a verb, whichever noun it is about.
+    `questions`: words that ask, and the verbs that answer them. `answers`: what
+    people say in the thread of a request.
     """
 
     def __init__(
@@ -71,10 +46,14 @@ class Lexicon:
         absent: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
         flags: Mapping[str, Sequence[str]] = MappingProxyType({}),
         answers: Sequence[AnswerWords] = (),
+        verbs: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        questions: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
     ) -> None:
         self.catalogue = tuple(catalogue)
         self.answers = tuple(answers)
+        self.nouns = frozenset({one.noun for one in catalogue} | set(nouns))
         self._flags = flags
+        self._verbs = verbs
         self._nouns = [
             (tuple(token.key for token in words_only(tokens_of([word]))), own)
             for own, others in {**nouns, **_COMMON}.items()
@@ -93,6 +72,41 @@ class Lexicon:
             AbsentVerb(phrases=tuple(self._phrase(one) for one in said), nearest=tuple(nearest))
             for said, nearest in absent
         )
+        self.questions = tuple(
+            Question(
+                phrases=tuple(
+                    sorted(
+                        (phrase for said in asked if (phrase := self._phrase(said)).words),
+                        key=lambda one: -len(one.words),
+                    )
+                ),
+                verbs=tuple(answered),
+            )
+            for asked, answered in questions
+        )
+
+    @cached_property
+    def verb_stems(self) -> frozenset[str]:
+        """The verbs of changes and what people say instead, in no tense: `who cordoned it` asks about a cordon."""
+        own = {one.verb for one in self.catalogue if one.verb and one.changes_something}
+        said = (word for verb, words in self._verbs.items() if verb in own for word in words)
+        return frozenset(stem_of(word) for word in (*own, *said) if word.isascii() and " " not in word)
+
+    @cached_property
+    def names(self) -> Mapping[NameKind, tuple[str, ...]]:
+        """The names that the types of the parameters bring."""
+        found: dict[NameKind, tuple[str, ...]] = {}
+        for command in self.catalogue:
+            for one in command.parameters:
+                if isinstance(one.type, NameType) and one.type.names:
+                    found |= dict.fromkeys(one.type.kinds, one.type.names)
+        return found
+
+    def says_an_option(self, words: Sequence[LineToken]) -> bool:
+        """Return whether the words are what people say for an option: `ask the owners first`."""
+        keys = [token.key for token in words]
+        said = (self._phrase(one) for all in self._flags.values() for one in all)
+        return any(phrase.words and phrase.found_in(keys) is not None for phrase in said)
 
     def nouns_in(self, tokens: Sequence[LineToken]) -> list[LineToken]:
         """Return the tokens with each noun in the program's own word: `machine` and `节点` are `node`."""
@@ -123,7 +137,8 @@ class Lexicon:
         )
         phrases = (word for found in self.phrases.values() for one in found for word in one.words)
         absent = (word for one in self.absent for phrase in one.phrases for word in phrase.words)
-        return frozenset({*phrases, *options, *SHOWING, *absent})
+        asked = (word for one in self.questions for phrase in one.phrases for word in phrase.words)
+        return frozenset({*phrases, *options, *SHOWING, *absent, *asked})
 
     @cached_property
     def units(self) -> frozenset[str]:
@@ -150,14 +165,37 @@ class Lexicon:
         takes = any(isinstance(one, click.Argument) for one in command.parameters)
         if (verb == "show" and takes) or command.name in self._alone:
             yield CommandPhrase(words=(verb,))
+        yield from self._phrases_of_verb(command, is_alone=command.name in self._alone)
         for synonym in command.synonyms:
             phrase = self._phrase(synonym)
             if phrase.words:
                 yield phrase
         has = {flag for one in command.parameters for flag in one.opts}
-        for flag in (one for one in self._flags if one in has):
+        for flag in (one for one in self._flags if one.partition("=")[0] in has):
             for said in self._flags[flag]:
                 yield replace(self._phrase(said), options=(flag,), is_qualifier=True)
+
+    def _phrases_of_verb(self, command: AnyCommand, *, is_alone: bool) -> Iterable[CommandPhrase]:
+        """Yield what people say instead of the verb: alone, if it means no other command, or beside a name it takes."""
+        needed = [one for one in command.parameters if isinstance(one, click.Argument) or one.required]
+        kinds = tuple(frozenset(kinds_of(one)) for one in needed if kinds_of(one))
+        for said in (command.verb, *self._verbs.get(command.verb, ())):
+            phrase = self._phrase(said)
+            if not phrase.words or (said == command.verb and (is_alone or not kinds)):
+                continue
+            is_short = len(said) <= (_SHORT if said.isascii() else 1)
+            if is_alone and not is_short and self._is_of_one_verb(said):
+                yield phrase
+            elif kinds:
+                yield replace(phrase, needs=kinds, needs_all=is_short)
+            if said != command.verb:
+                yield replace(phrase, words=(*phrase.words, command.noun))
+                yield replace(phrase, words=(command.noun, *phrase.words))
+
+    def _is_of_one_verb(self, said: str) -> bool:
+        """Return whether the words mean one verb without a name beside them."""
+        verbs = {one.verb for one in self.catalogue}
+        return said not in verbs and sum(said in words for words in self._verbs.values()) == 1
 
     def _phrase(self, declared: str) -> CommandPhrase:
         """Return a declared phrase; what follows ` --` are options that it stands for."""

@@ -13,6 +13,7 @@ from commands.core.parameter_types import PREFIXES, NameKind
 
 _DURATION = re.compile(r"(?:[0-9]{1,6}(?:ms|[ywdhms]))+", re.ASCII)
 _PERSON = re.compile(r"@[\w.-]+|[UW][A-Z0-9]{5,}", re.ASCII)
+ME = "@me"  # as `rewording` has it
 _NOUN = 3  # tokens that a noun has at most, in Chinese
 _UNIT = 3  # words after a number among which is what it counts
 
@@ -49,17 +50,27 @@ def _is_noun_of_a_name(part: LineToken | Name, named: AbstractSet[NameKind]) -> 
 def _named(tokens: Sequence[LineToken], at: int, lexicon: Lexicon, names: KnownNames) -> Name | None:
     token = tokens[at]
     is_word = token.key in lexicon.words and len(tokens) > 1
-    kinds = {} if is_word else names.kinds_of(token.text)
+    kinds = dict(names.kinds_of(token.text)) if not is_word else {}
     if token.key.isdecimal():
         before = lexicon.nouns_in(tokens[max(0, at - 1) : at])
-        row = next((kind for kind in PREFIXES if before and before[0].key == kind.value), None)
-        if row is not None:
-            return Name(token=token, kinds={row: f"{PREFIXES[row]}{token.text}"})
+        kind = next((one for one in (*PREFIXES, NameKind.GPU) if before and before[0].key == one.value), None)
+        if kind is not None:
+            return Name(token=token, kinds={kind: f"{PREFIXES.get(kind, '')}{token.text}"})
         return Name(token=token, kinds=kinds, unit=_unit(tokens[at + 1 : at + 1 + _UNIT], lexicon))
-    is_duration, is_person = bool(_DURATION.fullmatch(token.key)), bool(_PERSON.fullmatch(token.text))
-    if kinds or is_duration or is_person:
-        return Name(token=token, kinds=kinds, is_duration=is_duration, is_person=is_person)
-    return None
+    if _PERSON.fullmatch(token.text):
+        kinds = {**kinds, NameKind.PERSON: names.me if token.key == ME and names.me else token.text}
+    if NameKind.NAMESPACE in kinds and not _is_namespace(tokens, at, lexicon):
+        del kinds[NameKind.NAMESPACE]
+    is_duration = bool(_DURATION.fullmatch(token.key))
+    return Name(token=token, kinds=kinds, is_duration=is_duration) if kinds or is_duration else None
+
+
+def _is_namespace(tokens: Sequence[LineToken], at: int, lexicon: Lexicon) -> bool:
+    """Return whether it is said to be one: `namespace data`, `in data`. Many a namespace has a word for a name."""
+    beside = lexicon.nouns_in([*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2]])
+    return any(one.key == NameKind.NAMESPACE.value for one in beside) or (
+        at > 0 and tokens[at - 1].key == "in"
+    )
 
 
 def _unit(following: Sequence[LineToken], lexicon: Lexicon) -> str:

@@ -6,23 +6,23 @@ It runs nothing. The pipeline runs a sure match of a command that only reads, an
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from commands.core.command import AnyCommand
-from commands.core.matching.candidates import ASKING, Candidate, Name
+from commands.core.matching.candidates import ASKING, MAX_OFFERED, Candidate, Name, without_repeats
 from commands.core.matching.command_reading import candidate_of
 from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.line_parts import parts_of
+from commands.core.matching.questions import answers, commands_about
 from commands.core.matching.reasons import split_reason, without_a_clause
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.matching.rewording import in_own_notation
 from commands.core.matching.spelling import meant_by
-from commands.core.matching.tokens import MAX_WORDS, LineToken, tokens_of
-from commands.core.parameter_types import kinds_of
+from commands.core.matching.tokens import MAX_WORDS, LineToken, stem_of, tokens_of
+from commands.core.parameter_types import NameKind
 
-MAX_OFFERED = 3
 _NOT = ("not", "don't", "dont", "never", "别", "不 要", "不 用")
 _ABOUT_THE_PAST = ("who", "why", "when", "did", "谁", "为 什 么", "为 何", "什 么 时 候")
 _QUESTIONS = ("what", "which", "how", "should")
+_ASKED_OF_US = ("can", "could", "would", "will", "please", "pls", "plz", "帮")
 _HOW = ("how do i", "how do we", "how can i", "how to", "怎 么")
 
 
@@ -51,6 +51,13 @@ def match(
     head, options = _split_options(in_own_notation(words))
     if not head or len(head) > MAX_WORDS:
         return LineMatch()
+    names = names.also(lexicon.names)
+    head, cluster = names.apart_from_cluster(head)
+    if cluster:
+        found = match(
+            [*head, *options], lexicon, replace(names, names={**names.names, NameKind.CLUSTER: ()}), thread
+        )
+        return replace(found, candidates=tuple(replace(one, cluster=cluster) for one in found.candidates))
     head, reason = split_reason(head)
     if reason:
         options = ["--reason", reason, *options]
@@ -66,7 +73,7 @@ def match(
         return _reading_only(parts, options, lexicon, thread)
     found = replace(
         _matched(parts, options, lexicon, thread),
-        is_question=_says(_QUESTIONS, keys),
+        is_question=_says(_QUESTIONS, keys) or (_is_asked(head) and not _says(_ASKED_OF_US, keys)),
         is_how=_says(_HOW, keys),
     )
     if found.is_sure:
@@ -79,7 +86,7 @@ def match(
         for again in _whole(parts_of(line, lexicon, names, thread), options, lexicon, thread)
     ]
     if corrected:
-        return LineMatch(candidates=_distinct([*corrected, *found.candidates]))
+        return LineMatch(candidates=without_repeats([*corrected, *found.candidates]))
     return found
 
 
@@ -97,7 +104,11 @@ def _with_reason(
     """
     said = parts_of(names.whole_in(tokens_of(clause.split())), lexicon, names, thread)
     words = [one for one in said if isinstance(one, LineToken)]
-    if not words or _says(_NOT, [one.key for one in tokens_of(clause.split())]):
+    if (
+        not words
+        or lexicon.says_an_option(words)
+        or _says(_NOT, [one.key for one in tokens_of(clause.split())])
+    ):
         return None
     if any(isinstance(one, Name) and one.kinds and one.is_specific for one in said):
         return None
@@ -107,22 +118,25 @@ def _with_reason(
     if _says((*_NOT, *_ABOUT_THE_PAST, *_QUESTIONS), [one.key for one in tokens]):
         return None
     parts = parts_of(tokens, lexicon, names, thread)
-    found = _matched(parts, ["--reason", clause, *options], lexicon, thread)
-    takes = found.candidates and "--reason" in {
-        flag for one in found.candidates[0].command.parameters for flag in one.opts
-    }
-    return found if found.is_sure and takes else None
+    found = _matched(parts, options, lexicon, thread)
+    if not found.is_sure:
+        return None
+    command = found.candidates[0].command
+    if any("--reason" in one.opts for one in command.parameters):
+        return _matched(parts, ["--reason", clause, *options], lexicon, thread)
+    # what is previewed can do without
+    return found if command.plan is not None and len(words) == len(said) else None
 
 
 def _reading_only(
     parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon, thread: ThreadNames
 ) -> LineMatch:
     """Return what the line means by commands that only read: it asks for no change."""
-    found = _matched(parts, options, lexicon, thread)
-    reading = tuple(one for one in found.candidates if not one.command.changes_something)
-    if found.is_sure and reading:
-        return found
-    return LineMatch(candidates=reading or _about(parts, options, lexicon, is_loose=True))
+    return _matched(parts, options, lexicon, thread, is_reading_only=True)
+
+
+def _is_asked(words: Sequence[str]) -> bool:
+    return words[-1].endswith(("?", "？", "吗", "么"))
 
 
 def _says(words: Iterable[str], keys: Sequence[str]) -> bool:
@@ -146,7 +160,7 @@ def _absent(parts: Sequence[LineToken | Name], lexicon: Lexicon, thread: ThreadN
         by_line = [candidate_of(one, (), named, (), needs_phrase=False) for one in commands]
         given = {one.command.name for one in by_line if one is not None and one.arguments}
         found = (candidate_of(one, (), named, (), thread=thread, needs_phrase=False) for one in commands)
-        near = _distinct(
+        near = without_repeats(
             one for one in found if one is not None and (one.command.name in given or not one.missing)
         )
         return LineMatch(candidates=near, absent=said.typed)
@@ -154,23 +168,54 @@ def _absent(parts: Sequence[LineToken | Name], lexicon: Lexicon, thread: ThreadN
 
 
 def _matched(
-    parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon, thread: ThreadNames
+    parts: Sequence[LineToken | Name],
+    options: Sequence[str],
+    lexicon: Lexicon,
+    thread: ThreadNames,
+    *,
+    is_reading_only: bool = False,
 ) -> LineMatch:
-    candidates = _candidates(parts, options, lexicon, thread)
+    candidates = [
+        one
+        for one in _candidates(parts, options, lexicon, thread)
+        if one.command.read is not None or not is_reading_only
+    ]
     if not candidates:
-        if about := _about(parts, options, lexicon):
-            return LineMatch(candidates=about, is_sure=len(about) == 1)
-        return LineMatch(candidates=_about(parts, options, lexicon, is_loose=True))
+        if shown := commands_about(parts, options, lexicon):
+            return LineMatch(candidates=shown, is_sure=len(shown) == 1)
+        return LineMatch(candidates=commands_about(parts, options, lexicon, is_loose=True))
     best = candidates[0]
+    if best.unexplained and _is_answer(best, lexicon, thread):
+        return LineMatch(candidates=without_repeats(candidates[:1]), is_sure=True)
     if best.unexplained:
         near = [
             one
             for one in candidates
             if one.covered + len(one.arguments) >= one.unexplained and not _has_names_left(one, parts)
         ]
-        return LineMatch(candidates=_distinct([*near[:1], *_about(parts, options, lexicon, is_loose=True)]))
-    equals = _distinct(one for one in candidates if one.rank == best.rank)
+        return LineMatch(
+            candidates=without_repeats([*near[:1], *commands_about(parts, options, lexicon, is_loose=True)])
+        )
+    equals = without_repeats(one for one in candidates if one.rank == best.rank)
     return LineMatch(candidates=equals, is_sure=len(equals) == 1)
+
+
+def _is_answer(best: Candidate, lexicon: Lexicon, thread: ThreadNames) -> bool:
+    """Return whether a command that only reads answers a line, although some of its words mean nothing here.
+
+    They are fewer than those that mean it, and mean no change. In a thread it is about what the thread concerns.
+    """
+    words = [one for one in best.left if isinstance(one, LineToken)]
+    signs = [one for one in words if not one.key.isascii()]
+    unknown = len(words) - len(signs) + (len(signs) + 1) // 2  # most Chinese words have two signs
+    return (
+        best.command.read is not None
+        and not best.missing
+        and bool(best.named or best.referred or not thread)
+        and len(words) == len(best.left)
+        and unknown <= best.covered
+        and not any(stem_of(one.key) in lexicon.verb_stems for one in words)
+    )
 
 
 def _whole(
@@ -189,46 +234,8 @@ def _candidates(
         one = candidate_of(command, lexicon.phrases[command.name], parts, options, thread=thread)
         if one is not None and not _has_unknown_options(one, options):
             found.append(one)
+    found += answers(parts, options, lexicon, thread)
     return sorted(found, key=lambda one: one.rank)
-
-
-def _about(
-    parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon, *, is_loose: bool = False
-) -> tuple[Candidate, ...]:
-    """Return the commands that show what a line names that is nothing but names; loosely, if it is more than that."""
-    named = [
-        part for part in parts if isinstance(part, Name) and part.kinds and (part.is_specific or not is_loose)
-    ]
-    others = [part for part in parts if part not in named and not _adds_nothing(part)]
-    if not named or options or (others and not is_loose):
-        return ()
-    is_asked = any(isinstance(part, LineToken) and part.key in ASKING for part in parts)
-    if not is_asked and not any(part.is_specific for part in named):  # `it was me`
-        return ()
-    found = []
-    for part in named[:MAX_OFFERED]:
-        showing = (candidate_of(one, (), [part], (), needs_phrase=False) for one in _reading(part, lexicon))
-        found += [one for one in showing if one is not None and not one.unexplained][:1]
-    return _distinct(found)
-
-
-def _adds_nothing(part: LineToken | Name) -> bool:
-    return isinstance(part, LineToken) and part.key in ASKING
-
-
-def _reading(name: Name, lexicon: Lexicon) -> list[AnyCommand]:
-    """Return the commands that read and take such a name, those that show it first."""
-
-    def how(command: AnyCommand) -> int | None:
-        if command.read is None:
-            return None
-        for parameter in command.parameters:
-            if any(kind in name.kinds for kind in kinds_of(parameter)):
-                return (parameter.param_type_name != "argument") * 2 + (command.verb != "show")
-        return None
-
-    ways = [(way, command) for command in lexicon.catalogue if (way := how(command)) is not None]
-    return [command for _, command in sorted(ways, key=lambda entry: entry[0])]
 
 
 def _corrections(
@@ -263,7 +270,3 @@ def _has_names_left(candidate: Candidate, parts: Sequence[LineToken | Name]) -> 
         isinstance(part, Name) and part.is_specific and not given & {part.token.text, *part.kinds.values()}
         for part in parts
     )
-
-
-def _distinct(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    return tuple({one.words: replace(one) for one in reversed(list(candidates))}.values())[::-1][:MAX_OFFERED]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from commands.core.matching.tokens import LineToken
-from commands.core.parameter_types import NameKind
+from commands.core.parameter_types import NUMBERED, NameKind
 
 # What the incident of a thread concerns, by the names that a line gives it; of what it concerns several there is none.
 ThreadNames = Mapping[NameKind, str]
@@ -37,7 +37,9 @@ def reference_at(
     length = reference_length(tokens)
     if not length:
         return None
-    kind = next((kind for kind in NameKind if nouns and nouns[0].key == kind.value), None)
+    kind = next(
+        (one for one in NameKind if nouns and nouns[0].key == one.value and one not in NUMBERED), None
+    )
     if kind is None and tuple(token.key for token in tokens[:length]) in _ARTICLES:
         return None
     return length, kind

@@ -30,7 +30,7 @@ _SIGN = "".join(word for word in _NUMBERS if len(word) == 1 and not word.isascii
 _BEFORE = r"(?:\b(?:by|over|more than|longer than|at least|the next|about)\s+)*"
 _ENGLISH = re.compile(
     rf"{_BEFORE}\b(?:(?P<word>{_WORD})\s+(?P<long>hour|minute|day|week)s?"
-    r"|(?P<digits>\d{1,5})\s*(?P<unit>hours?|hrs?|h|minutes?|mins?|m|days?|d|weeks?|w))\b",
+    r"|(?P<digits>\d{1,5})\s*(?P<more>more\s+)?(?P<unit>hours?|hrs?|h|minutes?|mins?|m|days?|d|weeks?|w))\b",
     re.IGNORECASE | re.ASCII,
 )
 _CHINESE = re.compile(
@@ -39,6 +39,7 @@ _CHINESE = re.compile(
 _TOMORROW = re.compile(
     r"\b(?:un)?till?\s+(?:tomorrow|tmrw|tmr)(?:\s+morning)?\b|直?到明[天早]", re.IGNORECASE
 )
+_FOLLOW = re.compile(r"\btail\s+-f\b", re.IGNORECASE)
 _TAIL = re.compile(r"(?<!\S)-n\s*(?P<count>\d{1,5})(?!\S)", re.ASCII)
 _WORKER = re.compile(r"\b(?:worker\s+|rank)(?P<number>\d{1,5})\b", re.IGNORECASE | re.ASCII)
 _RACK = re.compile(r"(?:机架|机柜)\s*(?P<name>[a-z0-9]+)", re.IGNORECASE | re.ASCII)
@@ -46,14 +47,19 @@ _OWN = re.compile(
     r"\bwhat\s+(?:am\s+i\s+running|do\s+i\s+run)\b|我(?:的|在跑的|跑的)\s*(?:训练|任务|作业|trainings?|jobs?)\s*们?|我在跑什么",
     re.IGNORECASE,
 )
-_MY = re.compile(r"\bmy\s+(?P<what>(?:training|job|workload|run|cordon)s|page|home)\b", re.IGNORECASE)
+_MY = re.compile(r"\b(?:of\s+mine|my|our)\b|我们?的", re.IGNORECASE)
+_ME = re.compile(r"\b(?P<word>to|by)\s+(?:me|myself)\b", re.IGNORECASE)
+_NUMBER_OF = re.compile(
+    r"第?\s*(?P<number>\d{1,3})\s*号\s*(?P<what>卡|gpu|显卡|rank)|(?<!月)(?P<bare>\d{1,3})\s*号(?!机)",
+    re.IGNORECASE | re.ASCII,
+)
 _QUIET = re.compile(r"(?:先|快)?别[响吵]了?|\bstop\s+(?:alerting|paging|ringing)\b", re.IGNORECASE)
 _KEEP_OFF = re.compile(
     r"先?[别不]让新的?(?:任务|作业|训练|\s*pods?\s*)(?:上来|上去|进来|调度上来)?"
     r"|\b(?:do\s+not|don'?t)\s+schedule\s+(?:anything|pods|new\s+pods)\s+(?:on|to)\b|\bno\s+new\s+pods\s+on\b",
     re.IGNORECASE,
 )
-_ON_IT = re.compile(r"\b(?:i\s+am\s+|i'?m\s+)?on\s+it\b(?!\s*\?)", re.IGNORECASE)
+_ON_IT = re.compile(r"(?:^|\bi\s+am\s+|\bi'?m\s+)on\s+it\b(?!\s*\?)", re.IGNORECASE)
 
 
 def in_own_notation(words: Sequence[str]) -> list[str]:
@@ -66,10 +72,13 @@ def in_own_notation(words: Sequence[str]) -> list[str]:
     line = " ".join(words)
     line = _QUIET.sub(" mute ", line)
     line = _KEEP_OFF.sub(" cordon ", line)
+    line = _FOLLOW.sub("follow log", line)
     line = _TAIL.sub(r"\g<count> lines", line)
     line = _OWN.sub(" own trainings ", line)
     line = _ON_IT.sub("mine", line)
-    line = _MY.sub(r"own \g<what>", line)
+    line = _MY.sub(" own ", line)
+    line = _ME.sub(r"\g<word> @me", line)
+    line = _NUMBER_OF.sub(_numbered, line)
     line = _WORKER.sub(r"rank \g<number>", line)
     line = _RACK.sub(r" rack \g<name> ", line)
     return with_durations(line).split()
@@ -81,10 +90,16 @@ def with_durations(line: str) -> str:
     return _CHINESE.sub(_chinese, _ENGLISH.sub(_english, line))
 
 
+def _numbered(found: re.Match[str]) -> str:
+    what = (found["what"] or "").lower()
+    return f" {'rank' if what in ('rank', '') else 'gpu'} {found['number'] or found['bare']} "
+
+
 def _english(found: re.Match[str]) -> str:
     if found["word"]:
         return _written(_NUMBERS[" ".join(found["word"].lower().split())], found["long"][0].lower())
-    return _written(float(found["digits"]), found["unit"][0].lower())
+    more = " longer" if found["more"] else ""
+    return f"{_written(float(found['digits']), found['unit'][0].lower())}{more}"
 
 
 def _chinese(found: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ def meant_by(word: str, known: Collection[str]) -> str:
     if len(word) < _SHORTEST or not word.isascii():
         return ""
     stem = next((word.removesuffix(end) for end in ("ing", "ed") if word.endswith(end)), "")
-    if stem in known:
+    if stem and stem in known:
         return stem
     allowed = 2 if len(word) >= _LONG else 1
     found = [

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from commands.core.parameter_types import DECORATION
 
@@ -29,6 +30,8 @@ _FILLERS = frozenset(
         "a an the is are was were be am me my we us our you your i it its this that there does",
         "of on in at with about from to and or now currently all some any so just right",
         "please pls plz hey hi tell let lets want need see thanks thank thx ty rn sorry sry but also else",
+        "has have had having been being will kindly asap quickly really actually maybe there them they guys",
+        "anybody anyone someone somebody one as than only",
     )
     for word in line.split()
 )
@@ -51,8 +54,23 @@ _CHINESE_FILLERS = (
         "一直",
     ),
     *("看一下", "有没有", "所有", "还有", "帮我", "一下", "看看", "给我", "现在", "目前", "一个", "这个"),
-    *"请帮我的了吗呢吧呀啊们把到是在看给想要有和上里都个成号",
+    *"请帮我的了吗呢吧呀啊嘛们把到是在看给想要有和上里都个成号只就先也",
 )
+_STEM = 4  # letters of a word that has an ending
+_IRREGULAR = {
+    **dict.fromkeys(("broke", "broken"), "break"),
+    **dict.fromkeys(("froze", "frozen"), "freeze"),
+    **dict.fromkeys(("died", "dead"), "die"),
+    **dict.fromkeys(("wrote", "written"), "write"),
+    **dict.fromkeys(("held", "holding"), "hold"),
+    **dict.fromkeys(("took", "taken"), "take"),
+    **dict.fromkeys(("went", "gone"), "go"),
+    "ran": "run",
+    "stuck": "stick",
+    "said": "say",
+    "got": "get",
+    "fell": "fall",
+}
 # They show something. With another word they add nothing to it: "show nodes".
 SHOWING = frozenset({"show", "list", "get", "display", "view", "describe", "give", "print", "check"})
 
@@ -79,9 +97,9 @@ def tokens_of(words: Iterable[str]) -> list[LineToken]:
 def _tokens_of_run(run: str) -> list[LineToken]:
     bare = run.strip(DECORATION)
     if bare.lower().endswith("'s"):
-        stem = bare[:-2].strip(DECORATION)
-        is_question = stem.lower() in ("what", "who", "how", "where")
-        return [LineToken(stem.lower(), stem), *([LineToken("is", "is")] if is_question else [])]
+        owner = bare[:-2].strip(DECORATION)
+        is_question = owner.lower() in ("what", "who", "how", "where")
+        return [LineToken(owner.lower(), owner), *([LineToken("is", "is")] if is_question else [])]
     parts = _CONTRACTIONS.get(bare.lower())
     if parts:
         return [LineToken(part, part) for part in parts]
@@ -114,6 +132,32 @@ def _chinese_at(tokens: Sequence[LineToken], at: int, phrases: Iterable[str]) ->
 def is_same_word(one: str, other: str) -> bool:
     """Return whether the words are the same, but for a plural's `s`."""
     return one == other or _singular(one) == _singular(other)
+
+
+def is_form_of(word: str, own: str) -> bool:
+    """Return whether a word is another in any tense: `muted` is `mute`, but `cordon` is not `cordoned`, a state."""
+    return is_same_word(word, own) or (
+        stem_of(word) == stem_of(own) and (_has_tense(word) or not _has_tense(own))
+    )
+
+
+def _has_tense(word: str) -> bool:
+    return stem_of(word) != _singular(word).removesuffix("e")
+
+
+@lru_cache(maxsize=8192)
+def stem_of(word: str) -> str:
+    """Return the word without its plural and its tense: `stopped`, `stops` and `stopping` are `stop`."""
+    word = _singular(word)
+    word = _IRREGULAR.get(word, word)
+    if not word.isascii() or not word.isalpha() or len(word) < _STEM:
+        return word
+    ending = next((one for one in ("ing", "ied", "ed") if word.endswith(one)), "")
+    left = word.removesuffix(ending)
+    if ending and len(left) >= _STEM - 1:
+        is_doubled = left[-1] == left[-2] and left[-1] not in "els"
+        word = f"{left}y" if ending == "ied" else left[:-1] if is_doubled else left
+    return word.removesuffix("e") if len(word) >= _STEM else word
 
 
 def _singular(word: str) -> str:

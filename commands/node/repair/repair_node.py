@@ -11,7 +11,7 @@ from commands.core.context import CommandContext
 from commands.core.lookups import read_node
 from commands.core.node_jobs import job_step, refuse_second
 from commands.core.node_script import NAMESPACE, Repair
-from commands.core.parameter_types import NODE, WholeNumberType
+from commands.core.parameter_types import NODE, NameKind, NameType, WholeNumberType
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import in_order
 from commands.execution.preconditions import Precondition
@@ -178,7 +178,13 @@ REPAIR = Command(
     action=RepairNode,
     parameters=(
         click.Argument(["node"], type=NODE),
-        click.Option(["--with", "repair"], required=True, metavar="NAME", help="which repair of the list"),
+        click.Option(
+            ["--with", "repair"],
+            type=NameType(NameKind.REPAIR, keeps_case=True, is_listed=False, names=own_repairs()),
+            required=True,
+            metavar="NAME",
+            help="which repair of the list",
+        ),
         click.Option(
             ["--gpu"],
             type=WholeNumberType(most=63),

@@ -1,5 +1,6 @@
 """Lines that `yardmaster do` posts: their words, their exit codes, and what it says where no Yardmaster answers."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -195,6 +196,37 @@ async def test_another_server_is_recognized(page: str, status: str, expected: st
 async def test_an_address_without_its_scheme_is_http(address: str) -> None:
     with pytest.raises(PostError, match=r"cannot reach http://127\.0\.0\.1:9: .*Is Yardmaster running there"):
         await post_line(address, "token", "node list")
+
+
+LIBRARY_WORDS = (
+    "Cannot connect to host",
+    "ssl:",
+    "Connect call",
+    "Errno",
+    "Client",
+    "aiohttp",
+    "disconnected",
+)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize(
+    "said", [b"", b"SSH-2.0-OpenSSH_9.6\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"]
+)
+async def test_no_error_of_a_connection_is_in_a_librarys_words(scheme: str, said: bytes) -> None:
+    """What listens there says nothing, or speaks another protocol, or ends in the middle of its answer."""
+
+    async def speak(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(said)
+        writer.close()
+
+    async with await asyncio.start_server(speak, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(PostError) as error:
+            await post_line(f"{scheme}://127.0.0.1:{port}", "token", "node list")
+    reason = str(error.value)
+    assert f"{scheme}://127.0.0.1:{port}" in reason
+    assert not [words for words in LIBRARY_WORDS if words in reason], reason
 
 
 def test_rules_of_a_broken_file_are_not_an_empty_list(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot.cards.plan_cards import wanted_plan_card
 from commands.core.permissions import Permissions
 from commands.core.pipeline import Pipeline
 from commands.execution.plan import Plan, PlanState
@@ -67,6 +68,18 @@ async def test_a_settled_request_leaves_the_agenda(yard: Yard, kube: KubernetesL
     await run_agenda(yard)
     assert not await dues(yard)
     assert not await failures(yard)
+
+
+async def test_the_result_is_posted_where_the_request_was_made(yard: Yard, kube: KubernetesLookalike) -> None:
+    request = await due_request(yard, kube)
+    await run_agenda(yard)
+    plan = await yard.newest()
+    assert plan is not None
+    assert plan.line.startswith(f"gpu settle {request.id}")
+    async with yard.store.read() as snapshot:
+        card = await wanted_plan_card(plan, snapshot, "C_DEFAULT")
+    assert card is not None
+    assert card.channel == request.channel == "C_GPU"
 
 
 async def test_an_error_of_the_server_only_delays_the_settlement(

@@ -106,6 +106,20 @@ async def test_a_launch_that_does_not_fit_is_refused_with_suggestions(yard: Yard
     assert await yard.newest() is None
 
 
+async def test_a_launch_that_waits_says_what_its_first_ranks_hold(yard: Yard) -> None:
+    line = f"training launch big --image {IMAGE} --workers 3 --gpus 8 --wait"
+    said = await yard.say(line, ANA)
+    assert "It does not fit now: there is room for 2 of 3 workers" in said
+    assert "Tasks that fit hold their resources while the others wait." in said
+
+
+async def test_a_preview_speaks_of_no_thread(yard: Yard) -> None:
+    """It is shown to one person, in no thread."""
+    said = await yard.say(LINE, ANA)
+    assert "report how the training goes" in said
+    assert "thread" not in said
+
+
 async def test_people_who_may_ask_for_idle_gpus_get_the_button(yard: Yard) -> None:
     line = f"training launch big --image {IMAGE} --workers 3 --gpus 8"
     assert "[Ask for idle GPUs] gpu free\n" in await yard.say(line, DANA)

@@ -190,6 +190,18 @@ def test_the_refusal_has_the_shortage_per_node_and_suggestions() -> None:
     assert suggestions_for([task], capacities, found, safe={"gpu-b01"}) == safe
 
 
+def test_gpus_that_are_in_use_are_not_gpus_that_a_node_lacks() -> None:
+    things = [
+        *(a_node(f"gpu-a{number:02}") for number in range(1, 17)),
+        *(a_pod(f"p{number}", f"gpu-a{number:02}", gpus=8) for number in range(1, 17)),
+        *(a_node(f"infra-{number}", gpus=0) for number in (1, 2)),
+    ]
+    assert unschedulable_reasons(fit([workers(2, gpus=8)], *things), {}) == (
+        "gpu-a01 has 0 free, gpu-a02 has 0 free, gpu-a03 has 0 free, 13 nodes have no more than that",
+        "2 nodes have no nvidia.com/gpu at all",
+    )
+
+
 def test_a_node_with_gpus_but_without_memory_reports_the_memory() -> None:
     task = workers(1, gpus=4, memory=128 * 2**30)
     found = fit([task], a_node("n1"), a_pod("p", "n1", memory="448Gi"))

@@ -108,6 +108,12 @@ async def test_a_preview_names_the_cluster(two: Two) -> None:
     assert "on prod-a" in await two.yard.say("node cordon gpu-a01 --reason hot")
 
 
+@pytest.mark.parametrize("line", ["cordon gpu-a01 in prod-b", "prod-b上的gpu-a01隔离一下"])
+async def test_a_cluster_is_named_by_its_name_alone(two: Two, line: str) -> None:
+    assert lines(await two.yard.answer("show gpu-a01 of prod-b")) == BUTTONS_IN_B
+    assert "on prod-b" in await two.yard.say(line)
+
+
 async def test_a_line_in_an_incidents_thread_is_for_its_cluster(two: Two) -> None:
     await two.incident_on_b()
     request = Request(
