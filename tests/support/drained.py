@@ -49,7 +49,7 @@ async def kubeconfig_of(request: pytest.FixtureRequest, folder: Path) -> AsyncGe
         yield kube.kubeconfig(folder / "config")
 
 
-async def until(holds: Callable[[], Awaitable[object]], *, seconds: float = 30) -> None:
+async def until(holds: Callable[[], Awaitable[bool]], *, seconds: float = 30) -> None:
     """Poll until the condition holds. Raises TimeoutError after that many seconds."""
     async with asyncio.timeout(seconds):
         while not await holds():  # noqa: ASYNC110 - there is no event to wait for

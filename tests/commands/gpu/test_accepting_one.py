@@ -99,8 +99,6 @@ async def test_the_pod_of_a_test_gets_the_cordoned_gpu_and_nothing_is_left(stage
         stage.yard.executor.execute(await stage.yard.confirmed(plan))
     )
     await stage.kube.until_running(stage.node, 1)
-    # The claim belongs to the Job, so it is made after it, and the look-alike's pods do not wait for theirs.
-    await until(stage.claims)
     (claim,) = await stage.claims()
     (pod,) = await stage.kube.pods(stage.node)
     assert pod["spec"]["resourceClaims"][0]["resourceClaimName"] == claim["metadata"]["name"]

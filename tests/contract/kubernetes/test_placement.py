@@ -139,6 +139,14 @@ async def test_a_pending_pod_is_bound_when_resources_become_free(api: Api) -> No
     assert await _bound(api, "second") == node
 
 
+async def test_a_pod_whose_claim_is_not_there_yet_is_not_bound(api: Api) -> None:
+    await api.ready_node("n")
+    await api.make(PODS, pod("a", resourceClaims=[{"name": "gpu", "resourceClaimName": "later"}]))
+    await api.make(PODS, pod("b"))
+    await _bound(api, "b")
+    assert "nodeName" not in (await api.get(f"{PODS}/a")).body["spec"]
+
+
 async def test_without_nodes_the_message_says_so(api: Api) -> None:
     await api.make(PODS, pod("a"))
     assert await _reason(api, "a") == "no nodes available to schedule pods"

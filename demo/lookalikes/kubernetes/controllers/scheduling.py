@@ -36,6 +36,7 @@ class Scheduler:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._pods = tools.cluster.kinds.named("pods")
+        self._claims = tools.cluster.kinds.named("resourceclaims")
         self._nodes: dict[str, Json] = {}
         self._order: list[str] = []  # the names of the nodes
         self._barred: dict[str, bool] = {}  # node -> whether it is cordoned or has hard taints
@@ -76,6 +77,8 @@ class Scheduler:
                     yield key
             else:
                 self._waiting.pop(key, None)
+        elif change.kind.listing == self._claims.listing and change.before is None:
+            yield _ALL_WAITING
 
     def _account(self, key: ObjectKey, pod: Json | None) -> bool:
         """Record what a pod takes on its node, and return whether it freed anything."""
@@ -117,6 +120,9 @@ class Scheduler:
             self._waiting.pop(key, None)
             return
         pod = stored.tree
+        if not self._has_claims(pod):  # the real one says nothing of it either, and tries again once it is there
+            self._waiting[key] = None
+            return
         amounts = requested_amounts(pod)
         feasible: list[str] = []
         rejections: Counter[str] = Counter()
@@ -141,6 +147,12 @@ class Scheduler:
             return
         self._waiting[key] = None
         self._explain(pod, rejections, unresolvable, len(names))
+
+    def _has_claims(self, pod: Json) -> bool:
+        """Whether the claims that the pod names are there. Devices are not allocated here."""
+        named = (one.get("resourceClaimName") for one in dig(pod, "spec", "resourceClaims") or ())
+        store = self._tools.cluster.store
+        return all(store.get(self._claims, namespace_of(pod), name) is not None for name in named if name)
 
     def _misfit_reasons(
         self, pod: Json, amounts: Amounts, name: str, *, has_constraints: bool
