@@ -63,9 +63,9 @@ class TableDefinition(Generic[Row]):
     `columns`: the parameters of `find`, each indexed, and the attribute that each is read from. `over`: the
     time from which a row may be deleted, None for not yet. `goes_with`: a column, and the table whose ids it
     holds; rows are deleted with the row they name. `floats`: the measured values, which may be NaN or
-    infinite. `in_plans`: whether a plan's Record step may write it. `append_only`: its rows are never changed or
-    deleted, and the database refuses it too. `read_often`: a row is read many times as it is, so the store keeps
-    those that it wrote or read lately.
+    infinite. `in_plans`: whether a plan's Record step may write it. `names_last_plan`: the attribute `plan` of its rows
+    is the plan that recorded them last. `append_only`: its rows are never changed or deleted, and the database refuses
+    it too. `read_often`: a row is read many times as it is, so the store keeps those that it wrote or read lately.
     """
 
     name: str
@@ -75,6 +75,7 @@ class TableDefinition(Generic[Row]):
     goes_with: tuple[str, str] | None = None
     floats: Callable[[Row], Iterable[float]] = field(default=lambda _row: ())
     in_plans: bool = False
+    names_last_plan: bool = False
     append_only: bool = False
     read_often: bool = False
 
@@ -108,6 +109,7 @@ def stored(
     goes_with: tuple[str, str] | None = None,
     floats: Callable[[Any], Iterable[float]] = lambda _row: (),
     in_plans: bool = False,
+    names_last_plan: bool = False,
     append_only: bool = False,
     read_often: bool = False,
 ) -> Callable[[type[Row]], type[Row]]:
@@ -128,6 +130,7 @@ def stored(
             goes_with=goes_with,
             floats=floats,
             in_plans=in_plans,
+            names_last_plan=names_last_plan,
             append_only=append_only,
             read_often=read_often,
         )

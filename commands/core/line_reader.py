@@ -9,7 +9,6 @@ from alerts.store import Store
 from commands.core.cluster_names import names_of
 from commands.core.cluster_selection import cluster_of_incident
 from commands.core.context import Cluster, Defaults
-from commands.core.matching.answers import OwnerQuestion
 from commands.core.matching.interpretation import Fill, Offer, Run, interpret, interpret_answer
 from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
@@ -17,7 +16,8 @@ from commands.core.matching.references import ThreadNames
 from commands.core.parameter_types import NameKind
 from commands.core.parsing import find
 from commands.core.request import ActorKind, Request
-from commands.core.thread_names import question_of_thread, thread_names
+from commands.core.thread_names import thread_names
+from commands.gates.owner_question import OwnerQuestion, question_of_thread
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,9 @@ from alerts.silences import Silence
 from alerts.store import StoreSnapshot
 from collectors.facts.subjects import Subject
 from commands.core.incident_plans import plans_of
-from commands.core.matching.answers import OwnerQuestion
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.parameter_types import NameKind
 from commands.execution.plan import OVER, Origin, PlanState
-from commands.gates.training_answers import training_labels
-from commands.models import ReclaimRequest
 
 
 async def thread_names(origin: Origin, snapshot: StoreSnapshot, rules: Mapping[str, Rule]) -> ThreadNames:
@@ -40,17 +37,6 @@ async def thread_names(origin: Origin, snapshot: StoreSnapshot, rules: Mapping[s
         ),
     }
     return {kind: name for kind, name in names.items() if name}
-
-
-async def question_of_thread(origin: Origin, snapshot: StoreSnapshot) -> OwnerQuestion | None:
-    """Return what the request asks in whose thread a line was typed; None elsewhere."""
-    if not origin.request or not origin.thread:
-        return None
-    found = await snapshot.rows(ReclaimRequest).get(origin.request)
-    if found is None:
-        return OwnerQuestion(request=origin.request)
-    trainings = tuple(training_labels(found).values())
-    return OwnerQuestion(request=found.id, trainings=trainings, for_plan=bool(found.for_plan))
 
 
 async def _of_parent(origin: Origin, snapshot: StoreSnapshot) -> ThreadNames:

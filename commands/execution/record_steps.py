@@ -13,8 +13,6 @@ from commands.execution.object_refs import JsonValue
 from commands.execution.object_state import ObjectState
 from commands.execution.steps import Record, Step
 
-_LEASES = ("leases", "gpu_leases")  # tables whose rows name the plan that recorded them last
-
 
 def record(
     table: str,
@@ -123,8 +121,9 @@ async def settled_rows(snapshot: StoreSnapshot, plan: str, steps: Iterable[Step]
     for step in steps:
         if not isinstance(step, Record) or step.row is None:
             continue
-        if step.table in _LEASES:
-            stored = await snapshot.rows(TABLES[step.table].row).get(step.id)
+        table = TABLES[step.table]
+        if table.names_last_plan:
+            stored = await snapshot.rows(table.row).get(step.id)
             is_settled = stored is None or stored.plan != plan
         else:
             is_settled = bool(await changed_after(snapshot, step))

@@ -6,7 +6,7 @@ from datetime import datetime
 from alerts.store import stored
 
 
-@stored("leases", "cluster", "node", "remind_at", in_plans=True)
+@stored("leases", "cluster", "node", "remind_at", in_plans=True, names_last_plan=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CordonLease:
     """A cordon made by us. Reaching `until` only reminds; proof of health ends it. `id` is cluster/node.
@@ -35,7 +35,7 @@ class CordonLease:
         return self.until if self.reminded_at is None else None
 
 
-@stored("gpu_leases", "cluster", "node", "remind_at", in_plans=True)
+@stored("gpu_leases", "cluster", "node", "remind_at", in_plans=True, names_last_plan=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuLease:
     """A cordon of one GPU made by us: a rule that taints its device. Reaching `until` only reminds.

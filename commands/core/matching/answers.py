@@ -14,6 +14,7 @@ from commands.core.command import AnyCommand
 from commands.core.matching.reasons import clauses_of
 from commands.core.matching.rewording import with_durations
 from commands.core.matching.tokens import MAX_WORDS, tokens_of
+from commands.gates.owner_question import OwnerQuestion
 
 MAX_ANSWERS = 3  # lines that are suggested
 _DURATION = re.compile(r"(?:[0-9]{1,6}[dhm])+", re.ASCII)
@@ -28,18 +29,6 @@ _FILLERS = frozenset(
     )
     for word in line.split()
 ) | frozenset("我的了吧呢啊哦请谢这那个些它他们卡显训练任务还")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnerQuestion:
-    """The request in whose thread a line was typed, with its trainings as people read them.
-
-    `for_plan`: a plan asks whether it may end them; else the question is whether idle GPUs are still needed.
-    """
-
-    request: str
-    trainings: tuple[str, ...] = ()
-    for_plan: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import click
 
 from commands.core.command import AnyCommand
-from commands.core.matching.answers import OwnerQuestion, answers_in
+from commands.core.matching.answers import answers_in
 from commands.core.matching.candidates import Candidate
 from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
@@ -23,6 +23,7 @@ from commands.core.parameter_types import (
     kinds_of,
     with_prefix,
 )
+from commands.gates.owner_question import OwnerQuestion
 
 FORM_OPTION = "--form"  # opens the command's form with what the line has
 _HELP = frozenset({"--help", "-h"})

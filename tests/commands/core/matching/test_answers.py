@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from commands.command_catalogue import LEXICON
-from commands.core.matching.answers import OwnerQuestion
 from commands.core.matching.interpretation import Offer, Run, interpret_answer
 from commands.core.parsing import words_of
+from commands.gates.owner_question import OwnerQuestion
 
 ID = "c3f9a1b2"
 OF_PLAN = OwnerQuestion(request=ID, trainings=("vision/detr", "vision/vit"), for_plan=True)
