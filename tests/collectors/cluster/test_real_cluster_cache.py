@@ -143,6 +143,7 @@ async def test_a_server_that_restarts_without_its_history_is_listed_again(
         for _ in range(10):
             await churn(admin, chance, names)
         real_kubernetes.forget_history()  # not in a thread: the API server would end with the thread
+        await asyncio.sleep(0.1)  # the loop stood still, and sees only now which connections have ended
         for _ in range(10):
             await churn(admin, chance, names)
         await until_equal(replica, admin)
