@@ -203,7 +203,8 @@ def _matched(
 def _is_answer(best: Candidate, lexicon: Lexicon, thread: ThreadNames) -> bool:
     """Return whether a command that only reads answers a line, although some of its words mean nothing here.
 
-    They are fewer than those that mean it, and mean no change. In a thread it is about what the thread concerns.
+    They are fewer than those that mean it, and mean no change, mistyped either. In a thread it is about what the
+    thread concerns.
     """
     words = [one for one in best.left if isinstance(one, LineToken)]
     signs = [one for one in words if not one.key.isascii()]
@@ -214,8 +215,12 @@ def _is_answer(best: Candidate, lexicon: Lexicon, thread: ThreadNames) -> bool:
         and bool(best.named or best.referred or not thread)
         and len(words) == len(best.left)
         and unknown <= best.covered
-        and not any(stem_of(one.key) in lexicon.verb_stems for one in words)
+        and not any(_is_verb(one.key, lexicon) for one in words)
     )
+
+
+def _is_verb(word: str, lexicon: Lexicon) -> bool:
+    return not {stem_of(word), stem_of(meant_by(word, lexicon.words))}.isdisjoint(lexicon.verb_stems)
 
 
 def _whole(
