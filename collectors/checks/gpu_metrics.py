@@ -178,7 +178,8 @@ def _partly_measured(nodes: Mapping[str, Node], measured: Mapping[str, int]) -> 
     }
     if len(shares) == 1 and (share := shares.pop()) > 1 and share.is_integer():
         known = {name: count for name, count in known.items() if count != share * measured[name]}
-    lacking = {name: count - _out_of_service(nodes[name]) - measured[name] for name, count in known.items()}
+    fewer = {name: count - measured[name] for name, count in known.items() if count > measured[name]}
+    lacking = {name: count - _out_of_service(nodes[name]) for name, count in fewer.items()}
     return {name: count for name, count in lacking.items() if count > 0}
 
 
