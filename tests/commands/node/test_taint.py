@@ -118,7 +118,7 @@ async def test_automation_never_sets_no_execute(yard: Yard) -> None:
         ("node.kubernetes.io/not-ready:NoExecute", "is Kubernetes' own"),
         ("'gpu:NoSchedule;reboot'", "is not a taint"),
         ("a/b/c:NoSchedule", "is not a taint"),
-        ("gpu=x,y:NoSchedule", "is not a taint"),
+        ("gpu=x,y:NoSchedule", "is one word too many"),
     ],
 )
 async def test_what_is_no_taint_is_refused(yard: Yard, given: str, says: str) -> None:

@@ -6,6 +6,7 @@ from commands.command_catalogue import CATALOGUE
 from commands.core.command import UnusableError
 from commands.core.form import fields_of
 from commands.core.grant import Grant
+from commands.core.number_range import NumberRange
 from commands.core.parsing import parse_line
 from commands.core.permissions import Permissions
 from commands.core.request import Actor, ActorKind
@@ -18,7 +19,7 @@ LAUNCH = "training launch mnist --image registry.example/mnist:7"
 def test_words_after_the_dashes_are_not_parsed_as_options() -> None:
     command, action = parse_line(f"{LAUNCH} -- --workers 9 -- 'a b'", CATALOGUE)
     assert command.name == "training launch"
-    assert (action.workers, action.extra) == (1, ("--workers", "9", "--", "a b"))
+    assert (action.workers, action.extra) == (NumberRange(least=1, most=1), ("--workers", "9", "--", "a b"))
 
 
 def test_other_commands_accept_no_extra_words() -> None:
