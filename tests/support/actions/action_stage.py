@@ -144,11 +144,19 @@ class ActionStage:
         assert not said, said
 
     async def asks(self, line: str, about: str, who: str = "dana") -> Message:
-        """Type a line, and return its answer with these words: after a restart one of before may come again."""
+        """Type a line, and return its answer with these words: after a restart one of before may come again.
+
+        The card of a plan, which everybody sees, may be posted meanwhile and has the same words.
+        """
         async with self._hands:
             known = self._known(who)
             await self.light.slack.types(who, CHANNEL, f"/yard {line}")
-            return await shown(lambda: self._newest(who, known, about))
+
+            def found() -> Message | None:
+                new = [one for one in self._new_ones(who, known) if one.only_for and about in one.said]
+                return new[-1] if new else None
+
+            return await shown(found)
 
     def _known(self, who: str) -> set[str]:
         """Return the messages that this person can see already."""
