@@ -9,6 +9,7 @@ from bot.store.inbox_file import InboxFile
 from bot.store.sql_store import SqlStore
 from tests.bot.delivery.test_kill_points import refuses_and_loses
 from tests.support.crash_scenario import AnyBodies, AnyStore, CrashScenario, Verdict
+from tests.support.examples import by_profile
 from tests.support.new_store import new_store
 from tests.support.slack_in_process import SlackInProcess
 from tests.support.sqlite_in_loop import SqliteInLoop
@@ -64,6 +65,7 @@ class Played:
         return await self.scenario.run(kill_at)
 
 
+@pytest.mark.soak
 @pytest.mark.looptime(noop_cycles=2)
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_a_kill_on_either_side_of_any_change_loses_and_repeats_nothing(
@@ -75,7 +77,7 @@ async def test_a_kill_on_either_side_of_any_change_loses_and_repeats_nothing(
     changes = {count for count in whole.changes if count}
     assert len(changes) >= LEAST
     points = sorted(changes | {count + 1 for count in changes})
-    for at in points[part::PARTS]:
+    for at in points[part::PARTS][:: by_profile(3, 1)]:
         verdict = await Played(tmp_path / str(at), monkeypatch).run(kill_at=at)
         assert verdict.was_killed
         assert verdict.faults == (), f"killed at await {at}"
