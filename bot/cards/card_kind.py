@@ -107,3 +107,13 @@ def composer_of(
 def own(row: Any) -> Affected:
     """The card of this very row."""
     return (row.id,)
+
+
+def all_of_its_cluster(row: Any) -> Affected:
+    """All cards of the kind in the row's cluster."""
+    return Everywhere(row.cluster)
+
+
+def all_where_it_was(id: str) -> Affected:
+    """All cards of the kind in the cluster of a deleted row whose id begins with it, as that of a lease does."""
+    return Everywhere(id.partition("/")[0])

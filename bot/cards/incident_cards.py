@@ -18,7 +18,16 @@ from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, composer_of, own
+from bot.cards.card_kind import (
+    CardContext,
+    CardDefinition,
+    Composed,
+    Everywhere,
+    all_of_its_cluster,
+    all_where_it_was,
+    composer_of,
+    own,
+)
 from collectors.facts.sentences import listed
 from collectors.trainings.training import TrainingState
 from commands.core.incident_plans import plans_of
@@ -121,15 +130,15 @@ INCIDENT_CARD = CardDefinition(
         ParentIncident: lambda _: (),  # its name never changes, and its end is that of its last member
         Plan: lambda plan: Everywhere(plan.cluster) if plan.command == "volume freeze" else (plan.incident,),
         StepRecord: lambda _: (),  # the plan is stored with what its steps came to
-        Silence: lambda silence: Everywhere(silence.cluster),
-        CordonLease: lambda lease: Everywhere(lease.cluster),
-        GpuLease: lambda lease: Everywhere(lease.cluster),
-        ReclaimRequest: lambda reclaim: Everywhere(reclaim.cluster),
+        Silence: all_of_its_cluster,
+        CordonLease: all_of_its_cluster,
+        GpuLease: all_of_its_cluster,
+        ReclaimRequest: all_of_its_cluster,
         CardImage: lambda image: (image.incident,),
     },
     deleted={
-        CordonLease: lambda id: Everywhere(id.partition("/")[0]),
-        GpuLease: lambda id: Everywhere(id.partition("/")[0]),
+        CordonLease: all_where_it_was,
+        GpuLease: all_where_it_was,
     },
 )
 

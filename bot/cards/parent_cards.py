@@ -21,7 +21,7 @@ from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
 from alerts.silences import Silence
 from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, composer_of, own
+from bot.cards.card_kind import CardContext, CardDefinition, Composed, all_of_its_cluster, composer_of, own
 from bot.cards.incident_cards import LOOK_AGAIN
 from collectors.facts.sentences import listed
 from commands.core.parent_members import all_in_one, members_of
@@ -72,7 +72,7 @@ PARENT_CARD = CardDefinition(
     depends_on={
         ParentIncident: own,
         Incident: lambda incident: (incident.parent,) if incident.parent else (),
-        Silence: lambda silence: Everywhere(silence.cluster),
+        Silence: all_of_its_cluster,
     },
 )
 

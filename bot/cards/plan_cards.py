@@ -7,7 +7,14 @@ from alerts.cards.message import Buttons, Message
 from alerts.cards.posted import CardId, CardKind, PostedCard, new_card
 from alerts.cards.text import bold, text
 from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
+from bot.cards.card_kind import (
+    CardContext,
+    CardDefinition,
+    Composed,
+    all_of_its_cluster,
+    all_where_it_was,
+    own,
+)
 from commands.acceptance.acceptance import Acceptance, AcceptanceState
 from commands.acceptance.verdict_text import VERDICT_COLORS, verdict_blocks, verdict_buttons, verdict_line
 from commands.core.parent_members import cards_about
@@ -87,12 +94,12 @@ PLAN_CARD = CardDefinition(
         StepRecord: lambda record: (record.plan,),
         JobRun: lambda run: (run.plan,),
         Acceptance: lambda one: (one.plan,) if one.plan else (),
-        ReclaimRequest: lambda one: Everywhere(one.cluster),  # an answer settles what a plan requested
-        CordonLease: lambda one: Everywhere(one.cluster),
-        GpuLease: lambda one: Everywhere(one.cluster),
+        ReclaimRequest: all_of_its_cluster,  # an answer settles what a plan requested
+        CordonLease: all_of_its_cluster,
+        GpuLease: all_of_its_cluster,
     },
     deleted={
-        CordonLease: lambda id: Everywhere(id.partition("/")[0]),
-        GpuLease: lambda id: Everywhere(id.partition("/")[0]),
+        CordonLease: all_where_it_was,
+        GpuLease: all_where_it_was,
     },
 )

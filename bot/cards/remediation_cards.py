@@ -7,7 +7,15 @@ from alerts.cards.posted import CardKind, PostedCard
 from alerts.cards.text import bold, code, joined, markup, moment, person, text
 from alerts.incidents.incident import Incident
 from alerts.store import StoreSnapshot
-from bot.cards.card_kind import CardContext, CardDefinition, Composed, Everywhere, own
+from bot.cards.card_kind import (
+    CardContext,
+    CardDefinition,
+    Composed,
+    Everywhere,
+    all_of_its_cluster,
+    all_where_it_was,
+    own,
+)
 from collectors.facts.sentences import sentence
 from commands.breaker.commands import stopped_by
 from commands.execution.plan import Plan
@@ -104,10 +112,10 @@ REMEDIATION_CARD = CardDefinition(
     depends_on={
         Remediation: own,
         Plan: lambda plan: Everywhere(plan.cluster) if plan.incident else (),
-        CordonLease: lambda lease: Everywhere(lease.cluster),
+        CordonLease: all_of_its_cluster,
         Incident: lambda _: (),  # it is looked at again after a minute
     },
-    deleted={CordonLease: lambda id: Everywhere(id.partition("/")[0])},
+    deleted={CordonLease: all_where_it_was},
 )
 BREAKER_CARD = CardDefinition(
     kind=CardKind.BREAKER,

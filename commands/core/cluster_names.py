@@ -21,9 +21,8 @@ def names_of(
             NameKind.NODE: _nodes(cluster),
             NameKind.RACK: _racks(cluster),
             NameKind.TRAINING: _trainings(cluster),
-            NameKind.VOLUME: _objects(
-                cluster, PERSISTENT_VOLUME_CLAIMS
-            ),  # people know their volume by its claim
+            # People know their volume by its claim.
+            NameKind.VOLUME: _objects(cluster, PERSISTENT_VOLUME_CLAIMS),
             NameKind.NAMESPACE: _objects(cluster, NAMESPACES),
             NameKind.AGENT: _objects(cluster, DAEMONSETS),
             NameKind.POD: _pods(cluster),

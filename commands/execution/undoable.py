@@ -28,11 +28,10 @@ def can_undo(plan: Plan, records: Sequence[StepRecord], settled: Collection[str]
         for step, record in pairs
         if isinstance(step, Patch) and record.state is StepState.DONE
     ]
-    gone = [step.id for step in plan.steps if isinstance(step, Record) and step.id in settled]
     others = {
         (one.ref.kind, one.ref.namespace, one.ref.name)
         for step in plan.steps
-        if isinstance(step, Record) and step.id in gone
+        if isinstance(step, Record) and step.id in settled
         for one in step.about
     }
     inverted = [
@@ -43,7 +42,7 @@ def can_undo(plan: Plan, records: Sequence[StepRecord], settled: Collection[str]
             inverse_of(step, record) is not None
             and not _is_of_deleted(step, deleted)
             and not _is_taken_back(step, patched)
-            and not _is_settled(step, gone, others)
+            and not _is_settled(step, settled, others)
         )
     ]
     is_only_recorded = all(isinstance(step, Record | Wait | Running) for step in plan.steps)
@@ -62,9 +61,9 @@ def _is_of_deleted(step: Step, deleted: Sequence[ObjectRef]) -> bool:
     )
 
 
-def _is_settled(step: Step, gone: Collection[str], others: Collection[tuple[str, str, str]]) -> bool:
+def _is_settled(step: Step, rows: Collection[str], others: Collection[tuple[str, str, str]]) -> bool:
     if isinstance(step, Record):
-        return step.id in gone or step.goes_with in gone
+        return step.id in rows or step.goes_with in rows
     return (step.ref.kind, step.ref.namespace, step.ref.name) in others
 
 

@@ -111,9 +111,8 @@ class ActionStory:
         preview = await self.stage.presses(self.row, self.site)
         if self.row.answered:
             return  # it has answered
-        if said := await self.stage.confirms(
-            preview
-        ):  # another story has changed what the preview says of tests
+        # Another story may have changed what the preview says of tests.
+        if said := await self.stage.confirms(preview):
             assert "[Confirm]" in said, said
             said = await self.stage.confirms(preview)
         assert not said, said

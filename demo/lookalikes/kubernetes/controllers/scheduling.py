@@ -120,9 +120,8 @@ class Scheduler:
             self._waiting.pop(key, None)
             return
         pod = stored.tree
-        if not self._has_claims(
-            pod
-        ):  # the real one says nothing of it either, and tries again once it is there
+        # The real one says nothing of a claim that is missing either, and tries again once it is there.
+        if not self._has_claims(pod):
             self._waiting[key] = None
             return
         amounts = requested_amounts(pod)
