@@ -18,7 +18,7 @@ from bot.cards.card_kind import (
 )
 from collectors.facts.sentences import sentence
 from commands.breaker.commands import stopped_by
-from commands.execution.plan import Plan
+from commands.execution.plan import OVER, Plan, PlanState
 from commands.gates.breaker import Breaker
 from commands.gates.remediation import Remediation, RemediationState
 from commands.models import CordonLease
@@ -64,10 +64,16 @@ async def _is_left_to_do(one: Remediation, snapshot: StoreSnapshot) -> bool:
     """Whether its incident is open, and nobody has cordoned the node or done the same for the incident."""
     incident = await snapshot.rows(Incident).get(one.incident)
     lease = await snapshot.rows(CordonLease).get(f"{one.cluster}/{one.node}")
-    is_cordoned = lease is not None and lease.lifted_at is None and one.command == "node cordon"
+    is_cordon = one.command == "node cordon"
+    is_cordoned = is_cordon and lease is not None and lease.lifted_at is None
     plans = await snapshot.rows(Plan).find(incident=one.incident) if one.incident else ()
+    # Of a cordon that was done the lease says whether it stands.
+    ineffective = OVER if is_cordon else OVER - {PlanState.DONE}
     is_done = any(
-        plan.command == one.command and plan.confirmed_at is not None and not (plan.is_over or plan.undone_by)
+        plan.command == one.command
+        and plan.confirmed_at is not None
+        and plan.state not in ineffective
+        and not plan.undone_by
         for plan in plans
     )
     return (incident is None or incident.is_open) and not is_cordoned and not is_done

@@ -14,7 +14,7 @@ from commands.core.pipeline import Pipeline
 from commands.core.request import Request
 from commands.execution.plan import Plan, PlanState
 from commands.execution.plan_card import card_of
-from commands.gates.remediation import RemediationState
+from commands.gates.remediation import Remediation, RemediationState
 from commands.models import AuditEntry, CordonLease
 from tests.bot.jobs.remediator.conftest import NODES, Stage
 from tests.support.rows import a_card, a_lease
@@ -68,6 +68,22 @@ async def test_a_trial_offers_a_cordon_until_the_node_is_cordoned_or_its_inciden
         assert incident is not None
         await unit.rows(Incident).put(replace(incident, resolved_at=trial.yard.clock.now()))
     assert await offered(trial) == set()
+
+
+@pytest.mark.parametrize("state", [PlanState.DONE, PlanState.FAILED])
+async def test_a_trial_offers_nothing_that_was_done_for_its_incident(trial: Stage, state: PlanState) -> None:
+    """A command other than `node cordon`, of which no lease tells."""
+    await trial.fire(NODES[0])
+    await trial.look()
+    (one,) = await trial.all()
+    now = trial.yard.clock.now()
+    plan = await trial.yard.plan(one.line)
+    origin = replace(plan.origin, incident=one.incident)
+    plan = replace(plan, command="pod clean", origin=origin, confirmed_at=now, state=state)
+    async with trial.yard.store.unit() as unit:
+        await unit.rows(Remediation).put(replace(one, command="pod clean"))
+        await unit.rows(Plan).put(plan)
+    assert await offered(trial) == (set() if state is PlanState.DONE else {one.line})
 
 
 async def test_live_cordons_once_and_its_card_says_why_under_which_budget_with_undo(live: Stage) -> None:
