@@ -160,8 +160,14 @@ def _of_volcano(training: Training, trainings: Sequence[Training], objects: Queu
         holders=tuple(one for one in trainings if one.queue == name and one.gpus and one.id != training.id),
         size=_gpus_in((queue.get("spec") or {}).get("capability")),
         most=_gpus_in((queue.get("spec") or {}).get("capability")),
-        used=_gpus_in((queue.get("status") or {}).get("allocated")),
+        used=_used(queue),
     )
+
+
+def _used(queue: Tree) -> float | None:
+    """Return the GPUs of a Queue that are in use: what nothing uses is not in its status."""
+    allocated = (queue.get("status") or {}).get("allocated")
+    return None if allocated is None else _gpus_in(allocated) or 0.0
 
 
 def _phase(group: Tree) -> str:
