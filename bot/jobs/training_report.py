@@ -76,14 +76,22 @@ def place_text(line: QueueLine) -> str:
 
 
 async def held_by(launch: Launch, snapshot: StoreSnapshot, now: datetime) -> str:
-    """Return the name of who suspended or stopped it through a plan of ours; empty where nobody did."""
+    """Return who suspended or stopped it through a plan of ours; empty where nobody did.
+
+    That is its owner alone if they took part in it: they know.
+    """
     found = await snapshot.rows(Plan).find(cluster=launch.cluster, newest=True, limit=LOOKED_AT)
     for plan in found:
         is_recent = plan.confirmed_at is not None and now - plan.confirmed_at < RECENT
         is_meant = any(one.name == launch.training for one in plan.disrupts) or launch.shown in plan.line
         is_run = plan.state in (PlanState.RUNNING, PlanState.DONE)
         if is_recent and is_meant and is_run and plan.command in HOLDS:
-            return plan.confirmed_by_name or plan.actor_name
+            asked, second = plan.actor_name, plan.confirmed_by_name or plan.actor_name
+            if launch.by_name in (asked, second):
+                return launch.by_name
+            if asked == second:
+                return asked
+            return sentence("{who}, confirmed by {second}", who=asked, second=second)
     return ""
 
 

@@ -161,7 +161,10 @@ class LifeOfAKind:
             )
             await stage.kube.call("DELETE", path, {"propagationPolicy": "Background"})
         over = await stage.until(TrainingState.STOPPED)
-        assert "it has no workers" in over.reason
+        assert "it has no workers" in over.reason or "is being deleted" in over.reason
+        await stage.seen(  # an operator may hold its object until it has cleaned up
+            lambda: stage.training is not None and "it has no workers" in stage.training.reason
+        )
         await stage.until_without_pods()
         await stage.done(f"training stop {stage.name}")
         await stage.until_without_namespace()
