@@ -9,7 +9,14 @@ import click
 from collectors.facts.sentences import Sentence, said_by, sentence
 from commands.core.command import AnyCommand, FormRequest, UnusableError
 from commands.core.matching.interpretation import positional_words
-from commands.core.parameter_types import NameKind, NameType, kinds_of
+from commands.core.parameter_types import (
+    NameKind,
+    NameType,
+    RequiredUnless,
+    WithFile,
+    is_missing,
+    kinds_of,
+)
 from commands.core.parsing import action_of
 
 EXTRA = "extra"  # the field of the words after `--`
@@ -97,16 +104,18 @@ def fields_of(form: FormRequest) -> tuple[FormField, ...]:
     """Return the fields of the form: arguments first, then what is required, then the other options."""
     given = _given(form.command, form.words)
     name = form.command.name
-    fields = [
-        _field(name, parameter, given) for parameter in form.command.parameters if not _is_hidden(parameter)
+    shown = [
+        one
+        for one in form.command.parameters
+        if not _is_hidden(one) and (not isinstance(one, WithFile) or _name(one) in given)
     ]
+    shown.sort(key=lambda one: (isinstance(one, click.Option), not one.required))
+    fields = [_field(name, parameter, given) for parameter in shown]
     if form.command.allows_extra:
         values = tuple(given.get(EXTRA, ()))
         label, hint = "Arguments", sentence("the words after the program's name, as in a shell")
         fields.append(FormField(name=EXTRA, label=label, hint=hint, values=values))
-    return tuple(
-        sorted(fields, key=lambda one: (one.name.startswith("-") or one.name == EXTRA, not one.is_required))
-    )
+    return tuple(fields)
 
 
 def line_words(command: AnyCommand, values: FormValues) -> list[str]:
@@ -143,8 +152,10 @@ def mistakes(command: AnyCommand, values: FormValues) -> dict[str, str]:
     try:
         action_of(command, line_words(command, values))
     except UnusableError as error:
-        first = next((_name(one) for one in command.parameters if not _is_hidden(one)), EXTRA)
-        return {first: _without_usage(said_by(error))}
+        filled = {name for name, given in values.items() if any(value.strip() for value in given)}
+        missing = (one for one in command.parameters if is_missing(one, filled, has_value=_name(one) in filled))
+        at = next(missing, None) or next((one for one in command.parameters if not _is_hidden(one)), None)
+        return {_name(at) if at is not None else EXTRA: _without_usage(said_by(error))}
     return {}
 
 
@@ -164,7 +175,7 @@ def _field(command: str, parameter: click.Parameter, given: Mapping[str, list[st
         name=name,
         label=_LABELS.get(f"{command} {name}") or _LABELS.get(name) or _as_words(name),
         hint=help_text,
-        is_required=parameter.required,
+        is_required=parameter.required and not isinstance(parameter, RequiredUnless),
         is_many=parameter.nargs == -1 or parameter.multiple,
         is_flag=is_flag,
         kinds=kinds,

@@ -275,6 +275,13 @@ class RequiredUnless(click.Option):
         return "" if given and self.value_is_missing(value) else super().process_value(ctx, value)
 
 
+class WithFile(click.Option):
+    """A flag that reads a file which is uploaded with the line. A form takes none, so it has no field for it."""
+
+    def __init__(self, declarations: Sequence[str], **settings: Any) -> None:
+        super().__init__(declarations, is_flag=True, **settings)
+
+
 def is_missing(parameter: click.Parameter, given: Set[str], *, has_value: bool) -> bool:
     """Whether a parameter is required, and has neither a value nor, for an option, a name among those given."""
     if not parameter.required or not isinstance(parameter, click.Option):

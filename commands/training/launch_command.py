@@ -15,6 +15,7 @@ from commands.core.parameter_types import (
     NumberType,
     RequiredUnless,
     WholeNumberType,
+    WithFile,
 )
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Create
@@ -41,6 +42,22 @@ def _option(flag: str, text_: str, **more: object) -> click.Option:
 
 _OPTIONS = (
     click.Argument(["name"]),
+    RequiredUnless(
+        ["--image"],
+        unless=("--like", "--spec", "--from"),
+        help="the container image of every task; not needed with `--like`, `--spec` or `--from`",
+        metavar="IMAGE",
+    ),
+    _option(
+        "--workers",
+        "how many workers, or a range such as 2..8 for an elastic training; default: 1",
+        type=NumberRangeType(),
+        default="1",
+        metavar="N",
+    ),
+    _option(
+        "--gpus", "how many GPUs each worker gets; default: 1", type=NumberType(), default=1, metavar="N"
+    ),
     ExplainedOption(
         ["--kind"],
         help=sentence("the kind of training; default: {option}", option=DEFAULT_KIND.option),
@@ -54,39 +71,19 @@ _OPTIONS = (
         metavar="TRAINING",
         is_eager=True,
     ),
-    _option(
-        "--spec",
-        "what the line does not say is in the YAML file that comes with it",
-        is_flag=True,
-        is_eager=True,
+    WithFile(
+        ["--spec"], help="what the line does not say is in the YAML file that comes with it", is_eager=True
     ),
-    click.Option(
+    WithFile(
         ["--from", "as_object"],
         help="create the object in the YAML file that comes with the line, as it is",
-        is_flag=True,
         is_eager=True,
-    ),
-    RequiredUnless(
-        ["--image"],
-        unless=("--like", "--spec", "--from"),
-        help="the container image of every task; not needed with `--like`, `--spec` or `--from`",
-        metavar="IMAGE",
     ),
     _option(
         "--namespace",
         "the namespace that is created for it; default: the training's name",
         default="",
         metavar="NAMESPACE",
-    ),
-    _option(
-        "--workers",
-        "how many workers, or a range such as 2..8 for an elastic training; default: 1",
-        type=NumberRangeType(),
-        default="1",
-        metavar="N",
-    ),
-    _option(
-        "--gpus", "how many GPUs each worker gets; default: 1", type=NumberType(), default=1, metavar="N"
     ),
     _option(
         "--gpu-resource",

@@ -93,3 +93,18 @@ def test_a_label_says_what_its_field_is_for(command: Any) -> None:
     labels = [field.label for field in fields]
     assert [one for one in labels if one not in PLAIN and (len(one.split()) < 2 or "_" in one)] == []
     assert len(set(labels)) == len(labels)
+
+
+def test_a_form_has_no_field_for_what_needs_a_file_unless_its_line_has_it() -> None:
+    names = {one.name for one in fields_of(FormRequest(command=LAUNCH, words=(), cluster=""))}
+    assert names.isdisjoint({"--spec", "--from"})
+    given = fields_of(FormRequest(command=LAUNCH, words=("x", "--spec"), cluster=""))
+    assert [one.values for one in given if one.name == "--spec"] == [("--spec",)]
+
+
+def test_what_another_field_can_say_is_not_required_in_a_form_and_is_asked_for_at_its_field() -> None:
+    fields = fields_of(FormRequest(command=LAUNCH, words=(), cluster=""))
+    assert [one.name for one in fields[:4]] == ["name", "--image", "--workers", "--gpus"]
+    assert [one.name for one in fields if one.is_required] == ["name"]
+    assert mistakes(LAUNCH, {"name": ("x",), "--like": ("y",)}) == {}
+    assert set(mistakes(LAUNCH, {"name": ("x",)})) == {"--image"}
