@@ -153,7 +153,9 @@ def mistakes(command: AnyCommand, values: FormValues) -> dict[str, str]:
         action_of(command, line_words(command, values))
     except UnusableError as error:
         filled = {name for name, given in values.items() if any(value.strip() for value in given)}
-        missing = (one for one in command.parameters if is_missing(one, filled, has_value=_name(one) in filled))
+        missing = (
+            one for one in command.parameters if is_missing(one, filled, has_value=_name(one) in filled)
+        )
         at = next(missing, None) or next((one for one in command.parameters if not _is_hidden(one)), None)
         return {_name(at) if at is not None else EXTRA: _without_usage(said_by(error))}
     return {}

@@ -179,7 +179,7 @@ def _source(volume: Volume) -> Object:
 
 
 def _own_environment(spec: TrainingSpec) -> list[Object]:
-    return [{"name": name, "value": _literal(value)} for name, value in spec.env.items()]
+    return [_variable(name, _literal(value)) for name, value in spec.env.items()]
 
 
 def _environment(spec: TrainingSpec, role: TrainingRole, host: Host) -> list[Object]:
@@ -198,7 +198,12 @@ def _environment(spec: TrainingSpec, role: TrainingRole, host: Host) -> list[Obj
         "MASTER_ADDR": hosts[workers.name][0],
         "MASTER_PORT": str(TASK_PORT),
     }
-    return [{"name": name, "value": value} for name, value in values.items()]
+    return [_variable(name, value) for name, value in values.items()]
+
+
+def _variable(name: str, value: str) -> Object:
+    """Return a variable. An empty value is left out, as each Go client does that writes the object again."""
+    return {"name": name, "value": value} if value else {"name": name}
 
 
 def _labels(spec: TrainingSpec) -> dict[str, str]:

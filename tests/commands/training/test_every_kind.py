@@ -23,6 +23,7 @@ from collectors.trainings.reading_kind import ReadingKind
 from collectors.trainings.training import TrainingState
 from commands.command_catalogue import CATALOGUE
 from commands.execution.steps import Create
+from commands.training.launch_steps import launch_steps
 from commands.training.workload_steps import stop_steps, suspend_steps
 from commands.training.writing_kind import WritingKind
 from docs.generate import fresh
@@ -138,6 +139,20 @@ def test_its_workers_start_when_all_else_is_there_and_the_launch_is_undone(kind:
         assert list(steps[-len(created) :]) == created, "create it last, as it starts at once"
     undone = [step.inverse("uid") for step in steps]
     assert all(undone)
+
+
+@each_launched
+def test_no_variable_is_written_with_an_empty_value(kind: WritingKind) -> None:
+    """A controller that writes the object again leaves an empty value out: a field that is fixed would change.
+
+    Kueue does so to a TrainJob that it has admitted, which then never starts.
+    """
+    alone = replace(spec_of(kind), env={"EMPTY": ""})
+    alone = replace(alone, roles=tuple(role for role in alone.roles if not role.is_server))
+    steps = launch_steps(launching_of(kind), alone, has_namespace=False, has_secret=False)
+    made = str([step.manifest for step in steps if isinstance(step, Create)])
+    assert "{'name': 'EMPTY'}" in made
+    assert "'value': ''" not in made
 
 
 @each_launched
