@@ -19,6 +19,7 @@ from docs.catalogue_tables import (
     rules_part,
     trainings_part,
 )
+from docs.controllers_table import controllers_part
 from docs.coverage_table import coverage_part
 from docs.measured_table import measured_part
 from docs.neighbours import twice_part, without_logs_part
@@ -37,6 +38,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "checks": checks_part,
     "metrics": metrics_part,
     "trainings": trainings_part,
+    "controllers": controllers_part,
     "twice": twice_part,
     "without_logs": without_logs_part,
     "promises": promises_part,

@@ -71,13 +71,18 @@ def main(tests: tuple[str, ...], seed: int | None, record: bool) -> None:
 
 
 def _with_again(whole: dict[str, Any], again: dict[str, Any], tests: tuple[str, ...]) -> dict[str, Any]:
-    """Return the result of the whole run with tests that were run again, and when that was."""
+    """Return the result of the whole run with tests that were run again, and when that was.
+
+    What has failed now counts as failed, and what it recorded before is gone.
+    """
     mended = [one for one in whole["failed"] if one in tests and one not in again["failed"]]
+    failed = [one for one in whole["failed"] if one not in mended]
+    recorded = {test: one for test, one in whole["recorded"].items() if test not in again["failed"]}
     return {
         **whole,
         "passed": whole["passed"] + len(mended),
-        "failed": [one for one in whole["failed"] if one not in mended],
-        "recorded": {**whole["recorded"], **again["recorded"]},
+        "failed": [*failed, *(one for one in again["failed"] if one not in failed)],
+        "recorded": {**recorded, **again["recorded"]},
         "again": [*whole.get("again", []), {"at": again["at"], "seed": again["seed"], "tests": list(tests)}],
     }
 

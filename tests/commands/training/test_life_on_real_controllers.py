@@ -16,33 +16,29 @@ from collectors.trainings.training import TrainingState
 from commands.core.context import Defaults
 from commands.training.training_kinds import BY_OPTION
 from tests.real.fixtures import present_or_skip
-from tests.real.parts.controllers import MPI_OPERATOR, TRAINING_OPERATOR
 from tests.real.servers.kuberay import KubeRay
 from tests.real.servers.operator_part import Operator
 from tests.real.servers.trainer import Trainer
 from tests.real.servers.volcano import Volcano
+from tests.support import real_controllers
 from tests.support.drained import kubelets
 from tests.support.examples import by_profile
 from tests.support.life_of_a_kind import LifeOfAKind, LifeStage
+from tests.support.real_controllers import CONTROLLERS, Record, record_passed
 from tests.support.yard import yard_before
 
 pytestmark = [pytest.mark.real, pytest.mark.xdist_group("real_kubernetes"), pytest.mark.soak]
-OPERATOR = partial(Operator, part=TRAINING_OPERATOR)
-# By the option of the kind: what runs its controller, and the fixture that has its cluster.
-CONTROLLERS: dict[str, tuple[Callable[..., Operator | Trainer | Volcano], str]] = {
-    "pytorchjob": (OPERATOR, "real_kubernetes"),
-    "tfjob": (OPERATOR, "real_kubernetes"),
-    "mpijob": (OPERATOR, "real_kubernetes"),
-    "mpijobv2": (partial(Operator, part=MPI_OPERATOR), "real_kubernetes"),
-    "rayjob": (KubeRay, "real_kubernetes"),
-    "trainjob": (Trainer, "real_jobset"),
-    "vcjob": (Volcano, "real_kubernetes"),
+# By the option of the kind: what runs its controller, where that is no operator with a main of ours.
+SERVERS: dict[str, Callable[..., Operator | Trainer | Volcano]] = {
+    "rayjob": KubeRay,
+    "trainjob": Trainer,
+    "vcjob": Volcano,
 }
 OPTIONS = {
     "vcjob": " --queue default"
 }  # that a launch needs there: without its admission Volcano knows no default
 WHOLE = by_profile([], [*CONTROLLERS])
-SHORT = by_profile(["pytorchjob", "trainjob"], ["mpijobv2", "rayjob", "trainjob"])
+SHORT = by_profile([*real_controllers.SHORT], [*real_controllers.SHORT, "mpijobv2", "rayjob"])
 # Of two to six workers where four have room: how many begin, and what the kind's controller makes of the range.
 ELASTIC = {
     "pytorchjob": (4, {"name": "PET_NNODES", "value": "2:6"}),
@@ -59,16 +55,17 @@ KILLED_EVERY = by_profile(
 @pytest.fixture(scope="module")
 def controller(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The controller of a kind. One at a time: two projects define an MPIJob."""
-    serve, cluster = CONTROLLERS[request.param]
-    cluster = request.getfixturevalue(cluster)
+    serve = SERVERS.get(request.param) or partial(Operator, part=CONTROLLERS[request.param])
+    cluster = request.getfixturevalue("real_jobset" if request.param == "trainjob" else "real_kubernetes")
     folder = tmp_path_factory.mktemp(request.param)
     with present_or_skip(lambda: serve(cluster=cluster, folder=folder)) as running:
         yield request.param, running
 
 
 @pytest.fixture
-async def stage(controller: Any) -> AsyncIterator[LifeStage]:
+async def stage(controller: Any, record_property: Record) -> AsyncIterator[LifeStage]:
     option, running = controller
+    record_passed(record_property, option, CONTROLLERS[option])
     kind = BY_OPTION[option]
     name = f"t-{uuid.uuid4().hex[:6]}"
     config: Path = running.cluster.kubeconfig
@@ -114,7 +111,7 @@ if WHOLE:
         """Of each kind whose controller is a real part."""
 
 
-@pytest.mark.parametrize("controller", by_profile(["pytorchjob"], [*ELASTIC]), indirect=True)
+@pytest.mark.parametrize("controller", by_profile([*real_controllers.ELASTIC], [*ELASTIC]), indirect=True)
 async def test_an_elastic_one_runs_with_fewer_than_it_may_have(stage: LifeStage) -> None:
     begun, variable = ELASTIC[stage.kind.option]
     await stage.done(stage.line_of("2..6"))

@@ -11,13 +11,14 @@ import pytest
 
 from collectors.trainings.training import TrainingState
 from tests.real.fixtures import present_or_skip
-from tests.real.parts.controllers import TRAINING_OPERATOR
+from tests.real.parts.controllers import KUEUE, TRAINING_OPERATOR
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.real.servers.kueue import Kueue
 from tests.real.servers.operator_part import Operator
 from tests.real.servers.trainer import Trainer
 from tests.support.examples import by_profile
 from tests.support.queue_stage import KUEUE_API, KueueStage, queue_stage
+from tests.support.real_controllers import IN_KUEUE, Record, record_passed
 from tests.support.yard import ANA
 
 pytestmark = [pytest.mark.real, pytest.mark.xdist_group("real_kubernetes"), pytest.mark.soak]
@@ -26,7 +27,7 @@ OTHERS: dict[str, tuple[str, Callable[..., Operator | Trainer], str]] = {
     "pytorchjob": ("kubeflow.org/pytorchjob", partial(Operator, part=TRAINING_OPERATOR), "real_kubernetes"),
     "trainjob": ("trainer.kubeflow.org/trainjob", Trainer, "real_jobset"),
 }
-WITH = by_profile(["pytorchjob"], [*OTHERS])
+WITH = by_profile([one for one in OTHERS if one in IN_KUEUE], [*OTHERS])
 EACH_KIND = pytest.mark.parametrize("stage", ["job", *WITH], indirect=True)
 EACH_KIND_IN_SOAK = pytest.mark.parametrize("stage", by_profile(["job"], ["job", *WITH]), indirect=True)
 
@@ -51,8 +52,12 @@ def kueue(
 
 
 @pytest.fixture
-async def stage(request: pytest.FixtureRequest, kueue: Kueue) -> AsyncIterator[KueueStage]:
-    async with queue_stage(kueue.cluster.kubeconfig, KueueStage, getattr(request, "param", "job")) as made:
+async def stage(
+    request: pytest.FixtureRequest, kueue: Kueue, record_property: Record
+) -> AsyncIterator[KueueStage]:
+    option = getattr(request, "param", "job")
+    record_passed(record_property, option, KUEUE)
+    async with queue_stage(kueue.cluster.kubeconfig, KueueStage, option) as made:
         yield made
 
 

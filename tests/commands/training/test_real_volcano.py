@@ -10,11 +10,13 @@ import pytest
 
 from collectors.trainings.training import TrainingState
 from tests.real.fixtures import present_or_skip
+from tests.real.parts.controllers import VOLCANO
 from tests.real.servers.kubernetes import KubernetesCluster
 from tests.real.servers.volcano import Volcano
 from tests.support.drained import until
 from tests.support.examples import by_profile
 from tests.support.queue_stage import SEEN_WITHIN, VolcanoStage, queue_stage
+from tests.support.real_controllers import Record, record_passed
 
 pytestmark = [pytest.mark.real, pytest.mark.xdist_group("real_kubernetes"), pytest.mark.soak]
 
@@ -29,7 +31,8 @@ def volcano(
 
 
 @pytest.fixture
-async def stage(volcano: Volcano) -> AsyncIterator[VolcanoStage]:
+async def stage(volcano: Volcano, record_property: Record) -> AsyncIterator[VolcanoStage]:
+    record_passed(record_property, "vcjob", VOLCANO)
     async with queue_stage(volcano.cluster.kubeconfig, VolcanoStage, "vcjob") as made:
         yield made
 
@@ -102,4 +105,6 @@ if by_profile(usual=False, soaking=True):
                 return size in await stage.why()
 
             await until(is_said, seconds=SEEN_WITHIN)
-            assert "starts: not known: it asks for more than the queue has" in await stage.why()
+            said = await stage.why()
+            assert "starts: not known: it asks for more than the queue has" in said
+            assert "with 2 workers it would fit" in said
