@@ -1,11 +1,8 @@
 """Screenshots of a training, taken from the running demo: `python -m docs.training_screenshots`.
 
-They show the form of a launch, `training show`, the thread of the training's owner while somebody suspends it and gives
-it back, and `training why` for one that waits. They go into docs/images, or the folder given with `--into`.
+They show the form of a launch, `training show`, the thread of a training's card after somebody else suspended it, and `training why` for one that waits. They go into docs/images, or the folder given with `--into`.
 """
 
-import argparse
-import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,17 +12,16 @@ from playwright.async_api import Page, expect
 
 from demo.environment import Environment, EnvironmentOptions, start_environment
 from docs.screenshots import (
-    IMAGES,
-    LARGEST,
     TIMEOUT,
     chromium_page,
     newest_message,
     open_channel,
+    run,
     take_picture,
     type_line,
 )
 
-WIDE, MIDDLE, HIGH = 760, 620, 1000  # pixels
+WIDE, MIDDLE, HIGH, LOW = 760, 620, 1000, 660  # pixels
 NAME, WAITING = "vision-mnist", "vision-large"
 IMAGE = "--image registry.local/train:1"
 
@@ -65,12 +61,13 @@ async def _show(page: Page, file: Path) -> Path:
 
 async def _thread(page: Page, environment: Environment, file: Path) -> Path:
     """The owner's thread: what somebody else does with the training is a reply, the rest an edit of the card."""
-    for verb, by, state in (("suspend", "ana", "suspended"), ("resume", "dana", "running")):
+    for verb, by, state in (("suspend", "eli", "suspended"), ("resume", "dana", "running")):
         await open_channel(page, environment, "dana", "vision")
         await type_line(page, f"/yard training {verb} {NAME}")
         preview = newest_message(page, f"{verb.capitalize()} {NAME}")
         await expect(preview).to_be_visible(timeout=TIMEOUT)
-        await open_channel(page, environment, by, "vision")  # it ends work of ana, who confirms it
+        if by != "dana":  # it ends work of ana: a second person confirms it
+            await open_channel(page, environment, by, "vision")
         await preview.get_by_role("button", name="Confirm").click(timeout=TIMEOUT)
         await expect(newest_message(page, f"{NAME}: {state}")).to_be_visible(timeout=TIMEOUT)
     await open_channel(page, environment, "ana", "vision")
@@ -78,7 +75,7 @@ async def _thread(page: Page, environment: Environment, file: Path) -> Path:
     await card.get_by_role("button", name="repl").first.click(timeout=TIMEOUT)
     thread = page.get_by_role("complementary", name="Thread")
     await expect(thread).to_contain_text("suspended", timeout=TIMEOUT)
-    await take_picture(thread, file, width=MIDDLE, height=HIGH)
+    await take_picture(thread, file, width=MIDDLE, height=LOW)
     await page.get_by_role("button", name="Close thread").click()
     return file
 
@@ -86,7 +83,7 @@ async def _thread(page: Page, environment: Environment, file: Path) -> Path:
 async def _why(page: Page, file: Path) -> Path:
     await page.set_viewport_size({"width": 1200, "height": HIGH})
     await _launch(page, f"{WAITING} {IMAGE} --workers 6 --gpus 8 --wait -- --epochs 9", WAITING)
-    await expect(newest_message(page, f"{WAITING}: ")).to_be_visible(timeout=TIMEOUT)
+    await expect(newest_message(page, f"{WAITING}: queued")).to_be_visible(timeout=TIMEOUT)
     await type_line(page, f"/yard training why {WAITING}")
     return await take_picture(newest_message(page, f"{WAITING} waits"), file, width=MIDDLE)
 
@@ -97,16 +94,12 @@ async def _launch(page: Page, line: str, name: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m docs.training_screenshots", description="Take the screenshots of a training."
+    return run(
+        take_pictures,
+        arguments,
+        program="training_screenshots",
+        description="Take the screenshots of a training.",
     )
-    parser.add_argument("--into", type=Path, default=IMAGES, metavar="FOLDER")
-    into = parser.parse_args(arguments).into
-    into.mkdir(parents=True, exist_ok=True)
-    sizes = {file.name: file.stat().st_size for file in asyncio.run(take_pictures(into))}
-    for name, size in sizes.items():
-        sys.stdout.write(f"{name}: {size // 1000} kB\n")
-    return 1 if max(sizes.values()) > LARGEST else 0
 
 
 if __name__ == "__main__":
