@@ -4,6 +4,7 @@ In `make soak` only: Volcano takes long to build. Their whole life is in `test_l
 """
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -85,8 +86,10 @@ if by_profile(usual=False, soaking=True):
             async def is_full() -> bool:
                 return full in await stage.why(second)
 
-            await until(is_full, seconds=SEEN_WITHIN)
+            with suppress(TimeoutError):  # what it says instead is shown
+                await until(is_full, seconds=SEEN_WITHIN)
             said = await stage.why(second)
+            assert full in said
             assert "it asks for 4" in said
             assert f"{stage.name} of Volcano: 8 of 8 GPUs in use" in said
             assert f"in use by: {stage.name}/{stage.name}" in said

@@ -1,4 +1,4 @@
-"""Who suspended a training: the card says it, and its owner gets a reply unless they took part in it."""
+"""The name of whoever suspended a training: on its card, and in a reply to its owner unless they took part in it."""
 
 from dataclasses import replace
 from datetime import timedelta
