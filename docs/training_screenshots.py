@@ -1,6 +1,7 @@
 """Screenshots of a training, taken from the running demo: `python -m docs.training_screenshots`.
 
-They show the form of a launch, `training show`, the thread of a training's card after somebody else suspended it, and `training why` for one that waits. They go into docs/images, or the folder given with `--into`.
+They show the form of a launch, `training show`, the thread of a training's card after somebody else suspended it, and
+`training why` for one that waits. They go into docs/images, or the folder given with `--into`.
 """
 
 import sys
