@@ -63,6 +63,7 @@ async def test_a_trial_says_what_it_would_have_done_and_a_person_closes_the_brea
     for node in HOT:
         leak = {"node": node, "minutes": 0.5, "share": 0.95}
         stage.start_fault(Fault(fault="memory_leak", parameters=leak))
+    for node in HOT:
         incident = newest_message(page, f"{node} is almost out of memory")
         await incident.get_by_role("button", name="repl").first.click(timeout=TIMEOUT)
         thread = page.get_by_role("complementary", name="Thread")
