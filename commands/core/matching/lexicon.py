@@ -11,7 +11,7 @@ import click
 
 from commands.core.command import AnyCommand
 from commands.core.matching.answers import AnswerWords
-from commands.core.matching.phrases import AbsentVerb, CommandPhrase, OtherTool, Question
+from commands.core.matching.phrases import AbsentVerb, CommandPhrase, Question, ToolWords
 from commands.core.matching.tokens import SHOWING, LineToken, is_same_word, stem_of, tokens_of, words_only
 from commands.core.parameter_types import NameKind, NameType, kinds_of
 
@@ -48,7 +48,7 @@ class Lexicon:
         answers: Sequence[AnswerWords] = (),
         verbs: Mapping[str, Sequence[str]] = MappingProxyType({}),
         questions: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
-        tools: Sequence[OtherTool] = (),
+        tools: Sequence[ToolWords] = (),
     ) -> None:
         self.catalogue = tuple(catalogue)
         self.answers = tuple(answers)

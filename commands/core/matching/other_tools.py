@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
-from commands.core.matching.phrases import OtherTool
+from commands.core.matching.phrases import ToolWords
 from commands.core.matching.tokens import is_same_word, tokens_of
 
 _NAMESPACE = "--namespace"
@@ -27,7 +27,7 @@ def in_our_words(words: Sequence[str], lexicon: Lexicon, names: KnownNames) -> l
     return [*_without_taint(plain), *options]
 
 
-def _apart(words: Sequence[str], tool: OtherTool) -> tuple[list[str], list[str]]:
+def _apart(words: Sequence[str], tool: ToolWords) -> tuple[list[str], list[str]]:
     plain: list[str] = []
     options: list[str] = []
     left = list(words)
@@ -49,7 +49,7 @@ def _apart(words: Sequence[str], tool: OtherTool) -> tuple[list[str], list[str]]
     return plain, options
 
 
-def _of_ours(word: str, tool: OtherTool) -> list[str]:
+def _of_ours(word: str, tool: ToolWords) -> list[str]:
     if (whole := tool.words.get(word.lower())) is not None:
         return whole.split()
     for sign in "=/":  # NodeName=gpu-a04, node/gpu-a04

@@ -70,7 +70,7 @@ class AbsentVerb:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OtherTool:
+class ToolWords:
     """A tool by its names, and its words and options in ours; `ignored` has true for an option with a value."""
 
     called: Sequence[str]
