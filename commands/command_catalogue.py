@@ -75,5 +75,5 @@ LEXICON = Lexicon(
     answer_words(_read("answers.yaml")),
     _SAID["verbs"],
     [(one["asked"], one["answered_by"]) for one in _SAID["questions"]],
-    [ToolWords(**one) for one in _read("other_tools.yaml")],
+    [ToolWords(**one) for one in _read("tool_words.yaml")],
 )

@@ -11,13 +11,13 @@ from commands.core.matching.command_reading import candidate_of
 from commands.core.matching.known_names import KnownNames, is_like_a_name
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.line_parts import parts_of
-from commands.core.matching.other_tools import in_our_words
 from commands.core.matching.questions import answers, commands_about
 from commands.core.matching.reasons import split_reason, without_a_clause
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.matching.rewording import in_own_notation
 from commands.core.matching.spelling import meant_by
 from commands.core.matching.tokens import MAX_WORDS, LineToken, stem_of, tokens_of
+from commands.core.matching.tool_words import in_our_words
 from commands.core.parameter_types import NameKind
 
 _NOT = ("not", "don't", "dont", "never", "别", "不 要", "不 用")
