@@ -101,7 +101,7 @@ def faults_in(messages: Sequence[Shown], moments: Sequence[Moment]) -> list[str]
 
 
 def _offered_already(message: Shown, moments: Sequence[Moment]) -> Iterator[str]:
-    """A suggestion of what was so before the version was made, or while it stood for longer than cards are looked at."""
+    """A suggestion of what was so before the version, or while it stood for longer than cards are looked at."""
     for version, ends in _lasting(message, moments):
         for line in version.offered:
             made = _always(moments, version.at - SETTLES, version.at + LOOKS, partial(_is_so, line))
