@@ -118,7 +118,7 @@ class _Pictures:
         preview = newest_message(self._page, "with suite short")
         await self._take(preview, "broken-accept")
         await preview.get_by_role("button", name="Confirm").click()
-        await self._in_thread(f"Uncordon {NODE}", "broken-accepted")
+        await self._in_thread(f"{NODE} is accepted", "broken-accepted", button=f"Uncordon {NODE}")
         await type_line(self._page, "/yard node list --cordoned")
         await self._take(newest_message(self._page, ", accepted"), "broken-list")
 
@@ -135,12 +135,13 @@ class _Pictures:
     def _incident(self) -> Locator:
         return newest_message(self._page, "Stays open until")
 
-    async def _in_thread(self, words: str, name: str, *, of: str = NODE) -> None:
-        """Take the picture of a plan's card in the thread of its incident, once it has these words."""
+    async def _in_thread(self, words: str, name: str, *, of: str = NODE, button: str = "") -> None:
+        """Take the picture of a plan's card in the thread of its incident, once it has these words and this button."""
         incident = self._page.get_by_role("main").get_by_test_id("message").filter(has_text=of)
         await incident.get_by_role("button", name="repl").last.click(timeout=TIMEOUT)
         thread = self._page.get_by_role("complementary", name="Thread")
-        card = thread.get_by_test_id("message").filter(has_text=words).last
+        found = thread.get_by_test_id("message").filter(has_text=words)
+        card = (found.filter(has=self._page.get_by_role("button", name=button)) if button else found).last
         await expect(card).to_be_visible(timeout=3 * TIMEOUT)  # each test takes half a minute
         await self._take(card, name)
         await self._page.get_by_role("button", name="Close thread").click()

@@ -41,7 +41,11 @@ class NodeScript:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repair:
-    """A repair of the list. `needs`: what must hold first. `second_person`: why another person has to confirm it."""
+    """A repair of the list.
+
+    `needs`: what must hold first. `second_person`: why another person has to confirm it. `relieves`: patterns of alerts
+    that it ends.
+    """
 
     name: str
     summary: str
@@ -50,6 +54,7 @@ class Repair:
     second_person: str = ""
     is_for_gpus: bool = False  # for nodes with NVIDIA GPUs only
     has_index: bool = False  # it is about one GPU
+    relieves: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
