@@ -131,6 +131,9 @@ class _Pictures:
         await newest_message(self._page, "nvidia-uvm").get_by_role("button", name="Confirm").click()
         await self._in_thread("made /dev/nvidia-uvm", "broken-repair", of=f"Repair {OTHER}")
         self._environment.end_fault("uvm_missing")
+        card = newest_message(self._page, f"{OTHER} was repaired")
+        await expect(card).to_be_visible(timeout=TIMEOUT)
+        await self._take(card, "broken-repaired")
 
     def _incident(self) -> Locator:
         return newest_message(self._page, "Stays open until")
