@@ -29,7 +29,8 @@ JOBS = "yardmaster-jobs"
 ASKED = "reboot.example/asked"
 # What the pods of a repair and of a suite write, by the name of the script.
 PRINTED: Mapping[str, str] = {
-    "repair/nvidia-uvm": "loaded nvidia-uvm, major number 511\nmade /dev/nvidia-uvm and /dev/nvidia-uvm-tools\n",
+    "repair/nvidia-uvm": "loaded nvidia-uvm\nmade /dev/nvidia-uvm (511, 0)\nmade /dev/nvidia-uvm-tools (511, 1)\n"
+    "nvidia-uvm works: new GPU pods can start\n",
     "accept/memory": "".join(
         f"yardmaster/1 memory-copy pass {2741 + 3 * gpu}.6 GB/s gpu={gpu}\n" for gpu in range(8)
     )
@@ -106,7 +107,7 @@ class _Pictures:
         await type_line(self._page, f"/yard node reboot {NODE}")
         await newest_message(self._page, "Ask for a reboot").get_by_role("button", name="Confirm").click()
         card = newest_message(self._page, f"Ask for a reboot of {NODE}")
-        await expect(card).to_contain_text("Stop after this step", timeout=TIMEOUT)
+        await expect(card).to_contain_text("✓ ask for it", timeout=TIMEOUT)
         await self._take(card, "broken-reboot")
         await self._reboot()
 

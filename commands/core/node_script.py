@@ -37,6 +37,7 @@ class NodeScript:
     claim: GpuClaim | None = None
     memory: str = ""  # size of /dev/shm, which NCCL needs: `8Gi`
     log_bytes: int = 65_536
+    is_read: bool = False  # as NodeJob.is_read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
