@@ -40,7 +40,7 @@ async def cordons_left(
     nodes = {lease.node for lease in (*leases, *gpu_leases)}
     known = _seen(nodes, seen)
     tested = (
-        await snapshot.rows(Acceptance).find(cluster=incident.cluster, node=sorted(known)) if known else ()
+        await snapshot.rows(Acceptance).find(cluster=incident.cluster, node=sorted(nodes)) if nodes else ()
     )
     found: list[StillOpen] = []
     for lease in leases:
