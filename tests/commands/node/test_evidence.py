@@ -75,9 +75,9 @@ def test_it_is_said_to_be_kept_with_an_incident_only_where_it_was_taken_for_one(
     incident: str, said: str
 ) -> None:
     row = NodeEvidence(id="e1", cluster="prod-a", node=NODE, incident=incident, at=NOON, text="# gpu-a01\n")
-    title, *_, told = text_of(evidence.answer_of(row).message).splitlines()
+    title, *_, context = text_of(evidence.answer_of(row).message).splitlines()
     assert title == f"Evidence of {NODE} (2026-11-21 12:00 UTC)"
-    assert told == (
+    assert context == (
         "In the file: its conditions and events, errors of the host, GPU figures, pods, lease and incidents. "
         f"Every source answered; {said}."
     )
