@@ -268,7 +268,7 @@ def _has_words_too_many(command: AnyCommand, words: Sequence[str]) -> bool:
     following = words[len(command.name.split()) :]
     places = positional_words(command, following)
     takes = any(isinstance(one, click.Argument) for one in command.parameters)
-    return bool(places) and (not takes or following[places[0]].lower() in _LINKING)
+    return bool(places) and (not takes or any(following[place].lower() in _LINKING for place in places))
 
 
 def _means(meaning: Interpretation, command: AnyCommand) -> bool:
