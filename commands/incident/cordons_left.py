@@ -11,7 +11,7 @@ from alerts.incidents.incident import Incident
 from alerts.store import StoreSnapshot
 from collectors.cluster.objects import Node
 from collectors.facts.results import SourceError
-from collectors.facts.sentences import headline_of, listed, sentence
+from collectors.facts.sentences import Sentence, headline_of, listed, sentence
 from commands.acceptance.acceptance import Acceptance, newest_of_gpus, newest_of_nodes
 from commands.acceptance.acceptance_proof import is_accepted, tested_text
 from commands.core.cordoned_nodes import uncordon_button
@@ -27,7 +27,7 @@ class Verdict:
     text: str
     is_enough: bool = False
 
-    def after(self, said: str) -> str:
+    def after(self, said: Sentence) -> Sentence:
         return listed((headline_of(said), self.text), ";")
 
 
@@ -37,7 +37,7 @@ async def cordons_left(
     """Return what remains of the cordons of its nodes, and of single GPUs there."""
     leases = await _leases(incident, snapshot)
     gpu_leases = await _gpu_leases(incident, snapshot)
-    nodes = {lease.node for lease in (*leases, *gpu_leases)}
+    nodes = {lease.node for lease in leases} | {lease.node for lease in gpu_leases}
     known = _seen(nodes, seen)
     tested = (
         await snapshot.rows(Acceptance).find(cluster=incident.cluster, node=sorted(nodes)) if nodes else ()
