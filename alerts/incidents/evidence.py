@@ -37,7 +37,7 @@ class Proven:
     proof: Proof
     at: datetime
     since: datetime | None = None  # when it was first seen to hold
-    gpus: int = 0  # that the node offers
+    gpus: int = 0  # that the node advertises
     is_rebooted: bool = False
     is_gone: bool = False  # the node has left the cluster
     pod: str = ""  # namespace/name: it waited for the volume, and runs

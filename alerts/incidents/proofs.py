@@ -171,7 +171,7 @@ def _node(
 
 
 def has_all_gpus(node: NodeFacts, evidence: Evidence) -> bool:
-    """Whether the node offers as many GPUs as it had since then."""
+    """Whether the node advertises as many GPUs as it had since then."""
     return node.gpus > 0 and node.gpus >= evidence.gpus and not node.gpus_out
 
 

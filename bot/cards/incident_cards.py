@@ -38,7 +38,7 @@ from commands.models import CordonLease, GpuLease, ReclaimRequest
 
 LOOK_AGAIN = timedelta(seconds=15)  # whether an object that broke again is well
 LOOK_AGAIN_AT_WHAT_IS_LEFT = timedelta(minutes=1)
-LOOK_AGAIN_AT_THE_CLUSTER = timedelta(minutes=1)  # what a card offers may have been done by somebody else
+LOOK_AGAIN_AT_THE_CLUSTER = timedelta(minutes=1)  # what a card suggests may have been done by somebody else
 
 
 async def _composed(

@@ -149,7 +149,7 @@ class AcceptanceWatcher:
             await self._end_lease(after)
 
     async def _note_return(self, one: Acceptance) -> None:
-        """Note when it takes pods again, whoever uncordoned it: then nothing is offered any more."""
+        """Note when it takes pods again, whoever uncordoned it: then nothing is suggested any more."""
         cluster = self._clusters.get(one.cluster)
         if cluster is None or not _takes_pods(one, cluster.inventory()):
             return

@@ -144,7 +144,7 @@ def uncordon_line(one: Acceptance) -> str:
 
 
 def verdict_buttons(one: Acceptance) -> tuple[Button, ...]:
-    """Return what a verdict offers: the way back, or another test."""
+    """Return what a verdict suggests: the way back, or another test."""
     name = f"{one.node} {one.gpu}" if one.device else one.node
     noun = "gpu" if one.device else "node"
     again = Button(label="Test again", line=f"{noun} accept {name} --suite {one.suite}")

@@ -194,7 +194,7 @@ def what_a_pass_does(what: str, context: CommandContext) -> Sentence:
     if context.defaults.acceptance.ends_lease:
         return sentence("If it passes, its cordon is lifted automatically.")
     return sentence(
-        "{what} stays cordoned, whatever the tests say: the card offers the next step.", what=what
+        "{what} stays cordoned, whatever the tests say: the card suggests the next step.", what=what
     )
 
 

@@ -1,6 +1,6 @@
 """The matcher: what a line that names no command in the program's own words probably means.
 
-It runs nothing. The pipeline runs a sure match of a command that only reads, and offers anything else as a button.
+It runs nothing. The pipeline runs a sure match of a command that only reads, and suggests anything else as a button.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The card of an acceptance: one card, edited from the first test to the verdict, and what it offers."""
+"""The card of an acceptance: one card, edited from the first test to the verdict, and what it suggests."""
 
 from dataclasses import replace
 from datetime import timedelta
