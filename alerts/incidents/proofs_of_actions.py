@@ -1,4 +1,4 @@
-"""What actions prove: tests that a node passed, and repairs that have looked at what they repaired. Pure."""
+"""Proofs by actions: tests that a node passed, and repairs that have looked at what they repaired. Pure."""
 
 from collections.abc import Collection
 from dataclasses import replace

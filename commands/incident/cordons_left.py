@@ -1,4 +1,4 @@
-"""Cordons that stand once an incident is over: what its card says of each, and whether it offers a test first."""
+"""Cordons that stand once an incident is over: what its card says of each, and whether it suggests a test first."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ from commands.models import CordonLease, GpuLease
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What the newest test since a cordon says. `is_enough`: no other one is to be offered."""
+class NewestTest:
+    """What the newest test since a cordon says. `is_enough`: no other one is to be suggested."""
 
     text: str
     is_enough: bool = False
@@ -74,15 +74,15 @@ def _seen(names: Iterable[str], seen: SeenCluster | None) -> dict[str, Node]:
 
 def _verdict(
     tested: Iterable[Acceptance], newest: Acceptance | None, node: Node | None, since: datetime
-) -> Verdict | None:
+) -> NewestTest | None:
     """Return what is known of a test since the cordon, as the node is now: it may have been rebooted after it."""
     if node is None:
         return None
     if any(not one.is_over and one.at >= since for one in tested):
-        return Verdict(text=sentence("it is being tested"), is_enough=True)
+        return NewestTest(text=sentence("it is being tested"), is_enough=True)
     if newest is None or newest.at < since:
         return None
-    return Verdict(text=tested_text(node, newest), is_enough=is_accepted(node, newest))
+    return NewestTest(text=tested_text(node, newest), is_enough=is_accepted(node, newest))
 
 
 async def _leases(incident: Incident, snapshot: StoreSnapshot) -> list[CordonLease]:
@@ -103,7 +103,7 @@ async def _gpu_leases(incident: Incident, snapshot: StoreSnapshot) -> list[GpuLe
 
 
 def still_cordoned_gpu(
-    lease: GpuLease, *, tests: NodeTests = ANY_TESTS, verdict: Verdict | None = None
+    lease: GpuLease, *, tests: NodeTests = ANY_TESTS, verdict: NewestTest | None = None
 ) -> StillOpen:
     """Return what remains of a cordon of one GPU, which is to be tested before it returns."""
     said = sentence(
@@ -140,7 +140,7 @@ def still_cordoned(
     *,
     is_tested: bool = False,
     tests: NodeTests = ANY_TESTS,
-    verdict: Verdict | None = None,
+    verdict: NewestTest | None = None,
 ) -> StillOpen:
     """Return what remains of a cordon: the cordon, or only its lease if somebody else lifted it.
 
