@@ -161,7 +161,7 @@ class IncidentDraft:
             member = with_volume(concerning, others, self._grouping.topology)
         if member.is_worse:
             concerning = member
-        member = beside_twin(carried(member, before), before, alert)
+        member = beside_twin(carried(member, before, now), before, alert)
         gravity = self._standing.gravity  # also of the alert that makes room
         if before is None and len(self._members) >= self._most and not self._makes_room(member):
             self._follow_crash()
