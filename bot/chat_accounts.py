@@ -1,7 +1,7 @@
 """People: the account, teams and guest status behind a chat id."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Generic, Protocol, TypeVar
@@ -20,6 +20,8 @@ TRUST_FOR = timedelta(minutes=5)  # how long an account or a group's members are
 RETRY_AFTER = timedelta(seconds=1)  # before the one retry of a lookup that may succeed
 
 T = TypeVar("T")
+Groups = Mapping[str, Collection[str]]  # ids of people, by the id of their group
+_EVERY_GROUP = ""
 _log = structlog.get_logger()
 
 
@@ -49,7 +51,9 @@ class Directory(Protocol):
 
     async def account(self, id: str) -> Account: ...
 
-    async def members(self, group: str) -> Sequence[str]: ...
+    async def groups(self) -> Groups:
+        """Return the members of every user group, by its id: one call, as chats limit how many are made."""
+        ...
 
 
 class People:
@@ -62,7 +66,7 @@ class People:
         self._persons = persons
         self._chat = chat
         self._accounts = _Lookups(directory.account)
-        self._groups = _Lookups(directory.members)
+        self._groups = _Lookups(lambda _: directory.groups())
 
     async def actor(self, id: str, *, is_fresh: bool = False) -> Actor:
         """Return the actor with their teams, at most TRUST_FOR old, or looked up now. Raises UnknownPersonError."""
@@ -74,40 +78,49 @@ class People:
             raise UnknownPersonError(is_outsider=known is not None and known.is_outsider) from error
         if account.is_outsider:
             return self._identified(Actor(id=id, name=account.name, is_guest=True))
-        teams = [name for name, team in self._teams.items() if await self._is_in(id, team, is_fresh=is_fresh)]
-        return self._identified(Actor(id=id, name=account.name, teams=frozenset(teams)))
+        teams = await self._teams_of(id, is_fresh=is_fresh)
+        return self._identified(Actor(id=id, name=account.name, teams=teams))
 
     def _identified(self, actor: Actor) -> Actor:
         return self._persons.identified(actor, self._chat)
 
     async def members(self, team: str) -> Sequence[str]:
         """Return the ids of a team's people; those of a group that cannot be looked up now are left out."""
-        found = [own_id(one) for one in self._teams[team].members] if team in self._teams else []
-        for group in self._teams[team].slack_groups if team in self._teams else ():
+        if team not in self._teams:
+            return ()
+        found = [own_id(one) for one in self._teams[team].members]
+        if self._teams[team].slack_groups:
             try:
-                found += await self._groups.find(group, is_fresh=False)
+                groups = await self._groups.find(_EVERY_GROUP, is_fresh=False)
             except SourceError as error:
-                _log.warning("user group lookup failed", group=group, error=str(error))
+                _log.warning("user group lookup failed", team=team, error=str(error))
+            else:
+                found += [id for group in self._teams[team].slack_groups for id in groups.get(group, ())]
         return tuple(dict.fromkeys(found))
 
     async def current(self, actor: Actor) -> Actor:
         """Return the actor with their teams of this moment. Raises UnknownPersonError."""
         return await self.actor(actor.id, is_fresh=True) if actor.kind is ActorKind.PERSON else actor
 
-    async def _is_in(self, id: str, team: TeamSettings, *, is_fresh: bool) -> bool:
-        if id in map(own_id, team.members):
-            return True
-        for group in team.slack_groups:
-            try:
-                members = await self._groups.find(group, is_fresh=is_fresh)
-            except SourceError as error:
-                _log.warning("user group lookup failed", group=group, error=str(error))
-                if error.temporary:
-                    raise UnknownPersonError from error
-                continue  # such as a deleted group: nobody is in it
-            if id in members:
-                return True
-        return False
+    async def _teams_of(self, id: str, *, is_fresh: bool) -> frozenset[str]:
+        """Return the teams that name this person, and those whose groups have them. Raises UnknownPersonError."""
+        teams = {name for name, team in self._teams.items() if id in map(own_id, team.members)}
+        others = {name: team.slack_groups for name, team in self._teams.items() if name not in teams}
+        if any(others.values()):
+            groups = await self._found_groups(is_fresh=is_fresh)
+            teams |= {
+                name for name, of_it in others.items() if any(id in groups.get(one, ()) for one in of_it)
+            }
+        return frozenset(teams)
+
+    async def _found_groups(self, *, is_fresh: bool) -> Groups:
+        try:
+            return await self._groups.find(_EVERY_GROUP, is_fresh=is_fresh)
+        except SourceError as error:
+            _log.warning("user group lookup failed", error=str(error))
+            if error.temporary:
+                raise UnknownPersonError from error
+            return {}  # such as a chat without groups: nobody is in one
 
 
 def own_id(id: str) -> str:

@@ -28,6 +28,7 @@ import commands.volume.commands as volume
 from commands.core.command import Command
 from commands.core.matching.answers import answer_words
 from commands.core.matching.lexicon import Lexicon
+from commands.core.matching.phrases import ToolWords
 from commands.help.commands import help_command
 
 _OTHERS: tuple[Command[Any], ...] = (
@@ -74,4 +75,5 @@ LEXICON = Lexicon(
     answer_words(_read("answers.yaml")),
     _SAID["verbs"],
     [(one["asked"], one["answered_by"]) for one in _SAID["questions"]],
+    [ToolWords(**one) for one in _read("tool_words.yaml")],
 )

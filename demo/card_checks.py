@@ -1,4 +1,4 @@
-"""Checks of every version of every card: what a card says and offers was so when somebody could read it. Pure."""
+"""Checks of every version of every card: what a card says and suggests was so when somebody could read it. Pure."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ class Version:
 
     @property
     def offered(self) -> tuple[str, ...]:
-        """What it offers: the lines of its buttons, and the label of the next step."""
+        """What it suggests: the lines of its buttons, and the label of the next step."""
         return (*self.offers, *_NEXT.findall(self.said))
 
 
@@ -101,7 +101,7 @@ def faults_in(messages: Sequence[Shown], moments: Sequence[Moment]) -> list[str]
 
 
 def _offered_already(message: Shown, moments: Sequence[Moment]) -> Iterator[str]:
-    """An offer of what was so before the version was made, or while it stood for longer than cards are looked at."""
+    """A suggestion of what was so before the version, or while it stood for longer than cards are looked at."""
     for version, ends in _lasting(message, moments):
         for line in version.offered:
             made = _always(moments, version.at - SETTLES, version.at + LOOKS, partial(_is_so, line))

@@ -20,7 +20,7 @@ from demo.lookalikes.slack import Message
 
 EVERY = 1.0  # seconds
 KEPT = timedelta(minutes=10)  # a scenario takes less
-NEWEST = 200  # rows of a kind: more are not about what a card still offers
+NEWEST = 200  # rows of a kind: more are not about what a card still suggests
 
 
 class CardRecord:

@@ -1,4 +1,4 @@
-"""The table of what each rule offers: its commands, what of them may run by itself, and what undoes it."""
+"""The table of what each rule suggests: its commands, what of them may run by itself, and what undoes it."""
 
 import re
 from collections.abc import Sequence
@@ -38,21 +38,21 @@ UNDONE_BY: dict[str, str] = {
 
 
 def actions_part() -> str:
-    """Return how many rules offer a command that plans, and a row for each rule, by pack."""
+    """Return how many rules suggest a command that plans, and a row for each rule, by pack."""
     rules = sorted(read_rulebook(RulesSettings()).rules, key=lambda one: one.name)
     planned = sum(bool(planned_commands(rule)) for rule in rules)
     packs: dict[str, list[Rule]] = {}
     for rule in rules:
         packs.setdefault(rule.id.partition("/")[0], []).append(rule)
     counted = (
-        f"{planned} of {len(rules)} rules offer a command that plans. For each of the others the table says why "
+        f"{planned} of {len(rules)} rules suggest a command that plans. For each of the others the table says why "
         "no command helps, as its runbook does."
     )
     return "\n\n".join([counted, *(_pack(name, packs[name]) for name in sorted(packs))])
 
 
 def _pack(name: str, rules: Sequence[Rule]) -> str:
-    head = ["| Rule | Shows | Offers | May run by itself | Undone by |", "|---|---|---|---|---|"]
+    head = ["| Rule | Shows | Suggests | May run by itself | Undone by |", "|---|---|---|---|---|"]
     return "\n".join([f"## {name}", "", *head, *map(_row, rules)])
 
 

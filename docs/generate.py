@@ -8,6 +8,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from docs.actions_table import actions_part
@@ -48,9 +49,15 @@ PARTS: Mapping[str, Callable[[], str]] = {
 _PART = re.compile(r"(<!-- generated: (?P<name>\w+) -->\n).*?(<!-- /generated -->)", re.DOTALL)
 
 
+@cache
+def part(name: str) -> str:
+    """Return a generated part: the program does not change while it runs. Raises KeyError for an unknown part."""
+    return PARTS[name]()
+
+
 def fresh(text: str) -> str:
     """The page's text with its parts generated again. Raises KeyError for an unknown part."""
-    return _PART.sub(lambda match: f"{match[1]}\n{PARTS[match['name']]()}\n\n{match[3]}", text)
+    return _PART.sub(lambda match: f"{match[1]}\n{part(match['name'])}\n\n{match[3]}", text)
 
 
 def pages(folder: Path = DOCS) -> dict[Path, str]:

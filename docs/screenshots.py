@@ -105,7 +105,7 @@ async def _launch(page: Page, environment: Environment, file: Path) -> Path:
     await newest_message(page, "Launch vision-mnist").get_by_role("button", name="Confirm").click()
     running = newest_message(page, "vision-mnist: running")
     await expect(running).to_contain_text("1 of 1 run", timeout=TIMEOUT)
-    return await take_picture(running, file, width=MIDDLE)
+    return await take_picture(running, file)  # two facts a line
 
 
 async def _request(page: Page, environment: Environment, file: Path) -> Path:

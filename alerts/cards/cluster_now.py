@@ -1,4 +1,4 @@
-"""The state of a cluster as far as it decides what a card may offer: what stands already, and what is there at all."""
+"""The state of a cluster as far as it decides what a card may suggest: what stands already, and what is there."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

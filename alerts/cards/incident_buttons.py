@@ -17,7 +17,7 @@ _SILENCES = (("for 1 h", " --for 1h"), ("for 4 h", " --for 4h"), ("until it is o
 
 
 def card_buttons(incident: Incident, context: IncidentContext) -> Buttons:
-    """Return what a card offers: each is a command line, or a link of the settings.
+    """Return what a card suggests: each is a command line, or a link of the settings.
 
     Once the incident is over, they end what it left behind.
     """

@@ -31,7 +31,7 @@ class ButtonStyle(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Button:
-    """A command line offered as a button, or with `address` a link to a page."""
+    """A command line suggested as a button, or with `address` a link to a page."""
 
     label: str
     line: str = ""

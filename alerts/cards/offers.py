@@ -1,6 +1,6 @@
-"""Offers of an incident's card: of what its rules suggest, the actions that are possible and still to do. Pure.
+"""Suggestions of an incident's card: of what its rules suggest, the actions that are possible and still to do. Pure.
 
-Buttons and the line "Next:" both show what is judged here. What the cluster does not show is offered: it may not
+Buttons and the line "Next:" both show what is judged here. What the cluster does not show is suggested: it may not
 have been done.
 """
 
@@ -52,7 +52,7 @@ _STARTED = frozenset({"confirmed", "waiting", "running", "done", "unknown"})
 
 
 def offers(incident: Incident, context: IncidentContext) -> tuple[str, ...]:
-    """Return the command lines to offer, the most important first, one for each label."""
+    """Return the command lines to suggest, the most important first, one for each label."""
     started = started_labels(context)
     found: dict[str, str] = {}
     for one in suggestions(incident, context.rules):

@@ -186,7 +186,7 @@ def _names(incident: Incident) -> str:
 def parent_buttons(
     parent: ParentIncident, members: Sequence[Incident], context: ParentContext = NO_PARENT_CONTEXT
 ) -> Buttons:
-    """Return what the card offers: it acts on all of its incidents, or opens one."""
+    """Return what the card suggests: it acts on all of its incidents, or opens one."""
     shown = Button(label="List all", line=f"incident show {parent.id} --page 1")
     if not parent.is_open:
         return Buttons(buttons=(shown,))

@@ -79,7 +79,7 @@ class ThreadReply:
     """A notification in a card's thread. `id` is the card and the event, so it is never posted twice.
 
     One of an incident's `event` gets its words when it is posted; without one it has its own. If it is posted with
-    buttons, it keeps what it shows, and its buttons are those that its card still offers.
+    buttons, it keeps what it shows, and its buttons are those that its card still suggests.
     """
 
     id: str
@@ -102,7 +102,7 @@ class ThreadReply:
 
     @property
     def message(self) -> Message:
-        """What it shows, as a message; without its buttons once nothing of it is offered any more."""
+        """What it shows, as a message; without its buttons once nothing of it is suggested any more."""
         lines = split_lines(self.text)
         more = [Paragraph(text=joined(Span("\n"), lines[1:]))] if len(lines) > 1 else []
         row = [Buttons(buttons=self.buttons)] if self.buttons else []
@@ -110,11 +110,11 @@ class ThreadReply:
 
     @property
     def follows_its_card(self) -> bool:
-        """Whether it was posted with offers of its card, which leave it when they leave the card."""
+        """Whether it was posted with suggestions of its card, which leave it when they leave the card."""
         return bool(self.event and self.message_id and self.buttons)
 
     def offering(self, lines: Container[str]) -> "ThreadReply":
-        """Return it without the buttons that are no longer offered, and without the lines that name one of them."""
+        """Return it without the buttons that are no longer suggested, and without the lines that name one of them."""
         gone = {one.label for one in self.buttons if one.line and one.line not in lines}
         if not gone:
             return self

@@ -24,7 +24,7 @@ _NOTES: Mapping[int, str] = {
     45: "Look for the XID before it.",
     63: "The row is replaced when the GPU is reset: do that when its training ends.",
     74: "The other end of the link may be the broken one: look for the first 74 or 79 on the board.",
-    109: "The device plugin goes on offering the GPU: only a cordon keeps work away from it.",
+    109: "The device plugin goes on advertising the GPU: only a cordon keeps work away from it.",
     155: "It is expected during maintenance of the links.",
 }
 

@@ -2,7 +2,7 @@
 
 Each trace is imported into a live Prometheus in a stretch of time of its own, its kernel lines into a look-alike of
 Elasticsearch. The shipped rules about GPUs run through it a minute at a time, the incident recorder stores what
-follows, and the actions that each incident offers are read once a minute, as its card has them.
+follows, and the actions that each incident suggests are read once a minute, as its card has them.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ _CORDON = "node cordon "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a trace came to: the nodes for which a cordon was offered, and the nodes that an incident was about."""
+    """What a trace came to: the nodes for which a cordon was suggested, and the nodes that an incident was about."""
 
     trace: Trace
     cordons: Mapping[str, str]  # node -> the alert that led its incident

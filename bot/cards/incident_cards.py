@@ -30,6 +30,7 @@ from bot.cards.card_kind import (
 )
 from collectors.facts.sentences import listed
 from collectors.trainings.training import TrainingState
+from commands.acceptance.acceptance import Acceptance
 from commands.core.incident_plans import plans_of
 from commands.execution.plan import Plan, StepRecord
 from commands.incident.card_context import context_of, incident_context, still_suspended
@@ -37,7 +38,7 @@ from commands.models import CordonLease, GpuLease, ReclaimRequest
 
 LOOK_AGAIN = timedelta(seconds=15)  # whether an object that broke again is well
 LOOK_AGAIN_AT_WHAT_IS_LEFT = timedelta(minutes=1)
-LOOK_AGAIN_AT_THE_CLUSTER = timedelta(minutes=1)  # what a card offers may have been done by somebody else
+LOOK_AGAIN_AT_THE_CLUSTER = timedelta(minutes=1)  # what a card suggests may have been done by somebody else
 
 
 async def _composed(
@@ -134,6 +135,7 @@ INCIDENT_CARD = CardDefinition(
         CordonLease: all_of_its_cluster,
         GpuLease: all_of_its_cluster,
         ReclaimRequest: all_of_its_cluster,
+        Acceptance: all_of_its_cluster,
         CardImage: lambda image: (image.incident,),
     },
     deleted={

@@ -159,7 +159,7 @@ class CardEntry:
         return waiting or min(self.replies, key=lambda one: one.attempts.not_before, default=None)
 
     def outdated_reply(self) -> ReplyEntry | None:
-        """Return the next posted reply that offers what the card no longer offers."""
+        """Return the next posted reply that suggests what the card no longer suggests."""
         message = self.desired.message if self.desired is not None else None
         if message is None or not self.posted_replies:
             return None

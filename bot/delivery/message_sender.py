@@ -197,7 +197,7 @@ class MessageSender:
         return {"text": first.text, "buttons": first.buttons, "color": first.color}
 
     async def _edit_reply(self, job: DeliveryJob) -> None:
-        """Take from a reply what its card no longer offers."""
+        """Take from a reply what its card no longer suggests."""
         assert job.reply is not None
         message, _ = _desired(job.entry)
         reply = job.reply.reply.offering(message.offered)

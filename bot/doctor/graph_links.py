@@ -1,4 +1,4 @@
-"""The link to the graph of an alert's query, offered where an address for people can be found out.
+"""The link to the graph of an alert's query, suggested where an address for people can be found out.
 
 Prometheus says itself at which address people open it (`--web.external-url`). Else the Ingresses of the cluster are
 asked, as kube-prometheus-stack makes them. Nothing is set by itself: an address that can be found may not be one to

@@ -162,7 +162,7 @@ class GpuCounts:
 
     @property
     def unhealthy(self) -> float:
-        """What the device plugin no longer offers, or a driver taints."""
+        """What the device plugin no longer advertises, or a driver taints."""
         return _exact(self.capacity - self.allocatable - self.cordoned)
 
 

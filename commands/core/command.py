@@ -103,7 +103,7 @@ class PlanDraft:
     is_dry_run: bool = False  # the API server accepted a dry run of the steps
     blockers: tuple[str, ...] = ()  # what steps would have to wait for now, found by the dry run
     nothing_to_do: str = ""  # the reason, if there is nothing to do
-    alternatives: tuple[Button, ...] = ()  # other commands to offer
+    alternatives: tuple[Button, ...] = ()  # other commands to suggest
     undo_of: str = ""  # the plan that this one reverts
     over_budget: str = ""  # why it does not wait for the gates that hold it back
     held_by: tuple[HeldBy, ...] = ()  # these gates

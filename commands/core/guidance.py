@@ -32,7 +32,7 @@ from commands.core.command import (
 from commands.core.matching.interpretation import FORM_OPTION, Absent, Fill, Offer, missing_arguments
 from commands.core.usage_errors import quote_hint, rejoined
 
-MAX_BUTTON_LINE = 1_500  # characters; a longer line is not offered as a button
+MAX_BUTTON_LINE = 1_500  # characters; a longer line is not suggested as a button
 
 
 def line_from_words(words: Iterable[str], cluster: str = "") -> str:

@@ -100,6 +100,7 @@ def step_of_test(one: SuiteTest, tested: Tested, context: CommandContext, env: d
         claim=gpus.claim if one.gpus else None,
         memory=one.memory,
         log_bytes=LOG_BYTES,
+        is_read=True,
     )
     text = sentence(
         "run test `{test}` on {node}, at most {within}",
@@ -193,7 +194,7 @@ def what_a_pass_does(what: str, context: CommandContext) -> Sentence:
     if context.defaults.acceptance.ends_lease:
         return sentence("If it passes, its cordon is lifted automatically.")
     return sentence(
-        "{what} stays cordoned, whatever the tests say: the card offers the next step.", what=what
+        "{what} stays cordoned, whatever the tests say: the card suggests the next step.", what=what
     )
 
 

@@ -60,7 +60,9 @@ PREFIXES = {
     NameKind.SILENCE: "s",
     NameKind.BREAKER: "b",
 }
-LISTED = frozenset({NameKind.SILENCE, NameKind.BREAKER})  # what only the list of its noun shows
+LISTED = frozenset(
+    {NameKind.SILENCE, NameKind.BREAKER, NameKind.TEAM}
+)  # what only the list of its noun shows
 NUMBERED = frozenset({NameKind.GPU, NameKind.RANK})  # what is named by a bare number
 
 

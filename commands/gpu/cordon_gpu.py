@@ -140,6 +140,6 @@ CORDON = Command(
     details=(
         "GPU is the index that nvidia-smi shows, a UUID, or the name of the device. A DeviceTaintRule keeps new "
         "pods off it, and the pods that have it are evicted as their disruption budgets allow. The other GPUs of the "
-        "node go on. Where a device plugin gives the GPUs, one cannot be kept back: then `node cordon` is offered."
+        "node go on. Where a device plugin gives the GPUs, one cannot be kept back: then `node cordon` is suggested."
     ),
 )

@@ -22,7 +22,7 @@ class GpuCount:
     capacity: float = 0
     used: float = 0
     free: float = 0
-    broken: float = 0  # no longer offered by the device plugin
+    broken: float = 0  # no longer advertised by the device plugin
     cordoned: float = 0  # kept from pods one by one
     closed: float = 0  # free, but on a node that accepts no pods
     by_team: dict[str, float] = field(default_factory=lambda: defaultdict(float))

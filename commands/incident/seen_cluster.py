@@ -1,4 +1,4 @@
-"""Facts about the cluster and its past actions that a card needs to offer only what is possible and still to do."""
+"""Facts about the cluster and its past actions that a card needs to suggest only what is possible and still to do."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
@@ -16,7 +16,7 @@ from commands.execution.plan import Plan, PlanState
 from commands.models import CordonLease
 from commands.training.workload_steps import suspended
 
-PLANS_READ = 500  # the newest that are done: a freeze that is older is not what a card still offers
+PLANS_READ = 500  # the newest that are done: a freeze that is older is not what a card still suggests
 
 
 class SeenCluster(Protocol):

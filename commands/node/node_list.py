@@ -12,7 +12,8 @@ from alerts.incidents.incident import Incident
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
-from collectors.facts.sentences import Sentence, counted, listed, sentence
+from collectors.facts.sentences import Sentence, counted, listed, sentence, word
+from collectors.facts.topology import Topology, shown_name
 from commands.acceptance.acceptance import Acceptance, newest_of_gpus, newest_of_nodes
 from commands.acceptance.acceptance_proof import cordoned_gpu_text, listed_verdict, unaccepted
 from commands.core.command import Answer, Command, UnusableError
@@ -126,7 +127,7 @@ def _listed(
     topology = context.cluster.topology()
     name = node.metadata.name
     facts = topology.nodes.get(name)
-    trainings = {pod.user.rpartition("/")[2] for pod in topology.pods_on.get(name, ()) if pod.user}
+    trainings = {_shown(pod.user, topology) for pod in topology.pods_on.get(name, ()) if pod.user}
     return _Listed(
         name=name,
         state=listed(
@@ -137,7 +138,7 @@ def _listed(
                     *map(why_tainted, taints_of_fault(node)),
                     *kept,
                     listed_verdict(node, acceptance, lease.since if lease is not None else None),
-                    *(one.id for one in incidents),
+                    *map(_severity_and_id, incidents),
                 ),
             )
         ),
@@ -146,6 +147,17 @@ def _listed(
         rack=facts.rack if facts else "",
         rank=min(_rank(node, incidents, lease, acceptance), 6 if kept or taints_of_fault(node) else 9),
     )
+
+
+def _severity_and_id(incident: Incident) -> Sentence:
+    """Return `critical i3`: a node that is ready may be in trouble all the same."""
+    return sentence("{severity} {incident}", severity=word(incident.severity.value), incident=incident.id)
+
+
+def _shown(user: str, topology: Topology) -> str:
+    """Return a training or workload as people read it everywhere else."""
+    found = topology.user(user)
+    return found.shown if found is not None else shown_name(user)
 
 
 def _rank(

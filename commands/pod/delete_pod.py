@@ -95,7 +95,7 @@ def lost_node(pod: Pod, inventory: Inventory) -> bool:
 
 
 def on_force(pod: Pod, is_lost: bool) -> Sentence:
-    """Return what to know before somebody removes the object by force, which is not offered."""
+    """Return what to know before somebody removes the object by force, which is not suggested."""
     if not is_lost:
         return sentence(
             "It gets its grace period. Yardmaster deletes nothing by force: its processes may go on."

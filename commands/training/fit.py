@@ -1,4 +1,4 @@
-"""The fit of a launch: notes for its preview if it fits now, or a refusal that offers what would help."""
+"""The fit of a launch: notes for its preview if it fits now, or a refusal that suggests what would help."""
 
 import shlex
 from collections import Counter

@@ -60,7 +60,15 @@ def launch_card(
     ):  # before, they come one by one
         rows.append(("nodes", text(some_of(nodes, 8))))
     if training.gpus_wanted:
-        held = sentence("{gpus:g} of {gpus_wanted:g}", gpus=training.gpus, gpus_wanted=training.gpus_wanted)
+        held = (
+            f"{training.gpus:g}"
+            if training.gpus == training.gpus_wanted
+            else sentence(
+                "{gpus:g} held, {gpus_wanted:g} requested",
+                gpus=training.gpus,
+                gpus_wanted=training.gpus_wanted,
+            )
+        )
         rows.append(
             (
                 "GPUs",

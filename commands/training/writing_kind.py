@@ -97,7 +97,7 @@ class WritingKind:
     """One kind of training that commands change. Every kind is stopped for good by deleting its top objects.
 
     `launching`, `suspending`, `scaling` and `reprioritise` are None if the kind cannot: `training launch` does not
-    offer it, and what would suspend a training of it is refused.
+    list it, and what would suspend a training of it is refused.
     """
 
     objects: ResourceKind[Any]  # its top objects, the same as of the kind that is read

@@ -1,4 +1,4 @@
-"""Traces of GPU metrics that mislead: what they hold, and that no cordon of a sane node is offered on some of them."""
+"""Traces of GPU metrics that mislead: what they hold; on some of them no cordon of a sane node is suggested."""
 
 from datetime import UTC, datetime
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, async_playwright, expect
 
 from demo.environment import SCRAPE_EVERY, Environment, EnvironmentOptions, start_environment
@@ -13,18 +14,21 @@ from docs.screenshots import newest_message, type_line
 from tests.real.servers.chromium import CHROMIUM_FLAGS
 from tests.support.demo_stage import ENDS
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.asyncio(loop_scope="module")]
 TIMEOUT = 120_000  # milliseconds, for the world and the rules; the machine may be busy
 
 
-@pytest.fixture
-async def stage(tmp_path: Path, chromium_path: Path) -> AsyncIterator[Environment]:
-    options = EnvironmentOptions(folder=tmp_path, ends=ENDS, rules_every=SCRAPE_EVERY, more=GATES)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stage(tmp_path_factory: pytest.TempPathFactory, chromium_path: Path) -> AsyncIterator[Environment]:
+    """One demo for all: the trial comes first, as what is cordoned counts in its breaker."""
+    options = EnvironmentOptions(
+        folder=tmp_path_factory.mktemp("gates"), ends=ENDS, rules_every=SCRAPE_EVERY, more=GATES
+    )
     async with start_environment(options) as stage:
         yield stage
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def page(stage: Environment, chromium_path: Path) -> AsyncIterator[Page]:
     """Open the look-alike's page as dana. An error on the page fails the test."""
     errors: list[str] = []
@@ -59,6 +63,7 @@ async def test_a_trial_says_what_it_would_have_done_and_a_person_closes_the_brea
     for node in HOT:
         leak = {"node": node, "minutes": 0.5, "share": 0.95}
         stage.start_fault(Fault(fault="memory_leak", parameters=leak))
+    for node in HOT:
         incident = newest_message(page, f"{node} is almost out of memory")
         await incident.get_by_role("button", name="repl").first.click(timeout=TIMEOUT)
         thread = page.get_by_role("complementary", name="Thread")

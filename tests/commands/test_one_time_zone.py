@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from alerts.cards.message import Message, Table
+from alerts.cards.text import text
 from alerts.silences import Silence
-from bot.channels.slack.blocks import render
+from bot.channels.slack.blocks import render, render_view
+from collectors.facts.sentences import sentence
 from tests.support.alerting import an_alert
 from tests.support.incidents import an_open_incident
 from tests.support.remediations import a_breaker
@@ -83,6 +86,25 @@ async def test_no_list_has_a_moment_in_utc(yard: Yard) -> None:
         rendered = render(answer.message)
         parts = json.loads(json.dumps([*rendered.blocks, *rendered.attachments]))
         assert shown_in_utc(parts) == [], line
+
+
+async def test_the_page_of_home_has_no_table_and_no_moment_in_utc(yard: Yard) -> None:
+    """A view of Slack has no table of its own, so a moment in one would be text in UTC."""
+    answer = await yard.answer("home", DANA)
+    assert answer is not None
+    assert not any(isinstance(block, Table) for block in answer.message.blocks)
+    view = json.loads(json.dumps(list(render_view(answer.message))))
+    assert "gpu-a01" in json.dumps(view)
+    assert shown_in_utc(view) == []
+
+
+def test_of_two_tables_the_one_with_moments_becomes_a_table_of_slack() -> None:
+    """Slack has one table of its own in a message; the other is text, in which nothing is in the reader's time."""
+    plain = Table(heading=("node", "rack"), rows=(("gpu-a01", "rack-a"),) * 3)
+    with_moments = Table(heading=("node", "since"), rows=(("gpu-a02", sentence("since {at}", at=NOON)),))
+    rendered = render(Message(title=text("t"), blocks=(plain, with_moments)))
+    parts = json.loads(json.dumps([*rendered.blocks, *rendered.attachments]))
+    assert shown_in_utc(parts) == []
 
 
 async def test_the_audit_has_a_date_for_each_entry(yard: Yard) -> None:

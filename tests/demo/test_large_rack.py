@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace as replace_struct
 
 from demo.environment import EnvironmentOptions
@@ -43,6 +44,7 @@ def scenario(of: Layout) -> Scenario:
     )
 
 
+@pytest.mark.soak(only=True)  # rack-power is the same with four nodes
 async def test_it_is_one_card_within_thirty_seconds_and_ends_as_one(tmp_path: Path) -> None:
     of = layout()
     options = EnvironmentOptions(folder=tmp_path, layout=of, past=timedelta(minutes=20))

@@ -1,4 +1,4 @@
-"""The table of what rules offer counts only commands that plan, and says of each what undoes it."""
+"""The table of what rules suggest counts only commands that plan, and says of each what undoes it."""
 
 from bot.evaluation.rulebook import read_rulebook
 from bot.settings.schema import RulesSettings

@@ -20,7 +20,7 @@ SCOPES: dict[str, set[str]] = {  # by method: docs.slack.dev/reference/methods
     "conversations_replies": _HISTORY,
     "conversations_open": {"im:write"},
     "users_info": {"users:read"},
-    "usergroups_users_list": {"usergroups:read"},
+    "usergroups_list": {"usergroups:read"},
     "files_info": {"files:read"},
     "views_open": set(),
     "views_publish": set(),

@@ -10,22 +10,27 @@ from demo.parts.prometheus import PrometheusServer
 from tests.recorded.conftest import served
 from tests.recorded.table import MINUTE, episodes_of
 from tests.recorded.test_makes import ABOUT_GPUS, NO_LOGS, holder_node
+from tests.support.examples import by_profile
 from tests.support.gpu_makes import GpuMake
 from tests.support.more_makes import MAKES_AGAIN, MORE_MAKES
 from tests.support.recorded_cluster import FaultKind
 from tests.support.recorded_loop import rule_loop
 from tests.support.recorded_objects import objects_at
 
+ONE_OF_EACH = ("amd-again", "ascend-again", "vcuda-more", "telegraf-again")
 # Information by choice; a power limit only counts for one GPU of several; a remapped row needs the day before.
 NOT_SEEN = {
     *((make.name, FaultKind.FULL) for make in MORE_MAKES),
     ("amd-more", FaultKind.POWER_CAPPED),
     ("telegraf", FaultKind.ISOLATED),
 }
-EVERY = (*MORE_MAKES, *MAKES_AGAIN)
-EPISODES = episodes_of(EVERY)
+# One of each; `make soak` has all of them.
+MAKES = by_profile(
+    [one for one in (*MORE_MAKES, *MAKES_AGAIN) if one.name in ONE_OF_EACH], [*MORE_MAKES, *MAKES_AGAIN]
+)
+EPISODES = episodes_of(MAKES)
 pytestmark = pytest.mark.soak
-more_makes = pytest.mark.parametrize("make", EVERY, ids=lambda one: one.name)
+more_makes = pytest.mark.parametrize("make", MAKES, ids=lambda one: one.name)
 
 
 @pytest.fixture(scope="module")

@@ -16,14 +16,14 @@ def remove_from(stage: Light, group: str, who: str) -> None:
 
 async def test_one_failed_lookup_of_a_user_or_a_group_changes_nothing(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
-        for method in ("users.info", "usergroups.users.list"):
+        for method in ("users.info", "usergroups.list"):
             stage.slack.fail(method, 500, times=1)
         assert "Cordon gpu-a01?" in (await stage.asks("dana", CORDON)).said
 
 
 async def test_while_a_group_cannot_be_looked_up_its_members_are_not_taken_for_others(tmp_path: Path) -> None:
     async with light(tmp_path) as stage:
-        stage.slack.fail("usergroups.users.list", 500, times=100)
+        stage.slack.fail("usergroups.list", 500, times=100)
         answer = await stage.asks("dana", CORDON)
         assert UNKNOWN in answer.said
         assert "is for" not in answer.said

@@ -10,7 +10,10 @@ from aiohttp import web
 
 from collectors.cluster.cache import ClusterCache, ObjectChange, ReflectorTiming
 
+# It meets every edge soon: the end of a watch, the end of a page, a kind that is not there.
 QUICK = ReflectorTiming(watch=2, grace=0.5, first_wait=0.01, longest_wait=0.05, refused_wait=0.05, page=7)
+# For tests of what reads the cache: half of the kinds are not there, and to ask for them is most of the work.
+CALM = ReflectorTiming(first_wait=0.01, longest_wait=0.05, refused_wait=0.5)
 
 
 class Replica:

@@ -32,7 +32,7 @@ from commands.execution.impersonation import Impersonation
 from commands.execution.plan import Origin, Plan, PlanState, StepRecord
 from commands.execution.plan_journal import records_of
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.cluster_cache import QUICK, until
+from tests.support.cluster_cache import CALM, until
 from tests.support.memory_store import MemoryStore
 from tests.support.routing import QuietSource
 from tests.support.step_rights import forgotten_rights
@@ -185,7 +185,7 @@ async def yard_before(
     logs: Any = None,
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     impersonation: Impersonation | None = None,
-    timing: ReflectorTiming = QUICK,
+    timing: ReflectorTiming = CALM,
 ) -> AsyncGenerator[Yard]:
     """Yield a yard for the cluster of this kubeconfig, with a synced cache."""
     hands = clock or Hands()

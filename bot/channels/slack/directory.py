@@ -1,10 +1,10 @@
 """Slack's users and user groups."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from typing import Any
 
 from bot.channels.slack.web_client import SlackClient
-from bot.chat_accounts import Account
+from bot.chat_accounts import Account, Groups
 from bot.delivery.notifier_protocol import Permanent, Refuses, SendError
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
@@ -27,10 +27,14 @@ class SlackDirectory:
         name = profile.get("display_name") or user.get("name") or profile.get("real_name") or id
         return Account(id=id, name=name, is_outsider=bool(is_guest or is_inactive_or_bot or is_foreign))
 
-    async def members(self, group: str) -> Sequence[str]:
-        """Return the ids of a user group's members. Raises SourceError."""
-        call = self._client.web.usergroups_users_list(usergroup=group)
-        return [str(user) for user in (await self._call("usergroups.users.list", call, group))["users"]]
+    async def groups(self) -> Groups:
+        """Return the members of every user group that is not disabled, by its id. Raises SourceError.
+
+        Slack answers 20 such calls a minute, those of single groups too: a call for each would use them up.
+        """
+        call = self._client.web.usergroups_list(include_users=True)
+        answer = await self._call("usergroups.list", call, "user groups")
+        return {str(one["id"]): [str(user) for user in one.get("users", ())] for one in answer["usergroups"]}
 
     async def _team(self) -> str:
         """Return our own workspace's id. It is queried until Slack has answered once."""

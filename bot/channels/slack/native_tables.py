@@ -14,9 +14,15 @@ WHOLE = 16  # characters: a column of such short cells is not wrapped
 
 
 def largest_table(blocks: Iterable[Block]) -> Table | None:
-    """Return the table that becomes Slack's own."""
+    """Return the table that becomes Slack's own: one with moments, which text cannot show in the reader's time."""
     tables = [block for block in blocks if isinstance(block, Table) and block.rows]
-    return max(tables, key=lambda table: len(table.rows), default=None)
+    return max(tables, key=lambda table: (_has_moments(table), len(table.rows)), default=None)
+
+
+def _has_moments(table: Table) -> bool:
+    return any(
+        span.style is Style.MOMENT for row in table.rows for cell in row for span in with_moments(cell)
+    )
 
 
 def native_table(table: Table) -> tuple[SlackJson, int] | None:

@@ -119,19 +119,23 @@ def _fallback(settings: Settings) -> list[Finding]:
 
 
 async def _groups(client: SlackClient, settings: Settings) -> list[Finding]:
+    named = {name: team.slack_groups for name, team in settings.teams.items() if team.slack_groups}
+    if not named:
+        return []
+    try:
+        answer = await client.call("usergroups.list", client.web.usergroups_list(include_users=True))
+    except SendError as error:
+        return [broken(f"the user groups cannot be read: {error}", _fix(error))]
+    groups = {str(one["id"]): one.get("users", ()) for one in answer["usergroups"]}
     found = []
-    for name, team in settings.teams.items():
-        for group in team.slack_groups:
-            try:
-                call = client.web.usergroups_users_list(usergroup=group)
-                answer = await client.call("usergroups.users.list", call)
-            except SendError as error:
-                text = f"the user group {group} of the team {name} cannot be read: {error}"
+    for name, of_it in named.items():
+        for group in of_it:
+            if group not in groups:
+                text = f"the user group {group} of the team {name} does not exist, or is disabled"
                 found.append(
                     broken(text, f"use the id in the user group's URL, or leave it out of teams.{name}")
                 )
-                continue
-            if not answer["users"]:
+            elif not groups[group]:
                 text = f"the user group {group} of the team {name} has no members"
                 found.append(warning(text, "add the people who may use its commands"))
     return found

@@ -27,6 +27,7 @@ from collectors.sources.elasticsearch.wire import (
 )
 
 _ADDRESS = 2_500  # characters of field names in an address; servers accept 4 KB in all
+_QUOTED_COMMA = "%2C"
 _KEEP_ALIVE = "1m"  # of a point in time; each page renews it
 _NOT_ELASTICSEARCH = (
     "{where} answers, but is not Elasticsearch (OpenSearch, or a proxy that drops its headers): "
@@ -216,11 +217,14 @@ class ElasticsearchClient:
 def _parts(names: Sequence[str], length: int) -> Iterator[list[str]]:
     """Yield the names in parts of about this many characters, as they are quoted in an address."""
     part: list[str] = []
+    taken = 0
     for name in names:
-        if part and len(quote(",".join([*part, name]), safe="")) > length:
+        quoted = len(quote(name, safe="")) + len(_QUOTED_COMMA)
+        if part and taken + quoted > length:
             yield part
-            part = []
+            part, taken = [], 0
         part.append(name)
+        taken += quoted
     if part:
         yield part
 

@@ -8,6 +8,7 @@ from commands.core.matching.tokens import SHOWING, LineToken
 from commands.core.parameter_types import NameKind
 
 MAX_OFFERED = 3
+_SUBJECTS = (NameKind.INCIDENT, NameKind.PLAN)  # what a thread is about, before what these concern
 # Words that ask rather than name something: beside a phrase or a name they add nothing.
 ASKING = SHOWING | {"which", "what", "who", "where", "how", "much", "many", "for", "then", "new"}
 ASKING |= {
@@ -81,14 +82,14 @@ class Candidate:
         return (*self.command.name.split(), *self.arguments, *cluster)
 
     @property
-    def rank(self) -> tuple[int, int, int, bool, bool]:
-        """The best candidate has the lowest rank. In a thread it shows the incident rather than a list of all."""
+    def rank(self) -> tuple[int, int, int, bool, int]:
+        """The best candidate has the lowest rank. In a thread it shows its subject rather than a list."""
         return (
             self.unexplained + sum(isinstance(one, Name) and bool(one.kinds) for one in self.left),
             -self.covered,
             len(self.missing),
             self.command.changes_something,
-            NameKind.INCIDENT not in self.referred,
+            next((at for at, kind in enumerate(_SUBJECTS) if kind in self.referred), len(_SUBJECTS)),
         )
 
 

@@ -1,4 +1,4 @@
-"""The interpretation of a line: to run it, to open a form, to offer lines, or nothing that is known."""
+"""The interpretation of a line: to run it, to open a form, to suggest lines, or nothing that is known."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """Offer these lines as buttons, the likeliest first; none if nothing is known of the line."""
+    """Suggest these lines as buttons, the likeliest first; none if nothing is known of the line."""
 
     commands: tuple[AnyCommand, ...] = ()
     lines: tuple[tuple[str, ...], ...] = field(default=())  # as words, one for each command
@@ -58,7 +58,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absent(Offer):
-    """Say that no command does what the line asks for, in its `verb`, and offer what is nearest."""
+    """Say that no command does what the line asks for, in its `verb`, and suggest what is nearest."""
 
     verb: str
 
@@ -268,7 +268,7 @@ def _has_words_too_many(command: AnyCommand, words: Sequence[str]) -> bool:
     following = words[len(command.name.split()) :]
     places = positional_words(command, following)
     takes = any(isinstance(one, click.Argument) for one in command.parameters)
-    return bool(places) and (not takes or following[places[0]].lower() in _LINKING)
+    return bool(places) and (not takes or any(following[place].lower() in _LINKING for place in places))
 
 
 def _means(meaning: Interpretation, command: AnyCommand) -> bool:

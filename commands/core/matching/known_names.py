@@ -17,7 +17,18 @@ _IN_NAMESPACES = (
     NameKind.POD,
     NameKind.AGENT,
 )  # whose namespace people leave out; all in lower case
+_MISTYPED = (*_IN_NAMESPACES, NameKind.ALERT, NameKind.RUNBOOK, NameKind.RACK, NameKind.REPAIR)
+_LONGER = 2  # signs that a name has more or less than the mistyped one
 _LOOKS_LIKE_A_NAME = re.compile(r"(?=.*[0-9/-])[\w./-]{3,}", re.ASCII)
+
+
+def is_like_a_name(word: str) -> bool:
+    """Return whether a word has letters and digits, as names have: `gpu-z9` is one that nothing here has."""
+    return (
+        bool(_LOOKS_LIKE_A_NAME.fullmatch(word))
+        and any(map(str.isdecimal, word))
+        and any(map(str.isalpha, word))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +109,7 @@ class KnownNames:
             *self.names.get(NameKind.NODE, ()),
             *self.names.get(NameKind.TRAINING, ()),
             *self._short_names(),
+            *(name for kind in _MISTYPED for name in self._like(kind, word.lower())),
         ]
         matcher = difflib.SequenceMatcher(b=word.lower())
         scored = []
@@ -106,6 +118,14 @@ class KnownNames:
             if matcher.quick_ratio() >= least and (ratio := matcher.ratio()) >= least:
                 scored.append((-ratio, name))
         return [name for _, name in sorted(scored)[:MAX_NEAR]]
+
+    def _like(self, kind: NameKind, word: str) -> list[str]:
+        """Return the names of a kind that begin like the word and are about as long; there may be 50,000."""
+        whole = self.names.get(kind, ())
+        names = (
+            whole if "/" in word or kind not in _IN_NAMESPACES else [one.rpartition("/")[2] for one in whole]
+        )
+        return [one for one in names if one[:1].lower() == word[:1] and abs(len(one) - len(word)) <= _LONGER]
 
     def _short_names(self) -> set[str]:
         """A training's name or namespace without the other, as long as it names only one."""

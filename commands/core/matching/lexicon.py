@@ -11,7 +11,7 @@ import click
 
 from commands.core.command import AnyCommand
 from commands.core.matching.answers import AnswerWords
-from commands.core.matching.phrases import AbsentVerb, CommandPhrase, Question
+from commands.core.matching.phrases import AbsentVerb, CommandPhrase, Question, ToolWords
 from commands.core.matching.tokens import SHOWING, LineToken, is_same_word, stem_of, tokens_of, words_only
 from commands.core.parameter_types import NameKind, NameType, kinds_of
 
@@ -36,7 +36,7 @@ class Lexicon:
     `absent`: what people ask for and no command does, with the commands that are nearest. `flags`: what people say for
     an option, whichever command has it. `verbs`: what people say instead of a verb, whichever noun it is about.
     `questions`: words that ask, and the verbs that answer them. `answers`: what
-    people say in the thread of a request.
+    people say in the thread of a request. `tools`: whose lines people type by habit.
     """
 
     def __init__(
@@ -48,9 +48,11 @@ class Lexicon:
         answers: Sequence[AnswerWords] = (),
         verbs: Mapping[str, Sequence[str]] = MappingProxyType({}),
         questions: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
+        tools: Sequence[ToolWords] = (),
     ) -> None:
         self.catalogue = tuple(catalogue)
         self.answers = tuple(answers)
+        self.tools = tuple(tools)
         self.nouns = frozenset({one.noun for one in catalogue} | set(nouns))
         self._flags = flags
         self._verbs = verbs
@@ -91,6 +93,13 @@ class Lexicon:
         own = {one.verb for one in self.catalogue if one.verb and one.changes_something}
         said = (word for verb, words in self._verbs.items() if verb in own for word in words)
         return frozenset(stem_of(word) for word in (*own, *said) if word.isascii() and " " not in word)
+
+    @cached_property
+    def changes(self) -> frozenset[tuple[str, ...]]:
+        """The words of the verbs of changes, in no tense, as tokens."""
+        own = {one.verb for one in self.catalogue if one.verb and one.changes_something}
+        said = (word for verb in own for word in (verb, *self._verbs.get(verb, ())))
+        return frozenset(tuple(stem_of(one.key) for one in tokens_of(word.split())) for word in said)
 
     @cached_property
     def names(self) -> Mapping[NameKind, tuple[str, ...]]:

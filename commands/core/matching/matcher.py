@@ -1,6 +1,6 @@
 """The matcher: what a line that names no command in the program's own words probably means.
 
-It runs nothing. The pipeline runs a sure match of a command that only reads, and offers anything else as a button.
+It runs nothing. The pipeline runs a sure match of a command that only reads, and suggests anything else as a button.
 """
 
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from commands.core.matching.candidates import ASKING, MAX_OFFERED, Candidate, Name, without_repeats
 from commands.core.matching.command_reading import candidate_of
-from commands.core.matching.known_names import KnownNames
+from commands.core.matching.known_names import KnownNames, is_like_a_name
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.line_parts import parts_of
 from commands.core.matching.questions import answers, commands_about
@@ -17,10 +17,13 @@ from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.matching.rewording import in_own_notation
 from commands.core.matching.spelling import meant_by
 from commands.core.matching.tokens import MAX_WORDS, LineToken, stem_of, tokens_of
+from commands.core.matching.tool_words import in_our_words
 from commands.core.parameter_types import NameKind
 
 _NOT = ("not", "don't", "dont", "never", "别", "不 要", "不 用")
+_NOT_TO = ("do not", "don't", "dont", "never", "nobody", "别", "不 要", "不 用")
 _ABOUT_THE_PAST = ("who", "why", "when", "did", "谁", "为 什 么", "为 何", "什 么 时 候")
+_ASKING_FIRST = ("what", "is", "are", "was", "were", "does", "has")  # begin a question: `are there silences?`
 _QUESTIONS = ("what", "which", "how", "should")
 _ASKED_OF_US = ("can", "could", "would", "will", "please", "pls", "plz", "帮")
 _HOW = ("how do i", "how do we", "how can i", "how to", "怎 么")
@@ -48,10 +51,10 @@ def match(
 
     Words from the first option on are taken as they are.
     """
-    head, options = _split_options(in_own_notation(words))
+    names = names.also(lexicon.names)
+    head, options = _split_options(in_own_notation(in_our_words(words, lexicon, names)))
     if not head or len(head) > MAX_WORDS:
         return LineMatch()
-    names = names.also(lexicon.names)
     head, cluster = names.apart_from_cluster(head)
     if cluster:
         found = match(
@@ -68,9 +71,14 @@ def match(
     tokens = names.whole_in(tokens_of(head) or [LineToken(word, word) for word in head])
     parts = parts_of(tokens, lexicon, names, thread)
     keys = [token.key for token in tokens]
-    asks_for_no_change = _says((*_NOT, *_ABOUT_THE_PAST), keys) or keys[:1] == ["what"]
-    if asks_for_no_change:  # `do not cordon gpu-b03`, `who cordoned gpu-b03`
-        return _reading_only(parts, options, lexicon, thread)
+    asks_for_no_change = _says((*_NOT, *_ABOUT_THE_PAST), keys) or bool(keys and keys[0] in _ASKING_FIRST)
+    if _warns(keys, lexicon):
+        return LineMatch()
+    if asks_for_no_change:  # `who cordoned gpu-b03`
+        found = _reading_only(parts, options, lexicon, thread)
+        if found.is_sure:
+            return found
+        return _corrected(found, tokens, options, lexicon, names, thread, is_reading_only=True)
     found = replace(
         _matched(parts, options, lexicon, thread),
         is_question=_says(_QUESTIONS, keys) or (_is_asked(head) and not _says(_ASKED_OF_US, keys)),
@@ -80,14 +88,43 @@ def match(
         return found
     if (absent := _absent(parts, lexicon, thread)) is not None:
         return absent
+    return _corrected(found, tokens, options, lexicon, names, thread)
+
+
+def _warns(keys: Sequence[str], lexicon: Lexicon) -> bool:
+    """Return whether the line says of a change that it is not to be made: `do not cordon gpu-b03`."""
+    stems = [stem_of(key) for key in keys]
+    for word in _NOT_TO:
+        said = word.split()
+        for at in range(len(keys) - len(said)):
+            after = at + len(said)
+            if list(keys[at:after]) == said and any(
+                tuple(stems[after : after + len(verb)]) == verb for verb in lexicon.changes
+            ):
+                return True
+    return False
+
+
+def _corrected(
+    found: LineMatch,
+    tokens: Sequence[LineToken],
+    options: Sequence[str],
+    lexicon: Lexicon,
+    names: KnownNames,
+    thread: ThreadNames,
+    *,
+    is_reading_only: bool = False,
+) -> LineMatch:
+    """Return what the line means with its mistyped words as they were probably meant, or else `found`."""
     corrected = [
         again
         for line in _corrections(tokens, lexicon, names)
-        for again in _whole(parts_of(line, lexicon, names, thread), options, lexicon, thread)
+        for again in _matched(
+            parts_of(line, lexicon, names, thread), options, lexicon, thread, is_reading_only=is_reading_only
+        ).candidates
+        if not again.unexplained
     ]
-    if corrected:
-        return LineMatch(candidates=without_repeats([*corrected, *found.candidates]))
-    return found
+    return LineMatch(candidates=without_repeats([*corrected, *found.candidates])) if corrected else found
 
 
 def _with_reason(
@@ -203,8 +240,8 @@ def _matched(
 def _is_answer(best: Candidate, lexicon: Lexicon, thread: ThreadNames) -> bool:
     """Return whether a command that only reads answers a line, although some of its words mean nothing here.
 
-    They are fewer than those that mean it, and mean no change, mistyped either. In a thread it is about what the
-    thread concerns.
+    They are fewer than those that mean it, none is a name, and they mean no change, mistyped either. In a thread it is
+    about what the thread concerns.
     """
     words = [one for one in best.left if isinstance(one, LineToken)]
     signs = [one for one in words if not one.key.isascii()]
@@ -215,19 +252,12 @@ def _is_answer(best: Candidate, lexicon: Lexicon, thread: ThreadNames) -> bool:
         and bool(best.named or best.referred or not thread)
         and len(words) == len(best.left)
         and unknown <= best.covered
-        and not any(_is_verb(one.key, lexicon) for one in words)
+        and not any(_is_verb(one.key, lexicon) or is_like_a_name(one.key) for one in words)
     )
 
 
 def _is_verb(word: str, lexicon: Lexicon) -> bool:
     return not {stem_of(word), stem_of(meant_by(word, lexicon.words))}.isdisjoint(lexicon.verb_stems)
-
-
-def _whole(
-    parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon, thread: ThreadNames
-) -> tuple[Candidate, ...]:
-    found = _matched(parts, options, lexicon, thread)
-    return tuple(one for one in found.candidates if one.unexplained == 0)
 
 
 def _candidates(
@@ -266,7 +296,8 @@ def _split_options(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _has_unknown_options(candidate: Candidate, options: Sequence[str]) -> bool:
     known = {flag for parameter in candidate.command.parameters for flag in parameter.opts}
-    return any(word.startswith("--") and word.partition("=")[0] not in known for word in options)
+    given = (word.partition("=")[0] for word in options if word.startswith("-") and not word[1:2].isdecimal())
+    return any(option not in known for option in given)
 
 
 def _has_names_left(candidate: Candidate, parts: Sequence[LineToken | Name]) -> bool:

@@ -24,8 +24,12 @@ def fits(parameter: click.Parameter, name: Name) -> bool:
         return name.is_duration
     if kinds := kinds_of(parameter):
         is_bare = name.is_number and not name.kinds
+        is_index = is_bare and name.unit in ("", NameKind.GPU.value)
         bare = NUMBERED if isinstance(parameter, click.Option) else PREFIXES
-        return any(kind in name.kinds or (is_bare and kind in bare) for kind in kinds)
+        return any(
+            kind in name.kinds or (is_bare and kind in bare) or (is_index and kind is NameKind.GPU)
+            for kind in kinds
+        )
     return isinstance(parameter.type, WholeNumberType | NumberRangeType) and name.is_number
 
 
@@ -40,11 +44,11 @@ def value_for(parameter: click.Parameter, name: Name) -> str:
 
 
 def is_free(parameter: click.Parameter) -> bool:
-    """Return whether its value is a name that nothing here knows: somebody makes it up, or it is a person's."""
-    is_person = NameKind.PERSON in kinds_of(parameter)
+    """Return whether nothing here knows its value: somebody makes it up, or it is a person's or a taint's."""
+    is_unknown = {NameKind.PERSON, NameKind.TAINT} & {*kinds_of(parameter)}
     is_new = parameter.type is click.STRING and parameter.name in ("name", "priority_class")
     return (
         parameter.required
         and parameter.nargs == 1
-        and (is_person or (is_new and isinstance(parameter, click.Argument)))
+        and (bool(is_unknown) or (is_new and isinstance(parameter, click.Argument)))
     )

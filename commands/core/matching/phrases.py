@@ -1,7 +1,7 @@
-"""Phrases: words by which people name a command, an option, what no command does, or that ask."""
+"""Phrases: words by which people name a command, an option, what no command does, or that ask; words of other tools."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from commands.core.command import AnyCommand
@@ -67,6 +67,17 @@ class AbsentVerb:
 
     phrases: tuple[CommandPhrase, ...]
     nearest: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolWords:
+    """A tool by its names, and its words and options in ours; `ignored` has true for an option with a value."""
+
+    called: Sequence[str]
+    words: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[str, str] = field(default_factory=dict)
+    ignored: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,7 +72,7 @@ _IRREGULAR = {
     "fell": "fall",
 }
 # They show something. With another word they add nothing to it: "show nodes".
-SHOWING = frozenset({"show", "list", "get", "display", "view", "describe", "give", "print", "check"})
+SHOWING = frozenset({"show", "list", "get", "display", "view", "describe", "give", "print", "check", "query"})
 
 
 @dataclass(frozen=True, slots=True)

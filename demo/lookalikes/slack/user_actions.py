@@ -50,7 +50,7 @@ class UserActions:
         return await acting.choose(self.context, self._person(who), target, block, element, chosen)
 
     async def searches(self, who: str, target: Target, which: str, typed: str) -> list[str]:
-        """Type into an external select and return the texts of the options that the app offers."""
+        """Type into an external select and return the texts of the options that the app gives."""
         block, element = acting.find(target, which)
         options = await acting.suggest(self.context, self._person(who), target, block, element, typed)
         return [option["text"]["text"] for option in options]

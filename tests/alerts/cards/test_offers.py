@@ -1,4 +1,4 @@
-"""Offers of a card, by buttons and in words: each is possible and still to do, also over generated histories."""
+"""Suggestions of a card, by buttons and in words: each is possible and still to do, also over generated histories."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Suggested actions: which are offered, how their placeholders are filled, and what was done of them."""
+"""Suggested actions: which are shown, how their placeholders are filled, and what was done of them."""
 
 from dataclasses import replace
 

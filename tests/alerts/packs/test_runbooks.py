@@ -20,7 +20,7 @@ SECTIONS = [
     "Resolved when",
     "Sources",
 ]
-WHY_NO_BUTTON = "Why no button"  # of a page with a rule that offers no command that plans
+WHY_NO_BUTTON = "Why no button"  # of a page with a rule that suggests no command that plans
 
 
 def test_each_page_is_named_by_a_rule() -> None:

@@ -1,4 +1,4 @@
-"""An incident's card offers no cordon that stands, whichever incident it was made for, and looks again later."""
+"""An incident's card suggests no cordon that stands, whichever incident it was made for, and looks again later."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""A plan's card offers to undo it while there is something to undo."""
+"""A plan's card suggests undoing it while there is something to undo."""
 
 from dataclasses import replace
 from typing import Any
@@ -31,7 +31,7 @@ RECORD = record("leases", LEASE, text="record the lease", about=(CORDON.leaves()
 
 
 async def offers(*steps: Any, rows: tuple[Any, ...]) -> list[str]:
-    """Return what the card of this plan, which is done, offers while these rows are stored."""
+    """Return what the card of this plan, which is done, suggests while these rows are stored."""
     plan = replace(plan_of(), stages=in_order(*steps), state=PlanState.DONE, confirmed_at=NOON, ended_at=NOON)
     store = MemoryStore()
     async with store.unit() as unit:

@@ -1,4 +1,4 @@
-"""A reply that was broadcast offers what its card offers: what is done or over leaves it, and its words stay."""
+"""A reply that was broadcast suggests what its card suggests: what is done or over leaves it, and its words stay."""
 
 import asyncio
 
@@ -24,7 +24,7 @@ def replies(stage: StormStage) -> list[SlackMessage]:
 
 
 def offered(stage: StormStage) -> list[set[str]]:
-    """The first two words of what each version of the broadcast offered."""
+    """The first two words of what each version of the broadcast suggested."""
     (reply,) = (one for one in replies(stage) if "raised" in one.said)
     versions = shown_as(stage.slack.channel, reply, {}).versions
     return [{" ".join(line.split()[:2]) for line in one.offers} for one in versions]

@@ -114,7 +114,7 @@ async def test_a_channel_of_a_route_and_a_group_of_a_team_are_tried_too(tmp_path
         stage.settings["teams"]["sre"]["slack_groups"] = ["S0NOBODY"]
         texts = [one.finding.text for one in await findings(stage) if one.is_broken]
     assert texts[0].startswith("the bot is not in the channel C0NOWHERE")
-    assert texts[1].startswith("the user group S0NOBODY of the team sre cannot be read")
+    assert texts[1].startswith("the user group S0NOBODY of the team sre does not exist, or is disabled")
     assert len(texts) == 2
 
 

@@ -1,4 +1,4 @@
-"""A link to graphs is offered where people can open Prometheus, and nowhere else."""
+"""A link to graphs is suggested where people can open Prometheus, and nowhere else."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ def prometheus(external_url: str) -> TestServer:
 
 
 async def offered(server: BaseTestServer, kubeconfig: str = "", **links: str) -> dict[str, str] | None:
-    """Return the links that the doctor offers; None if it offers none."""
+    """Return the links that the doctor suggests; None if it suggests none."""
     cluster = ClusterSettings(
         name="a",
         kubernetes=KubernetesSettings(kubeconfig=kubeconfig) if kubeconfig else None,

@@ -16,7 +16,7 @@ class Chat:
     """A directory with the answers that a test sets; None means no answer."""
 
     accounts: dict[str, Account | None] = field(default_factory=dict)
-    groups: dict[str, list[str] | None] = field(default_factory=dict)
+    members: dict[str, list[str]] | None = field(default_factory=dict)  # by group
     lookups: int = 0
     failures: int = 0  # how many lookups get no answer
     permanent: bool = False
@@ -28,12 +28,11 @@ class Chat:
             raise SourceError("no answer")
         return account
 
-    async def members(self, group: str) -> list[str]:
+    async def groups(self) -> dict[str, list[str]]:
         self._count()
-        members = self.groups.get(group)
-        if members is None:
+        if self.members is None:
             raise SourceError("no answer", temporary=not self.permanent)
-        return members
+        return self.members
 
     def _count(self) -> None:
         self.lookups += 1
@@ -92,22 +91,33 @@ async def test_who_is_an_outsider_is_known_of_a_person_who_was_seen_before(
 
 
 async def test_a_group_that_does_not_answer_is_not_taken_for_an_empty_one() -> None:
-    chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, {})
+    chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, None)
     with pytest.raises(UnknownPersonError) as caught:
         await People(chat, TEAMS, PersonBook(), chat="slack").actor("U_BO")
     assert not caught.value.is_outsider
 
 
-async def test_a_group_that_does_not_exist_is_empty() -> None:
-    chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, {}, permanent=True)
+@pytest.mark.parametrize("groups", [{}, None], ids=["a group that does not exist", "a chat without groups"])
+async def test_where_no_group_is_nobody_is_in_it(groups: dict[str, list[str]] | None) -> None:
+    chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, groups, permanent=True)
     assert not (await People(chat, TEAMS, PersonBook(), chat="slack").actor("U_BO")).teams
+
+
+async def test_one_call_finds_the_groups_of_all_teams() -> None:
+    """Chats limit calls: with one for each group, a few confirmations in a minute would be refused."""
+    chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, {"S7": ["U_BO"]})
+    teams = {f"team-{number}": TeamSettings(slack_groups=(f"S{number}",)) for number in range(20)}
+    assert (await People(chat, teams, PersonBook(), chat="slack").actor("U_BO", is_fresh=True)).teams == {
+        "team-7"
+    }
+    assert chat.lookups == 2  # of the account, and of all groups
 
 
 async def test_a_lookup_is_cached_for_a_while_and_then_repeated() -> None:
     chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, {"S_SRE": ["U_BO"]})
     people = People(chat, TEAMS, PersonBook(), chat="slack")
     assert (await people.actor("U_BO")).teams == {"sre"}
-    chat.groups["S_SRE"] = []
+    chat.members = {"S_SRE": []}
     await asyncio.sleep(TRUST_FOR.total_seconds() - 1)
     assert (await people.actor("U_BO")).teams == {"sre"}
     assert chat.lookups == 2
@@ -120,6 +130,6 @@ async def test_a_fresh_lookup_does_not_use_the_cache_and_renews_it() -> None:
     chat = Chat({"U_BO": Account(id="U_BO", name="bo")}, {"S_SRE": ["U_BO"]})
     people = People(chat, TEAMS, PersonBook(), chat="slack")
     bo = await people.actor("U_BO")
-    chat.groups["S_SRE"] = []
+    chat.members = {"S_SRE": []}
     assert not (await people.current(bo)).teams
     assert not (await people.actor("U_BO")).teams

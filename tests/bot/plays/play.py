@@ -47,7 +47,7 @@ class OverTime(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class ExpectedCard(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The one card: words of it, and the first of the offered command lines. `about`: words of its subject.
+    """The one card: words of it, and the first of the suggested command lines. `about`: words of its subject.
 
     `says` quotes a whole sentence of a rule as `<RuleName>`, its summary, or `<RuleName.description>`: how a rule is
     worded is in its pack, and in its own cases.

@@ -20,7 +20,7 @@ HALF_AN_HOUR = timedelta(minutes=30)
 
 
 def broken() -> Inventory:
-    """Return a node whose four GPUs are held, and one of which the device plugin no longer offers."""
+    """Return a node whose four GPUs are held, and one of which the device plugin no longer advertises."""
     status = {"capacity": {GPU: "4"}, "allocatable": {GPU: "3"}}
     return inventory(node("n1", status=status), pod("p", spec={"nodeName": "n1", "containers": [gpus(4)]}))
 

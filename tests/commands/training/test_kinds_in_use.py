@@ -18,7 +18,7 @@ from collectors.sources.kubernetes.source import KubernetesSource
 from collectors.trainings.catalogue import left_out, unseen_kinds
 from commands.core.context import Defaults
 from demo.lookalikes.kubernetes import KubernetesLookalike
-from tests.support.cluster_cache import QUICK
+from tests.support.cluster_cache import CALM
 from tests.support.yard import ANA, Hands, yard_before
 
 
@@ -58,7 +58,7 @@ async def test_a_kind_that_is_left_out_is_neither_asked_for_nor_unseen(
 ) -> None:
     kubeconfig = str(kube.kubeconfig(tmp_path / "config"))
     client = await KubernetesClient.connect(KubernetesOptions(kubeconfig=kubeconfig))
-    cache = ClusterCache(KubernetesSource(client), clock=Hands(), timing=QUICK, without=left_out(("job",)))
+    cache = ClusterCache(KubernetesSource(client), clock=Hands(), timing=CALM, without=left_out(("job",)))
     try:
         async with running(cache):
             found = inventory_of(cache)

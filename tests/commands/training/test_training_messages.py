@@ -207,7 +207,7 @@ VIEW = a_training(
         pytest.param(
             VIEW,
             [],
-            ["m/m: running", "nodes: gpu-0, gpu-1", "GPUs: 16 of 16", "since: 2026-11-21 11:55 UTC"],
+            ["m/m: running", "nodes: gpu-0, gpu-1", "GPUs: 16\n", "since: 2026-11-21 11:55 UTC"],
             id="running",
         ),
         pytest.param(

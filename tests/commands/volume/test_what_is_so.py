@@ -1,4 +1,4 @@
-"""Facts that a card learns about the cluster before it offers something: who cordoned, froze and writes."""
+"""Facts that a card learns about the cluster before it suggests something: who cordoned, froze and writes."""
 
 from types import SimpleNamespace
 from typing import cast

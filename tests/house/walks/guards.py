@@ -1,15 +1,18 @@
 """Guards of walks on a copy of the tree: `python -m tests.house.walks.guards [--generate] WALK…`, in the copy.
 
-The program is imported once, for the tables that are generated; the guards of each walk run in a fork of that process.
+The program is imported once, for the tables that are generated; the guards of each walk run in a fork of that process,
+which has the generated parts of the docs from it.
 """
 
 import argparse
+import contextlib
 import os
 import sys
 from importlib import import_module
 
 import pytest
 
+from docs.generate import PARTS, part
 from tests.house.walks.walk import Walk, load_walks
 
 _PYTEST = ("-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not real")
@@ -25,6 +28,9 @@ def main() -> int:
         module = import_module(name)
         if given.generate:
             module.main([])
+    for name in PARTS:
+        with contextlib.suppress(Exception):  # a guard says so, where something was forgotten
+            part(name)
     for walk in walks:
         sys.stdout.write(f"{outcome_line(walk, _in_fork(walk))}\n")
     return 0

@@ -118,7 +118,7 @@ async def suggest(
     element: dict[str, Any],
     typed: str,
 ) -> list[dict[str, Any]]:
-    """Return the options that the app offers for text typed into an external select."""
+    """Return the options that the app gives for text typed into an external select."""
     location: dict[str, Any] = {"block_id": block["block_id"]}
     if isinstance(target, dict):
         location |= {"container": {"type": "view", "view_id": target["id"]}, "view": current(target)}

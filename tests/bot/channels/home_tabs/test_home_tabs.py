@@ -40,8 +40,8 @@ class Slack:
     async def account(self, id: str) -> Account:
         return Account(id=id, name=id, is_outsider=id.startswith("guest"))
 
-    async def members(self, group: str) -> list[str]:
-        return []
+    async def groups(self) -> dict[str, list[str]]:
+        return {}
 
 
 class Stage:

@@ -40,7 +40,7 @@ async def test_a_trial_says_what_it_would_have_done_and_under_which_budget(trial
 
 
 async def offered(stage: Stage) -> set[str]:
-    """Return what the card of the only remediation offers now."""
+    """Return what the card of the only remediation suggests now."""
     (one,) = await stage.all()
     context = CardContext(rules=dict, training=lambda *_: None, blind=lambda *_: {})
     async with stage.yard.store.read() as snapshot:

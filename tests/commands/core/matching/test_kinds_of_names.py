@@ -109,6 +109,14 @@ def test_the_names_of_arguments_are_recognised_in_any_order(command: AnyCommand,
         ("why was detr queued", "training why detr"),
         ("when can detr start", "training why detr"),
         ("how many gpus does speech hold", "gpu list --team speech"),
+        ("who is in team speech", "team list"),
+        ("speech 组有谁", "team list"),
+        ("has gpu-a01 broken often", "node history gpu-a01"),
+        ("what automation waits", "remediation list"),
+        ("delete the evicted pods of gpu-a01", "pod clean --evicted --node gpu-a01"),
+        ("remove finished pods in namespace serving", "pod clean --namespace serving"),
+        ("gather everything about gpu-a01 for the vendor", "node evidence gpu-a01"),
+        ("reload clear-images on gpu-a01", "node repair gpu-a01 --with clear-images"),
         ("which trainings does the team speech run", "training list --team speech"),
         ("pods in namespace serving", "pod list --namespace serving"),
         ("my plans", "plan list --mine"),
@@ -134,12 +142,63 @@ def test_in_a_thread_a_question_is_about_what_the_incident_concerns(line: str, m
     assert meant in lines_of(understood(line, THREAD))
 
 
+MISTYPED = {
+    NameKind.NODE: "gpu-a0l", NameKind.TRAINING: "dettr", NameKind.VOLUME: "imgaenet", NameKind.POD: "web-7df49",
+    NameKind.ALERT: "GPUIdel", NameKind.RUNBOOK: "gpu_idle", NameKind.AGENT: "devcie-plugin",
+    NameKind.REPAIR: "claer-images",
+}  # fmt: skip
+SHOWING = {
+    NameKind.NODE: "noed show", NameKind.TRAINING: "trainig show", NameKind.VOLUME: "voulme show",
+    NameKind.POD: "pod shwo", NameKind.ALERT: "alret why", NameKind.RUNBOOK: "runbok",
+    NameKind.AGENT: "restart-agnet gpu-a01", NameKind.REPAIR: "repiar gpu-a01",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", MISTYPED, ids=lambda one: one.value)
+def test_a_mistyped_name_of_any_kind_is_suggested_beside_a_mistyped_verb(kind: NameKind) -> None:
+    said = " ".join(lines_of(understood(f"{SHOWING[kind]} {MISTYPED[kind]}")))
+    assert SAID[kind].split("/")[-1] in said, said
+
+
+@pytest.mark.parametrize("said", ["gpu-a01 3 gpu cordon", "gpu cordon 3 on gpu-a01"])
+def test_the_index_of_a_gpu_may_stand_anywhere(said: str) -> None:
+    assert "gpu cordon gpu-a01 3" in lines_of(understood(said))
+
+
 @pytest.mark.parametrize(
-    "line", ["gpu-a01 was cordoned", "gpu-a01 被隔离了吗", "who drained gpu-a01", "when was detr stopped"]
+    "line",
+    ["don't drain gpu-a01 before bo has saved", "do not stop detr", "别重启 gpu-a01", "never reboot gpu-a01"],
+)
+def test_who_warns_of_a_change_is_not_answered(line: str) -> None:
+    assert lines_of(understood(line)) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "gpu-a01 was cordoned",
+        "gpu-a01 被隔离了吗",
+        "who drained gpu-a01",
+        "when was detr stopped",
+    ],
 )
 def test_a_verb_in_the_past_starts_no_change(line: str) -> None:
     meaning = understood(line)
     assert not (isinstance(meaning, Run | Fill) and meaning.command.changes_something), lines_of(meaning)
+
+
+@pytest.mark.parametrize("line", ["are there any silences on gpu-a01?", "is there a cordon on gpu-a01?"])
+def test_a_question_suggests_no_change(line: str) -> None:
+    meaning = understood(line)
+    meant = meaning.commands if isinstance(meaning, Offer) else (meaning.command,)
+    assert not any(one.changes_something for one in meant), lines_of(meaning)
+
+
+def test_how_far_something_is_is_asked_of_what_the_thread_concerns() -> None:
+    assert (
+        lines_of(understood("progress?", {NameKind.PLAN: "p5", NameKind.NODE: "gpu-a02"}))[0]
+        == "plan show p5"
+    )
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def understood(line: str, thread: str = "") -> Interpretation:
 
 
 def outcomes(meaning: Interpretation) -> list[str]:
-    """Return what the line leads to, in the corpus' words: one, or one for each line that is offered."""
+    """Return what the line leads to, in the corpus' words: one, or one for each line that is suggested."""
     match meaning:
         case Run():
             return [shlex.join(meaning.words)]
