@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -54,7 +55,7 @@ async def test_who_asked_for_it_and_who_confirmed_it_are_named(
     async with store.unit() as unit:
         await unit.rows(Plan).put(plan)
         await unit.rows(Launch).put(launch)
-    cluster = SimpleNamespace(
+    cluster: Any = SimpleNamespace(
         name=CLUSTER, trainings=lambda: [SUSPENDED], inventory=inventory, reader=None, cache=None
     )
     await LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C1").check()
