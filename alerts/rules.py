@@ -45,6 +45,9 @@ class ResolveWhen(StrEnum):
 class Proof(StrEnum):
     """What proves that a fault is over which time does not heal. A person's word always does."""
 
+    REPAIRED = (
+        "repaired"  # an action that relieves the alert was done after it began, and has checked what it did
+    )
     # All GPUs of the node, after some of them were not or the node was rebooted.
     GPUS_ALLOCATABLE = "gpus-allocatable"
     NODE_REBOOTED = "node-rebooted"  # and is ready

@@ -15,6 +15,7 @@ from alerts.incidents.incident import Incident
 from bot.settings.loading import read_settings
 from bot.wiring import Yardmaster, build
 from collectors.facts.clock import format_duration as written_span
+from collectors.facts.results import Blind
 from demo.alert_sender import AlertSender, SentAlert
 from demo.faster_rules import write_packs
 from demo.lookalikes.elasticsearch.lookalike import ElasticsearchLookalike
@@ -168,6 +169,8 @@ async def start_environment(options: EnvironmentOptions) -> AsyncIterator[Enviro
         yard = await stack.enter_async_context(build(read_settings(file)))
         await stack.enter_async_context(_background(yard.run(), "yardmaster"))
         await slack.connected()
+        while isinstance(yard.clusters[CLUSTER].refresh(), Blind):  # noqa: ASYNC110 - it has no event
+            await asyncio.sleep(0.1)
         sender = AlertSender(
             address=lambda: yard.server.address, token=SENDER_TOKEN, now=slack.workspace.clock.now
         )

@@ -1,49 +1,23 @@
 """Runs of scenarios with checks: the alerts fire, one card is posted, the action works, the incident resolves."""
 
 import asyncio
-import logging
-import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, TypeVar
 
 from alerts.cards.channel_id import channel_id
 from alerts.cards.posted import CardKind, PostedCard
 from alerts.incidents.incident import Incident
 from alerts.parents.parent_incident import ParentIncident
-from bot.channels.slack.listeners import BUSY, NOT_TAKEN, PENDING, TAKEN
 from collectors.cluster.kinds import DEPLOYMENTS
 from collectors.trainings.training import TrainingState
-from commands.execution.plan import Plan, PlanState
 from demo.card_record import CardRecord
-from demo.environment import CHANNELS, CLUSTER, Environment, describe_state
+from demo.environment import CHANNELS, CLUSTER, Environment
 from demo.lookalikes.slack import Message
-from demo.scenario import Action, Scenario
+from demo.scenario import Scenario
+from demo.scenario_people import FailedError, ScenarioPeople, Scene, look_at_nothing
 
-LOG = logging.getLogger(__name__)
-POLL_EVERY = 0.25  # seconds
 SETTLES = 3.0  # seconds to wait for late cards at the end
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
-    """What a person can see now in a channel: `card`, `preview`, `answer`, `form`, `done` or `end`."""
-
-    scenario: str
-    what: str
-    person: str
-    channel: str
-
-
-async def _look_at_nothing(_scene: Scene) -> None:
-    pass
-
-
-class FailedError(Exception):
-    """The scenario failed. The text is shown in the table."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,10 +41,10 @@ class ScenarioRunner:
     """Runs scenarios one after the other in one environment. It waits for `look` at each scene."""
 
     def __init__(
-        self, environment: Environment, *, look: Callable[[Scene], Awaitable[None]] = _look_at_nothing
+        self, environment: Environment, *, look: Callable[[Scene], Awaitable[None]] = look_at_nothing
     ) -> None:
         self._environment = environment
-        self._look = look
+        self._people = ScenarioPeople(environment, look)
         self._record = CardRecord(environment)
         self._start = 0.0
         self._known: set[str] = set()
@@ -92,29 +66,29 @@ class ScenarioRunner:
 
     async def _run(self, scenario: Scenario, result: Result) -> None:
         for act in scenario.commands:
-            await self._act(scenario, act, None)
+            await self._people.act(scenario, act)
         for fault in scenario.faults:
             self._environment.start_fault(fault)
         has_incident = scenario.card.group_key or scenario.card.parent
         incident = await self._await_alerts(scenario, result) if has_incident else None
-        card = await self._await_card(scenario, incident, result)
-        await self._show(scenario, "card")
+        await self._await_card(scenario, incident, result)
+        await self._people.show(scenario, "card")
         if scenario.done.training_gone and not self._holds_gpus(scenario.done.training_gone):
             raise FailedError(f"there is no training {scenario.done.training_gone} that could end")
         for act in scenario.actions:
-            await self._act(scenario, act, card)
-        await self._until(scenario, str(scenario.done), lambda: self._is_done(scenario))
+            await self._people.act(scenario, act)
+        await self._people.until(scenario, str(scenario.done), lambda: self._is_done(scenario))
         result.done = self._elapsed()
         await asyncio.sleep(scenario.end_faults_after)
         await self._end_faults(scenario)
         for act in scenario.after:
-            await self._act(scenario, act, card)
+            await self._people.act(scenario, act)
         if incident is not None:
             await self._await_resolved(scenario, incident)
             result.resolved = self._elapsed()
-            await self._show(scenario, "end")
+            await self._people.show(scenario, "end")
         for act in scenario.cleanup:
-            await self._act(scenario, act, None)
+            await self._people.act(scenario, act)
         await asyncio.sleep(SETTLES)
         await self._check_no_other_cards(scenario, incident)
 
@@ -130,7 +104,7 @@ class ScenarioRunner:
             return None
 
         what = f"alerts {', '.join(scenario.alerts)} for {key}"
-        found: Incident | ParentIncident = await self._until(scenario, what, check)
+        found: Incident | ParentIncident = await self._people.until(scenario, what, check)
         result.alerted = self._elapsed()
         return found
 
@@ -141,20 +115,18 @@ class ScenarioRunner:
 
     async def _await_card(
         self, scenario: Scenario, incident: Incident | ParentIncident | None, result: Result
-    ) -> Message | None:
+    ) -> None:
         kind, of = (
             (_kind_of(incident), incident.id)
             if incident is not None
             else (CardKind.LAUNCH, scenario.card.launch)
         )
 
-        async def check() -> list[Message] | None:
-            found = [await self._cards(channel, kind, of) for channel in scenario.card.channels]
-            return [cards[0] for cards in found] if all(found) else None
+        async def check() -> bool:
+            return all([await self._cards(channel, kind, of) for channel in scenario.card.channels])
 
-        cards = await self._until(scenario, f"a card in {', '.join(scenario.card.channels)}", check)
+        await self._people.until(scenario, f"a card in {', '.join(scenario.card.channels)}", check)
         result.posted = self._elapsed()
-        return cards[0]
 
     async def _cards(self, channel: str, kind: CardKind, of: str) -> list[Message]:
         """Return the card's messages as the Slack look-alike recorded them. More than one is a duplicate."""
@@ -169,113 +141,6 @@ class ScenarioRunner:
             if row.message_id and (row.row_id == of or (kind is CardKind.LAUNCH and of in row.row_id))
         }
         return [message for message in environment.slack.everything(channel) if message.ts in mine]
-
-    async def _act(self, scenario: Scenario, act: Action, card: Message | None) -> None:
-        slack = self._environment.slack
-        where = act.channel or scenario.card.channels[0]
-        known = {message.ts for message in slack.ephemerals(act.user)}
-        if not act.type:
-            on = await self._until(
-                scenario, f"a button `{act.press}` in {where}", lambda: self._button(where, act.press)
-            )
-
-        async def send() -> None:
-            if act.type:
-                await slack.types(act.user, where, act.type)
-            else:
-                await slack.presses(act.user, on, act.press)
-            if act.form:
-                await self._submit(scenario, act)
-
-        async def answered() -> Message | None:
-            new = [message for message in slack.ephemerals(act.user) if message.ts not in known]
-            found = [message for message in new if TAKEN not in message.said and PENDING not in message.said]
-            return found[-1] if found and not _asks_again(found[-1]) else None
-
-        answer = await self._until_follows(
-            scenario, f"an answer to {act.type or act.press}", act.user, send, answered
-        )
-        await self._show(scenario, "preview" if act.confirm else "answer", act)
-        if act.refused:
-            if act.refused not in answer.said:
-                raise FailedError(f"`{act.type}` was not refused with `{act.refused}`: {answer.said[:300]}")
-            return
-        if act.confirm:
-            if "Confirm" not in answer.said:
-                raise FailedError(f"no preview of {act.type or act.press}; the answer: {answer.said[:300]}")
-            named = re.findall(r"plan `(p\d+)`", answer.said)
-
-            async def confirm() -> None:
-                if "[Confirm]" in answer.said:  # otherwise it was not lost
-                    await slack.presses(act.user, answer, "Confirm")
-
-            await self._until_follows(
-                scenario,
-                f"the end of plan {named[-1]}",
-                act.user,
-                confirm,
-                lambda: self._is_plan_done(named[-1]),
-            )
-            await self._show(scenario, "done", act)
-
-    async def _submit(self, scenario: Scenario, act: Action) -> None:
-        """Fill in and submit the form that the action opens."""
-        slack = self._environment.slack
-
-        async def opened() -> dict[str, Any] | None:
-            return next(iter(slack.views(act.user)), None)
-
-        form = await self._until(scenario, f"the form of {act.type or act.press}", opened)
-        await self._show(scenario, "form", act)
-        await slack.submits(act.user, form, act.form)
-
-    async def _show(self, scenario: Scenario, what: str, act: Action | None = None) -> None:
-        """Let `look` see what came last: as the person who acts, or who acts first."""
-        act = act or next(iter((*scenario.commands, *scenario.actions)), Action(user="dana"))
-        channel = act.channel or scenario.card.channels[0]
-        await self._look(Scene(scenario=scenario.name, what=what, person=act.user, channel=channel))
-
-    async def _until_follows(
-        self,
-        scenario: Scenario,
-        what: str,
-        user: str,
-        send: Callable[[], Awaitable[None]],
-        check: Callable[[], Awaitable[T | None]],
-    ) -> T:
-        """Send what a person does, and again when the bot says that it was not taken, until `check` is true."""
-
-        def asked_again() -> int:
-            return sum(map(_asks_again, self._environment.slack.ephemerals(user)))
-
-        asked = asked_again()
-        await send()
-
-        async def follows() -> T | None:
-            nonlocal asked
-            if (found := await check()) or asked_again() == asked:
-                return found
-            asked = asked_again()
-            await send()
-            return None
-
-        return await self._until(scenario, what, follows)
-
-    async def _is_plan_done(self, id: str) -> bool:
-        async with self._environment.yard.store.unit() as unit:
-            plan = await unit.rows(Plan).get(id)
-        if plan is None or plan.state in (PlanState.FAILED, PlanState.CANCELLED):
-            outcome = f"`{plan.line}` is {plan.state.value}: {plan.error}" if plan else "does not exist"
-            raise FailedError(f"plan {id} {outcome}")
-        return plan.state is PlanState.DONE
-
-    async def _button(self, where: str, label: str) -> Message | None:
-        """Return the newest message in the channel that has this button, or None."""
-        slack = self._environment.slack
-        for message in reversed(slack.messages(where)):
-            if f"[{label}]" in message.said:
-                return message
-        return None
 
     async def _is_done(self, scenario: Scenario) -> bool:
         done, cluster = scenario.done, self._environment.yard.clusters[CLUSTER]
@@ -310,13 +175,13 @@ class ScenarioRunner:
                 now = await unit.rows(type(incident)).get(incident.id)
             return now is not None and not now.is_open
 
-        await self._until(scenario, "the incident to resolve", check)
+        await self._people.until(scenario, "the incident to resolve", check)
 
         async def is_updated() -> bool:
             found = await self._cards(scenario.card.channels[0], _kind_of(incident), incident.id)
             return bool(found) and scenario.card_text in found[0].said
 
-        await self._until(scenario, f"the card to show `{scenario.card_text}`", is_updated)
+        await self._people.until(scenario, f"the card to show `{scenario.card_text}`", is_updated)
 
     async def _check_no_other_cards(
         self, scenario: Scenario, incident: Incident | ParentIncident | None
@@ -353,22 +218,6 @@ class ScenarioRunner:
     def _is_new(self, incident: Incident | ParentIncident) -> bool:
         return incident.id not in self._known
 
-    async def _until(self, scenario: Scenario, what: str, check: Callable[[], Awaitable[T | None]]) -> T:
-        """Poll `check` until it returns something true. Raises FailedError after the scenario's time limit."""
-        end = monotonic() + scenario.within
-        while monotonic() < end:
-            if found := await check():
-                return found
-            await asyncio.sleep(POLL_EVERY)
-        LOG.warning(
-            "%s: timed out after %.0f s waiting for %s; %s",
-            scenario.name,
-            scenario.within,
-            what,
-            await describe_state(self._environment),
-        )
-        raise FailedError(f"timed out after {scenario.within:.0f} s waiting for {what}")
-
     def _elapsed(self) -> float:
         return monotonic() - self._start
 
@@ -379,8 +228,3 @@ def _key(incident: Incident | ParentIncident) -> str:
 
 def _kind_of(incident: Incident | ParentIncident) -> CardKind:
     return CardKind.INCIDENT if isinstance(incident, Incident) else CardKind.PARENT
-
-
-def _asks_again(message: Message) -> bool:
-    """Whether the bot says that what the person sent was not taken: on a slow machine the store does not answer."""
-    return NOT_TAKEN in message.said or BUSY in message.said

@@ -29,7 +29,8 @@ JOBS = "yardmaster-jobs"
 ASKED = "reboot.example/asked"
 # What the pods of a repair and of a suite write, by the name of the script.
 PRINTED: Mapping[str, str] = {
-    "repair/nvidia-uvm": "loaded nvidia-uvm, major number 511\nmade /dev/nvidia-uvm and /dev/nvidia-uvm-tools\n",
+    "repair/nvidia-uvm": "loaded nvidia-uvm\nmade /dev/nvidia-uvm (511, 0)\nmade /dev/nvidia-uvm-tools (511, 1)\n"
+    "nvidia-uvm works: new GPU pods can start\n",
     "accept/memory": "".join(
         f"yardmaster/1 memory-copy pass {2741 + 3 * gpu}.6 GB/s gpu={gpu}\n" for gpu in range(8)
     )
@@ -106,7 +107,7 @@ class _Pictures:
         await type_line(self._page, f"/yard node reboot {NODE}")
         await newest_message(self._page, "Ask for a reboot").get_by_role("button", name="Confirm").click()
         card = newest_message(self._page, f"Ask for a reboot of {NODE}")
-        await expect(card).to_contain_text("Stop after this step", timeout=TIMEOUT)
+        await expect(card).to_contain_text("✓ ask for it", timeout=TIMEOUT)
         await self._take(card, "broken-reboot")
         await self._reboot()
 
@@ -118,7 +119,7 @@ class _Pictures:
         preview = newest_message(self._page, "with suite short")
         await self._take(preview, "broken-accept")
         await preview.get_by_role("button", name="Confirm").click()
-        await self._in_thread(f"Uncordon {NODE}", "broken-accepted")
+        await self._in_thread(f"{NODE} is accepted", "broken-accepted", button=f"Uncordon {NODE}")
         await type_line(self._page, "/yard node list --cordoned")
         await self._take(newest_message(self._page, ", accepted"), "broken-list")
 
@@ -131,16 +132,20 @@ class _Pictures:
         await newest_message(self._page, "nvidia-uvm").get_by_role("button", name="Confirm").click()
         await self._in_thread("made /dev/nvidia-uvm", "broken-repair", of=f"Repair {OTHER}")
         self._environment.end_fault("uvm_missing")
+        card = newest_message(self._page, f"{OTHER} was repaired")
+        await expect(card).to_be_visible(timeout=TIMEOUT)
+        await self._take(card, "broken-repaired")
 
     def _incident(self) -> Locator:
         return newest_message(self._page, "Stays open until")
 
-    async def _in_thread(self, words: str, name: str, *, of: str = NODE) -> None:
-        """Take the picture of a plan's card in the thread of its incident, once it has these words."""
+    async def _in_thread(self, words: str, name: str, *, of: str = NODE, button: str = "") -> None:
+        """Take the picture of a plan's card in the thread of its incident, once it has these words and this button."""
         incident = self._page.get_by_role("main").get_by_test_id("message").filter(has_text=of)
         await incident.get_by_role("button", name="repl").last.click(timeout=TIMEOUT)
         thread = self._page.get_by_role("complementary", name="Thread")
-        card = thread.get_by_test_id("message").filter(has_text=words).last
+        found = thread.get_by_test_id("message").filter(has_text=words)
+        card = (found.filter(has=self._page.get_by_role("button", name=button)) if button else found).last
         await expect(card).to_be_visible(timeout=3 * TIMEOUT)  # each test takes half a minute
         await self._take(card, name)
         await self._page.get_by_role("button", name="Close thread").click()

@@ -13,8 +13,9 @@ from tempfile import TemporaryDirectory
 from playwright.async_api import Page
 
 from demo.environment import PEOPLE, TOPICS, Environment, EnvironmentOptions, start_environment
-from demo.runner import ScenarioRunner, Scene
+from demo.runner import ScenarioRunner
 from demo.scenario import load_scenarios
+from demo.scenario_people import Scene
 from docs.screenshots import chromium_page, type_line
 
 SIZES = ((1280, 1150), (400, 1500))  # pixels

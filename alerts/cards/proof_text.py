@@ -1,5 +1,7 @@
 """Text about proofs: what an incident waits for that time does not heal, and what proved that it is over. Pure."""
 
+from datetime import datetime
+
 from alerts.cards.text import Text, bold, joined, person, text
 from alerts.incidents.events import IncidentEvent
 from alerts.incidents.evidence import Proven
@@ -64,7 +66,13 @@ def proved_then(incident: Incident, event: IncidentEvent) -> Text:
 
 
 def _seen_ones(member: Member) -> list[Proof]:
+    if _repaired_at(member):
+        return [Proof.REPAIRED]  # nothing else is to be done
     return [proof for proof in member.proofs if proof is not Proof.WORD]
+
+
+def _repaired_at(member: Member) -> datetime | None:
+    return member.evidence.repaired_at if member.evidence else None
 
 
 def _condition(member: Member, proof: Proof) -> str:
@@ -72,6 +80,10 @@ def _condition(member: Member, proof: Proof) -> str:
     match proof:
         case Proof.GPUS_ALLOCATABLE:
             return _gpus_allocatable(member.evidence.gpus if member.evidence else 0, node)
+        case Proof.REPAIRED if at := _repaired_at(member):
+            return sentence("its alert ends: {node} was repaired ({at})", node=node, at=at)
+        case Proof.REPAIRED:
+            return sentence("a repair of {node} has worked", node=node)
         case Proof.NODE_REBOOTED:
             return sentence("{node} has rebooted and is ready", node=node)
         case Proof.VOLUME_MOUNTED:
@@ -135,6 +147,8 @@ def _seen(member: Member, proven: Proven) -> str:
                 count=proven.gpus,
                 node=node,
             )
+        case Proof.REPAIRED:
+            return sentence("{node} was repaired", node=node)
         case Proof.NODE_REBOOTED:
             return sentence("{node} had rebooted and was ready", node=node)
         case Proof.VOLUME_MOUNTED:

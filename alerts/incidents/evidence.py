@@ -17,11 +17,17 @@ class Evidence:
     was_short: bool = False  # GPUs of its node were not allocatable, or missing
     waiting: tuple[str, ...] = ()  # pods that waited for its volume, as namespace/name
     metric_failed: bool = False  # the proof query said that it is not well
+    repaired_at: datetime | None = None  # an action that relieves it has worked
     holds_since: datetime | None = None  # a proof is seen to hold
 
     def restated(self, by: timedelta) -> Self:
         """Return the same evidence after a clock step of so much."""
-        return replace(self, since=self.since + by, holds_since=self.holds_since and self.holds_since + by)
+        return replace(
+            self,
+            since=self.since + by,
+            repaired_at=self.repaired_at and self.repaired_at + by,
+            holds_since=self.holds_since and self.holds_since + by,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,5 @@
 """An incident within a cycle: its alerts are added one by one, each at a cost that does not grow with the others."""
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -11,11 +10,11 @@ from alerts.incidents.events import MAX_EVENTS, IncidentEvent, IncidentEventType
 from alerts.incidents.grouping import GroupingContext, end_of, subject_in_group
 from alerts.incidents.impacts import add_impacts, dependants_of, ordered
 from alerts.incidents.incident import Impact, Incident, Member, explains_most
-from alerts.incidents.least_members import LeastMembers, weight_of
+from alerts.incidents.member_index import MemberIndex
 from alerts.incidents.members import member_of
 from alerts.incidents.proofs import carried
 from alerts.incidents.standing_alerts import StandingAlerts
-from alerts.incidents.twin import beside_twin, is_received, with_twin
+from alerts.incidents.twin import beside_twin, with_twin
 from alerts.incidents.volumes import names_volume, with_volume
 from alerts.lifecycle import AlertState
 from alerts.rules import ImpactScope, ResolveWhen, Rule, Severity
@@ -44,20 +43,10 @@ class IncidentDraft:
         self._events = list(incident.events)
         self._impacts = incident.impacts
         self._affected: dict[str, Impact] | None = None  # by training, once an alert changed whom it concerns
-        self._members = {member.alert: member for member in incident.members}
-        self._rules = Counter(member.rule for member in incident.members)
-        self._names: dict[str, dict[str, None]] = {}  # alert name -> ids
-        self._xids: dict[str, None] = {}  # ids of alerts about one
-        self._volumes: dict[str, dict[str, None]] = {}  # volume -> ids of log lines about it
-        self._twin_ids: dict[
-            str, str
-        ] = {}  # the id of an alert of ours -> that of its twin, which is a member instead
-        for member in incident.members:
-            self._index(member)
-        self._least: LeastMembers | None = None
+        self._members = MemberIndex(incident.members)
         self._is_crowded = incident.is_crowded  # an alert was refused, or took the place of another
         self._standing = StandingAlerts(incident, incident.members)
-        self._may_be_crash = bool(self._xids)  # what reports XIDs has changed
+        self._may_be_crash = self._members.has_xids  # what reports XIDs has changed
         self._made: Incident | None = incident
 
     @property
@@ -111,7 +100,8 @@ class IncidentDraft:
         ended = self._header.resolved_at
         if ended is None:
             return True
-        is_known = self._rules[alert.rule] > 0 or alert.twin in self._members or alert.id in self._twin_ids
+        is_known = self._members.has_rule(alert.rule) or alert.twin in self._members
+        is_known = is_known or self._members.stands_for(alert.id)
         return at - ended < self._grouping.reopens_within and is_known
 
     def member_of(self, alert: Alert) -> Member | None:
@@ -120,9 +110,9 @@ class IncidentDraft:
 
     def logs_of_volume(self, volume: str) -> bool:
         """Whether it is open, and a log line that stands in it is about this volume."""
-        found = (self._members.get(id) for id in self._volumes.get(volume, ()))
         return self.is_open and any(
-            one is not None and one.subject.volume == volume and self._header.stands(one) for one in found
+            one.subject.volume == volume and self._header.stands(one)
+            for one in self._members.lines_about(volume)
         )
 
     @property
@@ -133,7 +123,7 @@ class IncidentDraft:
     @property
     def crash_members(self) -> Iterable[Member]:
         """The alerts about XIDs, if another node may report the same crash."""
-        return (self._members[id] for id in self._xids) if self.takes_crashes else ()
+        return self._members.about_xids() if self.takes_crashes else ()
 
     def joins_crash(self, alert: Alert, at: datetime) -> bool:
         """Whether the alert is of the same crash as one of its own, on another node."""
@@ -171,7 +161,7 @@ class IncidentDraft:
             member = with_volume(concerning, others, self._grouping.topology)
         if member.is_worse:
             concerning = member
-        member = beside_twin(carried(member, before), before, alert)
+        member = beside_twin(carried(member, before, now), before, alert)
         gravity = self._standing.gravity  # also of the alert that makes room
         if before is None and len(self._members) >= self._most and not self._makes_room(member):
             self._follow_crash()
@@ -211,7 +201,7 @@ class IncidentDraft:
 
     def _in_place_of_twin(self, alert: Alert) -> Member | None:
         """Let an alert of ours be the member that its twin is, if that came first. Return it as it was."""
-        twin = self._members.get(self._twin_ids.get(alert.id, ""))
+        twin = self._members.twin_of(alert.id)
         if twin is None:
             return None
         self._drop(twin)
@@ -229,47 +219,28 @@ class IncidentDraft:
     def _leading_to(self, rule: Rule | None) -> Iterable[Member]:
         """Return the alerts that stand and that the rule names as what makes its own worse."""
         names = rule.template.worse_after if rule is not None else ()
-        found = (self._members[id] for name in names for id in self._names.get(name, ()))
-        return (member for member in found if self._header.stands(member))
+        return (
+            member for name in names for member in self._members.named(name) if self._header.stands(member)
+        )
 
     def _put(self, member: Member, before: Member | None) -> None:
         if before is not None:
             self._standing.remove(before)
-        else:
-            self._rules[member.rule] += 1
-        self._members[member.alert] = member
-        self._index(member)
+        self._members.put(member)
         self._standing.add(member)
         self._may_be_crash = self._may_be_crash or bool(member.xid or (before is not None and before.xid))
-        if self._least is not None:
-            self._least.add(member)
-
-    def _index(self, member: Member) -> None:
-        if is_received(member.rule) and member.twin:
-            self._twin_ids[member.twin] = member.alert
-        self._names.setdefault(member.name, {})[member.alert] = None
-        if member.xid:
-            self._xids[member.alert] = None
-        if member.is_logged and member.subject.volume:
-            self._volumes.setdefault(member.subject.volume, {})[member.alert] = None
 
     def _makes_room(self, member: Member) -> bool:
         """Remove the alert that weighs least if the new one weighs more. Return whether it was removed."""
         self._is_crowded = True
-        if self._least is None:
-            self._least = LeastMembers(self._members.values())
-        least = self._least.of(self._members)
-        if weight_of(member)[:2] <= weight_of(least)[:2]:
+        least = self._members.lighter_than(member)
+        if least is None:
             return False
         self._drop(least)
         return True
 
     def _drop(self, member: Member) -> None:
-        del self._members[member.alert], self._names[member.name][member.alert]
-        self._twin_ids.pop(member.twin, None)
-        self._xids.pop(member.alert, None)
-        self._volumes.get(member.subject.volume, {}).pop(member.alert, None)
-        self._rules[member.rule] -= 1
+        self._members.drop(member)
         self._standing.remove(member)
         self._may_be_crash = self._may_be_crash or bool(member.xid)
 
@@ -277,7 +248,7 @@ class IncidentDraft:
         """Change what decides which alerts stand."""
         self._header, self._made = header, None
         self._standing = StandingAlerts(header, self._members.values())
-        self._may_be_crash = bool(self._xids)
+        self._may_be_crash = self._members.has_xids
 
     def _reopen(self, now: datetime) -> None:
         """Open it again. Who acknowledged it, what was done for it, and whom it affected is over."""

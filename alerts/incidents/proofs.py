@@ -4,9 +4,9 @@ A proof must be seen to come true: one that held all the time says nothing of th
 nothing, and neither does it count as the fault. Pure.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from alerts.alert import Alert
 from alerts.incidents.events import IncidentEventType
@@ -18,6 +18,8 @@ from collectors.facts.label_mapping import subject_of
 from collectors.facts.labels import Labels
 from collectors.facts.results import Sample
 from collectors.facts.topology import NodeFacts, Topology
+
+LATE = timedelta(minutes=2)  # within which log lines of before a repair may come after it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +45,14 @@ def proofs_of(alert: Alert, rule: Rule, severity: Severity) -> tuple[Proof, ...]
     return tuple(proof for proof in Proof if proof in words) or ((Proof.WORD,) if words else ())
 
 
-def carried(member: Member, before: Member | None) -> Member:
+def carried(member: Member, before: Member | None, now: datetime) -> Member:
     """Return the alert with what was seen of it before, unless it fired again or happened again."""
-    if before is None or not before.is_firing or (member.is_firing and member.value > before.value):
+    if before is None or not before.is_firing:
         return member
+    if member.is_firing and member.value > before.value:
+        at = before.evidence.repaired_at if before.evidence else None
+        is_late = at is not None and now - at <= LATE
+        return replace(member, evidence=Evidence(since=now, repaired_at=at)) if is_late else member
     is_proven = member.is_unseen or not member.is_firing
     return replace(member, evidence=before.evidence, proven=before.proven if is_proven else None)
 
@@ -82,32 +88,6 @@ def say_over(
     )
     after = replace(incident, members=members)
     return after.with_event(IncidentEventType.PROVEN, now, text=reason, who=who, who_name=who_name)
-
-
-def prove_accepted(
-    incident: Incident, *, node: str, since: datetime, now: datetime, gpus: Collection[str] = ()
-) -> Incident:
-    """Return the incident with the proof that the node passed its tests, which began at `since`.
-
-    It proves that faults of GPUs are over that wait for a proof, and those whose rule asks for it: not a volume's.
-    `gpus`: the names of the GPU that was tested alone; of the others it proves nothing.
-    """
-    proven = Proven(proof=Proof.ACCEPTED, at=now, since=since)
-    members = tuple(
-        replace(member, proven=proven)
-        if _is_tested(member, incident, node, since) and (not gpus or member.subject.gpu in gpus)
-        else member
-        for member in incident.members
-    )
-    if members == incident.members:
-        return incident
-    return replace(incident, members=members).with_event(IncidentEventType.PROVEN, now)
-
-
-def _is_tested(member: Member, incident: Incident, node: str, since: datetime) -> bool:
-    if member.subject.node != node or since < incident.began_at or not incident.awaits_proof(member):
-        return False
-    return Proof.ACCEPTED in member.proofs or bool(member.subject.gpu) or member.name.startswith("GPU")
 
 
 def take_back_word(
@@ -148,6 +128,8 @@ def _looked(member: Member, incident: Incident, facts: ProofFacts, now: datetime
     for proof in member.proofs:
         if proof is Proof.METRIC:
             evidence, found = _metric(member, evidence, facts.metrics.get(member.rule), now)
+        elif proof is Proof.REPAIRED:
+            found = Proven(proof=proof, at=now) if evidence.repaired_at else None
         elif facts.topology is None or proof in (Proof.WORD, Proof.ACCEPTED):
             continue
         elif proof is Proof.VOLUME_MOUNTED:

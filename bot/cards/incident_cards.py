@@ -30,6 +30,7 @@ from bot.cards.card_kind import (
 )
 from collectors.facts.sentences import listed
 from collectors.trainings.training import TrainingState
+from commands.acceptance.acceptance import Acceptance
 from commands.core.incident_plans import plans_of
 from commands.execution.plan import Plan, StepRecord
 from commands.incident.card_context import context_of, incident_context, still_suspended
@@ -134,6 +135,7 @@ INCIDENT_CARD = CardDefinition(
         CordonLease: all_of_its_cluster,
         GpuLease: all_of_its_cluster,
         ReclaimRequest: all_of_its_cluster,
+        Acceptance: all_of_its_cluster,
         CardImage: lambda image: (image.incident,),
     },
     deleted={

@@ -13,7 +13,7 @@ from alerts.cards.posted import CardKind, PostedCard
 from alerts.cards.text import text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import incident_write, whole_ones, write_incident
-from alerts.incidents.proofs import prove_accepted
+from alerts.incidents.proofs_of_actions import prove_accepted
 from alerts.lifecycle import AlertState
 from alerts.store import Changed, Store, StoreSnapshot, Unit
 from bot.jobs.card_replies import reply

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from alerts.cards.message import Block, Button, Color, Context, Paragraph, Table
-from alerts.cards.text import bold, joined, markup, text
+from alerts.cards.text import joined, markup, text
 from collectors.acceptance.readings import MeasuredFigure, NextStep, PartState
 from collectors.facts.sentences import Sentence, counted, listed, sentence
 from commands.acceptance.acceptance import Acceptance, AcceptanceState
@@ -90,8 +90,8 @@ def advice(one: Acceptance) -> Sentence | None:
 
 
 def verdict_blocks(one: Acceptance) -> tuple[Block, ...]:
-    """Return what a card says of a verdict: the sentence, the other reasons, the figures, and what to do."""
-    blocks: list[Block] = [Paragraph(text=text(bold(verdict_line(one))))]
+    """Return what a card says below the verdict's line: the other reasons, the figures, and what to do."""
+    blocks: list[Block] = []
     if len(one.reasons) > 1:
         blocks.append(Paragraph(text=joined("\n", (text("• ", markup(said)) for said in one.reasons[1:]))))
     if next_step := advice(one):

@@ -66,6 +66,7 @@ def job_step(
         start_within=settings.start_within.total_seconds(),
         run_within=script.within.total_seconds(),
         log_bytes=script.log_bytes,
+        is_read=script.is_read,
     )
 
 

@@ -37,11 +37,16 @@ class NodeScript:
     claim: GpuClaim | None = None
     memory: str = ""  # size of /dev/shm, which NCCL needs: `8Gi`
     log_bytes: int = 65_536
+    is_read: bool = False  # as NodeJob.is_read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repair:
-    """A repair of the list. `needs`: what must hold first. `second_person`: why another person has to confirm it."""
+    """A repair of the list.
+
+    `needs`: what must hold first. `second_person`: why another person has to confirm it. `relieves`: patterns of alerts
+    that it ends.
+    """
 
     name: str
     summary: str
@@ -50,6 +55,7 @@ class Repair:
     second_person: str = ""
     is_for_gpus: bool = False  # for nodes with NVIDIA GPUs only
     has_index: bool = False  # it is about one GPU
+    relieves: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

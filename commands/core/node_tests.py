@@ -100,6 +100,7 @@ def step_of_test(one: SuiteTest, tested: Tested, context: CommandContext, env: d
         claim=gpus.claim if one.gpus else None,
         memory=one.memory,
         log_bytes=LOG_BYTES,
+        is_read=True,
     )
     text = sentence(
         "run test `{test}` on {node}, at most {within}",

@@ -8,8 +8,11 @@ from alerts.cards.posted import CardKind, PostedCard, ThreadReply, reply_id
 from alerts.cards.text import person, text
 from alerts.incidents.grouping import add_action
 from alerts.incidents.incident import Incident
+from alerts.incidents.member_rows import incident_write, whole_ones, write_incident
+from alerts.incidents.proofs_of_actions import note_repair
 from alerts.store import Unit
 from collectors.facts.sentences import sentence
+from collectors.facts.stepwise import result_of
 from commands.execution.audited import entry_id, entry_of
 from commands.execution.automation_ids import is_automation
 from commands.execution.plan import GATED, Plan, PlanState
@@ -73,11 +76,22 @@ async def record_outcome(unit: Unit, plan: Plan) -> None:
             who_name=plan.actor_name,
             now=plan.ended_at,
         )
-        await unit.rows(Incident).put(updated)
+        if plan.relieves:
+            await _note_repair(updated, incident, plan, unit)
+        else:
+            await unit.rows(Incident).put(updated)
         for card in await unit.rows(PostedCard).find(kind=CardKind.INCIDENT.value, row_id=incident.id):
             await reopen(
                 card, unit
             )  # what the plan freed may end the incident, and its card, before the plan ends
+
+
+async def _note_repair(updated: Incident, stored: Incident, plan: Plan, unit: Unit) -> None:
+    """Store the incident with what the plan has relieved in it, also in alerts that are rows of their own."""
+    assert plan.ended_at is not None
+    (whole,) = await whole_ones([updated], unit)
+    after = note_repair(whole, nodes=_nodes(plan), relieves=plan.relieves, now=plan.ended_at)
+    await write_incident(unit, result_of(incident_write(after, whole, stored)))
 
 
 async def _concerned(unit: Unit, plan: Plan) -> list[Incident]:
@@ -106,13 +120,13 @@ async def open_incidents_about(unit: Unit, plan: Plan) -> tuple[str, ...]:
 
 def _changed_by(plan: Plan) -> list[str]:
     """Return the group keys of what the plan changes: nodes, trainings, and the component that its command is of."""
-    nodes = {
-        f"node/{step.ref.name}"
-        for step in plan.steps
-        if not isinstance(step, Record) and step.ref.kind == "Node"
-    }
+    nodes = {f"node/{name}" for name in _nodes(plan)}
     trainings = {f"training/{one.name}" for one in plan.disrupts}
     return sorted({*nodes, *trainings, f"component/{plan.command.partition(' ')[0]}"})
+
+
+def _nodes(plan: Plan) -> set[str]:
+    return {step.ref.name for step in plan.steps if not isinstance(step, Record) and step.ref.kind == "Node"}
 
 
 async def reopen(card: PostedCard, unit: Unit) -> PostedCard:

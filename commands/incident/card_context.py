@@ -9,21 +9,21 @@ from alerts.cards.cluster_now import ClusterNow
 from alerts.cards.incident_context import Asked, IncidentAction, IncidentContext, StillOpen
 from alerts.cards.message import Button
 from alerts.cards.suggested_actions import suggestions
-from alerts.cards.text import person, text
+from alerts.cards.text import text
 from alerts.incidents.incident import Incident
 from alerts.incidents.member_rows import pages_of
 from alerts.incidents.recurring_faults import WITHIN, Returned, returned
 from alerts.rules import ImpactScope, Rule
 from alerts.silences import Silence
 from alerts.store import Between, StoreSnapshot
-from collectors.facts.sentences import listed, sentence
-from commands.core.cordoned_nodes import uncordon_button
+from collectors.facts.sentences import sentence
 from commands.core.incident_plans import plans_of
 from commands.core.testable_nodes import ANY_TESTS, NodeTests
 from commands.execution.plan import Plan, PlanState, StepRecord, StepState
+from commands.incident.cordons_left import cordons_left
 from commands.incident.culprit_search import in_trouble
 from commands.incident.seen_cluster import SeenCluster, cluster_now
-from commands.models import OPEN_REQUEST, CordonLease, GpuLease, ReclaimRequest
+from commands.models import OPEN_REQUEST, ReclaimRequest
 
 
 async def incident_context(
@@ -43,11 +43,7 @@ async def incident_context(
     plans = await plans_of([incident], snapshot)
     context = await context_of(incident, plans[incident.id], snapshot, rules=rules, cluster=cluster)
     left = (
-        *(
-            still_cordoned(lease, is_tested=_has_gpu_fault(incident, lease.node), tests=tests)
-            for lease in await _leases(incident, snapshot)
-        ),
-        *(still_cordoned_gpu(lease, tests=tests) for lease in await _gpu_leases(incident, snapshot)),
+        *await cordons_left(incident, snapshot, tests=tests, seen=cluster),
         *still_silenced(incident, alerts, silences, now=now),
     )
     covering = _covering(incident, alerts, silences, now=now)
@@ -140,88 +136,6 @@ async def context_of(
         cluster=await cluster_now(incident.cluster, suggested, snapshot, cluster)
         if suggested
         else ClusterNow(),
-    )
-
-
-async def _leases(incident: Incident, snapshot: StoreSnapshot) -> list[CordonLease]:
-    """Return the cordons of ours that stand on the incident's nodes, also those made for an earlier incident."""
-    nodes = {incident.subject.node, *(member.subject.node for member in incident.members)} - {""}
-    found = (
-        await snapshot.rows(CordonLease).find(cluster=incident.cluster, node=sorted(nodes)) if nodes else ()
-    )
-    return sorted(found, key=lambda lease: lease.node)
-
-
-async def _gpu_leases(incident: Incident, snapshot: StoreSnapshot) -> list[GpuLease]:
-    """Return the cordons of single GPUs that stand on the incident's nodes."""
-    nodes = {incident.subject.node, *(member.subject.node for member in incident.members)} - {""}
-    rows = snapshot.rows(GpuLease)
-    found = await rows.find(cluster=incident.cluster, node=sorted(nodes)) if nodes else ()
-    return sorted(found, key=lambda lease: lease.id)
-
-
-def still_cordoned_gpu(lease: GpuLease, *, tests: NodeTests = ANY_TESTS) -> StillOpen:
-    """Return what remains of a cordon of one GPU, which is to be tested before it returns."""
-    said = sentence(
-        "GPU {gpu} of `{node}` is still cordoned until {at}, by {who}.",
-        gpu=lease.gpu,
-        node=lease.node,
-        at=lease.until,
-        who=person(lease.owner, lease.owner_name),
-    )
-    label = sentence("Uncordon GPU {gpu} of {node}", gpu=lease.gpu, node=lease.node)
-    first = Button(
-        label=sentence("Test GPU {gpu} of {node}", gpu=lease.gpu, node=lease.node),
-        line=f"gpu accept {lease.node} {lease.gpu}",
-    )
-    return StillOpen(
-        text=text(said),
-        button=Button(label=label, line=f"gpu uncordon {lease.node} {lease.gpu}"),
-        first=first if tests.of_one_gpu and not tests.lack else None,
-    )
-
-
-def _has_gpu_fault(incident: Incident, node: str) -> bool:
-    return any(
-        member.subject.node == node and (member.subject.gpu or member.name.startswith("GPU"))
-        for member in incident.members
-    )
-
-
-def still_cordoned(lease: CordonLease, *, is_tested: bool = False, tests: NodeTests = ANY_TESTS) -> StillOpen:
-    """Return what remains of a cordon: the cordon, or only its lease if somebody else lifted it.
-
-    `is_tested`: the node is to be tested before it returns.
-    """
-    if lease.lifted_at is not None:
-        return StillOpen(
-            text=text(
-                sentence(
-                    "Somebody else lifted the cordon of `{node}`, but its lease is still there.",
-                    node=lease.node,
-                )
-            ),
-            button=uncordon_button(lease.node, is_lifted=lease.lifted_at is not None),
-        )
-    node, why, who = lease.node, lease.reason, person(lease.owner, lease.owner_name)
-    said = (
-        sentence(
-            "`{node}` is still cordoned until {at}: {reason}, by {who}.",
-            node=node,
-            at=lease.until,
-            reason=why,
-            who=who,
-        )
-        if lease.until
-        else sentence("`{node}` is still cordoned: {reason}, by {who}.", node=node, reason=why, who=who)
-    )
-    label = sentence("Test {node}", node=lease.node)
-    if is_tested and tests.lack:
-        said = listed((said, tests.lack), ".")
-    return StillOpen(
-        text=text(said),
-        button=uncordon_button(lease.node, is_lifted=lease.lifted_at is not None),
-        first=Button(label=label, line=f"node accept {lease.node}") if is_tested and not tests.lack else None,
     )
 
 

@@ -208,19 +208,22 @@ def answer_of(row: NodeEvidence) -> Answer:
     """Return the file, and whether every source answered."""
     unknown = row.text.count("not known:")
     title = sentence(
-        "{evidence} of {node}, taken at {at}", evidence=bold(sentence("Evidence")), node=row.node, at=row.at
+        "{evidence} of {node} ({at})", evidence=bold(sentence("Evidence")), node=row.node, at=row.at
+    )
+    contents = sentence(
+        "In the file: its conditions and events, errors of the host, GPU figures, pods, lease and incidents."
     )
     whole = (
-        sentence("every source answered; it is kept with the incident")
+        sentence("Every source answered; it is kept with the incident.")
         if row.incident
-        else sentence("every source answered; it is kept")
+        else sentence("Every source answered; it is kept.")
     )
     said = (
         whole
         if not unknown
         else counted(
-            "{count} part is not known; the file says why",
-            "{count} parts are not known; the file says why",
+            "{count} part is not known; the file says why.",
+            "{count} parts are not known; the file says why.",
             count=unknown,
         )
     )
@@ -228,7 +231,7 @@ def answer_of(row: NodeEvidence) -> Answer:
     return Answer(
         message=Message(
             title=text(title),
-            blocks=(Context(text=text(said)),),
+            blocks=(Context(text=text(contents, " ", said)),),
             attachments=(Attachment(name=name, content=row.text),),
         ),
         is_public=True,

@@ -26,7 +26,7 @@ from commands.core.named_incident import open_incidents
 from commands.core.nodes_out import own_taints
 from commands.core.pod_usage import ENDED, POD_CPUS, POD_MEMORY, measured_use, size, trouble
 from commands.node.cordon_commands import lease_of
-from commands.node.node_list import gpu_cordons, gpus_of, state_of
+from commands.node.node_list import gpu_cordons, state_of
 
 PODS_SHOWN = 8
 TREND = 6  # acceptances of which figures are compared
@@ -85,10 +85,17 @@ def _buttons(node: Node, incidents: Sequence[Incident], context: CommandContext)
 
 
 def _gpus(inventory: Inventory, node: str, product: str) -> str:
-    """Return the GPUs in use of those that pods can get, which they are, and how many pods cannot get."""
+    """Return how many GPUs are in use, which they are, and how many pods cannot get."""
     gpus = inventory.gpus_on(node)
-    used = " ".join(filter(None, (gpus_of(inventory, node), product)))
-    lost = [share for share in gpus.counts.values() if share.unhealthy > 0] if gpus else []
+    shares = [share for share in gpus.counts.values() if share.capacity] if gpus else []
+    used = listed(
+        [
+            sentence("{used:g} of {capacity:g} in use", used=share.requested, capacity=share.capacity)
+            for share in shares
+        ]
+    )
+    used = listed([one for one in (product, used) if one], ":")
+    lost = [share for share in shares if share.unhealthy > 0]
     if not lost:
         return used
     out = counted(

@@ -9,7 +9,7 @@ from alerts.cards.proof_text import what_proved
 from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
-from alerts.incidents.proofs import prove_accepted
+from alerts.incidents.proofs_of_actions import prove_accepted
 from alerts.lifecycle import AlertState
 from alerts.rules import Proof
 from collectors.facts.labels import Labels

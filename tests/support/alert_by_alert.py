@@ -168,7 +168,7 @@ def _add_alert(
     member = with_volume(concerning, others, grouping.topology) if concerning.is_logged else concerning
     if member.is_worse:
         concerning = member
-    member = carried(member, before)
+    member = carried(member, before, now)
     if before is None and len(known) >= most:
         incident = replace(incident, is_crowded=True)
         least = min(incident.members, key=weight_of)

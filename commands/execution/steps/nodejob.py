@@ -42,6 +42,7 @@ class NodeJob(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="node
     run_within: float = 300  # the Job's own deadline
     log_bytes: int = 65_536
     needs: tuple[dict[str, JsonValue], ...] = ()
+    is_read: bool = False  # its log is read as a whole, so its last line says nothing to people
 
     @property
     def ref(self) -> ObjectRef:
@@ -157,7 +158,7 @@ class NodeJob(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="node
         if has_begun(pods):
             if run != before:
                 await runs.put(run)
-            line = last_line(log)
+            line = "" if self.is_read else last_line(log)
             said = sentence("it runs: {line}", line=line) if line else sentence("it runs")
             return Waiting(reason=said, again_in=AGAIN_IN)
         if (lacking := await self._make_needs(uid, attempt)) is not None:
@@ -241,10 +242,10 @@ class NodeJob(StepKind, frozen=True, kw_only=True, omit_defaults=True, tag="node
                 await remove(ref_of(needed), attempt)
         line = last_line(run.log)
         match run.state:
+            case JobRunState.DONE if self.is_read or not line:
+                return Done(text=sentence("done"), uid=run.uid)
             case JobRunState.DONE:
-                return Done(
-                    text=sentence("done: {line}", line=line) if line else sentence("done"), uid=run.uid
-                )
+                return Done(text=sentence("done: {line}", line=line), uid=run.uid)
             case JobRunState.LOST:
                 return Unknown(reason=run.reason)
             case _:

@@ -51,6 +51,7 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True):
     gpus: bool = False
     index: bool = False
     shared: str = ""
+    relieves: tuple[str, ...] = ()
 
 
 @cache
@@ -75,6 +76,7 @@ def _own(name: str, entry: _Entry) -> Repair:
         second_person=entry.second_person,
         is_for_gpus=entry.gpus,
         has_index=entry.index,
+        relieves=entry.relieves,
     )
 
 

@@ -56,6 +56,7 @@ async def repair_node(action: RepairNode, context: CommandContext) -> PlanDraft:
         title=title,
         stages=in_order(*steps),
         notes=_notes(repair, job, stopped),
+        relieves=repair.relieves,
         breaks=(sentence("{why}", why=repair.second_person),) if repair.second_person else (),
         decided=(
             sentence(

@@ -1,7 +1,9 @@
 """Queries of the places of words in a text: `intervals` and `span_first`, as far as our source uses them."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise, product
 
 from demo.lookalikes.elasticsearch.indices import Document
@@ -25,7 +27,7 @@ def intervals_test(field: str, rule: Json, kinds: Kinds) -> Test:
     """The test of an `intervals` query. Refuses one on a field without words, as Elasticsearch does."""
     if (kind := kinds.get(field)) is None:
         return nothing
-    source = _source(rule)
+    source = _compiled(json.dumps(rule))  # a rule's query comes again with each evaluation
     if kind != "text":
         raise RefusalError(
             400, "query_shard_exception", f"Can only use interval queries on text fields, not on [{field}]"
@@ -58,6 +60,11 @@ def span_first_test(inside: Json, kinds: Kinds) -> Test:
         return False
 
     return holds
+
+
+@lru_cache(maxsize=1_000)
+def _compiled(rule: str) -> _Source:
+    return _source(json.loads(rule))
 
 
 def _source(rule: Json) -> _Source:

@@ -97,7 +97,11 @@ def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> Non
             "remediation: write one command line",
         ),
         ("closes: proof", (7, 15), "closes: this annotation is not supported; remove it"),
-        ("resolve_when: proven", (7, 21), "proof: with `resolve_when: proven` it must be set, of gpus-"),
+        (
+            "resolve_when: proven",
+            (7, 21),
+            "proof: with `resolve_when: proven` it must be set, of repaired, gpus-",
+        ),
         (
             "resolve_when: proven\n  proof: word\n  proof_severity: info",
             (9, 23),
@@ -107,7 +111,8 @@ def test_in_foreign_files_they_are_plain_annotations(load_rule: LoadRule) -> Non
         (
             "resolve_when: proven\n  proof: gpus-allocated",
             (8, 14),
-            "`gpus-allocated` is not one of gpus-allocatable, node-rebooted, volume-mounted, metric, accepted, word",
+            "`gpus-allocated` is not one of repaired, gpus-allocatable, node-rebooted, volume-mounted, metric, "
+            "accepted, word",
         ),
         (
             "resolve_when: proven\n  proof: '{{ if eq $labels.xid \"79\" }}gpu-back{{ end }}'",

@@ -10,6 +10,7 @@ import yaml
 
 from alerts.rules import ResolveWhen, Rule
 from collectors.facts.queries import PromQLQuery
+from commands.node.repair.repair_list import own_repairs
 from tests.alerts.packs.shipped import shipped_rules
 
 RULES = shipped_rules()
@@ -47,6 +48,16 @@ BY_ITSELF = {
     "NFSServerNotResponding": "hung processes go on by themselves, and every further access logs it",
     "HDFSSafeMode": "every write logs it until it ends",
 }
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_a_fault_that_needs_a_proof_is_proven_over_by_the_repair_that_its_card_offers(name: str) -> None:
+    template = RULES[name].template
+    if template.resolve_when is ResolveWhen.PROVEN:
+        offered = [line.split() for line in template.actions if line.startswith("node repair ")]
+        relieving = [words for words in offered if name in own_repairs()[words[4]].relieves]
+        assert relieving == offered, "say in repairs.yaml that it `relieves` this alert"
+        assert not offered or "repaired" in template.annotations["proof"].split()
 
 
 def critical(rule: Rule) -> bool:

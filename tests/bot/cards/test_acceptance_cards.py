@@ -67,6 +67,7 @@ async def test_a_pass_says_with_how_many_it_was_compared_and_offers_the_way_back
     assert made.message is not None
     said = text_of(made.message)
     assert said.startswith("gpu-a04 is accepted: compared with 12 other nodes of its model.")
+    assert said.count("is accepted") == 1
     assert "[Uncordon gpu-a04] node uncordon gpu-a04" in said
     assert "printed" not in said  # what the tools print is read, and not shown
     assert made.message.color is Color.GOOD

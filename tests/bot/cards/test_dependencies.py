@@ -131,6 +131,7 @@ FULL: Mapping[CardKind, tuple[Any, ...]] = {
         an_alert("gpu-i1"),
         FAILED_PLAN,
         replace(SILENCE, cluster="lab"),
+        LEASE,
         CardImage(
             id=a_card("i1").id,
             cluster="lab",

@@ -10,6 +10,7 @@ from alerts.cards.posted import CardId, CardKind, PostedCard
 from alerts.cards.text import plain
 from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
+from alerts.rules import Proof
 from commands.core.confirmation import ProposalTimes, record_confirmation
 from commands.core.request import Actor
 from commands.execution.disruption import Disruption
@@ -59,6 +60,8 @@ CORDON = done(
         Patch(ref=ObjectRef(api="v1", kind="Node", name="gpu-a01"), description="cordon", body={})
     ),
 )
+_HOT = incident_of("i1", HOT)
+NEEDS_REPAIR = replace(_HOT, members=(replace(_HOT.members[0], proofs=(Proof.REPAIRED,)),))
 SCALED = done("dns scale 3", relieves=("CoreDNS*",))
 
 
@@ -207,3 +210,13 @@ async def test_what_was_done_before_the_incident_was_reopened_is_not_named() -> 
         context = await incident_context(again, snapshot, rules={}, now=NOON + minutes(9))
 
     assert context.actions == ()
+
+
+async def test_a_repair_that_worked_is_evidence_of_the_alert_that_it_relieves() -> None:
+    store = await after(replace(CORDON, relieves=("GPUTemp*",)), NEEDS_REPAIR)
+    async with store.read() as snapshot:
+        (found,) = await snapshot.rows(Incident).find(cluster=CLUSTER)
+    (member,) = found.members
+    assert found.fixed_by == ("p1",)
+    assert member.evidence is not None
+    assert member.evidence.repaired_at == CORDON.ended_at

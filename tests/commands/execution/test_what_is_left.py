@@ -1,5 +1,6 @@
 """Remains of actions and silences: they stay on the resolved card, with the button that ends them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -12,15 +13,21 @@ from alerts.incidents.grouping import GroupingContext, open_incident
 from alerts.incidents.incident import Incident
 from alerts.matching import parse_matchers
 from alerts.silences import Silence
+from collectors.cluster.inventory import Inventory
+from collectors.trainings.training import Training
+from commands.acceptance.acceptance import Acceptance, AcceptanceState
 from commands.acceptance.suites import AcceptancePolicy
 from commands.core.node_script import NodeJobDefaults
 from commands.core.testable_nodes import NodeTests, node_tests
-from commands.incident.card_context import incident_context, still_cordoned, still_cordoned_gpu
+from commands.incident.card_context import incident_context
+from commands.incident.cordons_left import still_cordoned, still_cordoned_gpu
+from commands.incident.seen_cluster import SeenCluster
 from commands.models import GpuLease
 from tests.support.alerting import CLUSTER, NOON, a_topology, an_alert, minutes
 from tests.support.grouping import add_alert
 from tests.support.memory_store import MemoryStore
-from tests.support.rows import a_lease
+from tests.support.objects import inventory, node
+from tests.support.rows import a_lease, an_acceptance
 
 HOT = an_alert(node="gpu-a01")
 OVER = NOON + minutes(9)
@@ -40,6 +47,13 @@ GPU_LEASE = GpuLease(
     since=NOON + minutes(5),
     until=NOON + timedelta(hours=4),
 )
+PASSED = an_acceptance(
+    "gpu-a01",
+    cluster=CLUSTER,
+    at=NOON + minutes(6),
+    ended_at=NOON + minutes(7),
+    state=AcceptanceState.ACCEPTED,
+)
 SILENCE = Silence(
     id="s1",
     cluster=CLUSTER,
@@ -51,7 +65,17 @@ SILENCE = Silence(
 )
 
 
-async def left_by(*rows: object, is_open: bool = False) -> IncidentContext:
+class Seen:
+    """A cluster with gpu-a01, since its boot with the id of `an_acceptance`."""
+
+    def inventory(self) -> Inventory:
+        return inventory(node("gpu-a01", uid="u1", status={"nodeInfo": {"bootID": "b1"}}))
+
+    def trainings(self) -> Sequence[Training]:
+        return ()
+
+
+async def left_by(*rows: object, is_open: bool = False, seen: SeenCluster | None = None) -> IncidentContext:
     grouping = GroupingContext(rules={}, topology=a_topology())
     opened = open_incident("i1", HOT, channels=("C1",), now=NOON)
     incident = replace(add_alert(opened, HOT, grouping, NOON), resolved_at=None if is_open else OVER)
@@ -62,7 +86,7 @@ async def left_by(*rows: object, is_open: bool = False) -> IncidentContext:
         for row in rows:
             await unit.rows(type(row)).put(row)  # type: ignore[type-var]
     async with store.read() as snapshot:
-        return await incident_context(incident, snapshot, rules={}, now=OVER)
+        return await incident_context(incident, snapshot, rules={}, now=OVER, cluster=seen)
 
 
 @pytest.mark.parametrize(
@@ -110,6 +134,43 @@ async def test_a_node_whose_gpu_had_a_fault_is_offered_a_test_before_it_returns(
     assert [button.line for button in left.buttons] == ["node accept gpu-a01", "node uncordon gpu-a01"]
     (lifted,) = (await left_by(replace(LEASE, lifted_at=OVER))).still_open
     assert [button.line for button in lifted.buttons] == ["node uncordon gpu-a01"]
+
+
+@pytest.mark.parametrize(
+    ("tested", "said", "offers_a_test"),
+    [
+        pytest.param(PASSED, "; accepted 2026-03-02 12:07 UTC", False, id="passed"),
+        pytest.param(
+            replace(PASSED, boot_id="b0"), "; not accepted since it was rebooted", True, id="rebooted since"
+        ),
+        pytest.param(
+            replace(PASSED, state=AcceptanceState.FAILED),
+            "; last tested 2026-03-02 12:07 UTC: failed",
+            True,
+            id="failed",
+        ),
+        pytest.param(
+            replace(PASSED, state=AcceptanceState.RUNNING, ended_at=None),
+            "; it is being tested",
+            False,
+            id="in progress",
+        ),
+        pytest.param(replace(PASSED, at=NOON), ", by Dana.", True, id="of before the cordon"),
+        pytest.param(replace(PASSED, device="gpu-3"), ", by Dana.", True, id="of one GPU of it"),
+    ],
+)
+async def test_what_the_newest_test_says_is_shown_and_a_passed_one_is_not_offered_again(
+    tested: Acceptance, said: str, offers_a_test: bool
+) -> None:
+    (left,) = (await left_by(LEASE, tested, seen=Seen())).still_open
+    assert plain(left.text).endswith(said)
+    assert (left.first is not None) is offers_a_test
+
+
+async def test_a_gpu_that_passed_its_test_alone_is_not_offered_one_again() -> None:
+    (left,) = (await left_by(GPU_LEASE, replace(PASSED, device="gpu-3", gpu="3"), seen=Seen())).still_open
+    assert plain(left.text).endswith("by Dana; accepted 2026-03-02 12:07 UTC")
+    assert [button.line for button in left.buttons] == ["gpu uncordon gpu-a01 3"]
 
 
 async def test_a_test_is_offered_only_with_images_and_else_why_not() -> None:

@@ -75,7 +75,12 @@ def test_it_is_said_to_be_kept_with_an_incident_only_where_it_was_taken_for_one(
     incident: str, said: str
 ) -> None:
     row = NodeEvidence(id="e1", cluster="prod-a", node=NODE, incident=incident, at=NOON, text="# gpu-a01\n")
-    assert text_of(evidence.answer_of(row).message).endswith(f"every source answered; {said}")
+    title, *_, context = text_of(evidence.answer_of(row).message).splitlines()
+    assert title == f"Evidence of {NODE} (2026-11-21 12:00 UTC)"
+    assert context == (
+        "In the file: its conditions and events, errors of the host, GPU figures, pods, lease and incidents. "
+        f"Every source answered; {said}."
+    )
 
 
 async def test_a_source_that_is_blind_or_hangs_is_named(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:

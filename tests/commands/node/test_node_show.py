@@ -46,7 +46,7 @@ async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
 async def test_a_lost_gpu_is_said(yard: Yard) -> None:
     said = await yard.say(f"node show {NODE}")
 
-    assert "0/7; 1 of 8 is out of service" in said
+    assert "0 of 8 in use; 1 of 8 is out of service" in said
 
 
 async def test_conditions_that_are_bad_are_said_and_the_others_counted(yard: Yard) -> None:

@@ -257,3 +257,8 @@ def test_names_that_a_node_may_have_give_a_job_a_name() -> None:
 def test_every_repair_ends_by_itself() -> None:
     for repair in own_repairs().values():
         assert timedelta() < repair.script.within <= timedelta(minutes=10)
+
+
+async def test_a_repair_says_which_alerts_it_relieves(yard: Yard) -> None:
+    plan = await yard.plan(f"node repair {NODE} --with nvidia-uvm")
+    assert plan.relieves == ("NVIDIAUVMMissing",)

@@ -95,6 +95,12 @@ def test_a_file_with_another_major_number_is_made_again(node: Node) -> None:
     assert (node.root / "dev/nvidia-uvm").read_text() == "511 0\n"
 
 
+def test_a_device_that_does_not_open_is_no_success(node: Node) -> None:
+    node.tool("mknod", 'ln -s /no/driver/behind/it "$3"')
+    code, lines = node.run("nvidia-uvm")
+    assert (code, lines[-1]) == (1, "/dev/nvidia-uvm is there, but does not open: the driver does not answer")
+
+
 def test_without_the_driver_nothing_is_tried(node: Node) -> None:
     (node.root / "proc/modules").write_text("ext4 737280 2 - Live 0x0\n")
     code, lines = node.run("nvidia-uvm")
@@ -160,6 +166,17 @@ def test_a_service_that_stays_down_is_shown_with_its_state(node: Node) -> None:
     assert code == 1
     assert "containerd.service is not active after 60 s" in lines
     assert lines[-1] == "Active: failed (Result: exit-code)"
+
+
+def test_a_service_that_ends_soon_after_its_start_is_no_success(node: Node) -> None:
+    with_systemd(node, after="active")
+    node.tool("sleep", f'[ "$1" = 10 ] && echo failed > "{node.root}/state"')
+    code, lines = node.run("restart-fabric-manager", KNOWN="1")
+    assert code == 1
+    assert lines[-2:] == [
+        "nvidia-fabricmanager.service was active, and 10 s later is not",
+        "Active: failed (Result: exit-code)",
+    ]
 
 
 def test_a_service_that_is_none_here_is_not_restarted(node: Node) -> None:

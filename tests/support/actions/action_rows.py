@@ -58,7 +58,7 @@ ROWS = (
         line="node evidence {node}",
         answer="node show {node}",
         button="Evidence",
-        answered="Evidence of {node}, taken at",
+        answered="Evidence of {node} (",
     ),
     ActionRow(
         command="node accept",

@@ -127,7 +127,8 @@ class ActionStage:
                 plan = await unit.rows(Plan).get(ids[-1])
                 if plan is not None and plan.confirmed_at is not None:
                     return "confirmed"
-                if answers := [one for one in self._new_ones(who, known) if one.only_for]:
+                new = self._new_ones(who, known)
+                if answers := [one for one in new if one.only_for or _is_asked_again(one, before)]:
                     return answers[-1].said
                 return preview.said if _has_become(preview, before) else None
 
@@ -218,6 +219,11 @@ def _has_become(message: Message, before: str) -> bool:
     """Whether an answer has taken the place of this message, which only its reader sees."""
     is_there = bool(message.only_for) and not message.deleted
     return is_there and message.said != before and not _is_receipt(message)
+
+
+def _is_asked_again(message: Message, before: str) -> bool:
+    """Whether it is another preview of the same: one that a second person has to confirm is in the channel."""
+    return "[Confirm]" in message.said and message.said.splitlines()[0] == before.splitlines()[0]
 
 
 def _is_receipt(message: Message) -> bool:

@@ -31,6 +31,7 @@ for name in nvidia-uvm nvidia-uvm-tools; do
     mknod -m 666 "$file" c "$major" "$minor" || fail "mknod could not make /dev/$name"
     say "made /dev/$name ($major, $minor)"
   fi
+  ( : < "$file" ) 2>/dev/null || fail "/dev/$name is there, but does not open: the driver does not answer"
   minor=$((minor + 1))
 done
 say "nvidia-uvm works: new GPU pods can start"

@@ -17,7 +17,7 @@ from collectors.facts.topology import Topology
 from commands.acceptance.acceptance import AcceptanceState
 from commands.core.request import Request
 from commands.execution.executor import PlanExecutor
-from commands.execution.plan import Plan, PlanState
+from commands.execution.plan import Plan, PlanState, StepRecord
 from tests.support.accepting import FAIL, PASS, begun, cordon, run_all, the_acceptance, watcher
 from tests.support.drained import quick, until
 from tests.support.examples import by_profile
@@ -35,6 +35,9 @@ async def test_a_node_that_passes_is_accepted_and_nothing_is_left(stage: JobStag
     await stage.nothing_is_left()
     await watcher(stage).check()
     one = await the_acceptance(stage)
+    async with stage.yard.store.unit() as unit:
+        steps = await unit.rows(StepRecord).find(plan=over.id)
+    assert [step.outcome for step in steps[1:]] == ["done", "done"]  # the figures are in the verdict
     if stage.is_real:  # its API server has no kubelet to read a log from, so nothing proves anything
         assert one.state is AcceptanceState.UNTESTED
         return
