@@ -46,7 +46,7 @@ def named_by_logs(incident: Incident) -> Mapping[str, str]:
 
 
 def other_alerts(incident: Incident) -> Text:
-    """The alerts of other rules: one example and a count for each rule, those that stand first.
+    """The alerts of other rules: one example and a count for each rule, the worst of those that stand first.
 
     A milder degree of what another one says is left out.
     """
@@ -57,7 +57,7 @@ def other_alerts(incident: Incident) -> Text:
         key=lambda member: (
             not member.is_firing,
             not incident.stands(member),
-            -member.severity.rank,
+            -member.gravity,
             member.since,
         ),
     ):

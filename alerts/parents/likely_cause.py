@@ -14,6 +14,7 @@ from collectors.facts.places import PLACES
 from collectors.facts.topology import Topology
 
 BEFORE = timedelta(minutes=5)  # what began so long before the first node may have broken it
+_OWN_RULES = "self/"  # the pack about Yardmaster itself
 MOST = 0.75  # of a place's nodes are hit, or the place is no cause: it would have taken along the others
 
 
@@ -86,8 +87,10 @@ def _began(incident: Incident) -> datetime:
 
 
 def _is_above(incident: Incident) -> bool:
-    """Return whether it is about what many nodes hang on: neither a node, nor a workload that runs on them."""
+    """Return whether it is about what many nodes hang on: neither a node, nor a workload on them, nor Yardmaster."""
     kind = incident.group_key.partition("/")[0]
+    if all(one.rule.startswith(_OWN_RULES) for one in incident.members):  # that it cannot see breaks nothing
+        return False
     return kind not in (*NODE_GROUPS, "training", "workload", "gpu") and not incident.parent
 
 

@@ -18,6 +18,7 @@ _IN_NAMESPACES = (
     NameKind.AGENT,
 )  # whose namespace people leave out; all in lower case
 _MISTYPED = (*_IN_NAMESPACES, NameKind.ALERT, NameKind.RUNBOOK, NameKind.RACK, NameKind.REPAIR)
+_COMPARED = 2_000  # names of a kind, which takes about 0.1 s; of pods there may be 50,000
 _LONGER = 2  # signs that a name has more or less than the mistyped one
 _LOOKS_LIKE_A_NAME = re.compile(r"(?=.*[0-9/-])[\w./-]{3,}", re.ASCII)
 
@@ -120,12 +121,13 @@ class KnownNames:
         return [name for _, name in sorted(scored)[:MAX_NEAR]]
 
     def _like(self, kind: NameKind, word: str) -> list[str]:
-        """Return the names of a kind that begin like the word and are about as long; there may be 50,000."""
+        """Return the names of a kind that begin like the word and are about as long; none if these are too many."""
         whole = self.names.get(kind, ())
         names = (
             whole if "/" in word or kind not in _IN_NAMESPACES else [one.rpartition("/")[2] for one in whole]
         )
-        return [one for one in names if one[:1].lower() == word[:1] and abs(len(one) - len(word)) <= _LONGER]
+        like = [one for one in names if one[:1].lower() == word[:1] and abs(len(one) - len(word)) <= _LONGER]
+        return like if len(like) <= _COMPARED else []
 
     def _short_names(self) -> set[str]:
         """A training's name or namespace without the other, as long as it names only one."""

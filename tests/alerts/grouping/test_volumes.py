@@ -179,6 +179,20 @@ def test_the_danger_is_critical_before_the_volume_is_formatted_and_the_loss_lead
     assert words(incident).startswith("🔴 DATA LOSS on gpu-a01: /dev/rbd1 was formatted")
 
 
+def test_beside_a_loss_that_leads_another_loss_goes_before_the_dangers_that_led_to_it() -> None:
+    topology = claims(**{"pvc-1": DETR})
+    incident = step(None, "VolumeUnmapFailed", 1, topology, **UNMAP)
+    for after, name in enumerate(("VolumeAboutToBeFormatted", "VolumeFormatted"), 2):
+        incident = step(incident, name, after, topology, device="/dev/rbd1")
+    claim = {"namespace": "vision", "persistentvolumeclaim": "ckpt"}
+    incident = step(incident, "VolumeContentCollapsed", 6, topology, **claim)
+
+    assert incident is not None
+    (also,) = [line for line in words(incident).splitlines() if line.startswith("Also: ")]
+    losses = ("Almost everything on vision/ckpt", "DATA LOSS on gpu-a01")
+    assert also.removeprefix("Also: ").startswith(losses)
+
+
 @pytest.mark.parametrize(
     "second",
     ["VolumeHeldByPrivateMount", "VolumeOnTwoNodes", "VolumeWriterWaiting", "VolumeAboutToBeFormatted"],

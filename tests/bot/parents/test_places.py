@@ -1,11 +1,13 @@
 """Places above the node: which of them explains a storm, what is likely its cause, and what it costs."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from alerts.parents.parent_incident import ParentIncident
+from tests.alerts.packs.shipped import shipped_rules
 from tests.support.alerting import an_alert
 from tests.support.storm_stage import StormStage, a_site, racks
 
@@ -95,6 +97,20 @@ async def test_what_is_above_the_nodes_and_broke_before_them_comes_first() -> No
     likely = (await the_parent(stage)).standing.likely
     assert likely is not None
     assert (likely.node, likely.alert, likely.at) == ("", "KubeletDown", now)
+
+
+async def test_what_yardmaster_cannot_see_breaks_no_node() -> None:
+    """Where a rack loses its power, the Prometheus in it may not answer for a while: that is no cause."""
+    nodes = racks(1, 8)
+    stage = StormStage(topology=a_site(nodes))
+    rule = shipped_rules()["YardmasterSourceBlind"]
+    blind = an_alert(rule.name, at=stage.clock.now(), topology=stage.topology, component="prometheus")
+    await stage.cycle([replace(blind, rule=rule.id)])
+    await asyncio.sleep(20)
+    await stage.fire(nodes, RULE)
+    likely = (await the_parent(stage)).standing.likely
+    assert likely is not None
+    assert likely.alert == "NodeNotReady"
 
 
 async def test_gpu_hours_are_those_of_the_nodes_and_of_the_trainings_that_stand_still() -> None:

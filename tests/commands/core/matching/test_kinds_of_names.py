@@ -160,6 +160,11 @@ def test_a_mistyped_name_of_any_kind_is_suggested_beside_a_mistyped_verb(kind: N
     assert SAID[kind].split("/")[-1] in said, said
 
 
+def test_a_mistyped_name_is_not_compared_with_each_of_50000_pods() -> None:
+    names = KnownNames({NameKind.POD: [f"vision/detr-worker-{number:05}" for number in range(50_000)]})
+    assert names.near("detr-worker-0004x") == []
+
+
 @pytest.mark.parametrize("said", ["gpu-a01 3 gpu cordon", "gpu cordon 3 on gpu-a01"])
 def test_the_index_of_a_gpu_may_stand_anywhere(said: str) -> None:
     assert "gpu cordon gpu-a01 3" in lines_of(understood(said))
