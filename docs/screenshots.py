@@ -120,7 +120,7 @@ async def _blind(page: Page, environment: Environment, file: Path) -> Path:
     """The card about a Prometheus that does not answer."""
     environment.start_fault(Fault(fault="prometheus"))
     card = newest_message(page, "Yardmaster cannot see").filter(has_not_text="Reopened")
-    await expect(card).to_contain_text("What was seen", timeout=TIMEOUT)
+    await expect(card).to_contain_text("Until it is back", timeout=TIMEOUT)
     await take_picture(card, file)
     environment.end_fault("prometheus")
     return file
