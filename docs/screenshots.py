@@ -119,8 +119,8 @@ async def _request(page: Page, environment: Environment, file: Path) -> Path:
 async def _blind(page: Page, environment: Environment, file: Path) -> Path:
     """The card about a Prometheus that does not answer."""
     environment.start_fault(Fault(fault="prometheus"))
-    card = newest_message(page, "Yardmaster cannot see")
-    await expect(card).to_be_visible(timeout=TIMEOUT)
+    card = newest_message(page, "Yardmaster cannot see").filter(has_not_text="Reopened")
+    await expect(card).to_contain_text("Until it is back", timeout=TIMEOUT)
     await take_picture(card, file)
     environment.end_fault("prometheus")
     return file
