@@ -65,23 +65,24 @@ def main(tests: tuple[str, ...], seed: int | None, record: bool) -> None:
             "python": platform.python_version(),
         }
         if tests:
-            result = _with_again(json.loads(RESULT.read_text(encoding="utf-8")), result, tests)
+            result = with_again(json.loads(RESULT.read_text(encoding="utf-8")), result, tests)
         RESULT.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     sys.exit(exit_code)
 
 
-def _with_again(whole: dict[str, Any], again: dict[str, Any], tests: tuple[str, ...]) -> dict[str, Any]:
+def with_again(whole: dict[str, Any], again: dict[str, Any], tests: tuple[str, ...]) -> dict[str, Any]:
     """Return the result of the whole run with tests that were run again, and when that was.
 
     What has failed now counts as failed, and what it recorded before is gone.
     """
-    mended = [one for one in whole["failed"] if one in tests and one not in again["failed"]]
-    failed = [one for one in whole["failed"] if one not in mended]
+    parts = tuple(f"{one}{begins}" for one in tests for begins in ("::", "["))  # of a file, a class or a table
+    before = [one for one in whole["failed"] if one not in again["failed"]]
+    mended = [one for one in before if one in tests or one.startswith(parts)]
     recorded = {test: one for test, one in whole["recorded"].items() if test not in again["failed"]}
     return {
         **whole,
         "passed": whole["passed"] + len(mended),
-        "failed": [*failed, *(one for one in again["failed"] if one not in failed)],
+        "failed": [*(one for one in before if one not in mended), *again["failed"]],
         "recorded": {**recorded, **again["recorded"]},
         "again": [*whole.get("again", []), {"at": again["at"], "seed": again["seed"], "tests": list(tests)}],
     }

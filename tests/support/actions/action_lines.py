@@ -78,7 +78,7 @@ class ActionLine:
             self._says(row.surprised, said)
             await row.back(site)
             await asyncio.sleep(SEEN)
-        over = await self._crashed_and_resumed(await self._proposed(site.filled(row.line)))
+        over = await self._crashed_and_resumed(await self._confirmed(site.filled(row.line)))
         assert over.state is PlanState.DONE, over.error
         await until(lambda: row.is_done(site), seconds=WITHIN)
         if row.listed and not row.leads_to:  # nobody judges tests here
@@ -102,14 +102,28 @@ class ActionLine:
 
     async def _proposed(self, line: str) -> Plan:
         said = await self.yard.say(line)
-        async with self.yard.store.unit() as unit:
-            found = [one for one in await unit.rows(Plan).find(newest=True, limit=100) if one.line == line]
-        assert found, said
-        return found[0]
+        found = await self._newest(line)
+        assert found is not None, said
+        return found
 
-    async def _crashed_and_resumed(self, plan: Plan) -> Plan:
+    async def _newest(self, line: str) -> Plan | None:
+        async with self.yard.store.unit() as unit:
+            found = await unit.rows(Plan).find(newest=True, limit=100)
+        return next((one for one in found if one.line == line), None)
+
+    async def _confirmed(self, line: str) -> Plan:
+        """Confirm it. Another line may have changed what the preview says of tests: then the new one is confirmed."""
+        plan = await self._proposed(line)
+        said = await self.yard.say(f"plan confirm {plan.id} --hash {plan.hash}", ELI)
+        newest = await self._newest(line)
+        if newest is not None and newest.id != plan.id:
+            return await self.yard.confirmed(newest, ELI)
+        assert newest is not None, said
+        assert newest.state is PlanState.CONFIRMED, said
+        return newest
+
+    async def _crashed_and_resumed(self, confirmed: Plan) -> Plan:
         """Execute it, end that in the middle if it waits for anything, and execute it again."""
-        confirmed = await self.yard.confirmed(plan, ELI)
         first = asyncio.get_running_loop().create_task(self.yard.executor.execute(confirmed))
         await asyncio.wait((first,), timeout=SEEN)
         if first.done():
