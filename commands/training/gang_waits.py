@@ -43,13 +43,16 @@ def gang_reasons(training: Training, inventory: Inventory, objects: QueueObjects
     elif str(group["apiVersion"]) in NATIVE_APIS:
         yield from native_reasons(training, inventory, group)
     said = [*_events(group, inventory), *_conditions(group)]
+    is_full = is_volcano and _is_full(objects)
+    if is_full:  # whatever else Volcano says: it names only the first of its plugins that refuses
+        yield WaitReason(kind=WaitKind.QUOTA, text=_said(WaitKind.QUOTA, "", objects))
     for words in said:
         if kind := next((kind for pattern, kind in _SAID if pattern.search(words)), None):
-            yield WaitReason(kind=kind, text=_said(kind, words, objects))
+            if not is_full or kind is not WaitKind.QUOTA:
+                yield WaitReason(kind=kind, text=_said(kind, words, objects))
             yield from _without_pods(training, group)
             return
-    if is_volcano and _is_full(objects):
-        yield WaitReason(kind=WaitKind.QUOTA, text=_said(WaitKind.QUOTA, "", objects))
+    if is_full:
         yield from _without_pods(training, group)
         return
     for words in said:
