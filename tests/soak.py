@@ -75,7 +75,8 @@ def with_again(whole: dict[str, Any], again: dict[str, Any], tests: tuple[str, .
 
     What has failed now counts as failed, and what it recorded before is gone.
     """
-    parts = tuple(f"{one}{begins}" for one in tests for begins in ("::", "["))  # of a file, a class or a table
+    # Those of a file, a class or a table.
+    parts = tuple(f"{one}{begins}" for one in tests for begins in ("::", "["))
     before = [one for one in whole["failed"] if one not in again["failed"]]
     mended = [one for one in before if one in tests or one.startswith(parts)]
     recorded = {test: one for test, one in whole["recorded"].items() if test not in again["failed"]}

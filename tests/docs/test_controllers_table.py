@@ -9,7 +9,6 @@ import pytest
 from commands.training.training_kinds import KINDS
 from docs.controllers_table import LIFE, controllers_part
 from tests.real.parts.controllers import KUBERAY, KUEUE
-from tests.soak import _with_again
 from tests.support.real_controllers import (
     CONTROLLERS,
     ELASTIC,
@@ -51,15 +50,6 @@ def test_what_has_passed_is_counted_with_its_day(tmp_path: Path) -> None:
 def test_what_has_passed_with_another_version_does_not_count(tmp_path: Path) -> None:
     old = of_rayjob("KubeRay 1.0.0")
     assert part_of(tmp_path, **{f"{LIFE}a": old})["RayJob"].endswith("| – | – |")
-
-
-def test_a_test_that_fails_again_is_no_longer_recorded_as_passed() -> None:
-    whole = {"passed": 2, "failed": [], "recorded": {"a": {"on": DAY}, "b": {"on": DAY}}}
-    again = {"at": DAY, "seed": 1, "failed": ["a"], "recorded": {}}
-    after = _with_again(whole, again, ("a",))
-    assert (after["failed"], after["recorded"]) == (["a"], {"b": {"on": DAY}})
-    passed = {**again, "failed": [], "recorded": {"a": {"on": DAY}}}
-    assert _with_again(after, passed, ("a",))["failed"] == []
 
 
 @pytest.mark.parametrize("kinds", [SHORT, ELASTIC, IN_KUEUE])

@@ -21,3 +21,9 @@ def test_what_passes_again_has_not_failed_any_more_also_where_its_file_was_named
 def test_what_fails_when_it_is_run_again_is_recorded_as_failed_once() -> None:
     after = run_again("b.py::two", "c.py", failed=("b.py::two", "c.py::three"))
     assert (after["passed"], after["failed"]) == (8, ["a.py::one[1]", "b.py::two", "c.py::three"])
+
+
+def test_what_fails_when_it_is_run_again_no_longer_has_what_it_recorded_when_it_passed() -> None:
+    whole = {"passed": 2, "failed": [], "recorded": {"a": {"on": "Monday"}, "b": {"on": "Monday"}}}
+    again = {"at": "Friday", "seed": 1, "failed": ["a"], "recorded": {}}
+    assert with_again(whole, again, ("a",))["recorded"] == {"b": {"on": "Monday"}}
