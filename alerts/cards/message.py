@@ -99,10 +99,11 @@ class Menu:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buttons:
-    """A row of buttons, and the menus after them."""
+    """A row of buttons, and the menus after them. `is_question`: once it is answered, its message goes away."""
 
     buttons: tuple[Button, ...] = ()
     menus: tuple[Menu, ...] = ()
+    is_question: bool = False
 
     @property
     def is_needed(self) -> bool:
@@ -116,7 +117,7 @@ class Buttons:
             for menu in self.menus
             for one in menu.options
         )
-        return Buttons(buttons=(*self.buttons, *options))
+        return replace(self, buttons=(*self.buttons, *options), menus=())
 
     def with_lines(self, change: Callable[[str], str]) -> "Buttons":
         """Return the same with each command line changed; links stay."""
@@ -132,7 +133,7 @@ class Buttons:
             )
             for menu in self.menus
         )
-        return Buttons(buttons=tuple(map(changed, self.buttons)), menus=tuple(menus))
+        return replace(self, buttons=tuple(map(changed, self.buttons)), menus=tuple(menus))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

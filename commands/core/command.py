@@ -30,6 +30,10 @@ class UnusableError(Exception):
         self.blocks = blocks
 
 
+class AnsweredError(UnusableError):
+    """What somebody answers is no longer asked: the plan was confirmed or cancelled, or has expired."""
+
+
 class UnknownNameError(UnusableError):
     """There is nothing with this name. `near` has the names that were probably meant."""
 
@@ -80,7 +84,8 @@ class Answer:
     outcome: CommandOutcome = CommandOutcome.DONE
     is_public: bool = False  # posted in the channel, visible to everyone
     form: FormRequest | None = None
-    has_card: bool = False  # a card follows, so a question that only one person sees may go away
+    has_card: bool = False  # a card follows, so the question may go away
+    is_last: bool = False  # nothing more can be answered: it takes the place of the question
 
 
 Handler = Callable[[Request], Awaitable[Answer | None]]  # runs a line; None: there is nothing to answer

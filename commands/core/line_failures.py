@@ -1,12 +1,13 @@
 """Answers to lines that could not be run: refused, not understood, or interrupted."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
 from commands.core.command import (
     Answer,
+    AnsweredError,
     AnyCommand,
     CommandOutcome,
     DeniedError,
@@ -42,7 +43,8 @@ async def refusal_of(
     progress.outcome = "invalid"
     if isinstance(error, UnknownNameError):
         return near_names(error, progress.command, progress.words)
-    return refused(said_by(error), CommandOutcome.WRONG, blocks=error.blocks)
+    answer = refused(said_by(error), CommandOutcome.WRONG, blocks=error.blocks)
+    return replace(answer, is_last=isinstance(error, AnsweredError))
 
 
 def interruption_of(

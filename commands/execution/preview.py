@@ -46,7 +46,7 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
         blocks.append(Paragraph(text=text(waits)))
     if plan.risk is Risk.BREAK:
         blocks.append(Paragraph(text=_second_person(plan)))
-    blocks.append(Buttons(buttons=(*decision(plan), *going_over(plan), *also)))
+    blocks.append(Buttons(buttons=(*decision(plan), *going_over(plan), *also), is_question=True))
     blocks.append(
         Context(
             text=text(
