@@ -11,8 +11,8 @@ from demo.environment import Environment, EnvironmentOptions
 from demo.scenario import load_scenarios
 from tests.support.demo_stage import PLAYED_ON_REAL_PARTS, ScenarioPlayer, demo_stage
 
-# A browser plays hot-gpu in tests/browser/test_cordon.py; a node that is hot and one that is full differ in the rule.
-PLAYED_ELSEWHERE = (*PLAYED_ON_REAL_PARTS, "hot-gpu", "memory-hot-node")
+# A browser plays hot-gpu in tests/browser/test_cordon.py. The others differ from it, or from idle-gpus, in the rule.
+PLAYED_ELSEWHERE = (*PLAYED_ON_REAL_PARTS, "hot-gpu", "memory-hot-node", "error-burst", "idle-own")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
