@@ -16,14 +16,17 @@ LIFE = "test_life_on_real_controllers.py::TestLife::"
 
 
 def controllers_part(recorded: Path = RECORDED) -> str:
-    """A line for each kind; what has passed in `make soak` is from its last recorded runs."""
+    """A line for each kind; what has passed in `make soak` is from its last recorded runs.
+
+    A kind whose controller is not among the real parts has none.
+    """
     passed: Mapping[str, Mapping[str, Any]] = json.loads(recorded.read_text(encoding="utf-8"))["recorded"]
     lines = ["| Kind | Controller | In `make test` | Passed in `make soak` |", "|---|---|---|---|"]
     for kind in KINDS.values():
-        own = OWN.get(kind.option)
-        controller = own.controller if own is not None else title(CONTROLLERS[kind.option])
+        own, part = OWN.get(kind.option), CONTROLLERS.get(kind.option)
+        controller = own.controller if own is not None else title(part) if part is not None else "–"
         tests = [f"its life (`{own.tests}`)"] if own is not None else []
-        usual = ", ".join([*tests, *in_every_run()[kind.option]]) or "–"
+        usual = ", ".join([*tests, *in_every_run().get(kind.option, ())]) or "–"
         soaked = "; ".join(_passed(passed, kind.option, controller)) or "–"
         lines.append(f"| {shown_kind(kind.name)} | {controller} | {usual} | {soaked} |")
     return "\n".join(lines)

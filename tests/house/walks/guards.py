@@ -15,7 +15,10 @@ import pytest
 from docs.generate import PARTS, part
 from tests.house.walks.walk import Walk, load_walks
 
-_PYTEST = ("-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not real")
+_PYTEST = (
+    *("-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not real"),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # the docs have a table of what tests record
+)
 
 
 def main() -> int:
