@@ -20,11 +20,13 @@ import click
 from collectors.facts.clock import SystemClock
 from tests.distribution import scope_of
 from tests.times.machine import BusyMachine
+from tests.times.yardstick import seconds_of_work
 
 ROOT = Path(__file__).parents[2]
 RESULT = ROOT / "docs" / "test-times.json"
 SLOWEST = 20
 SHOWN = (
+    "yardstick_seconds",
     "minutes",
     "cpu_minutes",
     "share_of_time_without_work",
@@ -42,6 +44,7 @@ def main(command: tuple[str, ...], record: bool) -> None:
     """Run `make test`, or what follows `--`, and print what it takes."""
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder) / "rows"
+        yardstick = seconds_of_work()
         machine = BusyMachine()
         options = addopts(os.environ.get("PYTEST_ADDOPTS", ""), rows)
         run = subprocess.Popen(
@@ -53,6 +56,7 @@ def main(command: tuple[str, ...], record: bool) -> None:
         result = {
             "at": f"{SystemClock().now():%Y-%m-%dT%H:%M:%SZ}",
             "cores": os.cpu_count(),
+            "yardstick_seconds": round(yardstick, 2),
             "python": platform.python_version(),
             "passed": run.returncode == 0,
             "minutes": round(machine.seconds / 60, 1),
