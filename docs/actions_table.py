@@ -7,12 +7,11 @@ from typing import Any
 
 from alerts.rules import Rule
 from alerts.runbooks import runbook_page
-from bot.evaluation.rulebook import read_rulebook
-from bot.settings.schema import RulesSettings
 from collectors.facts.sentences import said_by
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Command, UnusableError
 from commands.core.parsing import find
+from docs.shipped_rules import shipped
 
 _PAGES = "../alerts/packs/runbooks"
 
@@ -39,7 +38,7 @@ UNDONE_BY: dict[str, str] = {
 
 def actions_part() -> str:
     """Return how many rules suggest a command that plans, and a row for each rule, by pack."""
-    rules = sorted(read_rulebook(RulesSettings()).rules, key=lambda one: one.name)
+    rules = sorted(shipped().rules, key=lambda one: one.name)
     planned = sum(bool(planned_commands(rule)) for rule in rules)
     packs: dict[str, list[Rule]] = {}
     for rule in rules:

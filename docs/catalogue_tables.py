@@ -9,9 +9,7 @@ import click
 
 from alerts.rules import Rule, Severity
 from bot.doctor.role_rules import act_rights
-from bot.evaluation.rulebook import read_rulebook
 from bot.metrics import Metrics
-from bot.settings.schema import RulesSettings
 from collectors.check_catalogue import CHECKS
 from collectors.facts.clock import humanize
 from collectors.facts.log_match import AllOf, render_match
@@ -22,6 +20,7 @@ from collectors.trainings.reading_kind import ReadingKind
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Command
 from commands.training import training_kinds as trainings_written
+from docs.shipped_rules import shipped
 
 
 def commands_part() -> str:
@@ -106,7 +105,7 @@ def _allowed(
 
 def rules_part() -> str:
     """A table per pack: each alert with its severity, `for`, source and runbook."""
-    groups = read_rulebook(RulesSettings()).groups
+    groups = shipped().groups
     packs: dict[str, list[Rule]] = {}
     for group in groups:
         for rule in group.rules:
@@ -139,7 +138,7 @@ def _judged_by(severity: str) -> str:
 
 def remediations_part() -> str:
     """What each shipped rule may do by itself, once the settings let it."""
-    rules = [rule for group in read_rulebook(RulesSettings()).groups for rule in group.rules]
+    rules = [rule for group in shipped().groups for rule in group.rules]
     rows = [
         f"| {rule.name} | `{rule.template.remediation}` | {' or '.join(rule.template.remediation_with)} |"
         for rule in rules

@@ -4,10 +4,8 @@ from pathlib import Path
 
 import yaml
 
-from alerts.rules import Rule
-from bot.evaluation.rulebook import read_rulebook
-from bot.settings.schema import RulesSettings
 from collectors.facts.queries import LogQuery
+from docs.shipped_rules import shipped
 
 KUBE_PROMETHEUS = Path(__file__).parent / "kube-prometheus-alerts.yaml"
 
@@ -35,20 +33,16 @@ def twice_part() -> str:
 def twice() -> list[str]:
     """Return the names of the shipped rules that kube-prometheus has too."""
     theirs = set(yaml.safe_load(KUBE_PROMETHEUS.read_text(encoding="utf-8")))
-    return sorted({rule.name for rule in _shipped()} & theirs)
+    return sorted({rule.name for rule in shipped().rules} & theirs)
 
 
 def without_logs_part() -> str:
     """What nobody sees without a log store, by pack."""
-    rules = [rule for rule in _shipped() if isinstance(rule.query, LogQuery)]
+    rules = [rule for rule in shipped().rules if isinstance(rule.query, LogQuery)]
     packs = dict.fromkeys(rule.id.partition("/")[0] for rule in rules)
     rows = [
         f"| {pack} | {', '.join(rule.name for rule in rules if rule.id.startswith(f'{pack}/'))} |"
         for pack in packs
     ]
-    count = f"{len(rules)} of the {len(_shipped())} shipped rules search logs:"
+    count = f"{len(rules)} of the {len(shipped().rules)} shipped rules search logs:"
     return "\n".join([count, "", "| Pack | Rules |", "|---|---|", *rows])
-
-
-def _shipped() -> tuple[Rule, ...]:
-    return read_rulebook(RulesSettings()).rules
