@@ -1,4 +1,4 @@
-"""How fast the machine is: what a fixed piece of work takes when every core does it at once.
+"""The speed of the machine: what a fixed piece of work takes when every core does it at once.
 
 The minutes of two runs can be compared by it: virtual cores differ from day to day by a factor of two.
 """
