@@ -155,7 +155,9 @@ class LaunchWatcher:
             if state.value != launch.reported_state and must_reach_somebody(launch, updated, now):
                 death = death_of_launch(updated, training) if first is not None else None
                 cause = await cause_of(death, unit)
-                await unit.rows(ThreadReply).add(_line(updated, training, card, now, cause))
+                resumed = is_resumed(launch, updated)
+                said = resumed_text(updated) if resumed else state_text(updated, training, cause)
+                await unit.rows(ThreadReply).add(_line(updated, card, said, now))
 
     async def _place(self, launch: Launch, training: Training | None, cluster: LiveCluster) -> str:
         """Return its place in its queue while it waits. Looking it up asks the cluster, so it is not done each time."""
@@ -179,6 +181,8 @@ class LaunchWatcher:
 
 def must_reach_somebody(before: Launch, launch: Launch, now: datetime) -> bool:
     """Whether the change has to reach somebody: the card shows the others, which its owner awaits or did."""
+    if is_resumed(before, launch):
+        return True
     match TrainingState(launch.reported_state):
         case TrainingState.FAILED | TrainingState.SUCCEEDED:
             return True
@@ -188,6 +192,17 @@ def must_reach_somebody(before: Launch, launch: Launch, now: datetime) -> bool:
             return now - before.at >= LONG_WAIT and before.reported_state != TrainingState.STARTING.value
         case _:
             return False
+
+
+def is_resumed(before: Launch, launch: Launch) -> bool:
+    """Whether it goes on after a suspension of which the thread says that it is suspended."""
+    was_said = before.reported_state == TrainingState.SUSPENDED.value and before.by_whom != before.by_name
+    return was_said and not launch.is_over and launch.reported_state != TrainingState.SUSPENDED.value
+
+
+def resumed_text(launch: Launch) -> Text:
+    who = person(launch.by, launch.by_name)
+    return text(sentence("{who}: `{training}` is resumed.", who=who, training=launch.shown))
 
 
 def state_text(launch: Launch, training: Training | None, cause: Incident | None = None) -> Text:
@@ -248,14 +263,12 @@ def state_text(launch: Launch, training: Training | None, cause: Incident | None
             return text(sentence("`{training}` is {state}", training=name, state=word(state.value)))
 
 
-def _line(
-    launch: Launch, training: Training | None, card: PostedCard, now: datetime, cause: Incident | None
-) -> ThreadReply:
+def _line(launch: Launch, card: PostedCard, said: Text, now: datetime) -> ThreadReply:
     return ThreadReply(
         id=reply_id(card.id, f"{launch.reported_state}/{now:%Y%m%d%H%M%S}"),
         cluster=launch.cluster,
         card=card.id,
-        text=state_text(launch, training, cause),
+        text=said,
         at=now,
         broadcast=launch.reported_state == TrainingState.FAILED.value,
     )

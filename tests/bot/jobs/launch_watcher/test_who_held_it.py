@@ -65,3 +65,26 @@ async def test_who_asked_for_it_and_who_confirmed_it_are_named(
     assert after.by_whom == by
     assert len(replies) == is_replied
     assert all(f"is suspended, by {by}." in one for one in replies)
+
+
+@pytest.mark.parametrize("state", [TrainingState.QUEUED, TrainingState.STARTING, TrainingState.RUNNING])
+@pytest.mark.parametrize(("suspended_by", "is_replied"), [("dana", True), ("", True), ("ana", False)])
+async def test_a_thread_that_says_it_is_suspended_says_when_it_is_resumed(
+    state: TrainingState, suspended_by: str, is_replied: bool
+) -> None:
+    store = MemoryStore()
+    suspended = a_launch(
+        NOON - timedelta(minutes=5), cluster=CLUSTER, training=SUSPENDED.id, reported_state="suspended"
+    )
+    async with store.unit() as unit:
+        await unit.rows(Launch).put(replace(suspended, by_whom=suspended_by))
+    now = replace(SUSPENDED, state=state)
+    cluster: Any = SimpleNamespace(
+        name=CLUSTER, trainings=lambda: [now], inventory=inventory, reader=None, cache=None
+    )
+    watcher = LaunchWatcher(store, {CLUSTER: cluster}, CLOCK, redact=Redactor(), channel="C1")
+    await watcher.check()
+    await watcher.check()
+    async with store.read() as snapshot:
+        replies = [plain(one.text) for one in await snapshot.rows(ThreadReply).find()]
+    assert [one.endswith("detr is resumed.") for one in replies] == [True] * is_replied, replies
