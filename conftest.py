@@ -50,6 +50,14 @@ def _give_a_second_try(items: Sequence[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say why a test failed that then passed: its list alone explains nothing."""
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.section(f"first failure of {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext)
+        terminalreporter.write_line(report.caplog)
+
+
 def pytest_collection_finish() -> None:
     """What was imported and collected stays: the garbage collector need not look through it after each test."""
     gc.collect()
