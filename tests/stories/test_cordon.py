@@ -241,10 +241,21 @@ async def test_a_disruptive_command_needs_a_second_person_who_may_run_it_too(tmp
         assert not stage.writes()
         refused = [entry.actor_name for entry in await stage.audit() if entry.what == "refused"]
         assert refused == ["dana", "ana"]
-        await stage.presses("eli", preview, "Confirm")
+        assert (await stage.presses("eli", preview, "Confirm")).deleted
         plan = await stage.plan_is("done")
         assert (plan.actor_name, plan.confirmed_by) == ("dana", f"slack:{stage.slack.id('eli')}")
         assert stage.node("gpu-a01")["metadata"]["labels"]["wiped"] == "yes"
+
+
+async def test_a_preview_that_everybody_sees_says_when_it_was_cancelled(tmp_path: Path) -> None:
+    async with light(tmp_path, change=with_wipe) as stage:
+        await stage.slack.types("dana", "#gpu-alerts", "/yard node wipe")
+        preview = await stage.card("Wipe gpu-a01?")
+        await stage.asks("dana", "plan cancel p1")
+        answer = await stage.presses("eli", preview, "Confirm")
+        assert answer.ts == preview.ts
+        assert "can no longer be confirmed" in answer.said
+        assert "[Confirm]" not in answer.said
 
 
 async def test_the_owner_is_the_person_who_typed_the_command_not_the_one_who_confirmed_it(
