@@ -28,13 +28,11 @@ class SlackDirectory:
         return Account(id=id, name=name, is_outsider=bool(is_guest or is_inactive_or_bot or is_foreign))
 
     async def groups(self) -> Groups:
-        """Return the members of every user group that is not disabled, by its id. Raises SourceError.
-
-        Slack answers 20 such calls a minute, those of single groups too: a call for each would use them up.
-        """
-        call = self._client.web.usergroups_list(include_users=True)
-        answer = await self._call("usergroups.list", call, "user groups")
-        return {str(one["id"]): [str(user) for user in one.get("users", ())] for one in answer["usergroups"]}
+        """Return the members of every user group, as `user_groups` does. Raises SourceError."""
+        try:
+            return await user_groups(self._client)
+        except SendError as error:
+            raise _not_looked_up("user groups", error) from error
 
     async def _team(self) -> str:
         """Return our own workspace's id. It is queried until Slack has answered once."""
@@ -52,8 +50,21 @@ class SlackDirectory:
         try:
             return await self._client.call(method, call)
         except SendError as error:
-            is_temporary = not isinstance(error, Permanent) or error.refuses is Refuses.CHAT
-            raise SourceError(
-                sentence("cannot look up {about} in Slack: {error}", about=of, error=said_by(error)),
-                temporary=is_temporary,
-            ) from error
+            raise _not_looked_up(of, error) from error
+
+
+async def user_groups(client: SlackClient) -> Groups:
+    """Return the members of every user group that is not disabled, by its id. Raises SendError.
+
+    Slack answers 20 such calls a minute, those of single groups too: a call for each would use them up.
+    """
+    answer = await client.call("usergroups.list", client.web.usergroups_list(include_users=True))
+    return {str(one["id"]): [str(user) for user in one.get("users", ())] for one in answer["usergroups"]}
+
+
+def _not_looked_up(what: str, error: SendError) -> SourceError:
+    is_temporary = not isinstance(error, Permanent) or error.refuses is Refuses.CHAT
+    return SourceError(
+        sentence("cannot look up {about} in Slack: {error}", about=what, error=said_by(error)),
+        temporary=is_temporary,
+    )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from alerts.cards.channel_id import kind_and_name
+from bot.channels.slack.directory import user_groups
 from bot.channels.slack.web_client import SlackClient
 from bot.delivery.notifier_protocol import Permanent, SendError
 from bot.settings.identity_types import token_error
@@ -123,10 +124,9 @@ async def _groups(client: SlackClient, settings: Settings) -> list[Finding]:
     if not named:
         return []
     try:
-        answer = await client.call("usergroups.list", client.web.usergroups_list(include_users=True))
+        groups = await user_groups(client)
     except SendError as error:
         return [broken(f"the user groups cannot be read: {error}", _fix(error))]
-    groups = {str(one["id"]): one.get("users", ()) for one in answer["usergroups"]}
     found = []
     for name, of_it in named.items():
         for group in of_it:
