@@ -35,15 +35,19 @@ async def cordons_left(
     incident: Incident, snapshot: StoreSnapshot, *, tests: NodeTests, seen: SeenCluster | None
 ) -> list[StillOpen]:
     """Return what remains of the cordons of its nodes, and of single GPUs there."""
-    leases = await _leases(incident, snapshot)
-    gpu_leases = await _gpu_leases(incident, snapshot)
+    concerned = {incident.subject.node, *(member.subject.node for member in incident.members)} - {""}
+    if not concerned:
+        return []
+    # Of ours, also those made for an earlier incident.
+    leases = await snapshot.rows(CordonLease).find(cluster=incident.cluster, node=sorted(concerned))
+    gpu_leases = await snapshot.rows(GpuLease).find(cluster=incident.cluster, node=sorted(concerned))
     nodes = {lease.node for lease in leases} | {lease.node for lease in gpu_leases}
     known = _seen(nodes, seen)
     tested = (
         await snapshot.rows(Acceptance).find(cluster=incident.cluster, node=sorted(nodes)) if nodes else ()
     )
     found: list[StillOpen] = []
-    for lease in leases:
+    for lease in sorted(leases, key=lambda one: one.node):
         of_node = [one for one in tested if one.node == lease.node and not one.device]
         newest = newest_of_nodes(of_node).get(lease.node)
         found.append(
@@ -54,7 +58,7 @@ async def cordons_left(
                 verdict=_verdict(of_node, newest, known.get(lease.node), lease.since),
             )
         )
-    for gpu in gpu_leases:
+    for gpu in sorted(gpu_leases, key=lambda one: one.id):
         of_gpu = [one for one in tested if (one.node, one.device) == (gpu.node, gpu.device)]
         verdict = _verdict(
             of_gpu, newest_of_gpus(of_gpu, gpu.node).get(gpu.device), known.get(gpu.node), gpu.since
@@ -83,23 +87,6 @@ def _verdict(
     if newest is None or newest.at < since:
         return None
     return NewestTest(text=tested_text(node, newest), is_enough=is_accepted(node, newest))
-
-
-async def _leases(incident: Incident, snapshot: StoreSnapshot) -> list[CordonLease]:
-    """Return the cordons of ours that stand on the incident's nodes, also those made for an earlier incident."""
-    nodes = {incident.subject.node, *(member.subject.node for member in incident.members)} - {""}
-    found = (
-        await snapshot.rows(CordonLease).find(cluster=incident.cluster, node=sorted(nodes)) if nodes else ()
-    )
-    return sorted(found, key=lambda lease: lease.node)
-
-
-async def _gpu_leases(incident: Incident, snapshot: StoreSnapshot) -> list[GpuLease]:
-    """Return the cordons of single GPUs that stand on the incident's nodes."""
-    nodes = {incident.subject.node, *(member.subject.node for member in incident.members)} - {""}
-    rows = snapshot.rows(GpuLease)
-    found = await rows.find(cluster=incident.cluster, node=sorted(nodes)) if nodes else ()
-    return sorted(found, key=lambda lease: lease.id)
 
 
 def still_cordoned_gpu(
