@@ -78,12 +78,12 @@ def with_again(whole: dict[str, Any], again: dict[str, Any], tests: tuple[str, .
     # Those of a file, a class or a table.
     parts = tuple(f"{one}{begins}" for one in tests for begins in ("::", "["))
     before = [one for one in whole["failed"] if one not in again["failed"]]
-    mended = [one for one in before if one in tests or one.startswith(parts)]
+    passed_again = [one for one in before if one in tests or one.startswith(parts)]
     recorded = {test: one for test, one in whole["recorded"].items() if test not in again["failed"]}
     return {
         **whole,
-        "passed": whole["passed"] + len(mended),
-        "failed": [*(one for one in before if one not in mended), *again["failed"]],
+        "passed": whole["passed"] + len(passed_again),
+        "failed": [*(one for one in before if one not in passed_again), *again["failed"]],
         "recorded": {**recorded, **again["recorded"]},
         "again": [*whole.get("again", []), {"at": again["at"], "seed": again["seed"], "tests": list(tests)}],
     }
