@@ -15,7 +15,7 @@ from commands.core.nodes_out import has_taint_of_ours, was_disrupted_lately, who
 from commands.execution.node_effects import NodeEffect
 from commands.execution.plan import OVER, GateName, Plan, PlanState, StepRecord, StepState
 from commands.gates.budget import HOUR
-from commands.gates.node_use import nodes_hit, nodes_with
+from commands.gates.node_use import nodes_hit, nodes_put_back, nodes_with
 from commands.gates.picture import BudgetNode, BudgetPicture, commands_of_all, picture_of
 
 CACHE_DELAY = timedelta(minutes=1)  # until the cache surely shows what a plan that is done has cordoned
@@ -55,10 +55,17 @@ class _Hit:
     def nodes(self) -> frozenset[str]:
         return nodes_with(self.plan, NodeEffect.OUT, NodeEffect.DISRUPTED, steps=self.begun)
 
-    def soon(self, now: datetime) -> Mapping[str, str]:
-        """Return the nodes that count as out by this plan though the cluster does not show it, or not yet."""
+    def soon(self, now: datetime, back: Mapping[str, datetime]) -> Mapping[str, str]:
+        """Return the nodes that count as out by this plan though the cluster does not show it, or not yet.
+
+        `back`: when a plan put each node back in service.
+        """
         plan = self.plan
-        taken = nodes_with(plan, NodeEffect.OUT, steps=self.begun)
+        taken = {
+            node
+            for node in nodes_with(plan, NodeEffect.OUT, steps=self.begun)
+            if plan.ended_at is None or node not in back or back[node] < plan.ended_at
+        }
         if plan.ended_at is not None and now - plan.ended_at >= CACHE_DELAY:
             return {}
         cordons = sentence("plan {plan} of {who} cordons it", plan=plan.id, who=plan.actor_name)
@@ -93,7 +100,8 @@ async def read_picture(
         for node in hit.nodes:
             teams.setdefault(node, set()).update(one.team for one in hit.plan.disrupts if one.team)
     cordoned = await _cordoned(await cordons(cluster.name, rows), rows) if cordons else {}
-    soon = [(hit, hit.soon(now)) for hit in hits]
+    back = _put_back(ended)
+    soon = [(hit, hit.soon(now, back)) for hit in hits]
     return picture_of(
         cluster.name,
         _nodes(cluster, now, pool_of, teams, cordoned),
@@ -115,6 +123,13 @@ async def _hits(plans: Sequence[Plan], rows: StoreSnapshot) -> list[_Hit]:
         if record.state in _BEGUN:
             begun[record.plan].add(record.number)
     return [_Hit(plan=one, begun=frozenset(begun[one.id]) if one.id in begun else None) for one in found]
+
+
+def _put_back(ended: Sequence[Plan]) -> dict[str, datetime]:
+    """Return when each node was last put back in service by a plan that is done."""
+    done = [(one.ended_at, one) for one in ended if one.ended_at is not None and one.state is PlanState.DONE]
+    by_age = sorted(done, key=lambda pair: pair[0])
+    return {node: at for at, plan in by_age for node in nodes_put_back(plan)}
 
 
 async def _cordoned(by: Mapping[str, str], rows: StoreSnapshot) -> dict[str, str]:

@@ -25,7 +25,7 @@ def effect_of_patch(body: Mapping[str, Any], undo: Mapping[str, Any] | None) -> 
     `undo` reverts the patch, so it has the taints of before.
     """
     spec = body.get("spec") or {}
-    if spec.get("unschedulable") is not None:
+    if "unschedulable" in spec:  # None removes it
         return NodeEffect.OUT if spec["unschedulable"] else NodeEffect.BACK
     if "taints" not in spec:
         return None

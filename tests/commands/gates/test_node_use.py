@@ -23,6 +23,7 @@ def patch(body: dict[str, Any], undo: dict[str, Any] | None = None, **named: Any
     [
         (patch({"spec": {"unschedulable": True}}), NodeEffect.OUT),
         (patch({"spec": {"unschedulable": False}}), NodeEffect.BACK),
+        (patch({"spec": {"unschedulable": None}}), NodeEffect.BACK),
         (patch({"spec": {"taints": [BROKEN]}}, {"spec": {"taints": None}}), NodeEffect.OUT),
         (patch({"spec": {"taints": None}}, {"spec": {"taints": [BROKEN]}}), NodeEffect.BACK),
         (patch({"spec": {"taints": [BROKEN]}}, {"spec": {"taints": [BROKEN]}}), None),

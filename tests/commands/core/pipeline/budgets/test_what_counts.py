@@ -18,6 +18,16 @@ async def test_the_preview_shows_the_figures(yard: Yard) -> None:
     assert "Budget" not in await yard.say("node cordon gpu-b01")
 
 
+async def test_a_node_that_is_back_does_not_count_by_the_plan_that_cordoned_it(yard: Yard) -> None:
+    await cordon(yard, *NODES[:5])
+    back = await yard.do(f"node uncordon {NODES[0]}")
+    assert back.state is PlanState.DONE
+    await is_out(yard, NODES[0], out=False)
+    assert "4 of 5 nodes out of service" in await yard.say(f"node cordon {NODES[5]}")
+    await cordon(yard, NODES[0])
+    assert "5 of 5 nodes out of service" in await yard.say(f"node cordon {NODES[5]}")
+
+
 async def test_a_node_that_somebody_else_cordoned_counts(yard: Yard, kube: KubernetesLookalike) -> None:
     for name in NODES[:5]:
         kube.patch("Node", "", name, {"spec": {"unschedulable": True}})
