@@ -1,7 +1,7 @@
 """Runs of scenarios with checks: the alerts fire, one card is posted, the action works, the incident resolves."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -38,7 +38,10 @@ class Result:
 
 
 class ScenarioRunner:
-    """Runs scenarios one after the other in one environment. It waits for `look` at each scene."""
+    """Runs scenarios one after the other in one environment. It waits for `look` at each scene.
+
+    Several runners may run scenarios at the same time; each is told of the others, whose incidents it expects.
+    """
 
     def __init__(
         self, environment: Environment, *, look: Callable[[Scene], Awaitable[None]] = look_at_nothing
@@ -48,13 +51,19 @@ class ScenarioRunner:
         self._record = CardRecord(environment)
         self._start = 0.0
         self._known: set[str] = set()
+        self._also: Sequence[str] = ()
 
-    async def run(self, scenario: Scenario) -> Result:
-        """Run a scenario. On failure, record the error in the result and end the scenario's faults."""
+    async def run(self, scenario: Scenario, *, beside: Sequence[Scenario] = ()) -> Result:
+        """Run a scenario. On failure, record the error in the result and end the scenario's faults.
+
+        `beside`: the scenarios that run at the same time.
+        """
         result = Result(name=scenario.name)
         self._start = monotonic()
         # An open incident belongs to the scenario only if its fault began in the simulated history.
         self._known = set() if scenario.initial_faults else {one.id for one in await self._everything()}
+        theirs = (key for other in beside for key in (other.card.group_key, *other.also) if key)
+        self._also = (*scenario.also, *theirs)
         async with self._record.running():
             try:
                 await self._run(scenario, result)
@@ -189,7 +198,7 @@ class ScenarioRunner:
         """Check that no other incident opened, and that this one has one card per expected channel and no more."""
         for other in await self._incidents():
             is_expected = incident is not None and incident.id in (other.id, other.parent)
-            is_allowed = any(other.group_key.startswith(prefix) for prefix in scenario.also)
+            is_allowed = any(other.group_key.startswith(prefix) for prefix in self._also)
             if self._is_new(other) and not is_expected and not is_allowed:
                 raise FailedError(
                     f"unexpected incident: {other.group_key} ({other.lead.name}: {other.lead.summary})"

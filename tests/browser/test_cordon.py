@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Locator, Page, ViewportSize, async_playwright, expect
 
-from demo.environment import SCRAPE_EVERY, Environment, EnvironmentOptions, start_environment
+from demo.environment import Environment, EnvironmentOptions, start_environment
 from demo.scenario import load_scenarios
 from tests.real.servers.chromium import CHROMIUM_FLAGS
-from tests.support.demo_stage import ENDS
+from tests.support.demo_stage import ENDS, RULES_EVERY
 
 pytestmark = pytest.mark.real
 PHONE = ViewportSize(width=400, height=860)
@@ -41,7 +41,7 @@ body => {
 
 @pytest.fixture
 async def stage(tmp_path: Path, chromium_path: Path) -> AsyncIterator[Environment]:
-    options = EnvironmentOptions(folder=tmp_path, ends=ENDS, rules_every=SCRAPE_EVERY)
+    options = EnvironmentOptions(folder=tmp_path, ends=ENDS, rules_every=RULES_EVERY)
     async with start_environment(options) as stage:
         yield stage
 

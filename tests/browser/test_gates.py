@@ -8,12 +8,12 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, Page, async_playwright, expect
 
-from demo.environment import SCRAPE_EVERY, Environment, EnvironmentOptions, start_environment
+from demo.environment import Environment, EnvironmentOptions, start_environment
 from demo.scenario import Fault
 from docs.gate_screenshots import GATES, HOT
 from docs.screenshots import newest_message, type_line
 from tests.real.servers.chromium import CHROMIUM_FLAGS
-from tests.support.demo_stage import ENDS
+from tests.support.demo_stage import ENDS, RULES_EVERY
 
 pytestmark = [pytest.mark.real, pytest.mark.asyncio(loop_scope="module")]
 TIMEOUT = 120_000  # milliseconds, for the world and the rules; the machine may be busy
@@ -23,7 +23,7 @@ TIMEOUT = 120_000  # milliseconds, for the world and the rules; the machine may 
 async def stage(tmp_path_factory: pytest.TempPathFactory, chromium_path: Path) -> AsyncIterator[Environment]:
     """One demo for all: the trial comes first, as what is cordoned counts in its breaker."""
     options = EnvironmentOptions(
-        folder=tmp_path_factory.mktemp("gates"), ends=ENDS, rules_every=SCRAPE_EVERY, more=GATES
+        folder=tmp_path_factory.mktemp("gates"), ends=ENDS, rules_every=RULES_EVERY, more=GATES
     )
     async with start_environment(options) as stage:
         yield stage

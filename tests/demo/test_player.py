@@ -1,6 +1,6 @@
 """Scenarios share an environment, but for what would fail because of an earlier one."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -23,7 +23,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         def __init__(self, _environment: object) -> None:
             pass
 
-        async def run(self, scenario: Scenario) -> Result:
+        async def run(self, scenario: Scenario, *, beside: Sequence[Scenario]) -> Result:
             return Result(name=scenario.name, failures=["it failed"] if scenario.name in names else [])
 
     monkeypatch.setattr(demo_stage, "ScenarioRunner", Runner)
@@ -41,7 +41,7 @@ async def started_for(*names: str) -> list[Mapping[str, Any]]:
         running += 1
         assert running == 1
         begun.append(faults)
-        yield None
+        yield object()
         running -= 1
 
     player = ScenarioPlayer(start)
