@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -81,13 +82,12 @@ def read_rulebook(settings: RulesSettings) -> Rulebook:
         for number, name in enumerate(wanted)
         if name not in known
     ]
-    known_symbols = symbols()
     loaded = [
-        _of_pack(load(file.read_text(encoding="utf-8"), file=file.name, symbols=known_symbols, own=True))
+        _shipped_rules(file)
         for file in _shipped()
         if diagnostics or _pack(file.name) in wanted  # whose pack is misspelled, an override may still name
     ]
-    loaded += [_from_file(path, known_symbols) for path in settings.files]
+    loaded += [_from_file(path, symbols()) for path in settings.files]
     whole = merge(loaded)
     changed = override(_with_interval(whole.groups, settings), _plain(settings.overrides))
     return Rulebook(
@@ -100,6 +100,12 @@ def read_rulebook(settings: RulesSettings) -> Rulebook:
         ),
         warnings=whole.warnings,
     )
+
+
+@cache
+def _shipped_rules(file: Path) -> Loaded:
+    """Read a shipped file once: it stays as it is while the process runs."""
+    return _of_pack(load(file.read_text(encoding="utf-8"), file=file.name, symbols=symbols(), own=True))
 
 
 def _of_pack(loaded: Loaded) -> Loaded:
