@@ -40,14 +40,19 @@ class Result:
 class ScenarioRunner:
     """Runs scenarios one after the other in one environment. It waits for `look` at each scene.
 
-    Several runners may run scenarios at the same time; each is told of the others, whose incidents it expects.
+    Several runners with the same people may run scenarios at the same time; each knows of the others, whose
+    incidents it expects.
     """
 
     def __init__(
-        self, environment: Environment, *, look: Callable[[Scene], Awaitable[None]] = look_at_nothing
+        self,
+        environment: Environment,
+        *,
+        look: Callable[[Scene], Awaitable[None]] = look_at_nothing,
+        people: ScenarioPeople | None = None,
     ) -> None:
         self._environment = environment
-        self._people = ScenarioPeople(environment, look)
+        self._people = people or ScenarioPeople(environment, look)
         self._record = CardRecord(environment)
         self._start = 0.0
         self._known: set[str] = set()

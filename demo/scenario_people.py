@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from time import monotonic
@@ -46,19 +47,24 @@ class ScenarioPeople:
     ) -> None:
         self._environment = environment
         self._look = look
+        self._hands: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def act(self, scenario: Scenario, act: Action) -> None:
         """Do one thing: type or press, and confirm the preview. Raises FailedError."""
-        slack = self._environment.slack
-        where = act.channel or scenario.card.channels[0]
-        known = {message.ts for message in slack.ephemerals(act.user)}
+        where, on = act.channel or scenario.card.channels[0], None
         if not act.type:
             on = await self.until(
                 scenario, f"a button `{act.press}` in {where}", lambda: self._button(where, act.press)
             )
+        async with self._hands[act.user]:  # the next answer is to this
+            await self._act(scenario, act, where, on)
+
+    async def _act(self, scenario: Scenario, act: Action, where: str, on: Message | None) -> None:
+        slack = self._environment.slack
+        known = {message.ts for message in slack.ephemerals(act.user)}
 
         async def send() -> None:
-            if act.type:
+            if on is None:
                 await slack.types(act.user, where, act.type)
             else:
                 await slack.presses(act.user, on, act.press)

@@ -20,7 +20,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     names: set[str] = set()
 
     class Runner:
-        def __init__(self, _environment: object) -> None:
+        def __init__(self, _environment: object, *, people: object) -> None:
             pass
 
         async def run(self, scenario: Scenario, *, beside: Sequence[Scenario]) -> Result:

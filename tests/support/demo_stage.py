@@ -9,6 +9,7 @@ from typing import Any
 from demo.environment import FACTOR, SCRAPE_EVERY, Environment, EnvironmentOptions, start_environment
 from demo.runner import Result, ScenarioRunner
 from demo.scenario import load_scenarios
+from demo.scenario_people import ScenarioPeople
 from tests.support.tls import end_closed_connections
 
 STARTS_WITHIN = 240  # seconds
@@ -71,9 +72,12 @@ class ScenarioPlayer:
         """Play these at the same time. At most the first may have faults that began in the past."""
         environment = await self.started(names[0])
         played = [load_scenarios()[name] for name in names]
+        people = ScenarioPeople(environment)
         results = await asyncio.gather(
             *(
-                ScenarioRunner(environment).run(one, beside=[other for other in played if other != one])
+                ScenarioRunner(environment, people=people).run(
+                    one, beside=[other for other in played if other != one]
+                )
                 for one in played
             )
         )

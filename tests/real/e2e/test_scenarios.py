@@ -1,7 +1,5 @@
 """The demo on real parts: each scenario is detected, posted once, acted on, and recovers."""
 
-from collections.abc import Sequence
-
 import pytest
 
 from demo.parts.processes import PartError
@@ -9,8 +7,6 @@ from tests.real.e2e.conftest import RealParts
 from tests.support.demo_stage import PLAYED_ON_REAL_PARTS, ScenarioPlayer
 
 pytestmark = pytest.mark.real
-# The first began in the past; the others play at the same time.
-PLAYED = (PLAYED_ON_REAL_PARTS[:1], PLAYED_ON_REAL_PARTS[1:])
 # What these do to the cluster, other tests do too.
 PLAYED_IN_SOAK = ("dns-overload", "hot-gpu", "volume-format")
 
@@ -36,13 +32,14 @@ async def test_the_bot_is_not_an_administrator(player: ScenarioPlayer, parts: Re
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
-    "names",
+    "name",
     [
-        *(pytest.param(names, id="+".join(names)) for names in PLAYED),
-        *(pytest.param((name,), id=name, marks=pytest.mark.soak(only=True)) for name in PLAYED_IN_SOAK),
+        *PLAYED_ON_REAL_PARTS,
+        *(pytest.param(name, marks=pytest.mark.soak(only=True)) for name in PLAYED_IN_SOAK),
     ],
 )
-async def test_a_scenario_runs_as_described(player: ScenarioPlayer, names: Sequence[str]) -> None:
-    for result in await player.play(*names):
-        assert result.failures == []
-        assert result.posted is not None
+async def test_a_scenario_runs_as_described(player: ScenarioPlayer, name: str) -> None:
+    (result,) = await player.play(name)
+
+    assert result.failures == []
+    assert result.posted is not None
