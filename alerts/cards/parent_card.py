@@ -19,6 +19,7 @@ from alerts.cards.message import (
     Paragraph,
 )
 from alerts.cards.parent_words import (
+    alerts_said,
     likely_cause_said,
     parent_headline,
     parent_resolution,
@@ -100,6 +101,8 @@ def parent_lines(
 def _cause_and_stake(parent: ParentIncident, members: Iterable[Incident]) -> Iterator[Text]:
     if parent.is_open and (cause := likely_cause_said(parent)):
         yield text(bold("Likely cause: "), cause)
+    if not parent.is_open and parent.standing.fired:
+        yield text(bold("Alerts: "), alerts_said(parent))
     on_nodes = sum({node_of(one): one.gpus for one in members if one.is_open}.values())
     if stake := stake_said(parent, on_nodes):
         yield text(bold("At stake: ") if parent.is_open else bold("Cost: "), stake)
@@ -194,6 +197,8 @@ def parent_buttons(
     if not parent.acknowledged_by:
         line = f"alert ack {parent.id}"
         buttons.insert(0, Button(label="Acknowledge all", line=line, style=ButtonStyle.PRIMARY))
+    if (likely := parent.standing.likely) is not None:
+        buttons.append(Button(label="Show what broke first", line=f"incident show {likely.incident}"))
     if context.silence:
         buttons.append(Button(label="End the silence", line=f"silence expire {context.silence}"))
     opened = worst_first(one for one in members if one.is_open)[:OFFERED]

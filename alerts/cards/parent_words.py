@@ -79,7 +79,7 @@ def stake_said(parent: ParentIncident, on_nodes: int) -> Text:
         return ()
     elsewhere = max(0, gpus - on_nodes)
     here = counted("{count} GPU of these nodes", "{count} GPUs of these nodes", count=on_nodes)
-    waiting = counted("{count} GPU that waits for them", "{count} GPUs that wait for them", count=elsewhere)
+    waiting = counted("{count} GPU waiting for them", "{count} GPUs waiting for them", count=elsewhere)
     parts = [said for said, count in ((here, on_nodes), (waiting, elsewhere)) if count]
     said = counted(
         "{gpus}: {count} GPU-hour is lost each hour",
@@ -100,7 +100,7 @@ def parent_headline(parent: ParentIncident) -> Sentence:
             count=now.nodes,
             place=place,
         )
-    alerts = _alerts(now.fired, now.other_alerts)
+    alerts = alerts_said(parent)
     if now.open_nodes < now.nodes:
         return counted(
             "{count} of {nodes} nodes of {place} still has alerts: {alerts}",
@@ -117,6 +117,11 @@ def parent_headline(parent: ParentIncident) -> Sentence:
         place=place,
         alerts=alerts,
     )
+
+
+def alerts_said(parent: ParentIncident) -> Sentence:
+    """Return the alerts that fire, each with the number of its nodes; once it is over, those that fired at last."""
+    return _alerts(parent.standing.fired, parent.standing.other_alerts)
 
 
 def _alerts(fired: Sequence[Fired], others: int) -> Sentence:

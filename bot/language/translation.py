@@ -70,9 +70,7 @@ def _block(block: Block, catalogue: Catalogue) -> Block:
             return replace(block, heading=heading, rows=cells)
         case Buttons():
             menus = tuple(_menu(menu, catalogue) for menu in block.menus)
-            return replace(
-                block, buttons=tuple(_button(button, catalogue) for button in block.buttons), menus=menus
-            )
+            return Buttons(buttons=tuple(_button(button, catalogue) for button in block.buttons), menus=menus)
         case Image():
             return replace(block, alt=catalogue.say(block.alt))
         case Preformatted():  # text from outside stays as it is

@@ -122,7 +122,7 @@ async def idle(action: ListIdleGpus, context: CommandContext) -> Answer:
             window=window,
         )
         if idle_ones
-        else sentence("All held GPUs were busy ({window})", window=window)
+        else sentence("No held GPU was idle for {window}", window=window)
     )
     if not idle_ones and any(one.activity is not Activity.BUSY for one in found):
         title = sentence("No held GPU is known to have been idle for {window}", window=window)

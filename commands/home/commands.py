@@ -60,7 +60,11 @@ async def show(action: ShowHome, context: CommandContext) -> Answer:
         ),
         *_trainings(context, failures),
         *leases_of(mine),
-        Context(text=text(cluster, " · ", sentence("`help` lists what you can type here or after `/yard`"))),
+        Context(
+            text=text(
+                cluster, " · ", sentence("`help` in Messages, or `/yard help`, lists what you can type")
+            )
+        ),
     ]
     return Answer(message=Message(title=text(bold("What is open, and what is yours")), blocks=tuple(blocks)))
 

@@ -82,8 +82,8 @@ def waiting_for(
         blocks.append(Paragraph(text=_past_its_end(lease)))
         blocks.append(Buttons(buttons=(uncordon_button(lease.node, is_lifted=lease.lifted_at is not None),)))
     if not blocks:
-        return [_heading("Waits for you"), Context(text=text("Nothing."))]
-    return [_heading("Waits for you"), *blocks[: 4 * SHOWN]]
+        return [_heading("Waiting for you"), Context(text=text("Nothing."))]
+    return [_heading("Waiting for you"), *blocks[: 4 * SHOWN]]
 
 
 def _unconfirmed(plan: Plan, me: Actor) -> Sentence:

@@ -35,7 +35,7 @@ async def listing(action: ListPlans, context: CommandContext) -> Answer:
         and (not action.mine or context.actor.is_one(one.actor))
     ]
     if not plans:
-        return Answer(message=Message(title=text("No plan waits or runs.")))
+        return Answer(message=Message(title=text("No plans are waiting or running.")))
     plans.sort(key=_since)
     rows = tuple(
         (

@@ -69,8 +69,7 @@ async def test_a_card_counts_the_gpus_of_its_nodes_and_those_that_wait_in_one_pl
     (card,) = stage.slack.cards
     said = card.said.replace("*", "")
     assert (
-        "At stake: 64 GPUs of these nodes, 16 GPUs that wait for them: 80 GPU-hours are lost each hour"
-        in said
+        "At stake: 64 GPUs of these nodes, 16 GPUs waiting for them: 80 GPU-hours are lost each hour" in said
     )
     assert said.count("64 GPUs") == 1
 

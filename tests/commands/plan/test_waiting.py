@@ -31,7 +31,7 @@ async def yard(tmp_path: Path) -> AsyncIterator[Yard]:
 
 
 async def test_it_lists_what_waits_and_leaves_out_what_is_over_or_late(yard: Yard) -> None:
-    assert "No plan waits or runs." in await yard.say("plan list")
+    assert "No plans are waiting or running." in await yard.say("plan list")
     done = await yard.do("node cordon gpu-a01")
     waiting = await yard.executor.execute(await yard.confirmed(await yard.plan("node cordon gpu-a02")))
     yard.clock.move(timedelta(minutes=5))
