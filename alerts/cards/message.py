@@ -99,11 +99,10 @@ class Menu:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buttons:
-    """A row of buttons, and the menus after them. `is_question`: once it is answered, its message goes away."""
+    """A row of buttons, and the menus after them."""
 
     buttons: tuple[Button, ...] = ()
     menus: tuple[Menu, ...] = ()
-    is_question: bool = False
 
     @property
     def is_needed(self) -> bool:
@@ -117,7 +116,7 @@ class Buttons:
             for menu in self.menus
             for one in menu.options
         )
-        return replace(self, buttons=(*self.buttons, *options), menus=())
+        return Buttons(buttons=(*self.buttons, *options))
 
     def with_lines(self, change: Callable[[str], str]) -> "Buttons":
         """Return the same with each command line changed; links stay."""
@@ -133,7 +132,7 @@ class Buttons:
             )
             for menu in self.menus
         )
-        return replace(self, buttons=tuple(map(changed, self.buttons)), menus=tuple(menus))
+        return Buttons(buttons=tuple(map(changed, self.buttons)), menus=tuple(menus))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,7 +54,7 @@ async def _compose(
     found = await snapshot.rows(Plan).get(card.row_id)
     if found is None:
         return Composed(message=None, is_final=True)
-    if found.state is PlanState.PROPOSED and found.asked_of:
+    if found.state is PlanState.PROPOSED:  # it needs a second person, or was asked of a team
         is_late = now >= found.expires_at
         message = expired(found) if is_late else preview(found)
         return Composed(message=message, is_final=is_late, next_due=found.expires_at)

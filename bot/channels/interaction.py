@@ -33,7 +33,6 @@ class Interaction:
     is_click: bool = False
     is_about: bool = False  # somebody asks what the message is; there is no line
     is_ephemeral: bool = False  # the button is on an ephemeral message
-    is_question: bool = False  # it is on a message that goes away once it is answered
     answer_to: str = ""  # where its kind of channel takes an answer, if not in the channel
     trigger: str = ""  # allows to open a form for the person, for a few seconds
     files: tuple[InteractionFile, ...] = ()

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import click
 
-from alerts.cards.message import Block, Button, Message
+from alerts.cards.message import Block, Message
 from commands.core.context import CommandContext, Undoing
 from commands.core.parameter_types import RequiredUnless
 from commands.core.request import ActorKind, Request
@@ -28,10 +28,6 @@ class UnusableError(Exception):
     def __init__(self, reason: str, *, blocks: tuple[Block, ...] = ()) -> None:
         super().__init__(reason)
         self.blocks = blocks
-
-
-class AnsweredError(UnusableError):
-    """What somebody answers is no longer asked: the plan was confirmed or cancelled, or has expired."""
 
 
 class UnknownNameError(UnusableError):
@@ -83,9 +79,11 @@ class Answer:
     message: Message
     outcome: CommandOutcome = CommandOutcome.DONE
     is_public: bool = False  # posted in the channel, visible to everyone
+    beside_card: Message | None = (
+        None  # a card shows the message to everybody, so who asked reads this instead
+    )
     form: FormRequest | None = None
-    has_card: bool = False  # a card follows, so the question may go away
-    is_last: bool = False  # nothing more can be answered: it takes the place of the question
+    has_card: bool = False  # a card follows, so a question that only one person sees may go away
 
 
 Handler = Callable[[Request], Awaitable[Answer | None]]  # runs a line; None: there is nothing to answer
@@ -108,7 +106,6 @@ class PlanDraft:
     is_dry_run: bool = False  # the API server accepted a dry run of the steps
     blockers: tuple[str, ...] = ()  # what steps would have to wait for now, found by the dry run
     nothing_to_do: str = ""  # the reason, if there is nothing to do
-    alternatives: tuple[Button, ...] = ()  # other commands to suggest
     undo_of: str = ""  # the plan that this one reverts
     over_budget: str = ""  # why it does not wait for the gates that hold it back
     held_by: tuple[HeldBy, ...] = ()  # these gates

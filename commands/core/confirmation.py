@@ -8,7 +8,7 @@ from alerts.store import Unit
 from collectors.facts.clock import Clock
 from collectors.facts.one_line import some_of
 from collectors.facts.sentences import counted, sentence, word
-from commands.core.command import AnsweredError, AnyCommand, PlanDraft, UnusableError
+from commands.core.command import AnyCommand, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.ownership import ownership
 from commands.core.request import Actor
@@ -125,11 +125,11 @@ class ProposalTimes:
 
 
 def no_plan(id: str) -> UnusableError:
-    return AnsweredError(sentence("There is no plan `{plan}`.", plan=id))
+    return UnusableError(sentence("There is no plan `{plan}`.", plan=id))
 
 
-def already(plan: Plan) -> AnsweredError:
-    return AnsweredError(
+def already(plan: Plan) -> UnusableError:
+    return UnusableError(
         sentence(
             "Plan `{plan}` ({title}) is already {state}.",
             plan=plan.id,
@@ -140,9 +140,9 @@ def already(plan: Plan) -> AnsweredError:
 
 
 def check_open(plan: Plan, now: datetime) -> None:
-    """Raise AnsweredError unless the plan can still be confirmed."""
+    """Raise UnusableError unless the plan can still be confirmed."""
     if plan.state is PlanState.CANCELLED and plan.error:
-        raise AnsweredError(
+        raise UnusableError(
             sentence(
                 "Plan `{plan}` ({title}) can no longer be confirmed: {error}.",
                 plan=plan.id,
@@ -153,7 +153,7 @@ def check_open(plan: Plan, now: datetime) -> None:
     if plan.state is not PlanState.PROPOSED:
         raise already(plan)
     if now >= plan.expires_at:
-        raise AnsweredError(
+        raise UnusableError(
             sentence(
                 "Plan `{plan}` has expired: the cluster may have changed. Run `{line}` again.",
                 plan=plan.id,

@@ -1,13 +1,12 @@
 """Answers to lines that could not be run: refused, not understood, or interrupted."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
 from commands.core.command import (
     Answer,
-    AnsweredError,
     AnyCommand,
     CommandOutcome,
     DeniedError,
@@ -43,8 +42,7 @@ async def refusal_of(
     progress.outcome = "invalid"
     if isinstance(error, UnknownNameError):
         return near_names(error, progress.command, progress.words)
-    answer = refused(said_by(error), CommandOutcome.WRONG, blocks=error.blocks)
-    return replace(answer, is_last=isinstance(error, AnsweredError))
+    return refused(said_by(error), CommandOutcome.WRONG, blocks=error.blocks)
 
 
 def interruption_of(

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from alerts.cards.message import Button, Color, Message
+from alerts.cards.message import Color, Message
+from alerts.cards.posted import CardKind, PostedCard, new_card
 from alerts.cards.text import text
-from alerts.store import Store
+from alerts.store import Store, Unit
 from collectors.facts.clock import Clock
 from collectors.facts.sentences import sentence
 from commands.core.asking_owners import Consents
@@ -104,9 +105,9 @@ class Planner:
                 if older.line == plan.line and not older.asked_of and not older.is_fixed:
                     reason = sentence("replaced by {plan}", plan=plan.id)
                     await end_unbegun(unit, older, reason, plan.created_at)
-            await unit.rows(Plan).put(plan)
+            await _put_shown(plan, unit)
         self.times.start(plan, self.clock)
-        return previewed(plan, also=draft.alternatives)
+        return previewed(plan)
 
     async def confirm(self, plan: Plan, *, by: Actor, how: str = "") -> Answer:
         """Store the plan as confirmed, as it is. `how`: on what the confirmation rests, for the audit."""
@@ -279,7 +280,7 @@ class Planner:
                     stored, self.times.now(stored, self.clock)
                 )  # it may have been confirmed during planning
             await end_unbegun(unit, plan, sentence("the cluster changed"), context.now)
-            await unit.rows(Plan).put(fresh)
+            await _put_shown(fresh, unit)
         self.times.start(fresh, self.clock)
         return previewed(fresh)
 
@@ -299,6 +300,24 @@ def _entry_of_part(part: Plan, now: datetime) -> AuditEntry:
     return entry_of(part, "confirmed", now, actor=by, actor_name=name, reason=why)
 
 
-def previewed(plan: Plan, *, also: tuple[Button, ...] = ()) -> Answer:
-    """Return the preview of a plan, public if the plan needs a second person."""
-    return Answer(message=preview(plan, also=also), is_public=plan.risk is Risk.BREAK)
+async def _put_shown(plan: Plan, unit: Unit) -> None:
+    """Store a plan; if it needs a second person, its card asks for one, and shows later what became of it."""
+    await unit.rows(Plan).put(plan)
+    if _is_on_card(plan):
+        card = new_card(CardKind.PLAN, plan, plan.origin.channel, thread=plan.origin.thread)
+        await unit.rows(PostedCard).add(card)
+
+
+def _is_on_card(plan: Plan) -> bool:
+    return plan.risk is Risk.BREAK and bool(plan.origin.channel)
+
+
+def previewed(plan: Plan) -> Answer:
+    """Return the preview of a plan, and what to say instead where its card shows that to everybody."""
+    if not _is_on_card(plan):
+        return Answer(message=preview(plan))
+    said = sentence(
+        "{title}: the card of plan `{plan}` asks for a second person.", title=plan.title, plan=plan.id
+    )
+    beside = Message(title=text(said), color=Color.INFO)
+    return Answer(message=preview(plan), beside_card=beside, has_card=True)

@@ -19,7 +19,7 @@ STEPS_SHOWN = 12
 DISRUPTED_SHOWN = 8
 
 
-def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
+def preview(plan: Plan) -> Message:
     """Return the preview: the steps, what they disrupt, and the buttons to confirm or cancel."""
     blocks: list[Block] = []
     if plan.asked_of:
@@ -46,7 +46,7 @@ def preview(plan: Plan, *, also: tuple[Button, ...] = ()) -> Message:
         blocks.append(Paragraph(text=text(waits)))
     if plan.risk is Risk.BREAK:
         blocks.append(Paragraph(text=_second_person(plan)))
-    blocks.append(Buttons(buttons=(*decision(plan), *going_over(plan), *also), is_question=True))
+    blocks.append(Buttons(buttons=(*decision(plan), *going_over(plan))))
     blocks.append(
         Context(
             text=text(

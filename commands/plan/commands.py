@@ -114,8 +114,7 @@ def _cancelled(plan: Plan, effect: Sentence) -> Answer:
         message=Message(
             title=text(sentence("{title}: cancelled, {effect}.", title=plan.title, effect=effect)),
             color=Color.QUIET,
-        ),
-        is_last=True,
+        )
     )
 
 

@@ -241,21 +241,44 @@ async def test_a_disruptive_command_needs_a_second_person_who_may_run_it_too(tmp
         assert not stage.writes()
         refused = [entry.actor_name for entry in await stage.audit() if entry.what == "refused"]
         assert refused == ["dana", "ana"]
-        assert (await stage.presses("eli", preview, "Confirm")).deleted
+        assert "confirmed, starting" in (await stage.presses("eli", preview, "Confirm")).said
         plan = await stage.plan_is("done")
+        await stage.card("Wipe gpu-a01: done")
+        (card,) = stage.cards()
+        assert card.ts == preview.ts, "it is one message from the question to the end"
         assert (plan.actor_name, plan.confirmed_by) == ("dana", f"slack:{stage.slack.id('eli')}")
         assert stage.node("gpu-a01")["metadata"]["labels"]["wiped"] == "yes"
 
 
 async def test_a_preview_that_everybody_sees_says_when_it_was_cancelled(tmp_path: Path) -> None:
     async with light(tmp_path, change=with_wipe) as stage:
-        await stage.slack.types("dana", "#gpu-alerts", "/yard node wipe")
+        answer = await stage.asks("dana", "node wipe")
+        assert "Wipe gpu-a01: the card of plan `p1` asks for a second person." in answer.said
         preview = await stage.card("Wipe gpu-a01?")
         await stage.asks("dana", "plan cancel p1")
-        answer = await stage.presses("eli", preview, "Confirm")
-        assert answer.ts == preview.ts
-        assert "can no longer be confirmed" in answer.said
-        assert "[Confirm]" not in answer.said
+        await stage.slack.until(lambda: "Wipe gpu-a01: cancelled" in preview.said)
+        assert "cancelled by dana" in preview.said
+        assert "[Confirm]" not in preview.said
+
+
+async def test_a_preview_that_everybody_sees_says_when_nobody_confirmed_it_in_time(tmp_path: Path) -> None:
+    async with light(tmp_path, change=with_wipe) as stage:
+        await stage.asks("dana", "node wipe")
+        preview = await stage.card("Wipe gpu-a01?")
+        (plan,) = await stage.plans()
+        stage.clock.forward(plan.expires_at - stage.clock.now() + timedelta(seconds=1))
+        await stage.slack.until(lambda: "Wipe gpu-a01: not confirmed" in preview.said)
+        assert "[Confirm]" not in preview.said
+
+
+async def test_a_preview_that_is_replaced_names_the_next_one(tmp_path: Path) -> None:
+    async with light(tmp_path, change=with_wipe) as stage:
+        await stage.asks("dana", "node wipe")
+        preview = await stage.card("Wipe gpu-a01?")
+        await stage.asks("dana", "node wipe")
+        await stage.slack.until(lambda: "replaced by p2" in preview.said)
+        await stage.slack.until(lambda: len(stage.cards()) == 2)
+        assert ["[Confirm]" in card.said for card in stage.cards()] == [False, True]
 
 
 async def test_the_owner_is_the_person_who_typed_the_command_not_the_one_who_confirmed_it(

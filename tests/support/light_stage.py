@@ -173,10 +173,7 @@ class Light:
             await self.slack.presses(who, message, label)
 
         def answered() -> Message | None:
-            is_question = (
-                message.only_for or "[Confirm]" in before
-            )  # others see a preview that needs a second person
-            if message.deleted or (is_question and message.said != before):
+            if message.deleted or (message.only_for and message.said != before):
                 return message
             return self._new(who, known)
 

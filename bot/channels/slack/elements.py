@@ -7,7 +7,6 @@ from alerts.cards.message import Button, Buttons, ButtonStyle, Menu
 from bot.channels.slack import block_limits
 
 ACTION = "line"  # action ids begin with it
-QUESTION = "question"  # or with this, in a message that goes away once it is answered
 PEOPLE = "people"  # or with this, in a menu of people; the line is then the end of the id
 _STYLES = {ButtonStyle.PRIMARY: "primary", ButtonStyle.DANGER: "danger"}
 
@@ -21,12 +20,11 @@ def action_elements(block: Buttons, first: int) -> tuple[list[SlackJson], list[s
     """
     elements: list[SlackJson] = []
     too_long: list[str] = []
-    kind = QUESTION if block.is_question else ACTION
     for button in (*block.buttons, *_unfitting(block.menus)):
         if len(button.line) > block_limits.BUTTON_VALUE or len(button.address) > block_limits.ADDRESS:
             too_long.append(button.label)
         else:
-            elements.append(_button(button, f"{kind}/{first + len(elements)}"))
+            elements.append(_button(button, first + len(elements)))
     for menu in block.menus:
         if menu.people_line:
             id = f"{PEOPLE}/{first + len(elements)}/{menu.people_line}"
@@ -66,10 +64,10 @@ def _is_overflow(menu: Menu) -> bool:
     return menu.is_more and len(menu.options) <= block_limits.OVERFLOW_OPTIONS
 
 
-def _button(button: Button, id: str) -> SlackJson:
+def _button(button: Button, number: int) -> SlackJson:
     element: SlackJson = {
         "type": "button",
-        "action_id": id,
+        "action_id": f"{ACTION}/{number}",
         "text": _words(button.label),
     }
     if button.address:

@@ -8,7 +8,7 @@ from typing import Any
 
 from alerts.cards.channel_id import channel_id
 from bot.channels.interaction import Interaction, InteractionFile
-from bot.channels.slack.elements import QUESTION, pressed_line
+from bot.channels.slack.elements import pressed_line
 from bot.channels.slack.form_view import metadata_of
 from bot.channels.slack.unescaping import unescape
 
@@ -84,7 +84,6 @@ def from_action(body: SlackPayload, action: SlackPayload, at: datetime) -> Inter
         message_id=message_ts,
         is_click=True,
         is_ephemeral=bool(container.get("is_ephemeral")),
-        is_question=str(action.get("action_id", "")).startswith(f"{QUESTION}/"),
         answer_to=body.get("response_url", ""),
         trigger=body.get("trigger_id", ""),
     )

@@ -13,7 +13,7 @@ from alerts.store import table_of
 from bot.channels.intake import InboxFullError, Intake, NotYetStoredError, Receipt, report_outcome
 from bot.channels.interaction import Interaction
 from bot.channels.slack.directory import SlackDirectory
-from bot.channels.slack.elements import ACTION, PEOPLE, QUESTION
+from bot.channels.slack.elements import ACTION, PEOPLE
 from bot.channels.slack.form_view import CHOOSER, FORM, SHORTCUT
 from bot.channels.slack.forms import Ack, SlackForms
 from bot.channels.slack.home import SlackHome
@@ -74,7 +74,7 @@ def listen(
     app.command(command)(listeners.slash)
     app.event("app_mention")(listeners.message)
     app.event("message")(listeners.message)
-    app.action(re.compile(rf"^({ACTION}|{QUESTION}|{PEOPLE})(/|$)"))(listeners.action)
+    app.action(re.compile(rf"^({ACTION}|{PEOPLE})(/|$)"))(listeners.action)
     app.view(FORM)(listeners.view)
     app.view(CHOOSER)(forms.chosen)
     app.shortcut(SHORTCUT)(forms.choose)

@@ -39,8 +39,8 @@ T = TypeVar("T")
 class SlackResponder:
     """A Responder of `bot/channels/inbox.py`. Answers are ephemeral unless they are public.
 
-    A click on an ephemeral message replaces that message, and so does the last answer to a question that everybody
-    sees; where a card says what comes of it, both are deleted. A click on a card leaves the card.
+    A click on an ephemeral message (a preview) replaces that message, or deletes it where a card says what comes of
+    it; a click on a card leaves the card.
     """
 
     def __init__(
@@ -54,15 +54,16 @@ class SlackResponder:
         """Send the answer by the first way that works. Raises SendError when none does."""
         if answer.form and self._forms and await self._forms.opened(interaction, answer.form):
             return
-        message = render(answer.message, self._catalogue)
+        shown = answer.beside_card or answer.message
+        message = render(shown, self._catalogue)
         where = _slack_id(interaction)
         if message.files and where and not where.startswith("D"):  # an ephemeral answer has no files
             note = Context(text=text(IN_DIRECT_MESSAGES))
-            message = render(replace(answer.message, blocks=(*answer.message.blocks, note)), self._catalogue)
+            message = render(replace(shown, blocks=(*shown.blocks, note)), self._catalogue)
         if (
             answer.has_card
             and interaction.is_click
-            and (interaction.is_ephemeral or interaction.is_question)
+            and interaction.is_ephemeral
             and await self._deleted(interaction)
         ):
             return
@@ -71,7 +72,7 @@ class SlackResponder:
         elif where.startswith("D"):
             channel = where
             await _sent(partial(self._direct, interaction, message))
-        elif not await self._responded(interaction, message, answer):
+        elif not await self._responded(interaction, message, is_public=answer.is_public):
             channel = await _sent(partial(self._in_channel, interaction, message, is_public=answer.is_public))
         else:
             channel = ""
@@ -111,19 +112,14 @@ class SlackResponder:
             return False
         return True
 
-    async def _responded(self, interaction: Interaction, message: SlackMessage, answer: Answer) -> bool:
+    async def _responded(self, interaction: Interaction, message: SlackMessage, *, is_public: bool) -> bool:
         """Answer through the interaction's response_url, which allows five answers within half an hour."""
         if not interaction.answer_to:
             return False
-        ends_question = (
-            interaction.is_question and not interaction.is_ephemeral and (answer.is_public or answer.is_last)
-        )
-        is_public = answer.is_public or ends_question
-        replaces = interaction.is_click and interaction.is_ephemeral and not is_public
         body = {
             **message.arguments(),
             "response_type": "in_channel" if is_public else "ephemeral",
-            "replace_original": replaces or ends_question,
+            "replace_original": interaction.is_click and interaction.is_ephemeral and not is_public,
         }
         if interaction.thread:
             body["thread_ts"] = interaction.thread

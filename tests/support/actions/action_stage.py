@@ -25,6 +25,7 @@ SPACE = "actions"
 WAIT = 60.0  # seconds
 LOOK = 0.1  # seconds between two looks
 SEEN = 1.0  # seconds within which the bot sees what somebody has changed
+ON_CARD = "asks for a second person"  # what who asked reads, as everybody sees the preview
 STACKS = b"""Process 7: python train.py
 Python v3.12.3 (/usr/bin/python3.12)
 
@@ -227,8 +228,8 @@ def _is_asked_again(message: Message, before: str) -> bool:
 
 
 def _is_receipt(message: Message) -> bool:
-    """Whether the bot only says that it has the line: on a busy machine the answer comes later."""
-    return any(word in message.said for word in (TAKEN, PENDING))
+    """Whether the bot only says that it has the line, whose answer comes later, or that a card asks for others."""
+    return any(word in message.said for word in (TAKEN, PENDING, ON_CARD))
 
 
 async def _stacks(*_: object) -> tuple[bytes, int]:

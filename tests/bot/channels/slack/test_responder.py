@@ -72,49 +72,13 @@ async def test_a_preview_is_replaced_by_its_result(online: Any) -> None:
     assert "Do it" not in message.said
 
 
-QUESTION = replace(PREVIEW, is_question=True)
-
-
-async def asked_in_public(online: Any) -> tuple[SlackResponder, Any]:
-    """Post a preview that a second person confirms, and press its button."""
-    responder = SlackResponder(online.calls)
+async def test_who_asked_reads_of_the_card_that_shows_the_answer(online: Any) -> None:
     await online.slack.types("ana", "#gpu-alerts", "/yard node drain gpu-a04")
-    await responder.respond(
-        await online.received(), an_answer("Drain gpu-a04?", blocks=(QUESTION,), is_public=True)
-    )
-    (preview,) = online.slack.messages("#gpu-alerts")
-    await online.slack.presses("ana", preview, "Do it")
-    return responder, await online.received()
-
-
-async def test_a_public_preview_goes_away_when_a_card_follows(online: Any) -> None:
-    responder, pressed = await asked_in_public(online)
-    await responder.respond(pressed, replace(an_answer("starting"), has_card=True))
-    assert online.slack.messages("#gpu-alerts") == []
-
-
-async def test_the_last_answer_takes_the_place_of_a_public_preview(online: Any) -> None:
-    responder, pressed = await asked_in_public(online)
-    await responder.respond(pressed, replace(an_answer("Drain gpu-a04: cancelled"), is_last=True))
-    (message,) = online.slack.messages("#gpu-alerts")
-    assert "cancelled" in message.said
-    assert "Do it" not in message.said
-
-
-async def test_a_public_preview_is_replaced_by_the_next_one(online: Any) -> None:
-    responder, pressed = await asked_in_public(online)
-    await responder.respond(pressed, an_answer("Drain gpu-a04: 2 pods?", blocks=(QUESTION,), is_public=True))
-    (message,) = online.slack.messages("#gpu-alerts")
-    assert "2 pods" in message.said
-
-
-async def test_who_may_not_answer_leaves_a_public_preview_to_others(online: Any) -> None:
-    responder, pressed = await asked_in_public(online)
-    await responder.respond(pressed, an_answer("someone else has to confirm it"))
-    (message,) = online.slack.messages("#gpu-alerts")
-    assert "Do it" in message.said
+    asks = replace(an_answer("Drain gpu-a04?"), beside_card=an_answer("its card asks").message, has_card=True)
+    await SlackResponder(online.calls).respond(await online.received(), asks)
     (answer,) = online.slack.ephemerals("ana")
-    assert "someone else" in answer.said
+    assert answer.said == "*its card asks*"
+    assert online.slack.messages("#gpu-alerts") == []
 
 
 async def test_a_preview_goes_away_when_a_card_follows(online: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from alerts.cards.posted import CardKind, PostedCard
 from commands.command_catalogue import CATALOGUE
 from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext, Defaults
@@ -21,7 +22,7 @@ from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Origin, Plan, PlanState, Risk, in_order
 from commands.execution.steps import Patch
 from commands.models import AuditEntry
-from tests.support.yard import ANA, BO, DANA, NOON, Yard, lookalike_with, yard_before
+from tests.support.yard import ANA, BO, DANA, NOON, Yard, lookalike_with, text_of, yard_before
 
 ELI = Actor(id="U_ELI", name="eli", teams=frozenset({"sre"}))
 LEO = Actor(
@@ -116,8 +117,11 @@ async def grounds(yard: Yard, plan: Plan) -> str:
 async def test_the_preview_says_why_and_who_may_and_everybody_sees_it(yard: Yard) -> None:
     answer = await yard.answer("node wreck")
     assert answer is not None
-    assert answer.is_public
-    shown = await yard.say("node wreck")
+    assert answer.beside_card is not None
+    async with yard.store.unit() as unit:
+        (card,) = await unit.rows(PostedCard).find()
+    assert (card.kind, card.channel, card.thread) == (CardKind.PLAN, "C_GPU", "1.1")
+    shown = text_of(answer.message)
     assert "A second person has to confirm it: it ends vision/detr of ana." in shown
     assert "Anybody else who may run node wreck can confirm it, and so can ana." in shown
     assert "dana asked for it (" in shown
