@@ -179,11 +179,15 @@ async def show_evidence(action: TakeEvidence, context: CommandContext) -> Answer
     node_named(name, context.cluster.inventory())
     async with context.store.read() as snapshot:
         content = await evidence_of(name, context.cluster, snapshot, context.now)
+        newest = await snapshot.rows(Incident).find(
+            cluster=context.cluster.name, group_key=f"node/{name}", newest=True, limit=1
+        )
+    about = next((one.id for one in newest if one.is_open), "")
     row = NodeEvidence(
         id=f"{context.cluster.name}/{name}/{context.now:%Y%m%dT%H%M%S}",
         cluster=context.cluster.name,
         node=name,
-        incident=context.origin.incident,
+        incident=context.origin.incident or about,
         at=context.now,
         text=content,
     )

@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from alerts.incidents.incident import Incident
 from bot.jobs import evidence_taker
 from bot.jobs.evidence_taker import EvidenceTaker
 from bot.jobs.plan_runner import PlanRunner
@@ -15,6 +18,7 @@ from commands.execution.plan import Plan, PlanState
 from commands.models import NodeEvidence
 from commands.node import node_evidence as evidence
 from demo.lookalikes.kubernetes import KubernetesLookalike
+from tests.support.incidents import an_open_incident, resolved
 from tests.support.yard import NOON, Yard, lookalike_with, text_of, yard_before
 
 NODE = "gpu-a01"
@@ -32,10 +36,14 @@ async def yard(kube: KubernetesLookalike, tmp_path: Path) -> AsyncIterator[Yard]
         yield made
 
 
-async def taken(yard: Yard, line: str = f"node evidence {NODE}") -> str:
+async def answered(yard: Yard, line: str = f"node evidence {NODE}") -> Answer:
     answer = await yard.answer(line)
     assert isinstance(answer, Answer)
-    (file,) = answer.message.attachments
+    return answer
+
+
+async def taken(yard: Yard, line: str = f"node evidence {NODE}") -> str:
+    (file,) = (await answered(yard, line)).message.attachments
     return file.content
 
 
@@ -68,6 +76,18 @@ async def test_the_file_has_what_is_known_and_says_what_is_not(yard: Yard, kube:
     assert "not known: the settings name no log store" in content
     (row,) = await kept(yard)
     assert (row.node, row.plan) == (NODE, "")
+
+
+async def test_it_is_kept_with_the_open_incident_of_the_node_wherever_it_is_typed(yard: Yard) -> None:
+    incident = replace(an_open_incident(), cluster=yard.cluster.name, group_key=f"node/{NODE}")
+    async with yard.store.unit() as unit:
+        await unit.rows(Incident).put(incident)
+    await answered(yard)
+    async with yard.store.unit() as unit:
+        await unit.rows(Incident).put(resolved(incident))
+    yard.clock.move(timedelta(minutes=10))
+    await answered(yard)
+    assert [one.incident for one in await kept(yard)] == ["i1", ""]
 
 
 @pytest.mark.parametrize(("incident", "said"), [("i1", "it is kept with the incident"), ("", "it is kept")])
