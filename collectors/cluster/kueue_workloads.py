@@ -34,10 +34,25 @@ class RequeueState(ApiStruct, frozen=True):
     requeue_at: datetime | None = None
 
 
+class PodSetAssignment(ApiStruct, frozen=True):
+    """What the pods of one template have: the flavor of each resource, and how much of it in all."""
+
+    flavors: dict[str, str] | None = None
+    resource_usage: dict[str, str] | None = None
+
+
+class Admission(ApiStruct, frozen=True):
+    """The quota that is reserved for it, from then on until it is over or taken back."""
+
+    cluster_queue: str = ""
+    pod_set_assignments: tuple[PodSetAssignment, ...] | None = None
+
+
 class KueueWorkloadStatus(ApiStruct, frozen=True):
     conditions: tuple[Condition, ...] | None = None
     admission_checks: tuple[AdmissionCheckState, ...] | None = None
     requeue_state: RequeueState | None = None
+    admission: Admission | None = None
 
 
 class KueueWorkload(KubernetesObject, frozen=True):

@@ -4,14 +4,18 @@ Source: Kueue 0.19, `pkg/scheduler/flavorassigner`: what it says of each flavor 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
+from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.cluster.resources import gpu_resource, parse_quantity
 from collectors.facts.sentences import listed, sentence
 from collectors.trainings.wait_reasons import WaitKind, WaitReason
 
+NOTHING: Mapping[tuple[str, str], float] = MappingProxyType({})
 _MORE = re.compile(
     r"insufficient unused quota(?: in cohort)? for (?P<resource>\S+) in flavor (?P<flavor>[^,;\s]+), "
     r"(?P<more>[^,;\s]+) more needed"
@@ -37,8 +41,31 @@ class FlavorQuota:
     used: float | None
 
 
-def gpu_quotas(queue: Mapping[str, Any] | None) -> list[FlavorQuota]:
-    """Return the quotas of GPUs in a ClusterQueue."""
+Reserved = Mapping[tuple[str, str], float]  # of a flavor and a resource
+
+
+def reserved_in(name: str, workloads: Iterable[KueueWorkload]) -> Reserved:
+    """Return what is reserved in a ClusterQueue for these workloads."""
+    found: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for one in workloads:
+        admission = one.status.admission
+        if admission is None or admission.cluster_queue != name or is_finished(one):
+            continue
+        for assigned in admission.pod_set_assignments or ():
+            for resource, amount in (assigned.resource_usage or {}).items():
+                found[(assigned.flavors or {}).get(resource, ""), resource] += parse_quantity(amount)
+    return found
+
+
+def is_finished(workload: KueueWorkload) -> bool:
+    return any(one.type == "Finished" and one.status == "True" for one in workload.status.conditions or ())
+
+
+def gpu_quotas(queue: Mapping[str, Any] | None, admitted: Reserved = NOTHING) -> list[FlavorQuota]:
+    """Return the quotas of GPUs in a ClusterQueue.
+
+    `admitted`: what its workloads have: Kueue writes the sum into the queue's status up to seconds later.
+    """
     spec, status = (queue or {}).get("spec") or {}, (queue or {}).get("status") or {}
     reserved = {
         (usage["name"], one["name"]): parse_quantity(one.get("total") or 0)
@@ -51,13 +78,18 @@ def gpu_quotas(queue: Mapping[str, Any] | None) -> list[FlavorQuota]:
             resource=one["name"],
             own=parse_quantity(one.get("nominalQuota") or 0),
             borrows=parse_quantity(one["borrowingLimit"]) if one.get("borrowingLimit") else None,
-            used=reserved.get((flavor["name"], one["name"])),
+            used=_most((reserved.get(key), admitted.get(key))),
         )
         for group in spec.get("resourceGroups") or ()
         for flavor in group.get("flavors") or ()
         for one in flavor.get("resources") or ()
         if gpu_resource(one["name"])
+        for key in ((flavor["name"], one["name"]),)
     ]
+
+
+def _most(figures: Iterable[float | None]) -> float | None:
+    return max((one for one in figures if one is not None), default=None)
 
 
 def cohort_of(queue: Mapping[str, Any] | None) -> str:
@@ -65,9 +97,15 @@ def cohort_of(queue: Mapping[str, Any] | None) -> str:
     return str(spec.get("cohortName") or spec.get("cohort") or "")
 
 
-def in_plain_words(reason: WaitReason, message: str, name: str, queue: Mapping[str, Any] | None) -> str:
+def in_plain_words(
+    reason: WaitReason,
+    message: str,
+    name: str,
+    queue: Mapping[str, Any] | None,
+    admitted: Reserved = NOTHING,
+) -> str:
     """Return what is lacking; empty where the message or the queue does not say it."""
-    quotas = {(one.flavor, one.resource): one for one in gpu_quotas(queue)}
+    quotas = {(one.flavor, one.resource): one for one in gpu_quotas(queue, admitted)}
     if reason.kind is WaitKind.TOO_LARGE:
         return next(_too_much(message, name, quotas, cohort_of(queue)), "")
     if reason.kind is WaitKind.QUOTA:
