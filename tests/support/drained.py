@@ -97,7 +97,7 @@ class Kubelets:
     ) -> None:
         meta = {"name": name, "labels": {"kubernetes.io/hostname": name, **labels}}
         await self.call("POST", "/api/v1/nodes", {"metadata": meta, "spec": spec})
-        amounts = {"cpu": "64", "memory": "512Gi", "pods": "110", **resources}
+        amounts = {"cpu": "64", "memory": "512Gi", "ephemeral-storage": "1Ti", "pods": "110", **resources}
         ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "made by a test"}
         status = {"capacity": amounts, "allocatable": amounts, "conditions": [ready]}
         await self.call("PATCH", f"/api/v1/nodes/{name}/status", {"status": status})
