@@ -11,8 +11,8 @@ from commands.core.matching.command_reading import candidate_of
 from commands.core.matching.known_names import KnownNames, is_like_a_name
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.line_parts import parts_of
-from commands.core.matching.quantities import with_ranges, without_relative_numbers
 from commands.core.matching.questions import answers, commands_about
+from commands.core.matching.ranges import with_ranges
 from commands.core.matching.reasons import split_reason, without_a_clause
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.matching.rewording import in_own_notation
@@ -54,7 +54,7 @@ def match(
     """
     names = names.also(lexicon.names)
     reworded = in_own_notation(in_our_words(words, lexicon, names))
-    head, options = _split_options(without_relative_numbers(with_ranges(reworded, names)))
+    head, options = _split_options(with_ranges(reworded, names))
     if not head or len(head) > MAX_WORDS:
         return LineMatch()
     head, cluster = names.apart_from_cluster(head)

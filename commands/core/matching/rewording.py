@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from commands.core.matching.tokens import has_quoted_text
+
 _NUMBERS = {
     "half a": 0.5,
     "half an": 0.5,
@@ -39,6 +41,12 @@ _CHINESE = re.compile(
 _TOMORROW = re.compile(
     r"\b(?:un)?till?\s+(?:tomorrow|tmrw|tmr)(?:\s+morning)?\b|直?到明[天早]", re.IGNORECASE
 )
+# What is added to what is there: a command takes the total, and asks for it.
+_RELATIVE = re.compile(
+    r"(?<!\S)\d+\s+(?:more|additional|extra|fewer|less)(?!\S)|(?<!\S)(?:another|add)\s+\d+(?!\S)"
+    r"|再?[加多减少]\s*\d+\s*[个张台]",
+    re.IGNORECASE | re.ASCII,
+)
 _FOLLOW = re.compile(r"\btail\s+-f\b", re.IGNORECASE)
 _TAIL = re.compile(r"(?<!\S)-n\s*(?P<count>\d{1,5})(?!\S)", re.ASCII)
 _WORKER = re.compile(r"\b(?:worker\s+|rank)(?P<number>\d{1,5})\b", re.IGNORECASE | re.ASCII)
@@ -63,11 +71,11 @@ _ON_IT = re.compile(r"(?:^|\bi\s+am\s+|\bi'?m\s+)on\s+it\b(?!\s*\?)", re.IGNOREC
 
 
 def in_own_notation(words: Sequence[str]) -> list[str]:
-    """Return the words of a line with its durations, counts and days as a command takes them.
+    """Return the words of a line with its durations, counts and days as a command takes them, and no relative count.
 
     A quoted text of several words stays as it is, and so does the whole line then.
     """
-    if any(any(sign.isspace() for sign in word) for word in words):
+    if has_quoted_text(words):
         return list(words)
     line = " ".join(words)
     line = _QUIET.sub(" mute ", line)
@@ -81,7 +89,7 @@ def in_own_notation(words: Sequence[str]) -> list[str]:
     line = _NUMBER_OF.sub(_numbered, line)
     line = _WORKER.sub(r"rank \g<number>", line)
     line = _RACK.sub(r" rack \g<name> ", line)
-    return with_durations(line).split()
+    return _RELATIVE.sub(" ", with_durations(line)).split()
 
 
 def with_durations(line: str) -> str:

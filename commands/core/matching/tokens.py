@@ -84,6 +84,11 @@ class LineToken:
     is_corrected: bool = False  # `key` is what was probably meant
 
 
+def has_quoted_text(words: Iterable[str]) -> bool:
+    """Return whether one of the words is a quoted text of several."""
+    return any(sign.isspace() for word in words for sign in word)
+
+
 def tokens_of(words: Iterable[str]) -> list[LineToken]:
     """Return the tokens of a line's words: apart at commas, bare of quotes and full stops."""
     found: list[LineToken] = []

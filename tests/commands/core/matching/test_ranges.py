@@ -1,4 +1,4 @@
-"""Ranges of nodes are all of their nodes, and a number that is added to what is there is no total."""
+"""Ranges of nodes are all of their nodes, and a number that is added to what is there is not taken as the total."""
 
 import pytest
 
