@@ -7,15 +7,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.cluster.resources import gpu_resource, parse_quantity
 from collectors.facts.sentences import listed, sentence
+from collectors.trainings.reading_kind import true_condition
 from collectors.trainings.wait_reasons import WaitKind, WaitReason
 
-NOTHING: Mapping[tuple[str, str], float] = MappingProxyType({})
+Reserved = Mapping[tuple[str, str], float]  # by flavor and resource
 _MORE = re.compile(
     r"insufficient unused quota(?: in cohort)? for (?P<resource>\S+) in flavor (?P<flavor>[^,;\s]+), "
     r"(?P<more>[^,;\s]+) more needed"
@@ -41,9 +41,6 @@ class FlavorQuota:
     used: float | None
 
 
-Reserved = Mapping[tuple[str, str], float]  # of a flavor and a resource
-
-
 def reserved_in(name: str, workloads: Iterable[KueueWorkload]) -> Reserved:
     """Return what is reserved in a ClusterQueue for these workloads."""
     found: defaultdict[tuple[str, str], float] = defaultdict(float)
@@ -58,38 +55,33 @@ def reserved_in(name: str, workloads: Iterable[KueueWorkload]) -> Reserved:
 
 
 def is_finished(workload: KueueWorkload) -> bool:
-    return any(one.type == "Finished" and one.status == "True" for one in workload.status.conditions or ())
+    return true_condition(workload.status.conditions, "Finished") is not None
 
 
-def gpu_quotas(queue: Mapping[str, Any] | None, admitted: Reserved = NOTHING) -> list[FlavorQuota]:
+def gpu_quotas(queue: Mapping[str, Any] | None, admitted: Reserved) -> list[FlavorQuota]:
     """Return the quotas of GPUs in a ClusterQueue.
 
     `admitted`: what its workloads have: Kueue writes the sum into the queue's status up to seconds later.
     """
     spec, status = (queue or {}).get("spec") or {}, (queue or {}).get("status") or {}
-    reserved = {
-        (usage["name"], one["name"]): parse_quantity(one.get("total") or 0)
-        for usage in status.get("flavorsReservation") or status.get("flavorsUsage") or ()
-        for one in usage.get("resources") or ()
-    }
+    used = dict(admitted)
+    for usage in status.get("flavorsReservation") or status.get("flavorsUsage") or ():
+        for one in usage.get("resources") or ():
+            key = (usage["name"], one["name"])
+            used[key] = max(used.get(key, 0), parse_quantity(one.get("total") or 0))
     return [
         FlavorQuota(
             flavor=flavor["name"],
             resource=one["name"],
             own=parse_quantity(one.get("nominalQuota") or 0),
             borrows=parse_quantity(one["borrowingLimit"]) if one.get("borrowingLimit") else None,
-            used=_most((reserved.get(key), admitted.get(key))),
+            used=used.get((flavor["name"], one["name"])),
         )
         for group in spec.get("resourceGroups") or ()
         for flavor in group.get("flavors") or ()
         for one in flavor.get("resources") or ()
         if gpu_resource(one["name"])
-        for key in ((flavor["name"], one["name"]),)
     ]
-
-
-def _most(figures: Iterable[float | None]) -> float | None:
-    return max((one for one in figures if one is not None), default=None)
 
 
 def cohort_of(queue: Mapping[str, Any] | None) -> str:
@@ -102,7 +94,7 @@ def in_plain_words(
     message: str,
     name: str,
     queue: Mapping[str, Any] | None,
-    admitted: Reserved = NOTHING,
+    admitted: Reserved,
 ) -> str:
     """Return what is lacking; empty where the message or the queue does not say it."""
     quotas = {(one.flavor, one.resource): one for one in gpu_quotas(queue, admitted)}

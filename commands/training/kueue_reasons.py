@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from collectors.cluster.inventory import Inventory
-from collectors.cluster.kinds import KUEUE_WORKLOADS
 from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.facts.sentences import as_code, sentence
 from collectors.trainings.kueue_waits import kueue_reason
@@ -12,7 +11,7 @@ from collectors.trainings.training import Training
 from collectors.trainings.wait_reasons import WaitKind, WaitReason
 from commands.training.controller_pods import KUEUE_PODS, controller_trouble
 from commands.training.kueue_preemption import ended_for, ending_text, taken_text
-from commands.training.kueue_quota import in_plain_words, reserved_in
+from commands.training.kueue_quota import in_plain_words
 from commands.training.queue_line import workload_of_training
 from commands.training.queue_objects import QueueObjects, Tree, stop_policy
 
@@ -47,7 +46,7 @@ def kueue_reasons(
         others = ended_for(workload, trainings, inventory) if reason.kind in _WAITS_FOR_QUOTA else ()
         if others:
             yield WaitReason(kind=WaitKind.PREEMPTING, text=ending_text(others))
-        yield from _of_quota(workload, reason, inventory, objects)
+        yield from _of_quota(workload, reason, objects)
         yield reason
         if reason.kind is WaitKind.TURN and _is_strict(objects.queue):
             text = sentence(
@@ -59,20 +58,12 @@ def kueue_reasons(
             yield WaitReason(kind=WaitKind.REQUEUED, text=taken)
 
 
-def _of_quota(
-    workload: KueueWorkload, reason: WaitReason, inventory: Inventory, objects: QueueObjects
-) -> Iterator[WaitReason]:
+def _of_quota(workload: KueueWorkload, reason: WaitReason, objects: QueueObjects) -> Iterator[WaitReason]:
     message = next(
         (one.message for one in workload.status.conditions or () if one.type == "QuotaReserved"), ""
     )
     if reason.kind in _BY_QUOTA and (
-        text := in_plain_words(
-            reason,
-            message,
-            objects.queue_name,
-            objects.queue,
-            reserved_in(objects.queue_name, inventory.all(KUEUE_WORKLOADS).values()),
-        )
+        text := in_plain_words(reason, message, objects.queue_name, objects.queue, objects.reserved)
     ):
         yield WaitReason(kind=reason.kind, resource=reason.resource, text=text)
 

@@ -11,8 +11,9 @@ from collectors.cluster.kinds import KUEUE_WORKLOADS
 from collectors.cluster.kueue_workloads import KueueWorkload
 from collectors.cluster.resources import gpu_resource, parse_quantity
 from collectors.facts.sentences import sentence
+from collectors.trainings.reading_kind import true_condition
 from collectors.trainings.training import Training, TrainingState
-from commands.training.kueue_quota import Reserved, cohort_of, gpu_quotas, is_finished, most_of, reserved_in
+from commands.training.kueue_quota import cohort_of, gpu_quotas, is_finished, most_of
 from commands.training.queue_objects import QueueObjects, Tree, queue_of_group
 from commands.training.queues import VOLCANO_API
 
@@ -65,7 +66,7 @@ def workload_of_training(training: Training, inventory: Inventory) -> KueueWorkl
 
 
 def is_admitted(workload: KueueWorkload) -> bool:
-    return any(one.type == "Admitted" and one.status == "True" for one in workload.status.conditions or ())
+    return true_condition(workload.status.conditions, "Admitted") is not None
 
 
 def _of_kueue(
@@ -93,8 +94,7 @@ def _of_kueue(
             name = of.shown if of is not None else f"{one.metadata.namespace}/{one.metadata.name}"
             gpus = of.gpus_wanted if of is not None else None
             before.append((_turn(one), Waiter(name=name, gpus=gpus, priority=one.spec.priority or 0)))
-    reserved = reserved_in(objects.queue_name, inventory.all(KUEUE_WORKLOADS).values())
-    size, used = _kueue_gpus(objects.queue, reserved)
+    size, used = _kueue_gpus(objects)
     strategy = ((objects.queue or {}).get("spec") or {}).get("queueingStrategy") or "BestEffortFIFO"
     order = (
         sentence("by priority and then by age; one that does not fit holds the later ones back")
@@ -130,10 +130,10 @@ def _turn(workload: KueueWorkload) -> tuple[int, datetime, str]:
     return -(workload.spec.priority or 0), since, workload.key
 
 
-def _kueue_gpus(queue: Tree | None, admitted: Reserved) -> tuple[float | None, float | None]:
+def _kueue_gpus(objects: QueueObjects) -> tuple[float | None, float | None]:
     """Return the GPUs that a ClusterQueue has and that are reserved; not known with several flavors, or a cohort."""
-    quotas = gpu_quotas(queue, admitted)
-    if len(quotas) != 1 or cohort_of(queue):
+    quotas = gpu_quotas(objects.queue, objects.reserved)
+    if len(quotas) != 1 or cohort_of(objects.queue):
         return None, None
     return quotas[0].own, quotas[0].used
 

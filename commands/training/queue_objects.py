@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from collectors.cluster.inventory import Inventory
+from collectors.cluster.kinds import KUEUE_WORKLOADS
 from collectors.facts.results import SourceError
 from collectors.facts.sentences import said_by, sentence
 from collectors.facts.workload_keys import parse_workload
 from collectors.trainings.training import Training, TrainingState
 from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.execution.rights import Right
+from commands.training.kueue_quota import Reserved, reserved_in
 from commands.training.queues import KUEUE_API, VOLCANO_API
 from commands.training.training_kinds import KINDS
 
@@ -43,6 +45,9 @@ class QueueObjects:
     stopped: Mapping[str, str] = field(default_factory=dict)  # namespace/name of a LocalQueue -> its policy
     queue_name: str = ""  # of Kueue's ClusterQueue, or of Volcano's Queue
     queue: Tree | None = None
+    reserved: Reserved = field(
+        default_factory=dict
+    )  # of that ClusterQueue, for the Workloads that it admitted
     groups: tuple[Tree, ...] = ()  # PodGroups of the whole cluster
     group: Tree | None = None  # its own one
     pod: Tree | None = None  # one of its pods that wait
@@ -69,6 +74,7 @@ async def queue_objects(
             stopped={_key(one): policy for one in locals_ if (policy := stop_policy(one))},
             queue_name=name,
             queue=await look.one(ObjectRef(api=KUEUE_API, kind="ClusterQueue", name=name)),
+            reserved=reserved_in(name, inventory.all(KUEUE_WORKLOADS).values()),
             pod=pod,
             unseen=tuple(look.unseen),
         )

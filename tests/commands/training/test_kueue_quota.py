@@ -46,5 +46,5 @@ def test_what_is_admitted_is_in_use_before_the_status_of_the_queue_says_so(
 
 
 def test_without_either_it_is_not_known() -> None:
-    (quota,) = gpu_quotas(queue(reserved=None))
+    (quota,) = gpu_quotas(queue(reserved=None), {})
     assert quota.used is None
