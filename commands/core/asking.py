@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from alerts.cards.message import Color, Message
-from alerts.cards.posted import CardKind, PostedCard, new_card
 from alerts.cards.text import channel, text
 from alerts.store import StoreSnapshot
 from collectors.facts.sentences import listed, sentence
@@ -13,7 +12,7 @@ from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
 from commands.core.parent_members import cards_about
 from commands.core.parsing import action_of
-from commands.core.planner import Planner
+from commands.core.planner import Planner, put_shown
 from commands.execution.plan import Origin, Plan, PlanState, Risk
 
 
@@ -49,8 +48,7 @@ async def ask_teams(
         ):
             if one.line == plan.line and one.asked_of and plan.created_at < one.expires_at:
                 raise UnusableError(sentence("You asked for this already: see plan `{plan}`.", plan=one.id))
-        await unit.rows(Plan).put(plan)
-        await unit.rows(PostedCard).add(new_card(CardKind.PLAN, plan, where))
+        await put_shown(plan, unit)
     planner.start(plan)
     asked = sentence(
         "Asked {teams} in {channel}: {title} · plan `{plan}`.",

@@ -79,9 +79,7 @@ class Answer:
     message: Message
     outcome: CommandOutcome = CommandOutcome.DONE
     is_public: bool = False  # posted in the channel, visible to everyone
-    beside_card: Message | None = (
-        None  # a card shows the message to everybody, so who asked reads this instead
-    )
+    beside_card: Message | None = None  # said instead to who asked, where a card shows the message
     form: FormRequest | None = None
     has_card: bool = False  # a card follows, so a question that only one person sees may go away
 

@@ -105,7 +105,7 @@ class Planner:
                 if older.line == plan.line and not older.asked_of and not older.is_fixed:
                     reason = sentence("replaced by {plan}", plan=plan.id)
                     await end_unbegun(unit, older, reason, plan.created_at)
-            await _put_shown(plan, unit)
+            await put_shown(plan, unit)
         self.times.start(plan, self.clock)
         return previewed(plan)
 
@@ -280,7 +280,7 @@ class Planner:
                     stored, self.times.now(stored, self.clock)
                 )  # it may have been confirmed during planning
             await end_unbegun(unit, plan, sentence("the cluster changed"), context.now)
-            await _put_shown(fresh, unit)
+            await put_shown(fresh, unit)
         self.times.start(fresh, self.clock)
         return previewed(fresh)
 
@@ -300,8 +300,8 @@ def _entry_of_part(part: Plan, now: datetime) -> AuditEntry:
     return entry_of(part, "confirmed", now, actor=by, actor_name=name, reason=why)
 
 
-async def _put_shown(plan: Plan, unit: Unit) -> None:
-    """Store a plan; if it needs a second person, its card asks for one, and shows later what became of it."""
+async def put_shown(plan: Plan, unit: Unit) -> None:
+    """Store a plan; if others have to see it, its card asks them, and shows later what became of it."""
     await unit.rows(Plan).put(plan)
     if _is_on_card(plan):
         card = new_card(CardKind.PLAN, plan, plan.origin.channel, thread=plan.origin.thread)
@@ -309,7 +309,7 @@ async def _put_shown(plan: Plan, unit: Unit) -> None:
 
 
 def _is_on_card(plan: Plan) -> bool:
-    return plan.risk is Risk.BREAK and bool(plan.origin.channel)
+    return (plan.risk is Risk.BREAK or bool(plan.asked_of)) and bool(plan.origin.channel)
 
 
 def previewed(plan: Plan) -> Answer:

@@ -17,7 +17,7 @@ STOPS_WITHIN = 60
 # In `make test` these are played on real parts and not on look-alikes too; all are on both in `make soak`.
 PLAYED_ON_REAL_PARTS = ("idle-gpus", "xid-79", "training-launch")  # idle-gpus first: it began in the past
 ENDS = FACTOR / 3  # nobody reads along, so an alert need not stand for long after its fault
-RULES_EVERY = 2 * SCRAPE_EVERY  # half of a minute of the rules
+RULES_EVERY = 2 * SCRAPE_EVERY  # as the rules count, two minutes
 
 
 @asynccontextmanager
