@@ -1,34 +1,51 @@
 """Tables for people and JSON for programs, from the same rows."""
 
 import json
-from collections.abc import Mapping, Sequence
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-_UNLIMITED = 10_000  # columns: a pipe or a file has no edge
+from prettytable import PrettyTable, TableStyle
+from wcwidth import wcswidth
 
 OutputRow = Mapping[str, object]
 
 
 def show_rows(rows: Sequence[OutputRow], columns: Sequence[str], *, as_json: bool) -> None:
-    """Print the rows: with colors and frames on a terminal, aligned columns elsewhere, or one JSON document."""
+    """Print the rows as a table, or one JSON document."""
     if as_json:
         show_json(list(rows))
         return
-    console = Console()
-    if console.is_terminal:
-        table = Table(*columns)
+    show_table(columns, ([_cell(row.get(column)) for column in columns] for row in rows))
+
+
+def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> None:
+    """Print a table: with frames and as wide as a terminal at most, or aligned columns where there is none."""
+    table = PrettyTable(columns, title=title, align="l")
+    table.add_rows([list(row) for row in rows])
+    if sys.stdout.isatty():
+        table.set_style(TableStyle.SINGLE_BORDER)
+        table.break_on_hyphens = False
+        widths = [
+            max(map(wcswidth, (name, *cells))) for name, *cells in zip(columns, *table.rows, strict=True)
+        ]
+        room = shutil.get_terminal_size().columns - 3 * len(columns) - 1
+        table.max_width = dict(zip(columns, narrowed(widths, room), strict=True))
     else:
-        console = Console(width=_UNLIMITED)
-        table = Table(*columns, box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*(Text(_cell(row.get(column))) for column in columns))
-    with console.capture() as captured:
-        console.print(table)
-    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+        table.border, table.left_padding_width, table.right_padding_width = False, 0, 2
+    lines = table.get_string().splitlines() or ["  ".join(columns)]
+    click.echo("\n".join(line.rstrip() for line in lines))
+
+
+def narrowed(widths: Sequence[int], room: int) -> list[int]:
+    """Return the widths of columns that take this room together: the widest give way, down to a common width."""
+    wide = sorted(widths)
+    for number, width in enumerate(wide):
+        share = max(1, (room - sum(wide[:number])) // (len(wide) - number))
+        if width > share:
+            return [min(one, share) for one in widths]
+    return list(widths)
 
 
 def show_json(content: object) -> None:

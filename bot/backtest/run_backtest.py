@@ -5,8 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from rich.console import Console
-from rich.text import Text
+import click
 
 from alerts.rendering import RuleRenderer
 from alerts.rules import Rule
@@ -58,7 +57,6 @@ async def run_backtest(
         _check_chart(chart)
     now = (clock or SystemClock()).now().replace(microsecond=0)
     period = Period(start=now - since, end=now)
-    console = Console()
     found: list[ClusterBacktest] = []
     errors: list[str] = []
     for cluster in clusters:
@@ -69,12 +67,12 @@ async def run_backtest(
             continue
         found.append(one)
         if not as_json:
-            print_backtest(console, one)
+            print_backtest(one)
         errors += [
             f"{cluster.name}: {rule} could not be replayed: {reason}" for rule, reason in one.failed.items()
         ]
     if others and not as_json:
-        console.print(Text(not_replayable(others)))
+        click.echo(not_replayable(others))
     if chart is not None and found:
         try:
             draw_backtests(found, chart)

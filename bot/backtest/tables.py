@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+import click
 
 from alerts.rules import Rule
 from bot.backtest.cluster_backtest import ClusterBacktest
+from bot.output import show_table
 from collectors.facts.clock import humanize
 from collectors.facts.one_line import some_of
 from collectors.facts.queries import LogQuery
@@ -16,18 +15,24 @@ from collectors.facts.queries import LogQuery
 MAX_SPANS = 5  # of blindness that are listed
 
 
-def print_backtest(console: Console, found: ClusterBacktest) -> None:
+def print_backtest(found: ClusterBacktest) -> None:
     """Print a cluster's alerts as a table, and below it what the table cannot show."""
     period = f"{to_the_second(found.period.start)} to {to_the_second(found.period.end)} UTC"
-    table = Table("rule", "labels", "started", "ended", "peak value", title=f"{found.cluster}: {period}")
-    for alert in found.alerts:
-        ended = to_the_second(alert.ended) if alert.ended else "still fires"
-        cells = (alert.rule, repr(alert.labels), to_the_second(alert.started), ended, f"{alert.peak:.6g}")
-        table.add_row(*map(Text, cells))
-    if found.alerts:
-        console.print(table)
+    rows = [
+        (
+            alert.rule,
+            repr(alert.labels),
+            to_the_second(alert.started),
+            to_the_second(alert.ended) if alert.ended else "still fires",
+            f"{alert.peak:.6g}",
+        )
+        for alert in found.alerts
+    ]
+    if rows:
+        columns = ("rule", "labels", "started", "ended", "peak value")
+        show_table(columns, rows, title=f"{found.cluster}: {period}")
     for line in _lines(found, period):
-        console.print(Text(line))
+        click.echo(line)
 
 
 def not_replayable(rules: Sequence[Rule]) -> str:

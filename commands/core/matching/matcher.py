@@ -11,8 +11,8 @@ from commands.core.matching.command_reading import candidate_of
 from commands.core.matching.known_names import KnownNames, is_like_a_name
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.line_parts import parts_of
-from commands.core.matching.questions import answers, commands_about
 from commands.core.matching.name_ranges import with_ranges
+from commands.core.matching.questions import answers, commands_about
 from commands.core.matching.reasons import split_reason, without_a_clause
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.matching.rewording import in_own_notation

@@ -88,7 +88,7 @@ def test_it_prints_a_table_for_each_cluster_with_a_prometheus(backtest: Backtest
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
     assert [line.split(":")[0].strip() for line in lines if " to 20" in line] == ["prod-a", "prod-b"]
-    ended, still = [line for line in lines if line.startswith("│ Hot")][:2]
+    ended, still = [line for line in lines if line.startswith("Hot")][:2]
     assert '{gpu="0", severity="critical"}' in ended
     assert '{gpu="1", severity="critical"}' in still
     assert "still fires" in still
