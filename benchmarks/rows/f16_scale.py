@@ -141,4 +141,4 @@ async def _measured(what: str, url: str, config: Path) -> Measured:
     return msgspec.json.decode(out.rstrip().rpartition(b"\n")[2], type=Measured)  # after what it logged
 
 
-BENCHMARK = Benchmark(id="F16", title="5,000 nodes and 50,000 pods", run=run, limit=timedelta(seconds=660))
+BENCHMARK = Benchmark(id="F16", title="5,000 nodes and 50,000 pods", run=run, limit=timedelta(seconds=1200))

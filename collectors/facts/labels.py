@@ -50,6 +50,10 @@ class Labels(Mapping[str, str]):
         """The names and values, sorted by name."""
         return self._pairs
 
+    def share(self, pairs: dict[tuple[str, str], tuple[str, str]]) -> None:
+        """Hold the pairs in `pairs` instead of equal ones of their own, and add those that are missing there."""
+        self._pairs = tuple(pairs.setdefault(pair, pair) for pair in self._pairs)
+
     def __iter__(self) -> Iterator[str]:
         return (name for name, _ in self._pairs)
 

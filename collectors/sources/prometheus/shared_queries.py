@@ -10,6 +10,7 @@ from collectors.facts.labels import Labels
 from collectors.facts.results import QueryResult
 
 Q = TypeVar("Q", bound=Hashable)
+MAX_PAIRS = 100_000  # that are remembered, to be shared
 Send = Callable[[Q, datetime], Awaitable[QueryResult]]
 
 
@@ -63,6 +64,7 @@ class LabelPool:
         self._at: datetime | None = None
         self._now: dict[Labels, Labels] = {}
         self._before: dict[Labels, Labels] = {}
+        self._pairs: dict[tuple[str, str], tuple[str, str]] = {}
 
     def shared(self, labels: Labels, at: datetime) -> Labels:
         """Return the labels that are equal to these: those that are there already, or these."""
@@ -70,5 +72,12 @@ class LabelPool:
             self._at, self._before, self._now = at, self._now, {}
         found = self._now.get(labels)
         if found is None:
-            found = self._now[labels] = self._before.get(labels, labels)
+            found = self._now[labels] = self._before.get(labels) or self._with_shared_pairs(labels)
         return found
+
+    def _with_shared_pairs(self, labels: Labels) -> Labels:
+        """Make these labels hold the pairs that others have: nine of ten are of a node or GPU with many series."""
+        if len(self._pairs) > MAX_PAIRS:
+            self._pairs.clear()
+        labels.share(self._pairs)
+        return labels

@@ -92,3 +92,12 @@ async def test_a_query_that_is_not_asked_any_more_is_forgotten() -> None:
     for minute in range(1, 4):
         await shared.query("new", NOON + minutes(minute))
     assert kept() is None
+
+
+def test_labels_of_different_series_hold_the_same_pairs() -> None:
+    pool = LabelPool()
+    node = pool.shared(Labels({"Hostname": "gpu-a01"}), NOON)
+    gpu = pool.shared(Labels({"Hostname": "gpu-a01", "gpu": "3"}), NOON)
+
+    assert gpu == Labels({"Hostname": "gpu-a01", "gpu": "3"})
+    assert gpu.pairs[0] is node.pairs[0]
