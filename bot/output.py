@@ -9,6 +9,8 @@ import click
 from prettytable import PrettyTable, TableStyle
 from wcwidth import wcswidth
 
+from collectors.facts.one_line import LONGEST, one_line
+
 OutputRow = Mapping[str, object]
 
 
@@ -17,13 +19,17 @@ def show_rows(rows: Sequence[OutputRow], columns: Sequence[str], *, as_json: boo
     if as_json:
         show_json(list(rows))
         return
-    show_table(columns, ([_cell(row.get(column)) for column in columns] for row in rows))
+    cells = ([row.get(column) for column in columns] for row in rows)
+    show_table(columns, (["" if cell is None else str(cell) for cell in row] for row in cells))
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> None:
-    """Print a table: with frames and as wide as a terminal at most, or aligned columns where there is none."""
+    """Print a table: with frames and as wide as a terminal at most, or aligned columns where there is none.
+
+    A cell is one line, without what cannot be printed.
+    """
     table = PrettyTable(columns, title=title, align="l")
-    table.add_rows([list(row) for row in rows])
+    table.add_rows([[one_line(cell, LONGEST) for cell in row] for row in rows])
     if sys.stdout.isatty():
         table.set_style(TableStyle.SINGLE_BORDER)
         table.break_on_hyphens = False
@@ -51,8 +57,3 @@ def narrowed(widths: Sequence[int], room: int) -> list[int]:
 def show_json(content: object) -> None:
     """Print one JSON document."""
     click.echo(json.dumps(content, indent=2, ensure_ascii=False))
-
-
-def _cell(value: object) -> str:
-    """Return the value on one line."""
-    return "" if value is None else " ".join(str(value).split())

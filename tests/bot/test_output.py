@@ -51,3 +51,14 @@ def test_a_table_is_no_wider_than_the_terminal_and_loses_no_word(
     assert max(map(len, said.splitlines())) <= 40
     assert "GPUIdle" in said
     assert [word for word in words if word not in said] == []
+
+
+def test_what_cannot_be_printed_reaches_no_terminal_and_does_not_narrow_its_column(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    show_table(("a", "what"), [("1", "a bell\x07 in\na \x1b[31mname")])
+
+    assert "a bell\ufffd in a name" in capsys.readouterr().out
