@@ -45,9 +45,7 @@ class QueueObjects:
     stopped: Mapping[str, str] = field(default_factory=dict)  # namespace/name of a LocalQueue -> its policy
     queue_name: str = ""  # of Kueue's ClusterQueue, or of Volcano's Queue
     queue: Tree | None = None
-    reserved: Reserved = field(
-        default_factory=dict
-    )  # of that ClusterQueue, for the Workloads that it admitted
+    reserved: Reserved = field(default_factory=dict)  # of that ClusterQueue, for what it admitted
     groups: tuple[Tree, ...] = ()  # PodGroups of the whole cluster
     group: Tree | None = None  # its own one
     pod: Tree | None = None  # one of its pods that wait

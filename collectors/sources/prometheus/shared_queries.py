@@ -72,7 +72,10 @@ class LabelPool:
             self._at, self._before, self._now = at, self._now, {}
         found = self._now.get(labels)
         if found is None:
-            found = self._now[labels] = self._before.get(labels) or self._with_shared_pairs(labels)
+            found = self._before.get(labels)
+            if found is None:
+                found = self._with_shared_pairs(labels)
+            self._now[labels] = found
         return found
 
     def _with_shared_pairs(self, labels: Labels) -> Labels:

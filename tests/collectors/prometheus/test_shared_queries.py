@@ -70,6 +70,8 @@ def test_equal_labels_are_one_object_at_a_moment_and_at_the_next() -> None:
     assert pool.shared(Labels({"node": "b"}), NOON) == Labels({"node": "b"})
     assert pool.shared(Labels({"node": "a"}), NOON + minutes(1)) is first
     assert pool.shared(Labels({"node": "b"}), NOON + minutes(2)) == Labels({"node": "b"})
+    none = pool.shared(Labels(), NOON + minutes(2))
+    assert pool.shared(Labels(), NOON + minutes(3)) is none
 
 
 async def test_a_query_that_is_not_asked_any_more_is_forgotten() -> None:
