@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from time import monotonic
 
 from alerts.cards.channel_id import channel_id
@@ -55,7 +56,7 @@ class ScenarioRunner:
         self._people = people or ScenarioPeople(environment, look)
         self._record = CardRecord(environment)
         self._start = 0.0
-        self._known: set[str] = set()
+        self._known: set[tuple[str, datetime]] = set()
         self._also: Sequence[str] = ()
 
     async def run(self, scenario: Scenario, *, beside: Sequence[Scenario] = ()) -> Result:
@@ -66,7 +67,9 @@ class ScenarioRunner:
         result = Result(name=scenario.name)
         self._start = monotonic()
         # An open incident belongs to the scenario only if its fault began in the simulated history.
-        self._known = set() if scenario.initial_faults else {one.id for one in await self._everything()}
+        self._known = (
+            set() if scenario.initial_faults else {(one.id, one.began_at) for one in await self._everything()}
+        )
         theirs = (key for other in beside for key in (other.card.group_key, *other.also) if key)
         self._also = (*scenario.also, *theirs)
         async with self._record.running():
@@ -230,7 +233,8 @@ class ScenarioRunner:
         return [*parents, *await self._incidents()]
 
     def _is_new(self, incident: Incident | ParentIncident) -> bool:
-        return incident.id not in self._known
+        """Whether it was opened, or opened again, since the scenario began."""
+        return (incident.id, incident.began_at) not in self._known
 
     def _elapsed(self) -> float:
         return monotonic() - self._start
