@@ -27,6 +27,7 @@ import commands.training.commands as training
 import commands.volume.commands as volume
 from commands.core.command import Command
 from commands.core.matching.answers import answer_words
+from commands.core.matching.examples import Examples, examples_in
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.phrases import ToolWords
 from commands.help.commands import help_command
@@ -53,8 +54,12 @@ _OTHERS: tuple[Command[Any], ...] = (
 )
 
 
+def _text(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
 def _read(name: str) -> Any:
-    text = (Path(__file__).parent / name).read_text(encoding="utf-8")
+    text = _text(name)
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # every start of the program waits for it
     return yaml.load(text, Loader=loader)
 
@@ -76,4 +81,5 @@ LEXICON = Lexicon(
     _SAID["verbs"],
     [(one["asked"], one["answered_by"]) for one in _SAID["questions"]],
     [ToolWords(**one) for one in _read("tool_words.yaml")],
+    Examples(lambda: examples_in(_text("example_lines.tsv"))),
 )

@@ -1,5 +1,6 @@
 """The reading of a typed line: what it means, and what the thread in which it was typed concerns."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -9,7 +10,14 @@ from alerts.store import Store
 from commands.core.cluster_names import names_of
 from commands.core.cluster_selection import cluster_of_incident
 from commands.core.context import Cluster, Defaults
-from commands.core.matching.interpretation import Fill, Offer, Run, interpret, interpret_answer
+from commands.core.matching.interpretation import (
+    Fill,
+    Offer,
+    Run,
+    interpret,
+    interpret_answer,
+    is_interpreted,
+)
 from commands.core.matching.known_names import KnownNames
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.references import ThreadNames
@@ -40,7 +48,7 @@ class LineReader:
     teams: tuple[str, ...]
     defaults: Defaults
 
-    def meaning_of(
+    async def meaning_of(
         self, request: Request, words: Sequence[str], cluster: str, thread: LineThread
     ) -> Run | Fill | Offer:
         """Return what the line means, in the thread of an incident, of a request, or in none.
@@ -51,6 +59,8 @@ class LineReader:
             return Run(command=find(words, self.lexicon.catalogue), words=tuple(words))
         if thread.question is not None and (answer := interpret_answer(words, thread.question, self.lexicon)):
             return answer
+        if is_interpreted(words, self.lexicon):  # counting takes a second, the first time
+            await asyncio.to_thread(self.lexicon.examples.count)
         return interpret(words, self.lexicon, partial(self._names, request, words, cluster), thread.names)
 
     def _names(self, request: Request, words: Sequence[str], cluster: str) -> KnownNames:

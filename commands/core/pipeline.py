@@ -129,7 +129,7 @@ class Pipeline:
                 reader = self._reader
                 thread = await reader.thread_of(request)
                 progress.cluster_name = named or thread.cluster or self._first
-                meaning = reader.meaning_of(request, words, progress.cluster_name, thread)
+                meaning = await reader.meaning_of(request, words, progress.cluster_name, thread)
                 if isinstance(meaning, Absent):
                     progress.outcome = "invalid"
                     return self._with_cluster(absent(meaning), progress.cluster_name)

@@ -10,7 +10,7 @@ from commands.core.matching.name_fitting import fits, is_free, value_for
 from commands.core.matching.phrases import CommandPhrase
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.matching.tokens import LineToken, is_same_word, stem_of
-from commands.core.parameter_types import LISTED, MatchersType, NameKind, is_missing, kinds_of
+from commands.core.parameter_types import LISTED, PREFIXES, MatchersType, NameKind, is_missing, kinds_of
 
 
 def candidate_of(
@@ -28,7 +28,7 @@ def candidate_of(
     `parts` are the line's words and names in order, `options` its words from the first option on. What the command
     needs and the line does not have, the `thread` gives. `verbs`: what a question may be about, in no tense.
     """
-    reading = _Reading(command, list(parts), [*options])
+    reading = _Reading(command, list(parts), [*options], is_named=needs_phrase)
     reading.take_phrases(phrases, thread)
     if needs_phrase and not reading.covered:
         return None
@@ -41,11 +41,26 @@ def candidate_of(
     return reading.candidate()
 
 
+def knows_options(command: AnyCommand, words: Sequence[str]) -> bool:
+    """Return whether the command has all options that are among the words."""
+    known = {flag for parameter in command.parameters for flag in parameter.opts}
+    given = (word.partition("=")[0] for word in words if word.startswith("-") and not word[1:2].isdecimal())
+    return all(option in known for option in given)
+
+
 class _Reading:
     """One command tried on the line: what is explained is taken out of `parts`, where None is left."""
 
-    def __init__(self, command: AnyCommand, parts: list[LineToken | Name | None], options: list[str]) -> None:
+    def __init__(
+        self,
+        command: AnyCommand,
+        parts: list[LineToken | Name | None],
+        options: list[str],
+        *,
+        is_named: bool,
+    ) -> None:
         self.command = command
+        self._is_named = is_named  # otherwise a bare number is no id
         self.parts = parts
         self.given = options
         self.options: list[str] = []  # that the line means without writing them
@@ -111,7 +126,11 @@ class _Reading:
     def _take_choice(self, at: int, word: LineToken) -> None:
         """Take a word that is one of the choices of an option."""
         for option in self._asked:
-            if isinstance(option.type, click.Choice) and word.key in option.type.choices and self.covered:
+            if (
+                isinstance(option.type, click.Choice)
+                and word.key in option.type.choices
+                and (self.covered or not self._is_named)
+            ):
                 self._add((option.opts[0], word.key))
                 self.parts[at] = None
                 return
@@ -231,7 +250,11 @@ class _Reading:
 
     def _take(self, name: Name) -> bool:
         for parameter in self.command.parameters:
-            if not fits(parameter, name):
+            if not fits(parameter, name) or (
+                name.is_number
+                and not (name.kinds or self._is_named)
+                and PREFIXES.keys() & {*kinds_of(parameter)}
+            ):
                 continue
             value = value_for(parameter, name)
             if isinstance(parameter, click.Argument):

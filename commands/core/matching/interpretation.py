@@ -117,6 +117,13 @@ def interpret(
     return Run(command=command, words=kept)
 
 
+def is_interpreted(words: Sequence[str], lexicon: Lexicon) -> bool:
+    """Return whether `interpret` has to find out what a line means: it is not a command with its arguments."""
+    head, _ = _split_extra(words)
+    command = named_command(head, lexicon.catalogue)
+    return command is None or command.name == "help" or _has_words_too_many(command, head)
+
+
 def interpret_answer(words: Sequence[str], question: OwnerQuestion, lexicon: Lexicon) -> Run | Offer | None:
     """Return what to do with a line that answers the request in whose thread it was typed; None if it does not.
 

@@ -11,6 +11,7 @@ import click
 
 from commands.core.command import AnyCommand
 from commands.core.matching.answers import AnswerWords
+from commands.core.matching.examples import Examples
 from commands.core.matching.phrases import AbsentVerb, CommandPhrase, Question, ToolWords
 from commands.core.matching.tokens import SHOWING, LineToken, is_same_word, stem_of, tokens_of, words_only
 from commands.core.parameter_types import NameKind, NameType, kinds_of
@@ -36,7 +37,8 @@ class Lexicon:
     `absent`: what people ask for and no command does, with the commands that are nearest. `flags`: what people say for
     an option, whichever command has it. `verbs`: what people say instead of a verb, whichever noun it is about.
     `questions`: words that ask, and the verbs that answer them. `answers`: what
-    people say in the thread of a request. `tools`: whose lines people type by habit.
+    people say in the thread of a request. `tools`: whose lines people type by habit. `examples`: lines as people type
+    them, for what all of these do not explain.
     """
 
     def __init__(
@@ -49,7 +51,9 @@ class Lexicon:
         verbs: Mapping[str, Sequence[str]] = MappingProxyType({}),
         questions: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
         tools: Sequence[ToolWords] = (),
+        examples: Examples | None = None,
     ) -> None:
+        self.examples = examples or Examples()
         self.catalogue = tuple(catalogue)
         self.answers = tuple(answers)
         self.tools = tuple(tools)

@@ -14,6 +14,8 @@ from commands.core.parameter_types import PREFIXES, NameKind
 _DURATION = re.compile(r"(?:[0-9]{1,6}(?:ms|[ywdhms]))+", re.ASCII)
 _PERSON = re.compile(r"@[\w.-]+|[UW][A-Z0-9]{5,}", re.ASCII)
 ME = "@me"  # as `rewording` has it
+_IN = ("in", "在")  # before a namespace
+_INSIDE = ("里", "下")  # after one
 _NOUN = 3  # tokens that a noun has at most, in Chinese
 _UNIT = 3  # words after a number among which is what it counts
 
@@ -26,7 +28,7 @@ def parts_of(
     run: list[LineToken] = []
     at = 0
     while at < len(tokens):
-        length, name = _referred(tokens[at:], lexicon, thread) or (1, _named(tokens, at, lexicon, names))
+        length, name = _referred(tokens[at:], lexicon, thread) or (1, name_at(tokens, at, lexicon, names))
         if name is None:
             run.append(tokens[at])
         else:
@@ -47,7 +49,8 @@ def _is_noun_of_a_name(part: LineToken | Name, named: AbstractSet[NameKind]) -> 
     )
 
 
-def _named(tokens: Sequence[LineToken], at: int, lexicon: Lexicon, names: KnownNames) -> Name | None:
+def name_at(tokens: Sequence[LineToken], at: int, lexicon: Lexicon, names: KnownNames) -> Name | None:
+    """Return what the token at a place names, or the number or duration that it is."""
     token = tokens[at]
     is_word = token.key in lexicon.words and len(tokens) > 1
     kinds = dict(names.kinds_of(token.text)) if not is_word else {}
@@ -68,8 +71,10 @@ def _named(tokens: Sequence[LineToken], at: int, lexicon: Lexicon, names: KnownN
 def _is_namespace(tokens: Sequence[LineToken], at: int, lexicon: Lexicon) -> bool:
     """Return whether it is said to be one: `namespace data`, `in data`. Many a namespace has a word for a name."""
     beside = lexicon.nouns_in([*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2]])
-    return any(one.key == NameKind.NAMESPACE.value for one in beside) or (
-        at > 0 and tokens[at - 1].key == "in"
+    return (
+        any(one.key == NameKind.NAMESPACE.value for one in beside)
+        or (at > 0 and tokens[at - 1].key in _IN)
+        or (at + 1 < len(tokens) and tokens[at + 1].key in _INSIDE)
     )
 
 

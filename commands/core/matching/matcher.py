@@ -7,15 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from commands.core.matching.candidates import ASKING, MAX_OFFERED, Candidate, Name, without_repeats
-from commands.core.matching.command_reading import candidate_of
+from commands.core.matching.command_reading import candidate_of, knows_options
 from commands.core.matching.known_names import KnownNames, is_like_a_name
 from commands.core.matching.lexicon import Lexicon
+from commands.core.matching.likely import Likely, likely_candidates
 from commands.core.matching.line_parts import parts_of
 from commands.core.matching.name_ranges import with_ranges
 from commands.core.matching.questions import answers, commands_about
 from commands.core.matching.reasons import split_reason, without_a_clause
 from commands.core.matching.references import NO_THREAD, ThreadNames
-from commands.core.matching.rewording import in_own_notation
+from commands.core.matching.rewording import in_own_notation, with_durations
 from commands.core.matching.spelling import meant_by
 from commands.core.matching.tokens import MAX_WORDS, LineToken, stem_of, tokens_of
 from commands.core.matching.tool_words import in_our_words
@@ -27,6 +28,11 @@ _ABOUT_THE_PAST = ("who", "why", "when", "did", "谁", "为 什 么", "为 何",
 _ASKING_FIRST = ("what", "is", "are", "was", "were", "does", "has")  # begin a question: `are there silences?`
 _QUESTIONS = ("what", "which", "how", "should")
 _ASKED_OF_US = ("can", "could", "would", "will", "please", "pls", "plz", "帮")
+_LIKELY = 0.3  # share of the probability of what is suggested
+_FAR = 20  # times as likely is what is asked instead
+_TOLD = 3  # words of a line that says more than the words of a command
+_SURE = 0.6  # the same of what is asked, though the words of the line say something else
+_ALSO = 0.1  # the same of what is suggested beside it
 _HOW = ("how do i", "how do we", "how can i", "how to", "怎 么")
 
 
@@ -53,7 +59,8 @@ def match(
     Words from the first option on are taken as they are.
     """
     names = names.also(lexicon.names)
-    reworded = in_own_notation(in_our_words(words, lexicon, names))
+    in_ours = in_our_words(words, lexicon, names)
+    reworded = in_own_notation(in_ours)
     head, options = _split_options(with_ranges(reworded, names))
     if not head or len(head) > MAX_WORDS:
         return LineMatch()
@@ -63,6 +70,7 @@ def match(
             [*head, *options], lexicon, replace(names, names={**names.names, NameKind.CLUSTER: ()}), thread
         )
         return replace(found, candidates=tuple(replace(one, cluster=cluster) for one in found.candidates))
+    said = names.whole_in(tokens_of(with_durations(" ".join(words)).split()))
     head, reason = split_reason(head)
     if reason:
         options = ["--reason", reason, *options]
@@ -77,20 +85,51 @@ def match(
     if _warns(keys, lexicon):
         return LineMatch()
     if asks_for_no_change:  # `who cordoned gpu-b03`
-        found = _reading_only(parts, options, lexicon, thread)
-        if found.is_sure:
-            return found
-        return _corrected(found, tokens, options, lexicon, names, thread, is_reading_only=True)
-    found = replace(
-        _matched(parts, options, lexicon, thread),
-        is_question=_says(_QUESTIONS, keys) or (_is_asked(head) and not _says(_ASKED_OF_US, keys)),
-        is_how=_says(_HOW, keys),
-    )
-    if found.is_sure:
+        found = _matched(parts, options, lexicon, thread, is_reading_only=True)
+    else:
+        found = replace(
+            _matched(parts, options, lexicon, thread),
+            is_question=_says(_QUESTIONS, keys) or (_is_asked(head) and not _says(_ASKED_OF_US, keys)),
+            is_how=_says(_HOW, keys),
+        )
+    likely = likely_candidates(said, parts, options, lexicon, names, thread) if in_ours == list(words) else ()
+    if found.is_sure and (found.is_how or len(tokens) < _TOLD):
         return found
-    if (absent := _absent(parts, lexicon, thread)) is not None:
+    if found.is_sure:
+        return _agreed(found, likely)
+    corrected = _corrected(found, tokens, options, lexicon, names, thread, is_reading_only=asks_for_no_change)
+    if corrected is not found:
+        return corrected
+    absent = None if asks_for_no_change else _absent(parts, lexicon, thread)
+    return _likeliest(likely, absent) or found
+
+
+def _agreed(found: LineMatch, likely: Likely) -> LineMatch:
+    """Return what the line surely means by its words, unless the examples are as sure that it means something else.
+
+    If it has words that mean nothing here, the examples have to say the same.
+    """
+    best = found.candidates[0]
+    share, first = likely[0] if likely else (0.0, None)
+    own = sum(share for share, one in likely if one is not None and one.command is best.command)
+    if share < (_LIKELY if best.unexplained else _SURE) or own * _FAR >= share:
+        return found
+    if first is None:
+        return LineMatch() if best.unexplained else replace(found, is_sure=False)
+    return LineMatch(candidates=without_repeats([*_shown(likely), best]))
+
+
+def _likeliest(likely: Likely, absent: LineMatch | None) -> LineMatch | None:
+    """Return what the examples say, as suggestions, or that no command does it; None if they say too little."""
+    if not likely or likely[0][0] < (_SURE if absent else _LIKELY):
         return absent
-    return _corrected(found, tokens, options, lexicon, names, thread)
+    if likely[0][1] is None:
+        return absent or LineMatch()
+    return LineMatch(candidates=without_repeats(_shown(likely)))
+
+
+def _shown(likely: Likely) -> list[Candidate]:
+    return [one for share, one in likely if one is not None and share >= _ALSO]
 
 
 def _warns(keys: Sequence[str], lexicon: Lexicon) -> bool:
@@ -124,7 +163,7 @@ def _corrected(
         for again in _matched(
             parts_of(line, lexicon, names, thread), options, lexicon, thread, is_reading_only=is_reading_only
         ).candidates
-        if not again.unexplained
+        if again.covered and not again.unexplained
     ]
     return LineMatch(candidates=without_repeats([*corrected, *found.candidates])) if corrected else found
 
@@ -165,13 +204,6 @@ def _with_reason(
         return _matched(parts, ["--reason", clause, *options], lexicon, thread)
     # what is previewed can do without
     return found if command.plan is not None and len(words) == len(said) else None
-
-
-def _reading_only(
-    parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon, thread: ThreadNames
-) -> LineMatch:
-    """Return what the line means by commands that only read: it asks for no change."""
-    return _matched(parts, options, lexicon, thread, is_reading_only=True)
 
 
 def _is_asked(words: Sequence[str]) -> bool:
@@ -269,7 +301,7 @@ def _candidates(
     found = []
     for command in lexicon.catalogue:
         one = candidate_of(command, lexicon.phrases[command.name], parts, options, thread=thread)
-        if one is not None and not _has_unknown_options(one, options):
+        if one is not None and knows_options(command, options):
             found.append(one)
     found += answers(parts, options, lexicon, thread)
     return sorted(found, key=lambda one: one.rank)
@@ -294,12 +326,6 @@ def _corrections(
 def _split_options(words: Sequence[str]) -> tuple[list[str], list[str]]:
     cut = next((at for at, word in enumerate(words) if word.startswith("-") and len(word) > 1), len(words))
     return list(words[:cut]), list(words[cut:])
-
-
-def _has_unknown_options(candidate: Candidate, options: Sequence[str]) -> bool:
-    known = {flag for parameter in candidate.command.parameters for flag in parameter.opts}
-    given = (word.partition("=")[0] for word in options if word.startswith("-") and not word[1:2].isdecimal())
-    return any(option not in known for option in given)
 
 
 def _has_names_left(candidate: Candidate, parts: Sequence[LineToken | Name]) -> bool:

@@ -31,7 +31,7 @@ _SIGN = "".join(word for word in _NUMBERS if len(word) == 1 and not word.isascii
 # What stands before a duration and adds nothing to it.
 _BEFORE = r"(?:\b(?:by|over|more than|longer than|at least|the next|about)\s+)*"
 _ENGLISH = re.compile(
-    rf"{_BEFORE}\b(?:(?P<word>{_WORD})\s+(?P<long>hour|minute|day|week)s?"
+    rf"{_BEFORE}\b(?:(?P<word>{_WORD})\s+(?:more\s+)?(?P<long>hour|minute|day|week)s?"
     r"|(?P<digits>\d{1,5})\s*(?P<more>more\s+)?(?P<unit>hours?|hrs?|h|minutes?|mins?|m|days?|d|weeks?|w))\b",
     re.IGNORECASE | re.ASCII,
 )
@@ -47,6 +47,7 @@ _RELATIVE = re.compile(
     r"|再?[加多减少]\s*\d+\s*[个张台]",
     re.IGNORECASE | re.ASCII,
 )
+_HUNDREDS = re.compile(rf"(?P<number>[{_SIGN}])百(?=\s*[行条])")
 _FOLLOW = re.compile(r"\btail\s+-f\b", re.IGNORECASE)
 _TAIL = re.compile(r"(?<!\S)-n\s*(?P<count>\d{1,5})(?!\S)", re.ASCII)
 _WORKER = re.compile(r"\b(?:worker\s+|rank)(?P<number>\d{1,5})\b", re.IGNORECASE | re.ASCII)
@@ -80,6 +81,7 @@ def in_own_notation(words: Sequence[str]) -> list[str]:
     line = " ".join(words)
     line = _QUIET.sub(" mute ", line)
     line = _KEEP_OFF.sub(" cordon ", line)
+    line = _HUNDREDS.sub(lambda found: f" {100 * _NUMBERS[found['number']]:.0f} ", line)
     line = _FOLLOW.sub("follow log", line)
     line = _TAIL.sub(r"\g<count> lines", line)
     line = _OWN.sub(" own trainings ", line)

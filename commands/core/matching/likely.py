@@ -1,0 +1,64 @@
+"""Likely meanings: the commands whose examples a line is like, with the names that the line gives them."""
+
+from collections.abc import Iterator, Sequence
+
+from commands.core.matching.candidates import Candidate, Name
+from commands.core.matching.command_reading import candidate_of, knows_options
+from commands.core.matching.examples import NOTHING, placeholder
+from commands.core.matching.known_names import KnownNames
+from commands.core.matching.lexicon import Lexicon
+from commands.core.matching.line_parts import name_at
+from commands.core.matching.references import ThreadNames
+from commands.core.matching.tokens import LineToken
+from commands.core.parameter_types import NameKind
+
+_TRIED = 12  # commands, the likeliest
+_NAME_LOST = 0.15  # of the share of a command that cannot take a name of the line
+_MISSING = 0.3  # the same for an argument that the line lacks
+Likely = Sequence[tuple[float, Candidate | None]]  # the share of each; None: the line asks for nothing
+_PLACES = (NameKind.INCIDENT, NameKind.PLAN, NameKind.REQUEST, NameKind.TRAINING)
+
+
+def likely_candidates(
+    tokens: Sequence[LineToken],
+    parts: Sequence[LineToken | Name],
+    options: Sequence[str],
+    lexicon: Lexicon,
+    names: KnownNames,
+    thread: ThreadNames,
+) -> Likely:
+    """Return what the line may mean and how likely that is, the likeliest first; None: it asks for nothing.
+
+    A command that has no place for a name of the line, or lacks one, is less likely.
+    """
+    words = list(_words(tokens, lexicon, names))
+    found: list[tuple[float, Candidate | None]] = []
+    by_name = {one.name: one for one in lexicon.catalogue}
+    for name, share in lexicon.examples.likely(words, _place(thread))[:_TRIED]:
+        if name == NOTHING:
+            found.append((share, None))
+            continue
+        command = by_name[name]
+        if not knows_options(command, options):
+            continue
+        one = candidate_of(command, lexicon.phrases[name], parts, options, thread=thread, needs_phrase=False)
+        if one is not None:
+            lost = sum(isinstance(part, Name) and bool(part.kinds) and part.is_specific for part in one.left)
+            found.append((share * _NAME_LOST**lost * _MISSING ** len(one.missing), one))
+    total = sum(share for share, _ in found) or 1.0
+    return sorted(((share / total, one) for share, one in found), key=lambda entry: -entry[0])
+
+
+def _words(tokens: Sequence[LineToken], lexicon: Lexicon, names: KnownNames) -> Iterator[str]:
+    for at, token in enumerate(tokens):
+        name = name_at(tokens, at, lexicon, names)
+        if name is None:
+            yield token.key
+        elif name.kinds:
+            yield placeholder(next(kind for kind in NameKind if kind in name.kinds).value)
+        else:
+            yield placeholder("duration" if name.is_duration else "number")
+
+
+def _place(thread: ThreadNames) -> str:
+    return next((kind.value for kind in _PLACES if kind in thread), "channel")
