@@ -194,11 +194,18 @@ class ScenarioRunner:
 
         await self._people.until(scenario, "the incident to resolve", check)
 
-        async def is_updated() -> bool:
-            found = await self._cards(scenario.card.channels[0], _kind_of(incident), incident.id)
-            return bool(found) and scenario.card_text in found[0].said
+        said = ""
 
-        await self._people.until(scenario, f"the card to show `{scenario.card_text}`", is_updated)
+        async def is_updated() -> bool:
+            nonlocal said
+            found = await self._cards(scenario.card.channels[0], _kind_of(incident), incident.id)
+            said = found[0].said if found else "there is none"
+            return scenario.card_text in said
+
+        try:
+            await self._people.until(scenario, f"the card to show `{scenario.card_text}`", is_updated)
+        except FailedError as error:
+            raise FailedError(f"{error}; it says: {said}") from None
 
     async def _check_no_other_cards(
         self, scenario: Scenario, incident: Incident | ParentIncident | None

@@ -54,7 +54,7 @@ class Examples:
         """Count the words now, so that the first line need not wait. It may be called in a thread."""
         self._counted  # noqa: B018
 
-    def likely(self, words: Sequence[str], place: str) -> list[tuple[str, float]]:
+    def likely(self, words: Sequence[str], places: Iterable[str]) -> list[tuple[str, float]]:
         """Return the commands that a line may mean, with their share of the probability, the likeliest first.
 
         `words`: in lower case, with `placeholder` for names. NOTHING is among the commands.
@@ -62,7 +62,7 @@ class Examples:
         by_command, weights = self._counted
         if not by_command:
             return []
-        found = [one for one in _features(map(stem_of, words), place) if one in weights]
+        found = [one for one in _features(map(stem_of, words), places) if one in weights]
         size = len(weights)
         scores: dict[str, float] = {}
         for command, counts in by_command.items():
@@ -80,7 +80,7 @@ class Examples:
         """How often each command's examples have each feature, and the weight of each feature."""
         by_command: dict[str, Counter[str]] = {}
         for one in self._read():
-            features = _features(_words_of(one.line), one.place)
+            features = _features(_words_of(one.line), (one.place,))
             by_command.setdefault(one.command, Counter()).update(dict.fromkeys(features, 1))
         said_of = Counter(feature for counts in by_command.values() for feature in counts)
         return by_command, {
@@ -88,9 +88,9 @@ class Examples:
         }
 
 
-def _features(words: Iterable[str], place: str) -> set[str]:
+def _features(words: Iterable[str], places: Iterable[str]) -> set[str]:
     line = ["^", *words, "$"]
-    return {*line[1:-1], *map(" ".join, pairwise(line)), f"@{place}"}
+    return {*line[1:-1], *map(" ".join, pairwise(line)), *(f"@{place}" for place in places)}
 
 
 def _words_of(line: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from commands.core.matching.candidates import Candidate, Name
+from commands.core.matching.candidates import ASKING, Candidate, Name
 from commands.core.matching.command_reading import candidate_of, knows_options
 from commands.core.matching.examples import NOTHING, placeholder
 from commands.core.matching.known_names import KnownNames
@@ -31,10 +31,12 @@ def likely_candidates(
 
     A command that has no place for a name of the line, or lacks one, is less likely.
     """
+    if not any(isinstance(part, LineToken) and part.key not in ASKING for part in parts):
+        return ()
     words = list(_words(tokens, lexicon, names))
     found: list[tuple[float, Candidate | None]] = []
     by_name = {one.name: one for one in lexicon.catalogue}
-    for name, share in lexicon.examples.likely(words, _place(thread))[:_TRIED]:
+    for name, share in lexicon.examples.likely(words, _places(thread))[:_TRIED]:
         if name == NOTHING:
             found.append((share, None))
             continue
@@ -60,5 +62,6 @@ def _words(tokens: Sequence[LineToken], lexicon: Lexicon, names: KnownNames) -> 
             yield placeholder("duration" if name.is_duration else "number")
 
 
-def _place(thread: ThreadNames) -> str:
-    return next((kind.value for kind in _PLACES if kind in thread), "channel")
+def _places(thread: ThreadNames) -> list[str]:
+    """Return where the line was typed: the thread of an incident may be about a request and a training, too."""
+    return [kind.value for kind in _PLACES if kind in thread] or ["channel"]

@@ -18,12 +18,11 @@ from commands.core.matching.reasons import split_reason, without_a_clause
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.matching.rewording import in_own_notation, with_durations
 from commands.core.matching.spelling import meant_by
-from commands.core.matching.tokens import MAX_WORDS, LineToken, stem_of, tokens_of
+from commands.core.matching.tokens import MAX_WORDS, LineToken, tokens_of
 from commands.core.matching.tool_words import in_our_words
 from commands.core.parameter_types import NameKind
 
 _NOT = ("not", "don't", "dont", "never", "别", "不 要", "不 用")
-_NOT_TO = ("do not", "don't", "dont", "never", "nobody", "别", "不 要", "不 用")
 _ABOUT_THE_PAST = ("who", "why", "when", "did", "谁", "为 什 么", "为 何", "什 么 时 候")
 _ASKING_FIRST = ("what", "is", "are", "was", "were", "does", "has")  # begin a question: `are there silences?`
 _QUESTIONS = ("what", "which", "how", "should")
@@ -82,8 +81,6 @@ def match(
     parts = parts_of(tokens, lexicon, names, thread)
     keys = [token.key for token in tokens]
     asks_for_no_change = _says((*_NOT, *_ABOUT_THE_PAST), keys) or bool(keys and keys[0] in _ASKING_FIRST)
-    if _warns(keys, lexicon):
-        return LineMatch()
     if asks_for_no_change:  # `who cordoned gpu-b03`
         found = _matched(parts, options, lexicon, thread, is_reading_only=True)
     else:
@@ -93,29 +90,29 @@ def match(
             is_how=_says(_HOW, keys),
         )
     likely = likely_candidates(said, parts, options, lexicon, names, thread) if in_ours == list(words) else ()
-    if found.is_sure and (found.is_how or len(tokens) < _TOLD):
+    if found.is_sure and (found.is_how or len(tokens) < _TOLD) and not found.candidates[0].unexplained:
         return found
-    if found.is_sure:
-        return _agreed(found, likely)
+    if found.is_sure and (agreed := _agreed(found, likely)) is not None:
+        return agreed
     corrected = _corrected(found, tokens, options, lexicon, names, thread, is_reading_only=asks_for_no_change)
     if corrected is not found:
         return corrected
     absent = None if asks_for_no_change else _absent(parts, lexicon, thread)
-    return _likeliest(likely, absent) or found
+    return _likeliest(likely, absent) or (LineMatch() if found.is_sure else found)
 
 
-def _agreed(found: LineMatch, likely: Likely) -> LineMatch:
+def _agreed(found: LineMatch, likely: Likely) -> LineMatch | None:
     """Return what the line surely means by its words, unless the examples are as sure that it means something else.
 
-    If it has words that mean nothing here, the examples have to say the same.
+    If it has words that mean nothing here, the examples have to say the same, or else it is None.
     """
     best = found.candidates[0]
     share, first = likely[0] if likely else (0.0, None)
     own = sum(share for share, one in likely if one is not None and one.command is best.command)
-    if share < (_LIKELY if best.unexplained else _SURE) or own * _FAR >= share:
+    if best.unexplained:
+        return found if first is not None and first.command is best.command and share >= _LIKELY else None
+    if share < _SURE or own * _FAR >= share or first is None or (first.missing and not best.missing):
         return found
-    if first is None:
-        return LineMatch() if best.unexplained else replace(found, is_sure=False)
     return LineMatch(candidates=without_repeats([*_shown(likely), best]))
 
 
@@ -123,27 +120,13 @@ def _likeliest(likely: Likely, absent: LineMatch | None) -> LineMatch | None:
     """Return what the examples say, as suggestions, or that no command does it; None if they say too little."""
     if not likely or likely[0][0] < (_SURE if absent else _LIKELY):
         return absent
-    if likely[0][1] is None:
+    if likely[0][1] is None and likely[0][0] >= _SURE:
         return absent or LineMatch()
     return LineMatch(candidates=without_repeats(_shown(likely)))
 
 
 def _shown(likely: Likely) -> list[Candidate]:
     return [one for share, one in likely if one is not None and share >= _ALSO]
-
-
-def _warns(keys: Sequence[str], lexicon: Lexicon) -> bool:
-    """Return whether the line says of a change that it is not to be made: `do not cordon gpu-b03`."""
-    stems = [stem_of(key) for key in keys]
-    for word in _NOT_TO:
-        said = word.split()
-        for at in range(len(keys) - len(said)):
-            after = at + len(said)
-            if list(keys[at:after]) == said and any(
-                tuple(stems[after : after + len(verb)]) == verb for verb in lexicon.changes
-            ):
-                return True
-    return False
 
 
 def _corrected(
@@ -254,44 +237,27 @@ def _matched(
     if not candidates:
         if shown := commands_about(parts, options, lexicon):
             return LineMatch(candidates=shown, is_sure=len(shown) == 1)
-        return LineMatch(candidates=commands_about(parts, options, lexicon, is_loose=True))
+        return LineMatch()
     best = candidates[0]
-    if best.unexplained and _is_answer(best, lexicon, thread):
+    if best.unexplained and _is_answer(best, thread):
         return LineMatch(candidates=without_repeats(candidates[:1]), is_sure=True)
     if best.unexplained:
-        near = [
-            one
-            for one in candidates
-            if one.covered + len(one.arguments) >= one.unexplained and not _has_names_left(one, parts)
-        ]
-        return LineMatch(
-            candidates=without_repeats([*near[:1], *commands_about(parts, options, lexicon, is_loose=True)])
-        )
+        return LineMatch()
     equals = without_repeats(one for one in candidates if one.rank == best.rank)
     return LineMatch(candidates=equals, is_sure=len(equals) == 1)
 
 
-def _is_answer(best: Candidate, lexicon: Lexicon, thread: ThreadNames) -> bool:
-    """Return whether a command that only reads answers a line, although some of its words mean nothing here.
+def _is_answer(best: Candidate, thread: ThreadNames) -> bool:
+    """Return whether a command that only reads may answer a line, although some of its words mean nothing here.
 
-    They are fewer than those that mean it, none is a name, and they mean no change, mistyped either. In a thread it is
-    about what the thread concerns.
+    None of these is a name. In a thread it is about what the thread concerns. The examples have to agree.
     """
-    words = [one for one in best.left if isinstance(one, LineToken)]
-    signs = [one for one in words if not one.key.isascii()]
-    unknown = len(words) - len(signs) + (len(signs) + 1) // 2  # most Chinese words have two signs
     return (
         best.command.read is not None
         and not best.missing
         and bool(best.named or best.referred or not thread)
-        and len(words) == len(best.left)
-        and unknown <= best.covered
-        and not any(_is_verb(one.key, lexicon) or is_like_a_name(one.key) for one in words)
+        and not any(isinstance(one, Name) or is_like_a_name(one.key) for one in best.left)
     )
-
-
-def _is_verb(word: str, lexicon: Lexicon) -> bool:
-    return not {stem_of(word), stem_of(meant_by(word, lexicon.words))}.isdisjoint(lexicon.verb_stems)
 
 
 def _candidates(
@@ -326,11 +292,3 @@ def _corrections(
 def _split_options(words: Sequence[str]) -> tuple[list[str], list[str]]:
     cut = next((at for at, word in enumerate(words) if word.startswith("-") and len(word) > 1), len(words))
     return list(words[:cut]), list(words[cut:])
-
-
-def _has_names_left(candidate: Candidate, parts: Sequence[LineToken | Name]) -> bool:
-    given = {word.rpartition("=")[2] for word in candidate.arguments}
-    return any(
-        isinstance(part, Name) and part.is_specific and not given & {part.token.text, *part.kinds.values()}
-        for part in parts
-    )

@@ -71,9 +71,13 @@ class AbsentVerb:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolWords:
-    """A tool by its names, and its words and options in ours; `ignored` has true for an option with a value."""
+    """A tool by its names, and its words and options in ours; `ignored` has true for an option with a value.
+
+    `means`: what the tool itself says in ours, as `squeue` does.
+    """
 
     called: Sequence[str]
+    means: str = ""
     words: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     flags: Mapping[str, str] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from commands.core.matching.command_reading import candidate_of
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.references import ThreadNames
 from commands.core.matching.tokens import LineToken, is_same_word
-from commands.core.parameter_types import LISTED, NameKind, kinds_of
+from commands.core.parameter_types import LISTED, kinds_of
 
 _LAST = 9  # after whatever takes the name
 
@@ -42,20 +42,16 @@ def answers(
 
 
 def commands_about(
-    parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon, *, is_loose: bool = False
+    parts: Sequence[LineToken | Name], options: Sequence[str], lexicon: Lexicon
 ) -> tuple[Candidate, ...]:
-    """Return the commands that show what a line names that is nothing but names; loosely, if it is more than that."""
-    named = [
-        part for part in parts if isinstance(part, Name) and part.kinds and (part.is_specific or not is_loose)
-    ]
+    """Return the commands that show what a line names that is nothing but names."""
+    named = [part for part in parts if isinstance(part, Name) and part.kinds]
     others = [part for part in parts if part not in named and not _adds_nothing(part)]
-    if not named or options or (others and not is_loose):
+    if not named or options or others:
         return ()
     is_asked = any(isinstance(part, LineToken) and part.key in ASKING for part in parts)
     if not is_asked and not any(part.is_specific for part in named):  # `it was me`
         return ()
-    if is_loose:  # who is in a line with much else is not what it is about
-        named = [part for part in named if NameKind.PERSON not in part.kinds]
     found = []
     for part in named[:MAX_OFFERED]:
         readers = _readers_of(part, lexicon.catalogue)

@@ -9,6 +9,7 @@ from commands.core.matching.phrases import ToolWords
 from commands.core.matching.tokens import is_same_word, tokens_of
 
 _NAMESPACE = "--namespace"
+_PIPE = "|"  # what another program does with the answer is left out
 _TAINT_TAKEN_OFF = re.compile(r"(?P<key>[\w./-]*?[\w./])(?:=[\w.-]*?)?(?P<effect>:\w+)?-", re.ASCII)
 
 
@@ -21,7 +22,8 @@ def in_our_words(words: Sequence[str], lexicon: Lexicon, names: KnownNames) -> l
     tool = next((one for one in lexicon.tools if len(words) > 1 and words[0].lower() in one.called), None)
     if tool is None:
         return list(words)
-    plain, options = _apart(words[1:], tool)
+    plain, options = _apart(words[1 : words.index(_PIPE) if _PIPE in words else None], tool)
+    plain = [*tool.means.split(), *plain]
     if _NAMESPACE in options:
         return _in_namespace(plain, options, lexicon, names)
     return [*_without_taint(plain), *options]
