@@ -27,7 +27,7 @@ import commands.training.commands as training
 import commands.volume.commands as volume
 from commands.core.command import Command
 from commands.core.matching.answers import answer_words
-from commands.core.matching.examples import Examples, examples_in
+from commands.core.matching.examples import Example, Examples, examples_in
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.phrases import ToolWords
 from commands.help.commands import help_command
@@ -71,6 +71,11 @@ def _with_synonyms(command: Command[Any]) -> Command[Any]:
     return replace(command, synonyms=tuple(_SAID["commands"].get(command.name, ())))
 
 
+def read_examples() -> tuple[Example, ...]:
+    """Return lines as people type them, each with the command that it means."""
+    return examples_in(_text("example_lines.tsv"))
+
+
 CATALOGUE: tuple[Command[Any], ...] = tuple(map(_with_synonyms, (*_OTHERS, help_command(_OTHERS))))
 LEXICON = Lexicon(
     CATALOGUE,
@@ -81,5 +86,5 @@ LEXICON = Lexicon(
     _SAID["verbs"],
     [(one["asked"], one["answered_by"]) for one in _SAID["questions"]],
     [ToolWords(**one) for one in _read("tool_words.yaml")],
-    Examples(lambda: examples_in(_text("example_lines.tsv"))),
+    Examples(read_examples),
 )

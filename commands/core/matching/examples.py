@@ -80,7 +80,7 @@ class Examples:
         """How often each command's examples have each feature, and the weight of each feature."""
         by_command: dict[str, Counter[str]] = {}
         for one in self._read():
-            features = _features(_words_of(one.line), (one.place,))
+            features = _features(example_words(one.line), (one.place,))
             by_command.setdefault(one.command, Counter()).update(dict.fromkeys(features, 1))
         said_of = Counter(feature for counts in by_command.values() for feature in counts)
         return by_command, {
@@ -93,7 +93,8 @@ def _features(words: Iterable[str], places: Iterable[str]) -> set[str]:
     return {*line[1:-1], *map(" ".join, pairwise(line)), *(f"@{place}" for place in places)}
 
 
-def _words_of(line: str) -> Iterator[str]:
+def example_words(line: str) -> Iterator[str]:
+    """Yield the words of an example, in no tense and with a placeholder for each name."""
     at = 0
     for found in _PLACEHOLDER.finditer(line):
         yield from _plain(line[at : found.start()])

@@ -99,6 +99,13 @@ class Lexicon:
         return frozenset(stem_of(word) for word in (*own, *said) if word.isascii() and " " not in word)
 
     @cached_property
+    def changes(self) -> frozenset[tuple[str, ...]]:
+        """The words of the verbs of changes, in no tense, as tokens."""
+        own = {one.verb for one in self.catalogue if one.verb and one.changes_something}
+        said = (word for verb in own for word in (verb, *self._verbs.get(verb, ())))
+        return frozenset(tuple(stem_of(one.key) for one in tokens_of(word.split())) for word in said)
+
+    @cached_property
     def names(self) -> Mapping[NameKind, tuple[str, ...]]:
         """The names that the types of the parameters bring."""
         found: dict[NameKind, tuple[str, ...]] = {}

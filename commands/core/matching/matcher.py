@@ -4,13 +4,14 @@ It runs nothing. The pipeline runs a sure match of a command that only reads, an
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from commands.core.matching.candidates import ASKING, MAX_OFFERED, Candidate, Name, without_repeats
 from commands.core.matching.command_reading import candidate_of, knows_options
 from commands.core.matching.known_names import KnownNames, is_like_a_name
 from commands.core.matching.lexicon import Lexicon
-from commands.core.matching.likely import Likely, likely_candidates
+from commands.core.matching.likely import likely_candidates
+from commands.core.matching.line_match import LineMatch, agreed_match, likeliest_match
 from commands.core.matching.line_parts import parts_of
 from commands.core.matching.name_ranges import with_ranges
 from commands.core.matching.questions import answers, commands_about
@@ -18,36 +19,18 @@ from commands.core.matching.reasons import split_reason, without_a_clause
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.matching.rewording import in_own_notation, with_durations
 from commands.core.matching.spelling import meant_by
-from commands.core.matching.tokens import MAX_WORDS, LineToken, tokens_of
+from commands.core.matching.tokens import MAX_WORDS, LineToken, stem_of, tokens_of
 from commands.core.matching.tool_words import in_our_words
 from commands.core.parameter_types import NameKind
 
 _NOT = ("not", "don't", "dont", "never", "别", "不 要", "不 用")
+_NOT_TO = ("do not", "don't", "dont", "never", "nobody", "别", "不 要", "不 用")
 _ABOUT_THE_PAST = ("who", "why", "when", "did", "谁", "为 什 么", "为 何", "什 么 时 候")
 _ASKING_FIRST = ("what", "is", "are", "was", "were", "does", "has")  # begin a question: `are there silences?`
 _QUESTIONS = ("what", "which", "how", "should")
 _ASKED_OF_US = ("can", "could", "would", "will", "please", "pls", "plz", "帮")
-_LIKELY = 0.3  # share of the probability of what is suggested
-_FAR = 20  # times as likely is what is asked instead
 _TOLD = 3  # words of a line that says more than the words of a command
-_SURE = 0.6  # the same of what is asked, though the words of the line say something else
-_ALSO = 0.1  # the same of what is suggested beside it
 _HOW = ("how do i", "how do we", "how can i", "how to", "怎 么")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineMatch:
-    """What a line may mean, the likeliest first. `is_sure`: all of it is understood, and in one way only.
-
-    `is_question`: it asks, so that nothing is to be changed: `who cordoned gpu-b03`. `is_how`: it asks how something is
-    done. `absent`: the words by which the line asks for what no command does; the candidates are then what is nearest.
-    """
-
-    candidates: tuple[Candidate, ...] = ()
-    is_sure: bool = False
-    is_question: bool = False
-    is_how: bool = False
-    absent: str = ""
 
 
 def match(
@@ -81,6 +64,8 @@ def match(
     parts = parts_of(tokens, lexicon, names, thread)
     keys = [token.key for token in tokens]
     asks_for_no_change = _says((*_NOT, *_ABOUT_THE_PAST), keys) or bool(keys and keys[0] in _ASKING_FIRST)
+    if _warns(keys, lexicon):
+        return LineMatch()
     if asks_for_no_change:  # `who cordoned gpu-b03`
         found = _matched(parts, options, lexicon, thread, is_reading_only=True)
     else:
@@ -92,41 +77,27 @@ def match(
     likely = likely_candidates(said, parts, options, lexicon, names, thread) if in_ours == list(words) else ()
     if found.is_sure and (found.is_how or len(tokens) < _TOLD) and not found.candidates[0].unexplained:
         return found
-    if found.is_sure and (agreed := _agreed(found, likely)) is not None:
+    if found.is_sure and (agreed := agreed_match(found, likely)) is not None:
         return agreed
     corrected = _corrected(found, tokens, options, lexicon, names, thread, is_reading_only=asks_for_no_change)
     if corrected is not found:
         return corrected
     absent = None if asks_for_no_change else _absent(parts, lexicon, thread)
-    return _likeliest(likely, absent) or (LineMatch() if found.is_sure else found)
+    return likeliest_match(likely, absent) or (LineMatch() if found.is_sure else found)
 
 
-def _agreed(found: LineMatch, likely: Likely) -> LineMatch | None:
-    """Return what the line surely means by its words, unless the examples are as sure that it means something else.
-
-    If it has words that mean nothing here, the examples have to say the same, or else it is None.
-    """
-    best = found.candidates[0]
-    share, first = likely[0] if likely else (0.0, None)
-    own = sum(share for share, one in likely if one is not None and one.command is best.command)
-    if best.unexplained:
-        return found if first is not None and first.command is best.command and share >= _LIKELY else None
-    if share < _SURE or own * _FAR >= share or first is None or (first.missing and not best.missing):
-        return found
-    return LineMatch(candidates=without_repeats([*_shown(likely), best]))
-
-
-def _likeliest(likely: Likely, absent: LineMatch | None) -> LineMatch | None:
-    """Return what the examples say, as suggestions, or that no command does it; None if they say too little."""
-    if not likely or likely[0][0] < (_SURE if absent else _LIKELY):
-        return absent
-    if likely[0][1] is None and likely[0][0] >= _SURE:
-        return absent or LineMatch()
-    return LineMatch(candidates=without_repeats(_shown(likely)))
-
-
-def _shown(likely: Likely) -> list[Candidate]:
-    return [one for share, one in likely if one is not None and share >= _ALSO]
+def _warns(keys: Sequence[str], lexicon: Lexicon) -> bool:
+    """Return whether the line says of a change that it is not to be made: `do not cordon gpu-b03`."""
+    stems = [stem_of(key) for key in keys]
+    for word in _NOT_TO:
+        said = word.split()
+        for at in range(len(keys) - len(said)):
+            after = at + len(said)
+            if list(keys[at:after]) == said and any(
+                tuple(stems[after : after + len(verb)]) == verb for verb in lexicon.changes
+            ):
+                return True
+    return False
 
 
 def _corrected(

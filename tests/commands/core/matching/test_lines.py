@@ -200,7 +200,7 @@ def test_what_shares_no_meaning_with_a_line_is_not_offered(line: str, never: str
         ("give to bo", "i3", ["suggest:alert hand-over i3 bo"]),
         ("runbook 在哪", "i3", ["runbook gpu-xid-error"]),
         ("set the threshold to 90", "i3", ["nearest:silence incident i3", "nearest:rule doctor"]),
-        ("it is down, gpu-b03 too", "i3", ["suggest:node show gpu-b03"]),
+        ("it is down, gpu-b03 too", "i3", ["refuse"]),
     ],
 )
 def test_what_else_people_type_in_a_thread(line: str, thread: str, leads_to: list[str]) -> None:
