@@ -59,15 +59,14 @@ class Examples:
 
         `words`: in lower case, with `placeholder` for names. NOTHING is among the commands.
         """
-        by_command, weights = self._counted
-        if not by_command:
+        counted, weights = self._counted
+        if not counted:
             return []
         found = [one for one in _features(map(stem_of, words), places) if one in weights]
-        size = len(weights)
-        scores: dict[str, float] = {}
-        for command, counts in by_command.items():
-            none = math.log(counts.total() + _KEPT * size)
-            scores[command] = sum(weights[one] * (math.log(counts[one] + _KEPT) - none) for one in found)
+        scores = {
+            command: sum(weights[one] * math.log((said.get(one, 0) + _KEPT) / all) for one in found)
+            for command, (said, all) in counted.items()
+        }
         best = max(scores.values())
         shares = {command: math.exp((score - best) * _SCALE) for command, score in scores.items()}
         total = sum(shares.values())
@@ -76,16 +75,18 @@ class Examples:
         )
 
     @cached_property
-    def _counted(self) -> tuple[Mapping[str, Counter[str]], Mapping[str, float]]:
-        """How often each command's examples have each feature, and the weight of each feature."""
+    def _counted(self) -> tuple[Mapping[str, tuple[Mapping[str, int], float]], Mapping[str, float]]:
+        """How often each command's examples have each feature, and all of them, smoothed; and each feature's weight."""
         by_command: dict[str, Counter[str]] = {}
         for one in self._read():
             features = _features(example_words(one.line), (one.place,))
             by_command.setdefault(one.command, Counter()).update(dict.fromkeys(features, 1))
-        said_of = Counter(feature for counts in by_command.values() for feature in counts)
-        return by_command, {
-            feature: math.log(1 + len(by_command) / commands) for feature, commands in said_of.items()
+        said_of = Counter(feature for said in by_command.values() for feature in said)
+        counted = {
+            command: (said, said.total() + _KEPT * len(said_of)) for command, said in by_command.items()
         }
+        weights = {feature: math.log(1 + len(by_command) / commands) for feature, commands in said_of.items()}
+        return counted, weights
 
 
 def _features(words: Iterable[str], places: Iterable[str]) -> set[str]:

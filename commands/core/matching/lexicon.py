@@ -118,8 +118,12 @@ class Lexicon:
     def says_an_option(self, words: Sequence[LineToken]) -> bool:
         """Return whether the words are what people say for an option: `ask the owners first`."""
         keys = [token.key for token in words]
+        return any(phrase.found_in(keys) is not None for phrase in self._of_options)
+
+    @cached_property
+    def _of_options(self) -> tuple[CommandPhrase, ...]:
         said = (self._phrase(one) for all in self._flags.values() for one in all)
-        return any(phrase.words and phrase.found_in(keys) is not None for phrase in said)
+        return tuple(phrase for phrase in said if phrase.words)
 
     def nouns_in(self, tokens: Sequence[LineToken]) -> list[LineToken]:
         """Return the tokens with each noun in the program's own word: `machine` and `节点` are `node`."""

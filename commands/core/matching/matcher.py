@@ -11,7 +11,7 @@ from commands.core.matching.command_reading import candidate_of, knows_options
 from commands.core.matching.known_names import KnownNames, is_like_a_name
 from commands.core.matching.lexicon import Lexicon
 from commands.core.matching.likely import likely_candidates
-from commands.core.matching.line_match import LineMatch, agreed_match, likeliest_match
+from commands.core.matching.line_match import SURE, LineMatch, agreed_match, likeliest_match
 from commands.core.matching.line_parts import parts_of
 from commands.core.matching.name_ranges import with_ranges
 from commands.core.matching.questions import answers, commands_about
@@ -29,7 +29,7 @@ _ABOUT_THE_PAST = ("who", "why", "when", "did", "谁", "为 什 么", "为 何",
 _ASKING_FIRST = ("what", "is", "are", "was", "were", "does", "has")  # begin a question: `are there silences?`
 _QUESTIONS = ("what", "which", "how", "should")
 _ASKED_OF_US = ("can", "could", "would", "will", "please", "pls", "plz", "帮")
-_TOLD = 3  # words of a line that says more than the words of a command
+_FULL = 3  # words of a line that may say more than the words of a command
 _HOW = ("how do i", "how do we", "how can i", "how to", "怎 么")
 
 
@@ -56,12 +56,13 @@ def match(
     head, reason = split_reason(head)
     if reason:
         options = ["--reason", reason, *options]
+    tokens = names.whole_in(tokens_of(head) or [LineToken(word, word) for word in head])
+    parts = parts_of(tokens, lexicon, names, thread)
+    likely = likely_candidates(said, parts, options, lexicon, names, thread) if in_ours == list(words) else ()
     if not reason:
         for rest, clause in without_a_clause(head):
             if (whole := _with_reason(rest, clause, options, lexicon, names, thread)) is not None:
-                return whole
-    tokens = names.whole_in(tokens_of(head) or [LineToken(word, word) for word in head])
-    parts = parts_of(tokens, lexicon, names, thread)
+                return agreed_match(whole, likely) or whole
     keys = [token.key for token in tokens]
     asks_for_no_change = _says((*_NOT, *_ABOUT_THE_PAST), keys) or bool(keys and keys[0] in _ASKING_FIRST)
     if _warns(keys, lexicon):
@@ -74,14 +75,16 @@ def match(
             is_question=_says(_QUESTIONS, keys) or (_is_asked(head) and not _says(_ASKED_OF_US, keys)),
             is_how=_says(_HOW, keys),
         )
-    likely = likely_candidates(said, parts, options, lexicon, names, thread) if in_ours == list(words) else ()
-    if found.is_sure and (found.is_how or len(tokens) < _TOLD) and not found.candidates[0].unexplained:
+    if found.is_sure and (found.is_how or len(tokens) < _FULL) and not found.candidates[0].unexplained:
         return found
     if found.is_sure and (agreed := agreed_match(found, likely)) is not None:
         return agreed
-    corrected = _corrected(found, tokens, options, lexicon, names, thread, is_reading_only=asks_for_no_change)
-    if corrected is not found:
-        return corrected
+    if not likely or likely[0][0] < SURE:
+        corrected = _corrected(
+            found, tokens, options, lexicon, names, thread, is_reading_only=asks_for_no_change
+        )
+        if corrected is not found:
+            return corrected
     absent = None if asks_for_no_change else _absent(parts, lexicon, thread)
     return likeliest_match(likely, absent) or (LineMatch() if found.is_sure else found)
 

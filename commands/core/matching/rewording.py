@@ -25,7 +25,7 @@ _NUMBERS = {
     "两": 2,
 }
 _MINUTES = {"m": 1, "h": 60, "d": 1440, "w": 10080}
-_CHINESE_UNITS = {"分": "m", "小": "h", "钟": "h", "天": "d", "周": "w", "星": "w"}
+_CHINESE_UNITS = {"分": "m", "小": "h", "钟": "h", "天": "d", "周": "w", "星": "w", "礼": "w"}
 _WORD = "|".join(sorted((word for word in _NUMBERS if word.isascii()), key=len, reverse=True))
 _SIGN = "".join(word for word in _NUMBERS if len(word) == 1 and not word.isascii())
 # What stands before a duration and adds nothing to it.
@@ -36,7 +36,7 @@ _ENGLISH = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _CHINESE = re.compile(
-    rf"(?:超过|至少|再)?\s*(?P<number>[{_SIGN}]|\d{{1,5}})\s*个?(?P<half>半)?(?P<unit>小时|钟头|分钟|天|周|星期)"
+    rf"(?:超过|至少|再)?\s*(?P<number>[{_SIGN}]|\d{{1,5}})\s*个?(?P<half>半)?(?P<unit>小时|钟头|分钟|天|周|星期|礼拜)"
 )
 _TOMORROW = re.compile(
     r"\b(?:un)?till?\s+(?:tomorrow|tmrw|tmr)(?:\s+morning)?\b|直?到明[天早]", re.IGNORECASE
