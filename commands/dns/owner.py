@@ -152,6 +152,13 @@ async def _proportional(autoscaler: Autoscaler, reader: ObjectReader) -> Owner:
 _WITHOUT_AUTOSCALER = Linear(nodes_per_replica=10)  # what is advised where none says otherwise
 
 
+def requirement(owner: Owner, inventory: Inventory) -> int | None:
+    """Return how many replicas nodes and names require; None where no autoscaler says how many a replica serves."""
+    if not isinstance(owner, ProportionalOwner):
+        return None
+    return required(owner.linear, size_of(inventory, owner.autoscaler))
+
+
 def recommended(dns: Dns, owner: Owner, inventory: Inventory) -> int:
     """Return 1.5 times the current number, at most `max`; more if the cluster's nodes or names require it."""
     more = max(dns.wanted + 1, round(dns.wanted * 1.5))
@@ -159,5 +166,5 @@ def recommended(dns: Dns, owner: Owner, inventory: Inventory) -> int:
         names = size_of(inventory, Autoscaler()).names
         return max(more, by_names(_WITHOUT_AUTOSCALER, names))
     linear = owner.linear
-    least = required(linear, size_of(inventory, owner.autoscaler))
+    least = requirement(owner, inventory) or 0
     return max(least, min(more, linear.max) if linear.max > dns.wanted else more)

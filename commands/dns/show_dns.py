@@ -1,6 +1,6 @@
 """The answer of `dns show`: the replicas, what owns their number, the load, and what it requires."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isnan
 
@@ -13,13 +13,14 @@ from collectors.facts.dns_load import by_names
 from collectors.facts.labels import Labels
 from collectors.facts.queries import PromQLQuery
 from collectors.facts.results import QueryResult, Seen
-from collectors.facts.sentences import counted, sentence
+from collectors.facts.sentences import Sentence, counted, sentence
 from commands.core.command import Answer
 from commands.core.context import CommandContext
 from commands.core.lookups import reader_of
 from commands.dns.askers import askers
 from commands.dns.owner import (
     BrokenOwner,
+    Dns,
     HpaOwner,
     NoOwner,
     Owner,
@@ -27,16 +28,18 @@ from commands.dns.owner import (
     find_dns,
     find_owner,
     recommended,
+    requirement,
 )
 from go_templates import humanize_duration, humanize_percentage
 
 _CLUSTER = 'server!~"[a-z]+://[^:].*"'  # as in the rules: NodeLocal DNSCache listens on addresses
 
+_FAILED, _LATENCY = "SERVFAIL", "99th percentile"
 # In the units and with the digits of the alerts about them, so that a card and this answer agree.
 _MEASURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("queries", f"sum(rate(coredns_dns_requests_total{{{_CLUSTER}}}[2m]))", "{:.0f}/s".format),
     (
-        "SERVFAIL",
+        _FAILED,
         f'(sum(rate(coredns_dns_responses_total{{{_CLUSTER}, rcode="SERVFAIL"}}[2m])) or vector(0)) '
         f"/ sum(rate(coredns_dns_responses_total{{{_CLUSTER}}}[2m]))",
         humanize_percentage,
@@ -48,7 +51,7 @@ _MEASURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
         humanize_percentage,
     ),
     (
-        "99th percentile",
+        _LATENCY,
         "histogram_quantile(0.99, sum by (le) "
         f"(rate(coredns_dns_request_duration_seconds_bucket{{{_CLUSTER}}}[2m])))",
         humanize_duration,
@@ -62,6 +65,7 @@ _BY_REPLICA = (
     f"(rate(coredns_dns_request_duration_seconds_bucket{{{_CLUSTER}}}[2m])))"
 )
 _SLOW = 0.1  # seconds
+_MANY = 0.01  # of the answers, as in the rule CoreDNSErrorsHigh
 _TIMES = 4  # as long as the fastest
 
 
@@ -80,13 +84,17 @@ async def show(action: ShowDns, context: CommandContext) -> Answer:
         ("replicas", text(sentence("{ready} ready of {wanted}", ready=dns.ready, wanted=dns.wanted))),
         ("owned by", _owned_by(owner)),
     ]
-    rows += await _load(context)
+    load = await _load(context)
+    rows += _load_rows(load)
     rows += await _slow_replica(context)
     rows.append(("asked by", await askers(context)))
     wanted = recommended(dns, owner, inventory)
     rows += _requirements(owner, inventory)
     blocks: list[Block] = [Fields(rows=tuple(rows))]
-    if context.may.get("dns scale", False) and not isinstance(owner, BrokenOwner):
+    least = requirement(owner, inventory)
+    if least is not None and least <= dns.wanted <= dns.ready and _is_fast(load):
+        blocks.append(Context(text=text(_enough(dns, least))))
+    elif context.may.get("dns scale", False) and not isinstance(owner, BrokenOwner):
         label = sentence("Scale to {wanted}", wanted=wanted)
         why = sentence(
             "{wanted}: half as many again as now, or what nodes and names require if that is more.",
@@ -165,16 +173,40 @@ def _owned_by(owner: Owner) -> Text:
             )
 
 
-async def _load(context: CommandContext) -> list[tuple[str, Text]]:
-    """Return what is measured, or in one row why nothing is."""
-    found = [
+_Measure = tuple[
+    str, QueryResult, Callable[[float], str]
+]  # its name, what was measured, and how it is written
+
+
+async def _load(context: CommandContext) -> list[_Measure]:
+    return [
         (name, await context.cluster.query(PromQLQuery(expr=query), at=context.now), form)
         for name, query, form in _MEASURES
     ]
-    reasons = {seen.reason for _, seen, _ in found if not isinstance(seen, Seen)}
-    if len(reasons) == 1 and not any(isinstance(seen, Seen) for _, seen, _ in found):
+
+
+def _load_rows(load: Sequence[_Measure]) -> list[tuple[str, Text]]:
+    """Return what is measured, or in one row why nothing is."""
+    reasons = {seen.reason for _, seen, _ in load if not isinstance(seen, Seen)}
+    if len(reasons) == 1 and not any(isinstance(seen, Seen) for _, seen, _ in load):
         return [("load", text(sentence("not known: {reason}", reason=reasons.pop())))]
-    return [(name, _measured(seen, form)) for name, seen, form in found]
+    return [(name, _measured(seen, form)) for name, seen, form in load]
+
+
+def _is_fast(load: Sequence[_Measure]) -> bool:
+    """Return whether it is known that nearly all names are resolved, and soon."""
+    known = {name: seen.samples[0].value for name, seen, _ in load if isinstance(seen, Seen) and seen.samples}
+    return known.get(_FAILED, 1) < _MANY and known.get(_LATENCY, _SLOW) < _SLOW
+
+
+def _enough(dns: Dns, least: int) -> Sentence:
+    """Return that no more replicas are needed, where nothing says otherwise."""
+    return counted(
+        "{count} replica is enough: nodes and names require {least}, and names are resolved in time.",
+        "{count} replicas are enough: nodes and names require {least}, and names are resolved in time.",
+        count=dns.wanted,
+        least=least,
+    )
 
 
 async def _slow_replica(context: CommandContext) -> list[tuple[str, Text]]:

@@ -1,7 +1,7 @@
 """GPU counts by resource, team and node. Different resources are never added up. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from alerts.cards.message import Table
@@ -102,7 +102,7 @@ def team_table(counted: Mapping[str, GpuCount], *, is_idle_known: bool) -> Table
         for resource, one in counted.items()
         for team, held in sorted(one.by_team.items(), key=lambda row: (-row[1], row[0]))
     )
-    return Table(heading=("team", "resource", "used", "idle"), rows=rows)
+    return _table(("team", "resource", "used", "idle"), rows)
 
 
 def node_table(nodes: Iterable[NodeGpus], inventory: Inventory, topology: Topology) -> Table:
@@ -123,8 +123,15 @@ def node_table(nodes: Iterable[NodeGpus], inventory: Inventory, topology: Topolo
         for gpus in nodes
         for resource, share in _shown(gpus.counts).items()
     ]
-    heading = ("node", "resource", "used", "free", "state", "held by")
-    return Table(heading=heading, rows=tuple(rows[:MAX_NODES]), more=max(0, len(rows) - MAX_NODES))
+    return _table(("node", "resource", "used", "free", "state", "held by"), rows)
+
+
+def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Return a table, without the resource where it is the same in each row: the summary names it."""
+    if len({resource for _, resource, *_ in rows}) == 1:
+        heading, rows = (heading[0], *heading[2:]), [(row[0], *row[2:]) for row in rows]
+    shown = tuple(map(tuple, rows[:MAX_NODES]))
+    return Table(heading=tuple(heading), rows=shown, more=max(0, len(rows) - MAX_NODES))
 
 
 def _state(gpus: NodeGpus, share: GpuCounts) -> str:

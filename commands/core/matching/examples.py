@@ -14,9 +14,8 @@ NOTHING = "-"  # instead of a command: the line asks nothing of Yardmaster, or w
 _PLACEHOLDER = re.compile(r"@?\{(?P<kind>\w+)\}", re.ASCII)
 _NUMBERS = ("gpu", "rank")  # people type the number alone
 _KEPT = 0.3  # Lidstone smoothing: what a word counts that no example of a command has
-_SCALE = (
-    0.22  # by which the shares are as often right as they say: fitted on lines of writers that were left out
-)
+# By this the shares are as often right as they say: fitted on the lines of writers that were left out.
+_SCALE = 0.22
 
 
 @dataclass(frozen=True, slots=True)

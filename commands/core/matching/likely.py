@@ -13,10 +13,11 @@ from commands.core.matching.references import ThreadNames
 from commands.core.matching.tokens import LineToken, stem_of
 from commands.core.parameter_types import NameKind, kinds_of
 
+Likely = Sequence[tuple[float, Candidate | None]]  # the share of each; None: the line asks for nothing
+
 _TRIED = 12  # commands, the likeliest
 _NAME_LOST = 0.15  # of the share of a command that cannot take a name of the line
 _MISSING = 0.3  # the same for an argument that the line lacks
-Likely = Sequence[tuple[float, Candidate | None]]  # the share of each; None: the line asks for nothing
 _CONCERNED = 2.0  # the same for a command that takes what the thread is about
 _BY_PARTS = (NameKind.RUNBOOK, NameKind.REPAIR)  # whose names are words that people know
 _PLACES = (NameKind.INCIDENT, NameKind.PLAN, NameKind.REQUEST, NameKind.TRAINING)

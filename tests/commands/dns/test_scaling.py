@@ -135,6 +135,34 @@ async def test_what_nodes_and_names_require_is_shown_with_the_advice(
     assert "8: half as many again as now" in shown
 
 
+@pytest.mark.parametrize(
+    ("ready", "took", "is_enough"),
+    [
+        pytest.param(5, 0.002, True, id="names are resolved in time"),
+        pytest.param(5, 0.7, False, id="names are resolved too late"),
+        pytest.param(4, 0.002, False, id="one is not ready"),
+        pytest.param(5, None, False, id="how long it takes is not known"),
+    ],
+)
+async def test_a_scale_is_suggested_unless_the_replicas_are_enough(
+    yard: Yard, kube: KubernetesLookalike, ready: int, took: float | None, is_enough: bool
+) -> None:
+    add_autoscaler(kube, nodesPerReplica=3, min=2, max=9)
+    kube.patch("deployments", "kube-system", "coredns", {"status": {"readyReplicas": ready}}, status=True)
+    await autoscaler_seen(yard)
+    await yard.seen(
+        lambda: (
+            yard.cluster.inventory().all(DEPLOYMENTS)["kube-system/coredns"].status.ready_replicas == ready
+        )
+    )
+    yard.prometheus.say("SERVFAIL", samples=[({}, 0.0)])
+    if took is not None:
+        yard.prometheus.say("histogram_quantile", samples=[({}, took)])
+    shown = await yard.say("dns show")
+    assert ("5 replicas are enough: nodes and names require 5" in shown) is is_enough
+    assert ("dns scale 8" in shown) is not is_enough
+
+
 async def test_a_source_that_cannot_be_asked_is_named_once(yard: Yard, kube: KubernetesLookalike) -> None:
     yard.prometheus.go_blind("coredns", reason="it refuses the connection")
     shown = await yard.say("dns show")

@@ -30,7 +30,7 @@ def test_no_gpu_is_free_when_one_that_is_held_is_out_of_service() -> None:
     found = seen.gpus_on("n1")
     assert found is not None
     (row,) = node_table([found], seen, Topology(cluster="a")).rows
-    assert row[:5] == ("n1", GPU, "4/4", "0", "1 broken")
+    assert row[:4] == ("n1", "4/4", "0", "1 broken")
     look = IdleSearch(at=NOW, after=timedelta(minutes=30))
     count = count_gpus([found], seen, Topology(cluster="a"), look)[GPU]
     assert (count.capacity, count.used, count.free, count.broken) == (4, 4, 0, 1)
@@ -43,9 +43,9 @@ def test_why_no_pod_gets_the_free_gpus_can_be_translated() -> None:
     found = seen.gpus_on("n1")
     assert found is not None
     (row,) = node_table([found], seen, Topology(cluster="a")).rows
-    assert row[4] == "cordoned, tainted team:NoExecute"
-    assert isinstance(row[4], Listed)
-    assert [one.template for one in row[4].items if isinstance(one, Sentence)] == [
+    assert row[3] == "cordoned, tainted team:NoExecute"
+    assert isinstance(row[3], Listed)
+    assert [one.template for one in row[3].items if isinstance(one, Sentence)] == [
         "cordoned",
         "tainted {taint}:{effect}",
     ]
@@ -103,7 +103,16 @@ def test_a_node_that_has_lost_all_its_gpus_keeps_its_row() -> None:
     found = seen.gpus_on("n1")
     assert found is not None
     (row,) = node_table([found], seen, Topology(cluster="a")).rows
-    assert row[:4] == ("n1", GPU, "0/0", "0")
+    assert row[:3] == ("n1", "0/0", "0")
+
+
+def test_a_resource_that_is_the_same_in_each_row_is_no_column() -> None:
+    status = {"capacity": {GPU: "8"}, "allocatable": {GPU: "8"}}
+    nodes = inventory(node("n1", status=status), node("n2", status=status))
+    found = [one for name in ("n1", "n2") if (one := nodes.gpus_on(name))]
+    table = node_table(found, nodes, Topology(cluster="a"))
+    assert table.heading == ("node", "used", "free", "state", "held by")
+    assert [row[:3] for row in table.rows] == [("n1", "0/8", "8"), ("n2", "0/8", "8")]
 
 
 @pytest.mark.parametrize(

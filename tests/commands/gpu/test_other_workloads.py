@@ -71,7 +71,7 @@ async def test_pods_of_one_owner_are_one_row(yard: Yard, kube: KubernetesLookali
         "gpu idle", DANA
     )
     listed = await yard.say("gpu list", DANA)
-    assert "serving | nvidia.com/gpu | 8 | 8" in listed
+    assert "serving | 8 | 8" in listed
     assert "resnet 8" in listed
     assert "GPUs of 1 of 3 nodes" in await yard.say("gpu list --team serving", DANA)
 
