@@ -73,7 +73,7 @@ def _with_synonyms(command: Command[Any]) -> Command[Any]:
 
 def read_examples() -> tuple[Example, ...]:
     """Return lines as people type them, each with the command that it means."""
-    return examples_in(_text("example_lines.tsv"))
+    return examples_in(_text("example_lines.txt"))
 
 
 CATALOGUE: tuple[Command[Any], ...] = tuple(map(_with_synonyms, (*_OTHERS, help_command(_OTHERS))))

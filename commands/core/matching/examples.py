@@ -31,8 +31,15 @@ class Example:
 
 
 def examples_in(text: str) -> tuple[Example, ...]:
-    """Return the examples of a table with three columns, separated by tabs."""
-    return tuple(Example(*row.split("\t")) for row in text.splitlines() if row)
+    """Return the examples of a text: a line each, under a heading such as `[node cordon | channel]`."""
+    found: list[Example] = []
+    command = place = ""
+    for line in text.splitlines():
+        if line.startswith("["):
+            command, place = line.strip("[]").split(" | ")
+        elif line:
+            found.append(Example(command, place, line))
+    return tuple(found)
 
 
 def placeholder(kind: str) -> str:

@@ -127,7 +127,7 @@ def test_a_name_that_a_command_cannot_take_makes_it_unlikely() -> None:
         Example("node cordon", "channel", "keep jobs off {node}"),
         Example("training suspend", "channel", "keep jobs off {training}"),
     )
-    assert examples_in("node cordon\tchannel\tkeep jobs off {node}\n") == examples[:1]
+    assert examples_in("[node cordon | channel]\nkeep jobs off {node}\n") == examples[:1]
     assert [command for command, _ in Examples(lambda: examples).likely(["keep", "<node>"], ["channel"])] == [
         "node cordon",
         "training suspend",
