@@ -211,6 +211,7 @@ class _Reading:
             or free is None
             or len(left) != 1
             or self.arguments.get(free.name or "")
+            or {*free.opts} & {*self.options, *self.given}
         ):
             return
         part = self.parts[left[0]]

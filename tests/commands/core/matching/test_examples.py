@@ -141,3 +141,8 @@ def test_without_examples_nothing_is_likely() -> None:
 
 def test_what_is_missing_is_asked_for_in_a_form() -> None:
     assert suggested("somebody should get a new experiment going on the free cards")[0].endswith(FORM_OPTION)
+
+
+def test_a_word_that_is_left_is_not_taken_for_a_person_who_is_named_already() -> None:
+    assert suggested("@mira takes this over, i need sleep", INCIDENT)[0] == "alert hand-over i3 @mira"
+    assert suggested("@eli take over, i'm about to board", INCIDENT)[0] == "alert hand-over i3 @eli"
