@@ -215,8 +215,9 @@ def _matched(
     best = candidates[0]
     if best.unexplained and _is_answer(best, thread):
         return LineMatch(candidates=without_repeats(candidates[:1]), is_sure=True)
-    if best.unexplained:
-        return LineMatch()
+    if best.unexplained:  # what is about as likely as not
+        near = [one for one in candidates if one.covered + len(one.arguments) >= one.unexplained]
+        return LineMatch(candidates=without_repeats(near[:1]))
     equals = without_repeats(one for one in candidates if one.rank == best.rank)
     return LineMatch(candidates=equals, is_sure=len(equals) == 1)
 
