@@ -173,9 +173,8 @@ def _owned_by(owner: Owner) -> Text:
             )
 
 
-_Measure = tuple[
-    str, QueryResult, Callable[[float], str]
-]  # its name, what was measured, and how it is written
+# Its name, what was measured, and how it is written.
+_Measure = tuple[str, QueryResult, Callable[[float], str]]
 
 
 async def _load(context: CommandContext) -> list[_Measure]:

@@ -123,15 +123,15 @@ def node_table(nodes: Iterable[NodeGpus], inventory: Inventory, topology: Topolo
         for gpus in nodes
         for resource, share in _shown(gpus.counts).items()
     ]
-    return _table(("node", "resource", "used", "free", "state", "held by"), rows)
+    heading = ("node", "resource", "used", "free", "state", "held by")
+    return _table(heading, rows[:MAX_NODES], more=max(0, len(rows) - MAX_NODES))
 
 
-def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+def _table(heading: Sequence[str], rows: Sequence[Sequence[str]], *, more: int = 0) -> Table:
     """Return a table, without the resource where it is the same in each row: the summary names it."""
     if len({resource for _, resource, *_ in rows}) == 1:
         heading, rows = (heading[0], *heading[2:]), [(row[0], *row[2:]) for row in rows]
-    shown = tuple(map(tuple, rows[:MAX_NODES]))
-    return Table(heading=tuple(heading), rows=shown, more=max(0, len(rows) - MAX_NODES))
+    return Table(heading=tuple(heading), rows=tuple(map(tuple, rows)), more=more)
 
 
 def _state(gpus: NodeGpus, share: GpuCounts) -> str:

@@ -60,7 +60,7 @@ class _Reading:
         is_named: bool,
     ) -> None:
         self.command = command
-        self._is_named = is_named  # otherwise a bare number is no id
+        self._is_named = is_named  # by its phrases, and not by what the line is like
         self.parts = parts
         self.given = options
         self.options: list[str] = []  # that the line means without writing them
@@ -126,11 +126,8 @@ class _Reading:
     def _take_choice(self, at: int, word: LineToken) -> None:
         """Take a word that is one of the choices of an option."""
         for option in self._asked:
-            if (
-                isinstance(option.type, click.Choice)
-                and word.key in option.type.choices
-                and (self.covered or not self._is_named)
-            ):
+            is_choice = isinstance(option.type, click.Choice) and word.key in option.type.choices
+            if is_choice and (self.covered or not self._is_named):
                 self._add((option.opts[0], word.key))
                 self.parts[at] = None
                 return
@@ -251,11 +248,7 @@ class _Reading:
 
     def _take(self, name: Name) -> bool:
         for parameter in self.command.parameters:
-            if not fits(parameter, name) or (
-                name.is_number
-                and not (name.kinds or self._is_named)
-                and PREFIXES.keys() & {*kinds_of(parameter)}
-            ):
+            if not fits(parameter, name) or self._is_any_number(parameter, name):
                 continue
             value = value_for(parameter, name)
             if isinstance(parameter, click.Argument):
@@ -273,6 +266,11 @@ class _Reading:
                 self._note(parameter, name)
                 return True
         return False
+
+    def _is_any_number(self, parameter: click.Parameter, name: Name) -> bool:
+        """Return whether a bare number would be an id of ours, where no words of the command say so."""
+        is_id = not PREFIXES.keys().isdisjoint(kinds_of(parameter))
+        return is_id and name.is_number and not name.kinds and not self._is_named
 
     def _note(self, parameter: click.Parameter, name: Name) -> None:
         kinds = {kind for kind in kinds_of(parameter) if kind in name.kinds}

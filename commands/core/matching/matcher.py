@@ -3,14 +3,15 @@
 It runs nothing. The pipeline runs a sure match of a command that only reads, and suggests anything else as a button.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from commands.core.matching.candidates import ASKING, MAX_OFFERED, Candidate, Name, without_repeats
 from commands.core.matching.command_reading import candidate_of, knows_options
 from commands.core.matching.known_names import KnownNames, is_like_a_name
 from commands.core.matching.lexicon import Lexicon
-from commands.core.matching.likely import likely_candidates
+from commands.core.matching.likely import Likely, likely_candidates
 from commands.core.matching.line_match import SURE, LineMatch, agreed_match, likeliest_match
 from commands.core.matching.line_parts import parts_of
 from commands.core.matching.name_ranges import with_ranges
@@ -58,11 +59,15 @@ def match(
         options = ["--reason", reason, *options]
     tokens = names.whole_in(tokens_of(head) or [LineToken(word, word) for word in head])
     parts = parts_of(tokens, lexicon, names, thread)
-    likely = likely_candidates(said, parts, options, lexicon, names, thread) if in_ours == list(words) else ()
+    examples_say: Callable[[], Likely] = partial(
+        likely_candidates, said, parts, options, lexicon, names, thread
+    )
+    if in_ours != list(words):  # a line of another tool is like no example
+        examples_say = tuple
     if not reason:
         for rest, clause in without_a_clause(head):
             if (whole := _with_reason(rest, clause, options, lexicon, names, thread)) is not None:
-                return agreed_match(whole, likely) or whole
+                return agreed_match(whole, examples_say()) or whole
     keys = [token.key for token in tokens]
     asks_for_no_change = _says((*_NOT, *_ABOUT_THE_PAST), keys) or bool(keys and keys[0] in _ASKING_FIRST)
     if _warns(keys, lexicon):
@@ -77,6 +82,7 @@ def match(
         )
     if found.is_sure and (found.is_how or len(tokens) < _FULL) and not found.candidates[0].unexplained:
         return found
+    likely = examples_say()
     if found.is_sure and (agreed := agreed_match(found, likely)) is not None:
         return agreed
     if not likely or likely[0][0] < SURE:
