@@ -38,6 +38,7 @@ from commands.core.blindness import nothing_seen
 from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import ALERT_OR_INCIDENT
+from commands.core.parameters import flag
 from commands.core.parent_members import all_in_one, members_of, open_parents, parent_named
 
 SHOWN = 25
@@ -228,7 +229,7 @@ COMMANDS = (
         verb="list",
         summary="List firing alerts by rule and place, most severe first.",
         action=ListAlerts,
-        parameters=(click.Option(["--pending"], is_flag=True, help="include pending alerts"),),
+        parameters=(flag("--pending", help="include pending alerts"),),
         read=listing,
         shows=EVERY_SOURCE,
         shows_received=True,

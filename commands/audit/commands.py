@@ -3,23 +3,14 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-import click
-
 from alerts.cards.message import Message, Table
 from alerts.cards.text import bold, person, text
 from collectors.facts.sentences import listed, moment_words, sentence
 from commands.audit.search import AuditFilter, found
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
-from commands.core.parameter_types import (
-    DURATION,
-    PERSON,
-    PLAN,
-    RECORDED,
-    ChoiceType,
-    ExplainedOption,
-    WholeNumberType,
-)
+from commands.core.parameter_types import DURATION, PERSON, PLAN, RECORDED, ChoiceType, WholeNumberType
+from commands.core.parameters import option
 from commands.models import AUDITED, AuditEntry
 
 SHOWN = 25
@@ -79,39 +70,22 @@ COMMANDS = (
         summary="Show who did what, and how it ended.",
         action=ShowAudit,
         parameters=(
-            click.Option(
-                ["--of"],
-                type=RECORDED,
-                default="",
-                metavar="NAME",
-                help="only entries about this node, training or team",
+            option(
+                "--of", type=RECORDED, metavar="NAME", help="only entries about this node, training or team"
             ),
-            click.Option(
-                ["--by"],
-                type=PERSON,
-                default="",
-                metavar="PERSON",
-                help="only entries of this person or automation",
-            ),
-            click.Option(
-                ["--since"],
-                type=DURATION,
-                default=None,
-                metavar="DURATION",
-                help="only entries of this last time, such as 7d",
-            ),
-            click.Option(
-                ["--what"],
+            option("--by", type=PERSON, help="only entries of this person or automation"),
+            option("--since", type=DURATION, help="only entries of this last time, such as 7d"),
+            option(
+                "--what",
                 type=ChoiceType(AUDITED),
-                default=None,
                 metavar="KIND",
                 help=sentence("only entries that say: {kinds}", kinds=listed(AUDITED, "or")),
             ),
-            click.Option(["--plan"], type=PLAN, default="", metavar="PLAN", help="only entries of this plan"),
-            ExplainedOption(
-                ["--last"],
-                default=SHOWN,
+            option("--plan", type=PLAN, help="only entries of this plan"),
+            option(
+                "--last",
                 type=WholeNumberType(least=1, most=200),
+                default=SHOWN,
                 metavar="N",
                 help=sentence("how many of the latest entries; default: {number}", number=SHOWN),
             ),

@@ -10,7 +10,8 @@ from alerts.store import StoreSnapshot
 from collectors.facts.sentences import counted, moment_words, sentence, word
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.parameter_types import BREAKER, reason_option
+from commands.core.parameter_types import BREAKER
+from commands.core.parameters import flag, reason_option
 from commands.gates.breaker import Breaker
 from commands.gates.remediation import Remediation, RemediationState
 from commands.models import AuditEntry
@@ -108,7 +109,7 @@ COMMANDS = (
         verb="list",
         summary="Show which breakers stop automation, why, and what they held back.",
         action=ListBreakers,
-        parameters=(click.Option(["--all"], is_flag=True, help="closed ones too"),),
+        parameters=(flag("--all", help="closed ones too"),),
         read=listing,
         example="breaker list",
     ),

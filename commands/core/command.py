@@ -9,7 +9,7 @@ import click
 
 from alerts.cards.message import Block, Message
 from commands.core.context import CommandContext, Undoing
-from commands.core.parameter_types import RequiredUnless
+from commands.core.parameters import RequiredUnless
 from commands.core.request import ActorKind, Request
 from commands.execution.disruption import Disruption
 from commands.execution.plan import HeldBy, Stage

@@ -9,14 +9,8 @@ import click
 from collectors.facts.sentences import Sentence, said_by, sentence
 from commands.core.command import AnyCommand, FormRequest, UnusableError
 from commands.core.matching.interpretation import positional_words
-from commands.core.parameter_types import (
-    NameKind,
-    NameType,
-    RequiredUnless,
-    WithFile,
-    is_missing,
-    kinds_of,
-)
+from commands.core.parameter_types import NameKind, NameType, kinds_of
+from commands.core.parameters import RequiredUnless, WithFile, is_missing
 from commands.core.parsing import action_of
 
 EXTRA = "extra"  # the field of the words after `--`

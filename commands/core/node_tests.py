@@ -16,6 +16,7 @@ from commands.core.context import CommandContext
 from commands.core.lookups import known_name
 from commands.core.node_jobs import job_step
 from commands.core.node_script import GpuClaim, NodeScript
+from commands.core.parameters import option
 from commands.core.testable_nodes import without_images
 from commands.execution.steps import NodeJob
 
@@ -184,9 +185,7 @@ def chosen_suite(name: str, context: CommandContext, *, others: Collection[str] 
 
 
 def suite_option() -> click.Option:
-    return click.Option(
-        ["--suite"], default="", metavar="NAME", help="which suite; default: that of the settings"
-    )
+    return option("--suite", metavar="NAME", help="which suite; default: that of the settings")
 
 
 def what_a_pass_does(what: str, context: CommandContext) -> Sentence:

@@ -4,7 +4,7 @@ What one refuses is said as a whole sentence with the parameter in it.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import click
 
 from collectors.facts.clock import DURATION_SHAPE, duration
-from collectors.facts.sentences import Sentence, as_code, sentence
+from collectors.facts.sentences import as_code, sentence
 
 DECORATION = " \t`'\"“”‘’.,;:!?…，。；：！？、"  # around a name in a sentence
 MAX_NAME = 300  # characters of a name
@@ -254,62 +254,6 @@ GPU_NAME = NameType(NameKind.GPU, keeps_case=True, is_listed=False)
 TAINT_NAME = NameType(NameKind.TAINT, keeps_case=True, is_listed=False)
 RANK_NAME = NameType(NameKind.RANK, keeps_case=True, is_listed=False)
 RECORDED = NameType(NameKind.NODE, NameKind.TRAINING, NameKind.TEAM, keeps_case=True, is_listed=False)
-
-
-class ExplainedOption(click.Option):
-    """An option whose help is a sentence: of that click would make a plain string."""
-
-    def __init__(self, declarations: Sequence[str], *, help: Sentence, **settings: Any) -> None:
-        super().__init__(declarations, help=help, **settings)
-        self.help = help
-
-
-class RequiredUnless(click.Option):
-    """An option that is required, unless one of those is given that say it in another way: it is empty then."""
-
-    def __init__(self, declarations: Sequence[str], *, unless: Sequence[str], **settings: Any) -> None:
-        super().__init__(declarations, required=True, **settings)
-        self.unless = frozenset(unless)
-
-    def process_value(self, ctx: click.Context, value: Any) -> Any:
-        others = (one for one in ctx.command.params if not self.unless.isdisjoint(one.opts))
-        given = any(ctx.params.get(one.name or "") for one in others)
-        return "" if given and self.value_is_missing(value) else super().process_value(ctx, value)
-
-
-class WithFile(click.Option):
-    """A flag that reads a file which is uploaded with the line. A form takes none, so it has no field for it."""
-
-    def __init__(self, declarations: Sequence[str], **settings: Any) -> None:
-        super().__init__(declarations, is_flag=True, **settings)
-
-
-def is_missing(parameter: click.Parameter, given: Set[str], *, has_value: bool) -> bool:
-    """Whether a parameter is required, and has neither a value nor, for an option, a name among those given."""
-    if not parameter.required or not isinstance(parameter, click.Option):
-        return parameter.required and not has_value
-    named = {*parameter.opts, *(parameter.unless if isinstance(parameter, RequiredUnless) else ())}
-    return given.isdisjoint(named)
-
-
-def reason_option(help: str, *, required: bool = False) -> click.Option:
-    """Return the option. A required one has no default: without it the line opens its form."""
-    if required:
-        return click.Option(["--reason"], required=True, metavar="TEXT", help=help)
-    return click.Option(["--reason"], default="", metavar="TEXT", help=help)
-
-
-def ask_owners_option() -> click.Option:
-    """Return the option of a command that ends running work: `PlanDraft.ask_owners`."""
-    return click.Option(
-        ["--ask-owners"],
-        is_flag=True,
-        help="wait until the owners of the trainings that it ends have answered",
-    )
-
-
-def lasting_option(help: str) -> click.Option:
-    return click.Option(["--for", "lasting"], type=DURATION, default=None, metavar="DURATION", help=help)
 
 
 def kinds_of(parameter: click.Parameter) -> tuple[NameKind, ...]:

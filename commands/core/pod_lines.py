@@ -17,6 +17,7 @@ from collectors.facts.sentences import Sentence, said_by, sentence
 from commands.core.command import UnusableError
 from commands.core.context import Cluster, CommandContext, PodLogReader
 from commands.core.parameter_types import WholeNumberType
+from commands.core.parameters import flag, option
 from commands.execution.rights import Right
 
 READ_LOGS = Right(group="", resources=("pods/log",), verbs=("get",))
@@ -29,9 +30,9 @@ MAX_LOG = 1 << 18  # bytes that are read
 def log_options() -> tuple[click.Option, click.Option]:
     """Return the options of each command that shows such lines: `--previous` and `--tail`."""
     return (
-        click.Option(["--previous"], is_flag=True, help="the log of the run before the last restart"),
-        click.Option(
-            ["--tail"],
+        flag("--previous", help="the log of the run before the last restart"),
+        option(
+            "--tail",
             type=WholeNumberType(least=1, most=2000),
             default=100,
             metavar="LINES",

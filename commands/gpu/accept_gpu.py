@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import click
-
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.gpu_devices import GpuDevice
 from collectors.cluster.objects import Node
@@ -33,7 +31,7 @@ from commands.core.node_tests import (
     suite_option,
     what_a_pass_does,
 )
-from commands.core.parameter_types import GPU_NAME, NODE
+from commands.core.parameters import GPU_ARGUMENT, NODE_ARGUMENT
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
 from commands.execution.preconditions import Precondition
@@ -177,8 +175,8 @@ ACCEPT_GPU = Command(
     summary="Test one cordoned GPU; passing its tests is the proof that pods may have it again.",
     action=AcceptGpu,
     parameters=(
-        click.Argument(["node"], type=NODE),
-        click.Argument(["gpu"], type=GPU_NAME, metavar="GPU"),
+        NODE_ARGUMENT,
+        GPU_ARGUMENT,
         suite_option(),
     ),
     plan=accept_one,

@@ -3,7 +3,8 @@
 import click
 
 from commands.core.command import Command
-from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING, reason_option
+from commands.core.parameter_types import DURATION, NODE, REQUEST, TEAM, TRAINING
+from commands.core.parameters import flag, lasting_option, option, reason_option
 from commands.execution.rights import RightsOfKinds
 from commands.gpu.accept_gpu import ACCEPT_GPU
 from commands.gpu.cordon_gpu import CORDON
@@ -20,20 +21,10 @@ _REQUEST = click.Argument(["request"], type=REQUEST)
 _REASON = reason_option("why, shown on the card")
 _ANSWERS = "For the owner, and for teams that have `gpu free` there."
 _OF_BOTH = "It answers a request for idle GPUs, and one of a plan that would end the training."
-_AFTER = click.Option(
-    ["--after"],
-    type=DURATION,
-    default=None,
-    metavar="DURATION",
-    help="how long the GPUs must have been idle; default: 30m, or the settings",
+_AFTER = option(
+    "--after", type=DURATION, help="how long the GPUs must have been idle; default: 30m, or the settings"
 )
-_OF_IT = click.Option(
-    ["--training"],
-    type=TRAINING,
-    default="",
-    metavar="TRAINING",
-    help="only this one of those that the request is about",
-)
+_OF_IT = option("--training", type=TRAINING, help="only this one of those that the request is about")
 COMMANDS = (
     Command(
         noun="gpu",
@@ -41,15 +32,9 @@ COMMANDS = (
         summary="List GPUs: used, idle, free and broken, by team and by node.",
         action=ListGpus,
         parameters=(
-            click.Option(["--node"], type=NODE, default="", metavar="NODE", help="only this node"),
-            click.Option(
-                ["--team"],
-                type=TEAM,
-                default="",
-                metavar="TEAM",
-                help="only nodes where this team holds GPUs",
-            ),
-            click.Option(["--free"], is_flag=True, help="only nodes with free GPUs"),
+            option("--node", type=NODE, help="only this node"),
+            option("--team", type=TEAM, help="only nodes where this team holds GPUs"),
+            flag("--free", help="only nodes with free GPUs"),
         ),
         read=listing,
         shows=("kubernetes", "prometheus"),
@@ -78,11 +63,9 @@ COMMANDS = (
         parameters=(
             click.Argument(["trainings"], type=TRAINING, nargs=-1, required=False),
             _AFTER,
-            click.Option(
-                ["--grace"],
+            option(
+                "--grace",
                 type=DURATION,
-                default=None,
-                metavar="DURATION",
                 help="how long the owner may take to answer; default: 30m, or the settings",
             ),
         ),
@@ -120,13 +103,7 @@ COMMANDS = (
         action=AnswerReclaim,
         parameters=(
             _REQUEST,
-            click.Option(
-                ["--for", "lasting"],
-                type=DURATION,
-                default="2h",
-                metavar="DURATION",
-                help="how much longer; default: 2h",
-            ),
+            lasting_option("how much longer; default: 2h", default="2h"),
             _REASON,
             _OF_IT,
         ),
@@ -144,9 +121,7 @@ COMMANDS = (
         action=AnswerReclaim,
         parameters=(
             _REQUEST,
-            click.Option(
-                ["--after-checkpoint"], is_flag=True, help="once the training has written its next checkpoint"
-            ),
+            flag("--after-checkpoint", help="once the training has written its next checkpoint"),
             _OF_IT,
         ),
         record=agree,

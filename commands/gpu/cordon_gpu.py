@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-import click
-
 from collectors.cluster.gpu_devices import GpuDevice, listed_devices
 from collectors.cluster.indexes import by_node_of_slice
 from collectors.cluster.inventory import Inventory
@@ -16,7 +14,13 @@ from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.drain_pods import AT_ONCE, disruptions_of, eviction_of, pod_name, why_stays
 from commands.core.lookups import read_node
-from commands.core.parameter_types import GPU_NAME, NODE, ask_owners_option, lasting_option, reason_option
+from commands.core.parameters import (
+    GPU_ARGUMENT,
+    NODE_ARGUMENT,
+    ask_owners_option,
+    lasting_option,
+    reason_option,
+)
 from commands.core.pricing import stakes_of
 from commands.execution.plan import Stage, in_order
 from commands.execution.rights import Right
@@ -112,8 +116,6 @@ def _notes(device: GpuDevice, pods: Sequence[Mapping[str, Any]], lasting: timede
     return notes
 
 
-_NODE = click.Argument(["node"], type=NODE)
-_GPU = click.Argument(["gpu"], type=GPU_NAME, metavar="GPU")
 _GROUP, _PLURAL = "resource.k8s.io", "devicetaintrules"
 
 CORDON = Command(
@@ -122,8 +124,8 @@ CORDON = Command(
     summary="Keep pods off one GPU of a node, where GPUs are given by dynamic resource allocation.",
     action=CordonGpu,
     parameters=(
-        _NODE,
-        _GPU,
+        NODE_ARGUMENT,
+        GPU_ARGUMENT,
         reason_option("why, shown with the cordon"),
         lasting_option("how long the lease lasts; default: 4h, or the settings"),
         ask_owners_option(),

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import click
-
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import sentence
 from commands.acceptance.acceptance import Acceptance, newest_of_gpus
@@ -12,7 +10,7 @@ from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.cordoned_gpus import RULE_KIND, VERSIONS
 from commands.core.lookups import read_node
-from commands.core.parameter_types import GPU_NAME, NODE
+from commands.core.parameters import GPU_ARGUMENT, NODE_ARGUMENT
 from commands.execution.object_refs import ObjectRef
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
@@ -114,7 +112,7 @@ UNCORDON = Command(
     verb="uncordon",
     summary="Let pods have a GPU again that Yardmaster keeps them off.",
     action=UncordonGpu,
-    parameters=(click.Argument(["node"], type=NODE), click.Argument(["gpu"], type=GPU_NAME, metavar="GPU")),
+    parameters=(NODE_ARGUMENT, GPU_ARGUMENT),
     plan=uncordon_one,
     rights=(
         *Delete.rights(_GROUP, _PLURAL),

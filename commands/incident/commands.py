@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-import click
-
 from alerts.cards.event_words import event_text
 from alerts.cards.headline import headline
 from alerts.cards.incident_card import incident_card
@@ -19,7 +17,8 @@ from collectors.facts.sentences import counted, sentence
 from commands.core.blindness import nothing_seen
 from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
 from commands.core.context import CommandContext
-from commands.core.parameter_types import INCIDENT, WholeNumberType
+from commands.core.parameter_types import WholeNumberType
+from commands.core.parameters import INCIDENT_ARGUMENT, flag, option
 from commands.core.parent_members import open_ones, parent_named
 from commands.core.testable_nodes import node_tests
 from commands.incident.alert_page import alert_page
@@ -128,7 +127,7 @@ COMMANDS = (
         verb="list",
         summary="List open incidents, most severe first.",
         action=ListIncidents,
-        parameters=(click.Option(["--all"], is_flag=True, help="also resolved ones, the latest first"),),
+        parameters=(flag("--all", help="also resolved ones, the latest first"),),
         read=listing,
         shows=EVERY_SOURCE,
         shows_received=True,
@@ -141,13 +140,12 @@ COMMANDS = (
         summary="Show an incident and its history.",
         action=ShowIncident,
         parameters=(
-            click.Argument(["incident"], type=INCIDENT),
-            click.Option(
-                ["--page"],
+            INCIDENT_ARGUMENT,
+            option(
+                "--page",
                 type=WholeNumberType(least=1),
-                default=None,
-                help="a page of all its alerts instead of its card",
                 metavar="NUMBER",
+                help="a page of all its alerts instead of its card",
             ),
         ),
         read=show,

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-import click
-
 from alerts.cards.desired_cards import desired_cards, desired_replies
 from alerts.cards.headline import headline
 from alerts.cards.message import Button, Buttons, Message
@@ -21,7 +19,7 @@ from collectors.facts.stepwise import result_of
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_incident import check_changeable, check_namespace, incident_named
-from commands.core.parameter_types import INCIDENT, reason_option
+from commands.core.parameters import INCIDENT_ARGUMENT, reason_option
 from commands.core.parent_members import members_of, parent_named
 
 
@@ -186,7 +184,7 @@ COMMANDS = (
         summary="Say that an incident that waits for a proof is over; its card shows who said so.",
         action=ResolveIncident,
         parameters=(
-            click.Argument(["incident"], type=INCIDENT),
+            INCIDENT_ARGUMENT,
             reason_option("what was done, shown on the card", required=True),
         ),
         record=resolve,
@@ -199,7 +197,7 @@ COMMANDS = (
         summary="Reopen an incident that somebody's word or acknowledgement ended, as it was before.",
         action=ReopenIncident,
         parameters=(
-            click.Argument(["incident"], type=INCIDENT),
+            INCIDENT_ARGUMENT,
             reason_option("why it is not over, shown in its thread", required=True),
         ),
         record=reopen_incident,

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 
-import click
-
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.objects import Node
@@ -34,6 +32,7 @@ from commands.core.node_tests import (
     whole_node,
 )
 from commands.core.parameter_types import NODE
+from commands.core.parameters import NODE_ARGUMENT, option
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import Stage, in_order
 from commands.execution.preconditions import Precondition
@@ -223,15 +222,9 @@ ACCEPT = Command(
     summary="Test a cordoned node with a suite; passing it is the proof that it may return.",
     action=AcceptNode,
     parameters=(
-        click.Argument(["node"], type=NODE),
+        NODE_ARGUMENT,
         suite_option(),
-        click.Option(
-            ["--with", "with_node"],
-            type=NODE,
-            default="",
-            metavar="NODE",
-            help="a second cordoned node, for tests between two",
-        ),
+        option("--with", "with_node", type=NODE, help="a second cordoned node, for tests between two"),
     ),
     plan=accept,
     rights=(

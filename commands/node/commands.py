@@ -1,9 +1,8 @@
 """The commands of `node`. A cordon is a lease: owner, reason, incident, until."""
 
-import click
-
 from commands.core.command import Command
-from commands.core.parameter_types import NODE, PERSON, lasting_option, reason_option
+from commands.core.parameter_types import PERSON
+from commands.core.parameters import NODE_ARGUMENT, NODES_ARGUMENT, lasting_option, option, reason_option
 from commands.execution.steps import Patch
 from commands.node.accept import ACCEPT
 from commands.node.cordon_commands import CordonNodes, UncordonNodes, cordon, uncordon
@@ -30,7 +29,7 @@ COMMANDS = (
         verb="show",
         summary="Show a node: GPUs, conditions, lease, trainings, pods, incidents.",
         action=ShowNode,
-        parameters=(click.Argument(["node"], type=NODE),),
+        parameters=(NODE_ARGUMENT,),
         read=show,
         example="node show gpu-a04",
     ),
@@ -40,7 +39,7 @@ COMMANDS = (
         summary="Keep new pods off nodes, as a lease with owner, reason and end.",
         action=CordonNodes,
         parameters=(
-            click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),
+            NODES_ARGUMENT,
             reason_option("why, shown with the cordon"),
             lasting_option("how long the lease lasts; default: 4h, or the settings"),
         ),
@@ -62,7 +61,7 @@ COMMANDS = (
         summary="Extend cordons; their owner and the owner's team need no other right for it.",
         action=ExtendCordons,
         parameters=(
-            click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),
+            NODES_ARGUMENT,
             lasting_option("how long from now; default: 4h, or the settings"),
             reason_option("another reason, shown with the cordon"),
         ),
@@ -78,10 +77,8 @@ COMMANDS = (
         summary="Hand cordons over to somebody else, who is reminded of them from then on.",
         action=HandOverNodes,
         parameters=(
-            click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),
-            click.Option(
-                ["--to"], type=PERSON, required=True, metavar="PERSON", help="whose they are from then on"
-            ),
+            NODES_ARGUMENT,
+            option("--to", type=PERSON, required=True, help="whose they are from then on"),
         ),
         plan=plan_hand_over,
         owns=owns_leases,
@@ -93,7 +90,7 @@ COMMANDS = (
         verb="uncordon",
         summary="Lift cordons made by Yardmaster; others are left alone.",
         action=UncordonNodes,
-        parameters=(click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),),
+        parameters=(NODES_ARGUMENT,),
         plan=uncordon,
         owns=owns_leases,
         rights=_PATCH_NODES,

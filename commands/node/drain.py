@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-import click
-
 from collectors.cluster.objects import Node
 from collectors.facts.clock import format_duration
 from collectors.facts.sentences import counted, listed, sentence
@@ -26,7 +24,7 @@ from commands.core.drain_pods import (
     why_stays,
 )
 from commands.core.lookups import read_node, reader_of
-from commands.core.parameter_types import NODE, ask_owners_option, lasting_option, reason_option
+from commands.core.parameters import NODES_ARGUMENT, ask_owners_option, lasting_option, reason_option
 from commands.core.pricing import stakes_of
 from commands.execution.disruption import Disruption
 from commands.execution.object_refs import ObjectRef
@@ -166,7 +164,7 @@ DRAIN = Command(
     summary="Cordon nodes and evict their pods, as disruption budgets allow.",
     action=DrainNodes,
     parameters=(
-        click.Argument(["nodes"], type=NODE, nargs=-1, required=True, metavar="NODE"),
+        NODES_ARGUMENT,
         reason_option("why, shown with the cordon"),
         lasting_option("how long the lease lasts; default: 4h, or the settings"),
         ask_owners_option(),

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import click
 import msgspec
 
 from alerts.cards.message import Attachment, Context, Message
@@ -22,7 +21,7 @@ from collectors.facts.sentences import counted, said_by, sentence
 from commands.core.command import Answer, Command
 from commands.core.context import Cluster, CommandContext
 from commands.core.lookups import node_named
-from commands.core.parameter_types import NODE
+from commands.core.parameters import NODE_ARGUMENT, option
 from commands.execution.object_refs import ObjectRef
 from commands.models import CordonLease, NodeEvidence
 
@@ -248,8 +247,8 @@ EVIDENCE = Command(
     summary="Collect what is known of a node into one file, and keep it.",
     action=TakeEvidence,
     parameters=(
-        click.Argument(["node"], type=NODE),
-        click.Option(["--plan"], default="", metavar="PLAN", help="what was kept before this plan began"),
+        NODE_ARGUMENT,
+        option("--plan", metavar="PLAN", help="what was kept before this plan began"),
     ),
     record=show_evidence,
     example="node evidence gpu-a04",

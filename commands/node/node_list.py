@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import click
-
 from alerts.cards.message import Block, Button, Buttons, Color, Context, Message, Table
 from alerts.cards.text import bold, text
 from alerts.incidents.incident import Incident
@@ -22,6 +20,7 @@ from commands.core.cordoned_gpus import cordoned_gpus
 from commands.core.named_incident import open_incidents
 from commands.core.nodes_out import taints_of_fault, why_tainted
 from commands.core.parameter_types import RACK
+from commands.core.parameters import flag, option
 from commands.execution.plan import Plan, PlanState
 from commands.gates.node_use import nodes_hit
 from commands.models import CordonLease
@@ -205,22 +204,13 @@ LIST: Command[ListNodes] = Command(
     summary="List nodes with trouble first: state, GPUs in use and trainings.",
     action=ListNodes,
     parameters=(
-        click.Option(
-            ["--rack"],
-            type=RACK,
-            default="",
-            metavar="RACK",
-            help="only nodes of this rack",
-        ),
-        click.Option(["--cordoned"], is_flag=True, help="only cordoned nodes"),
-        click.Option(
-            ["--out"],
-            is_flag=True,
+        option("--rack", type=RACK, help="only nodes of this rack"),
+        flag("--cordoned", help="only cordoned nodes"),
+        flag(
+            "--out",
             help="only nodes that are out of service: since when, whose, why, and what each waits for",
         ),
-        click.Option(
-            ["--all"], is_flag=True, help="also the nodes that are fine, which are otherwise only counted"
-        ),
+        flag("--all", help="also the nodes that are fine, which are otherwise only counted"),
     ),
     read=listing,
     example="node list --rack rack-a",

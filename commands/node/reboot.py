@@ -4,15 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import click
-
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import counted, listed, sentence
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.drain_pods import why_stays
 from commands.core.lookups import read_node, reader_of
-from commands.core.parameter_types import NODE, reason_option
+from commands.core.parameters import NODE_ARGUMENT, reason_option
 from commands.core.reboots import REBOOT_HOOK, RebootDefaults
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import in_order
@@ -195,7 +193,7 @@ REBOOT = Command(
     verb="reboot",
     summary="Ask whoever reboots nodes here for a reboot, and wait until the node is back.",
     action=RebootNode,
-    parameters=(click.Argument(["node"], type=NODE), reason_option("why, for whoever reboots it")),
+    parameters=(NODE_ARGUMENT, reason_option("why, for whoever reboots it")),
     plan=reboot,
     rights=(*Patch.rights("", "nodes"), Right(group="", resources=("pods",), verbs=("list",))),
     example="node reboot gpu-a04",

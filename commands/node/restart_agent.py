@@ -10,7 +10,8 @@ from collectors.facts.sentences import listed, sentence
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.lookups import known_name, read_node, reader_of
-from commands.core.parameter_types import AGENT, NODE
+from commands.core.parameter_types import AGENT
+from commands.core.parameters import NODE_ARGUMENT
 from commands.execution.object_refs import ObjectReader, ObjectRef
 from commands.execution.plan import Plan, PlanState, in_order
 from commands.execution.rights import Right
@@ -187,7 +188,7 @@ RESTART_AGENT = Command(
     summary="Restart the pod of a DaemonSet on one node.",
     action=RestartAgent,
     parameters=(
-        click.Argument(["node"], type=NODE),
+        NODE_ARGUMENT,
         click.Argument(["agent"], type=AGENT, metavar="DAEMONSET"),
     ),
     plan=restart_agent,

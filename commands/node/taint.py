@@ -13,7 +13,8 @@ from commands.core.context import CommandContext
 from commands.core.drain_pods import disruptions_of, why_stays
 from commands.core.lookups import node_named, reader_of
 from commands.core.nodes_out import OUR_TAINTS as OURS
-from commands.core.parameter_types import NODE, TAINT_NAME, reason_option
+from commands.core.parameter_types import TAINT_NAME
+from commands.core.parameters import NODE_ARGUMENT, reason_option
 from commands.core.request import ActorKind
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import in_order
@@ -233,14 +234,16 @@ def _notes(new: Mapping[str, str], pods: Sequence[Mapping[str, Any]], action: Ta
     return notes
 
 
-_NODE = click.Argument(["node"], type=NODE)
-
 TAINT = Command(
     noun="node",
     verb="taint",
     summary="Taint a node; NoExecute by people only.",
     action=TaintNode,
-    parameters=(_NODE, click.Argument(["taint"], type=TAINT_NAME, metavar="TAINT"), reason_option("why")),
+    parameters=(
+        NODE_ARGUMENT,
+        click.Argument(["taint"], type=TAINT_NAME, metavar="TAINT"),
+        reason_option("why"),
+    ),
     plan=taint,
     rights=Patch.rights("", "nodes"),
     example="node taint gpu-a04 gpu=broken:NoSchedule",
@@ -250,7 +253,7 @@ UNTAINT = Command(
     verb="untaint",
     summary="Remove a taint that Yardmaster set; others are left alone.",
     action=UntaintNode,
-    parameters=(_NODE, click.Argument(["taint"], type=TAINT_NAME, metavar="KEY[:EFFECT]")),
+    parameters=(NODE_ARGUMENT, click.Argument(["taint"], type=TAINT_NAME, metavar="KEY[:EFFECT]")),
     plan=untaint,
     rights=Patch.rights("", "nodes"),
     example="node untaint gpu-a04 gpu",

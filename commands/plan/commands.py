@@ -11,7 +11,8 @@ from collectors.facts.sentences import Sentence, counted, sentence
 from commands.core.command import Answer, Command, DeniedError
 from commands.core.confirmation import already, namespaces_of, no_plan
 from commands.core.context import CommandContext
-from commands.core.parameter_types import PLAN, reason_option
+from commands.core.parameter_types import PLAN
+from commands.core.parameters import flag, option, reason_option
 from commands.core.plan_undo import PlanName, journal_of, stored_plan, undo
 from commands.execution.job_runs import JobRun
 from commands.execution.plan import Plan, PlanState
@@ -126,7 +127,7 @@ COMMANDS = (
         verb="list",
         summary="List the plans that wait or run: for what, since when, and whose.",
         action=ListPlans,
-        parameters=(click.Option(["--mine"], is_flag=True, help="only your own"),),
+        parameters=(flag("--mine", help="only your own"),),
         read=listing,
         example="plan list",
     ),
@@ -137,7 +138,7 @@ COMMANDS = (
         action=ShowPlan,
         parameters=(
             _PLAN,
-            click.Option(["--json"], is_flag=True, help="only what is at stake, as JSON"),
+            flag("--json", help="only what is at stake, as JSON"),
         ),
         read=show,
         table=Plan,
@@ -150,7 +151,7 @@ COMMANDS = (
         action=PlanName,
         parameters=(
             _PLAN,
-            click.Option(["--hash"], default="", help="the hash of the plan as it was shown"),
+            option("--hash", help="the hash of the plan as it was shown"),
         ),
         record=confirm,
         checks_permission_itself=True,

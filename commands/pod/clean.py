@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
 
-import click
-
 from collectors.cluster.indexes import controller_of
 from collectors.cluster.inventory import Inventory
 from collectors.cluster.kinds import JOBS
@@ -19,6 +17,7 @@ from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
 from commands.core.named_pod import ref_of_pod, user_of_pod
 from commands.core.parameter_types import DURATION, NAMESPACE_NAME, NODE
+from commands.core.parameters import flag, option
 from commands.execution.plan import Stage
 from commands.execution.steps import Delete
 
@@ -158,21 +157,11 @@ CLEAN: Command[CleanPods] = Command(
     summary="Delete pods that have finished or were evicted.",
     action=CleanPods,
     parameters=(
-        click.Option(
-            ["--namespace"],
-            type=NAMESPACE_NAME,
-            default="",
-            metavar="NAMESPACE",
-            help="only pods of this namespace",
-        ),
-        click.Option(["--node"], type=NODE, default="", metavar="NODE", help="only pods of this node"),
-        click.Option(["--evicted"], is_flag=True, help="only those that a kubelet evicted"),
-        click.Option(
-            ["--older"],
-            type=DURATION,
-            default=OLDER,
-            metavar="DURATION",
-            help="how long ago they must have ended; default: 1h",
+        option("--namespace", type=NAMESPACE_NAME, help="only pods of this namespace"),
+        option("--node", type=NODE, help="only pods of this node"),
+        flag("--evicted", help="only those that a kubelet evicted"),
+        option(
+            "--older", type=DURATION, default=OLDER, help="how long ago they must have ended; default: 1h"
         ),
     ),
     plan=clean,

@@ -1,9 +1,7 @@
 """The commands of `pod`, for any pod of the cluster."""
 
-import click
-
 from commands.core.command import Command
-from commands.core.parameter_types import POD
+from commands.core.parameters import POD_ARGUMENT
 from commands.core.pod_lines import READ_LOGS
 from commands.pod.clean import CLEAN
 from commands.pod.delete_pod import DELETE
@@ -12,8 +10,6 @@ from commands.pod.pod_logs import LOGS
 from commands.pod.show_pod import ShowPod, ShowPodEvents, events, show
 from commands.pod.stacks import STACKS
 
-_POD = click.Argument(["pod"], type=POD)
-
 COMMANDS = (
     LIST_PODS,
     Command(
@@ -21,7 +17,7 @@ COMMANDS = (
         verb="show",
         summary="Show a pod: whose it is, why it does not run, its containers, events and last lines.",
         action=ShowPod,
-        parameters=(_POD,),
+        parameters=(POD_ARGUMENT,),
         read=show,
         rights=(READ_LOGS,),
         example="pod show vision/detr-worker-3",
@@ -31,7 +27,7 @@ COMMANDS = (
         verb="events",
         summary="Show the events of a pod.",
         action=ShowPodEvents,
-        parameters=(_POD,),
+        parameters=(POD_ARGUMENT,),
         read=events,
         example="pod events vision/detr-worker-3",
     ),

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import click
-
 from collectors.cluster.conditions import is_node_ready
 from collectors.cluster.indexes import controller_of
 from collectors.cluster.inventory import Inventory
@@ -13,7 +11,7 @@ from collectors.facts.workload_keys import shown_kind
 from commands.core.command import Command, PlanDraft, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_pod import MIRROR, PodUser, pod_disruptions, pod_named, ref_of_pod, user_of_pod
-from commands.core.parameter_types import POD
+from commands.core.parameters import POD_ARGUMENT
 from commands.execution.plan import in_order
 from commands.execution.steps import Delete, Step, Wait
 from commands.training.stop import lost_work
@@ -115,7 +113,7 @@ DELETE: Command[DeletePod] = Command(
     verb="delete",
     summary="Delete one pod, exactly the one that is shown.",
     action=DeletePod,
-    parameters=(click.Argument(["pod"], type=POD),),
+    parameters=(POD_ARGUMENT,),
     plan=delete,
     rights=(*Delete.rights("", "pods"), *Wait.rights("", "pods")),
     relieves=("KubePodCrashLooping", "KubePodNotReady", "KubeContainerWaiting"),

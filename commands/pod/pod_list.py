@@ -4,8 +4,6 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import click
-
 from alerts.cards.message import Attachment, Block, Button, Buttons, Color, Context, Message, Table
 from alerts.cards.text import bold, text
 from collectors.cluster.objects import Pod
@@ -18,6 +16,7 @@ from commands.core.lookups import age
 from commands.core.named_pod import gpus_held, user_of_pod
 from commands.core.ownership import owner_names
 from commands.core.parameter_types import NAMESPACE_NAME, NODE, WholeNumberType
+from commands.core.parameters import flag, option
 
 PAGE = 40  # pods
 IN_FILE = 2_000  # pods: what the attached list has at most
@@ -143,18 +142,12 @@ LIST_PODS: Command[ListPods] = Command(
     summary="List the pods that do not run, and why; with a filter all.",
     action=ListPods,
     parameters=(
-        click.Option(
-            ["--namespace"],
-            type=NAMESPACE_NAME,
-            default="",
-            metavar="NAMESPACE",
-            help="only pods of this namespace",
-        ),
-        click.Option(["--node"], type=NODE, default="", metavar="NODE", help="only pods on this node"),
-        click.Option(["--mine"], is_flag=True, help="only your own"),
-        click.Option(["--all"], is_flag=True, help="also pods that run or have finished"),
-        click.Option(
-            ["--page"], type=WholeNumberType(least=1), default=1, metavar="NUMBER", help="a page of the list"
+        option("--namespace", type=NAMESPACE_NAME, help="only pods of this namespace"),
+        option("--node", type=NODE, help="only pods on this node"),
+        flag("--mine", help="only your own"),
+        flag("--all", help="also pods that run or have finished"),
+        option(
+            "--page", type=WholeNumberType(least=1), default=1, metavar="NUMBER", help="a page of the list"
         ),
     ),
     read=listing,

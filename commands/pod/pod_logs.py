@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import click
-
 from alerts.cards.text import bold
 from collectors.cluster.objects import Pod
 from collectors.facts.one_line import one_line
@@ -14,7 +12,7 @@ from commands.core.command import Answer, Command, UnknownNameError, UnusableErr
 from commands.core.context import CommandContext
 from commands.core.lookups import known_name
 from commands.core.named_pod import pod_named
-from commands.core.parameter_types import POD
+from commands.core.parameters import POD_ARGUMENT, option
 from commands.core.pod_lines import READ_LOGS, PodLog, log_message, log_options, read_lines
 from commands.pod.show_pod import troubled_container
 
@@ -86,13 +84,8 @@ LOGS: Command[ShowPodLogs] = Command(
     summary="Show the last log lines of a container, even if its pod is gone.",
     action=ShowPodLogs,
     parameters=(
-        click.Argument(["pod"], type=POD),
-        click.Option(
-            ["--container"],
-            default="",
-            metavar="CONTAINER",
-            help="default: the one that failed, or the first",
-        ),
+        POD_ARGUMENT,
+        option("--container", metavar="CONTAINER", help="default: the one that failed, or the first"),
         *log_options(),
     ),
     read=pod_log,

@@ -13,6 +13,7 @@ from commands.core.context import CommandContext
 from commands.core.lookups import reader_of
 from commands.core.named_pod import pod_named, ref_of_pod
 from commands.core.parameter_types import POD_OR_TRAINING, ChoiceType
+from commands.core.parameters import flag, option
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import Stage
 from commands.execution.steps import Exec, Patch
@@ -214,18 +215,16 @@ STACKS: Command[ShowStacks] = Command(
     action=ShowStacks,
     parameters=(
         click.Argument(["pod"], type=POD_OR_TRAINING),
-        click.Option(
-            ["--tool"],
+        option(
+            "--tool",
             type=ChoiceType(TOOLS),
             default="py-spy",
             metavar="TOOL",
             help=f"what is run: {', '.join(TOOLS)}; default: py-spy",
         ),
-        click.Option(["--container"], default="", metavar="CONTAINER", help="default: the first"),
-        click.Option(
-            ["--add-container"],
-            is_flag=True,
-            help="run it in a container that is added to the pod, from the settings' image",
+        option("--container", metavar="CONTAINER", help="default: the first"),
+        flag(
+            "--add-container", help="run it in a container that is added to the pod, from the settings' image"
         ),
     ),
     plan=stacks,

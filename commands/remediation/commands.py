@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
-import click
-
 from alerts.cards.message import Block, Button, Buttons, Color, Message, Table
 from alerts.cards.text import bold, text
 from collectors.facts.sentences import counted, moment_words, word
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
+from commands.core.parameters import flag
 from commands.gates.remediation import Remediation, RemediationState
 
 SHOWN = 30
@@ -62,9 +61,7 @@ COMMANDS = (
         verb="list",
         summary="Show what rules would do on their own and what each waits for.",
         action=ListRemediations,
-        parameters=(
-            click.Option(["--all"], is_flag=True, help="also what ran, would have run, or was not done"),
-        ),
+        parameters=(flag("--all", help="also what ran, would have run, or was not done"),),
         read=listing,
         table=Remediation,
         example="remediation list",

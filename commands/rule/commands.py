@@ -19,6 +19,7 @@ from collectors.facts.sentences import counted, listed, sentence, word
 from commands.core.command import Answer, Command, UnknownNameError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import RULE
+from commands.core.parameters import flag
 from commands.execution.plan import Plan, PlanState
 from commands.gates.remediation import Remediation
 from commands.rule.notifications import WEEK, notification_counts
@@ -264,7 +265,7 @@ COMMANDS = (
         action=ExamineRules,
         parameters=(
             click.Argument(["rule"], required=False, default="", type=RULE, metavar="RULE"),
-            click.Option(["--all"], is_flag=True, help="every rule, the worst first"),
+            flag("--all", help="every rule, the worst first"),
         ),
         read=examined,
         example="rule doctor",

@@ -12,6 +12,7 @@ from collectors.facts.sentences import sentence
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
 from commands.core.parameter_types import SILENCE
+from commands.core.parameters import flag
 from commands.silence import making
 from commands.silence.existing import check_expiry, shown_matchers
 
@@ -80,7 +81,7 @@ COMMANDS = (
         verb="list",
         summary="List the silences that are active or begin later.",
         action=ListSilences,
-        parameters=(click.Option(["--all"], is_flag=True, help="also silences that have ended"),),
+        parameters=(flag("--all", help="also silences that have ended"),),
         read=listing,
         example="silence list",
     ),

@@ -17,6 +17,7 @@ from commands.core.command import Answer, Command, DeniedError, UnusableError
 from commands.core.context import CommandContext
 from commands.core.named_incident import check_changeable, incident_named
 from commands.core.parameter_types import DURATION, INCIDENT_OR_ITS_ALERT, MATCHERS, SILENCE
+from commands.core.parameters import lasting_option, option, reason_option
 from commands.core.parent_members import parent_named
 from commands.silence.existing import (
     already_text,
@@ -218,18 +219,10 @@ COMMANDS = (
         action=AddSilence,
         parameters=(
             click.Argument(["matchers"], type=MATCHERS, nargs=-1, required=True),
-            click.Option(
-                ["--for", "lasting"],
-                type=DURATION,
-                required=True,
-                metavar="DURATION",
-                help="how long, such as 2h or 1d",
-            ),
-            click.Option(["--reason"], required=True, metavar="TEXT", help="why, shown in `silence list`"),
-            click.Option(
-                ["--in", "later"], type=DURATION, metavar="DURATION", help="when it begins, if not at once"
-            ),
-            click.Option(["--instead"], type=SILENCE, metavar="SILENCE", help="the silence that it replaces"),
+            lasting_option("how long, such as 2h or 1d", required=True),
+            reason_option("why, shown in `silence list`", required=True),
+            option("--in", "later", type=DURATION, help="when it begins, if not at once"),
+            option("--instead", type=SILENCE, help="the silence that it replaces"),
         ),
         record=add,
         example='silence add alertname=GPUTemperatureHigh node=gpu-a04 --for 2h --reason "fans ordered"',
@@ -241,14 +234,8 @@ COMMANDS = (
         action=SilenceIncident,
         parameters=(
             click.Argument(["name"], type=INCIDENT_OR_ITS_ALERT, metavar="INCIDENT"),
-            click.Option(
-                ["--for", "lasting"],
-                type=DURATION,
-                default=None,
-                metavar="DURATION",
-                help="1h, 4h; without it until the incident is over",
-            ),
-            click.Option(["--reason"], default="", metavar="TEXT", help="shown in `silence list`"),
+            lasting_option("1h, 4h; without it until the incident is over"),
+            reason_option("shown in `silence list`"),
         ),
         record=of_incident,
         table=Incident,

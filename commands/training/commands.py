@@ -16,8 +16,9 @@ from commands.core.command import Answer, Command, UnknownNameError, UnusableErr
 from commands.core.context import CommandContext
 from commands.core.named_incident import open_incidents
 from commands.core.ownership import owner_names
-from commands.core.parameter_types import DURATION, RANK_NAME, TEAM, ask_owners_option
+from commands.core.parameter_types import DURATION, RANK_NAME, TEAM
 from commands.core.parameter_types import TRAINING as TRAINING_NAME
+from commands.core.parameters import ask_owners_option, flag, option
 from commands.core.pod_lines import READ_LOGS, log_options
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Delete
@@ -173,11 +174,9 @@ COMMANDS = (
         summary="List trainings: state, ranks, GPUs and owners.",
         action=ListTrainings,
         parameters=(
-            click.Option(
-                ["--team"], type=TEAM, default="", metavar="TEAM", help="only trainings of this team"
-            ),
-            click.Option(["--mine"], is_flag=True, help="only your own"),
-            click.Option(["--all"], is_flag=True, help="also trainings that have ended"),
+            option("--team", type=TEAM, help="only trainings of this team"),
+            flag("--mine", help="only your own"),
+            flag("--all", help="also trainings that have ended"),
         ),
         read=listing,
         example="training list --team vision",
@@ -187,7 +186,7 @@ COMMANDS = (
         verb="show",
         summary="Show a training: its state and why, ranks, first failure, events.",
         action=ShowTraining,
-        parameters=(_TRAINING, click.Option(["--json"], is_flag=True, help="as JSON, for programs")),
+        parameters=(_TRAINING, flag("--json", help="as JSON, for programs")),
         read=show,
         rights=WHY_RIGHTS,
         example="training show detr",
@@ -200,27 +199,15 @@ COMMANDS = (
         action=ShowLogs,
         parameters=(
             _TRAINING,
-            click.Option(
-                ["--rank"],
+            option(
+                "--rank",
                 type=RANK_NAME,
-                default="",
-                metavar="RANK",
                 help="the rank, such as 3 or ps-0; default: the one that failed first",
             ),
-            click.Option(["--all"], is_flag=True, help="of all ranks, grouped by what they say first"),
-            click.Option(["--errors"], is_flag=True, help="only lines about an error"),
-            click.Option(
-                ["--since"],
-                type=DURATION,
-                default=None,
-                metavar="DURATION",
-                help="only lines that are not older",
-            ),
-            click.Option(
-                ["--follow"],
-                is_flag=True,
-                help="show new lines for five minutes, in a message that is edited",
-            ),
+            flag("--all", help="of all ranks, grouped by what they say first"),
+            flag("--errors", help="only lines about an error"),
+            option("--since", type=DURATION, help="only lines that are not older"),
+            flag("--follow", help="show new lines for five minutes, in a message that is edited"),
             *log_options(),
         ),
         read=logs,
@@ -236,9 +223,7 @@ COMMANDS = (
         action=StopTraining,
         parameters=(
             _TRAINING,
-            click.Option(
-                ["--keep-namespace"], is_flag=True, help="leave the namespace and its volume claims"
-            ),
+            flag("--keep-namespace", help="leave the namespace and its volume claims"),
             ask_owners_option(),
         ),
         plan=stop,

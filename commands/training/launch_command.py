@@ -8,15 +8,8 @@ from collectors.facts.sentences import sentence
 from commands.core.command import Command, PlanDraft
 from commands.core.context import CommandContext
 from commands.core.number_range import NumberRangeType
-from commands.core.parameter_types import (
-    DURATION,
-    ChoiceType,
-    ExplainedOption,
-    NumberType,
-    RequiredUnless,
-    WholeNumberType,
-    WithFile,
-)
+from commands.core.parameter_types import DURATION, ChoiceType, NumberType, WholeNumberType
+from commands.core.parameters import RequiredUnless, WithFile, flag, option
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Create
 from commands.training import queues
@@ -48,28 +41,27 @@ _OPTIONS = (
         help="the container image of every task; not needed with `--like`, `--spec` or `--from`",
         metavar="IMAGE",
     ),
-    _option(
+    option(
         "--workers",
-        "how many workers, or a range such as 2..8 for an elastic training; default: 1",
         type=NumberRangeType(),
         default="1",
         metavar="N",
+        help="how many workers, or a range such as 2..8 for an elastic training; default: 1",
     ),
-    _option(
-        "--gpus", "how many GPUs each worker gets; default: 1", type=NumberType(), default=1, metavar="N"
+    option(
+        "--gpus", type=NumberType(), default=1, metavar="N", help="how many GPUs each worker gets; default: 1"
     ),
-    ExplainedOption(
-        ["--kind"],
-        help=sentence("the kind of training; default: {option}", option=DEFAULT_KIND.option),
+    option(
+        "--kind",
         type=_KindType(),
         default=DEFAULT_KIND.option,
+        help=sentence("the kind of training; default: {option}", option=DEFAULT_KIND.option),
     ),
-    _option(
+    option(
         "--like",
-        "a training that was launched here: all that the line does not say is as it was there",
-        default="",
         metavar="TRAINING",
         is_eager=True,
+        help="a training that was launched here: all that the line does not say is as it was there",
     ),
     WithFile(
         ["--spec"], help="what the line does not say is in the YAML file that comes with it", is_eager=True
@@ -79,91 +71,79 @@ _OPTIONS = (
         help="create the object in the YAML file that comes with the line, as it is",
         is_eager=True,
     ),
-    _option(
+    option(
         "--namespace",
-        "the namespace that is created for it; default: the training's name",
-        default="",
         metavar="NAMESPACE",
+        help="the namespace that is created for it; default: the training's name",
     ),
-    _option(
+    option(
         "--gpu-resource",
-        "the resource by which GPUs are requested; default: nvidia.com/gpu",
         default="nvidia.com/gpu",
         metavar="RESOURCE",
+        help="the resource by which GPUs are requested; default: nvidia.com/gpu",
     ),
-    _option(
-        "--cpu",
-        "the CPUs of each task, such as 8, 500m or 4..8; default: no request",
-        default="",
-        metavar="CPUS",
+    option(
+        "--cpu", metavar="CPUS", help="the CPUs of each task, such as 8, 500m or 4..8; default: no request"
     ),
-    _option(
+    option(
         "--memory",
-        "the memory request and limit of each task, such as 64Gi; default: none",
-        default="",
         metavar="BYTES",
+        help="the memory request and limit of each task, such as 64Gi; default: none",
     ),
-    _option(
-        "--ps", "how many parameter servers; default: none", type=WholeNumberType(), default=0, metavar="N"
+    option(
+        "--ps",
+        type=WholeNumberType(),
+        default=0,
+        metavar="N",
+        help="how many parameter servers; default: none",
     ),
-    _option(
+    option(
         "--script",
-        "the path of a script in the image, which bash runs; or upload a script",
-        default="",
         metavar="PATH",
+        help="the path of a script in the image, which bash runs; or upload a script",
     ),
-    _option("--team", "the team that the training belongs to; default: none", default="", metavar="TEAM"),
-    _option(
-        "--priority-class",
-        "the priority class of the pods; default: the cluster's",
-        default="",
-        metavar="CLASS",
+    option("--team", metavar="TEAM", help="the team that the training belongs to; default: none"),
+    option(
+        "--priority-class", metavar="CLASS", help="the priority class of the pods; default: the cluster's"
     ),
-    _option("--queue", "the queue of Kueue or Volcano that it waits in", default="", metavar="QUEUE"),
-    _option(
-        "--queue-priority",
-        "the WorkloadPriorityClass by which Kueue orders the queue",
-        default="",
-        metavar="CLASS",
+    option("--queue", metavar="QUEUE", help="the queue of Kueue or Volcano that it waits in"),
+    option(
+        "--queue-priority", metavar="CLASS", help="the WorkloadPriorityClass by which Kueue orders the queue"
     ),
-    _option(
-        "--max-duration",
-        "the time after which the training is ended; default: none",
-        type=DURATION,
-        default=None,
-        metavar="DURATION",
-    ),
-    _option(
+    option("--max-duration", type=DURATION, help="the time after which the training is ended; default: none"),
+    option(
         "--backoff",
-        "how often failed tasks are tried again; default: 0",
         type=WholeNumberType(most=100),
         default=0,
         metavar="N",
+        help="how often failed tasks are tried again; default: 0",
     ),
-    _option(
-        "--not-on", "a node that runs none of its tasks; can be given again", multiple=True, metavar="NODE"
+    option(
+        "--not-on",
+        multiple=True,
+        metavar="NODE",
+        help="a node that runs none of its tasks; can be given again",
     ),
-    _option(
+    option(
         "--node-selector",
-        "a label that the nodes must have, such as pool=large; can be repeated",
         multiple=True,
         metavar="KEY=VALUE",
+        help="a label that the nodes must have, such as pool=large; can be repeated",
     ),
-    _option(
+    option(
         "--metrics-port",
-        "the port that Prometheus scrapes; default: 8080",
         type=WholeNumberType(least=1, most=65535),
         default=8080,
         metavar="PORT",
+        help="the port that Prometheus scrapes; default: 8080",
     ),
-    _option("--service-per-task", "also create a Service for each task", is_flag=True),
-    _option(
+    flag("--service-per-task", help="also create a Service for each task"),
+    option(
         "--runtime",
-        "the runtime that describes what it runs, for a kind that has runtimes, such as a TrainJob",
-        default="",
         metavar="NAME",
+        help="the runtime that describes what it runs, for a kind that has runtimes, such as a TrainJob",
     ),
-    _option("--wait", "launch it even if it does not fit now", is_flag=True),
+    flag("--wait", help="launch it even if it does not fit now"),
 )
 
 

@@ -10,7 +10,8 @@ from collectors.facts.sentences import counted, listed, sentence
 from collectors.volume_use import VolumeUser
 from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
-from commands.core.parameter_types import NODE, VOLUME, ask_owners_option, lasting_option, reason_option
+from commands.core.parameter_types import NODE, VOLUME
+from commands.core.parameters import ask_owners_option, lasting_option, option, reason_option
 from commands.execution.rights import Right, RightsOfKinds
 from commands.execution.steps import Evict, Patch
 from commands.training.workload_steps import suspend_rights
@@ -99,11 +100,11 @@ COMMANDS = (
         action=FreezeVolume,
         parameters=(
             _VOLUME,
-            click.Option(
-                ["--node", "nodes"],
+            option(
+                "--node",
+                "nodes",
                 type=NODE,
                 multiple=True,
-                metavar="NODE",
                 help="a node that holds the image too, such as one that could not unmap it; can be given again",
             ),
             reason_option("why, shown with the cordons"),

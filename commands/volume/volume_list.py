@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass
 
-import click
-
 from alerts.cards.message import Block, Context, Message, Table
 from alerts.cards.text import bold, text
 from collectors.facts.sentences import counted, listed, sentence
 from collectors.volume_use import VolumeUse, volume_uses
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
+from commands.core.parameters import option
 from commands.volume.volume_names import unseen_notes
 
 SHOWN = 40
@@ -63,14 +62,7 @@ LIST_VOLUMES: Command[ListVolumes] = Command(
     verb="list",
     summary="List the volumes: their claims, how many write and read, and where.",
     action=ListVolumes,
-    parameters=(
-        click.Option(
-            ["--namespace"],
-            default="",
-            metavar="NAMESPACE",
-            help="only claims of this namespace",
-        ),
-    ),
+    parameters=(option("--namespace", metavar="NAMESPACE", help="only claims of this namespace"),),
     read=listing,
     example="volume list --namespace vision",
 )

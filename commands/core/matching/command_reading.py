@@ -10,7 +10,8 @@ from commands.core.matching.name_fitting import fits, is_free, value_for
 from commands.core.matching.phrases import CommandPhrase
 from commands.core.matching.references import NO_THREAD, ThreadNames
 from commands.core.matching.tokens import LineToken, is_same_word, stem_of
-from commands.core.parameter_types import LISTED, PREFIXES, MatchersType, NameKind, is_missing, kinds_of
+from commands.core.parameter_types import LISTED, PREFIXES, MatchersType, NameKind, kinds_of
+from commands.core.parameters import is_missing
 
 
 def candidate_of(

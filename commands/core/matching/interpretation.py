@@ -19,10 +19,10 @@ from commands.core.parameter_types import (
     MatchersType,
     NameType,
     in_lower_case,
-    is_missing,
     kinds_of,
     with_prefix,
 )
+from commands.core.parameters import is_missing
 from commands.gates.owner_question import OwnerQuestion
 
 FORM_OPTION = "--form"  # opens the command's form with what the line has

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import click
-
 from collectors.cluster.objects import Node
 from collectors.facts.sentences import as_code, sentence
 from commands.core.command import Command, PlanDraft, UnusableError
@@ -11,7 +9,8 @@ from commands.core.context import CommandContext
 from commands.core.lookups import read_node
 from commands.core.node_jobs import job_step, refuse_second
 from commands.core.node_script import NAMESPACE, Repair
-from commands.core.parameter_types import NODE, NameKind, NameType, WholeNumberType
+from commands.core.parameter_types import NameKind, NameType, WholeNumberType
+from commands.core.parameters import NODE_ARGUMENT, option
 from commands.execution.object_refs import ObjectRef
 from commands.execution.plan import in_order
 from commands.execution.preconditions import Precondition
@@ -178,19 +177,17 @@ REPAIR = Command(
     summary="Run a repair of the fixed list on a node, as a Job.",
     action=RepairNode,
     parameters=(
-        click.Argument(["node"], type=NODE),
-        click.Option(
-            ["--with", "repair"],
+        NODE_ARGUMENT,
+        option(
+            "--with",
+            "repair",
             type=NameType(NameKind.REPAIR, keeps_case=True, is_listed=False, names=own_repairs()),
             required=True,
             metavar="NAME",
             help="which repair of the list",
         ),
-        click.Option(
-            ["--gpu"],
-            type=WholeNumberType(most=63),
-            metavar="INDEX",
-            help="the GPU, for a repair of one GPU",
+        option(
+            "--gpu", type=WholeNumberType(most=63), metavar="INDEX", help="the GPU, for a repair of one GPU"
         ),
     ),
     plan=repair_node,
