@@ -10,6 +10,7 @@ from alerts.store import StoreSnapshot
 from collectors.facts.sentences import counted, moment_words, sentence, word
 from commands.core.command import Answer, Command, UnusableError
 from commands.core.context import CommandContext
+from commands.core.named_rows import named_row
 from commands.core.parameter_types import BREAKER
 from commands.core.parameters import flag, reason_option
 from commands.gates.breaker import Breaker
@@ -63,14 +64,7 @@ async def listing(action: ListBreakers, context: CommandContext) -> Answer:
 
 async def close(action: CloseBreaker, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
-        breaker = await unit.rows(Breaker).get(action.breaker)
-        if breaker is None:
-            raise UnusableError(
-                sentence(
-                    "There is no breaker `{breaker}`. `breaker list` shows the open ones.",
-                    breaker=action.breaker,
-                )
-            )
+        breaker = await named_row(Breaker, action.breaker, unit)
         if breaker.state == "closed":
             raise UnusableError(sentence("Breaker `{breaker}` is closed already.", breaker=breaker.id))
         closed = replace(

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import click
 
@@ -110,6 +110,11 @@ class PlanDraft:
     replaces: str = ""  # the plan in whose place it is, which ends when this one is confirmed
     is_fixed: bool = False  # built from an uploaded file, so it cannot be planned again
     relieves: tuple[str, ...] = ()  # patterns of alert names, besides those of its command
+
+    @classmethod
+    def nothing(cls, why: str) -> Self:
+        """Return the draft of a command that has nothing to do."""
+        return cls(title="", nothing_to_do=why)
 
     @property
     def steps(self) -> tuple[Step, ...]:

@@ -124,10 +124,6 @@ class ProposalTimes:
         return clock.now() if since is None else plan.created_at + (clock.elapsed() - since)
 
 
-def no_plan(id: str) -> UnusableError:
-    return UnusableError(sentence("There is no plan `{plan}`.", plan=id))
-
-
 def already(plan: Plan) -> UnusableError:
     return UnusableError(
         sentence(

@@ -13,9 +13,10 @@ from collectors.facts.sentences import said_by
 from commands.core.approval import CONSENT, approved, asker_of
 from commands.core.cluster_selection import cluster_named
 from commands.core.command import Answer, AnyCommand, DeniedError, UnusableError
-from commands.core.confirmation import check_open, namespaces_of, no_plan
+from commands.core.confirmation import check_open, namespaces_of
 from commands.core.context import CommandContext
 from commands.core.dividing import may_be_divided
+from commands.core.named_rows import named_row
 from commands.core.parsing import action_of, find, words_of
 from commands.core.persons import Persons
 from commands.core.planner import Planner
@@ -117,7 +118,4 @@ class PlanDecisions:
 
     async def _stored(self, id: str) -> Plan:
         async with self.store.read() as snapshot:
-            plan = await snapshot.rows(Plan).get(id)
-        if plan is None:
-            raise no_plan(id)
-        return plan
+            return await named_row(Plan, id, snapshot)

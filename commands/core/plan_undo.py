@@ -7,6 +7,7 @@ from collectors.facts.sentences import counted, listed, sentence, word
 from commands.core.command import DeniedError, PlanDraft, UnusableError
 from commands.core.confirmation import namespaces_of
 from commands.core.context import CommandContext
+from commands.core.named_rows import named_row
 from commands.execution.plan import Plan, Stage, StepRecord, StepState, inverse_of
 from commands.execution.plan_journal import objects_of, recorded_of, records_of
 from commands.execution.record_steps import changed_after
@@ -23,15 +24,7 @@ class PlanName:
 
 async def stored_plan(named: PlanName, context: CommandContext) -> Plan:
     async with context.store.read() as snapshot:
-        plan = await snapshot.rows(Plan).get(named.plan)
-    if plan is None:
-        raise UnusableError(
-            sentence(
-                "There is no plan `{plan}`. Plans are named p1, p2, …; `audit` lists the latest.",
-                plan=named.plan,
-            )
-        )
-    return plan
+        return await named_row(Plan, named.plan, snapshot)
 
 
 async def journal_of(plan: Plan, context: CommandContext) -> tuple[StepRecord, ...]:

@@ -47,13 +47,12 @@ async def scale(action: ScaleDns, context: CommandContext) -> PlanDraft:
         )
     change, notes = _change(dns, owner, wanted, context)
     if change is None:
-        return PlanDraft(
-            title="",
-            nothing_to_do=counted(
+        return PlanDraft.nothing(
+            counted(
                 "DNS already has {count} replica, and its owner maintains it.",
                 "DNS already has {count} replicas, and its owner maintains them.",
                 count=dns.wanted,
-            ),
+            )
         )
     waits = (
         Wait(

@@ -49,7 +49,7 @@ async def cordon_one(action: CordonGpu, context: CommandContext) -> PlanDraft:
             rule=standing.rule.metadata.name,
             who=standing.by or sentence("someone else"),
         )
-        return PlanDraft(title="", nothing_to_do=said)
+        return PlanDraft.nothing(said)
     if standing is not None:
         return await extended_cordon(action, device, standing, api, lasting, context)
     pods = [pod for pod in await pods_of_device(device, inventory, context) if not why_stays(pod)]

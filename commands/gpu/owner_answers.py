@@ -9,6 +9,7 @@ from collectors.facts.sentences import counted, listed, sentence, word
 from collectors.gpu_activity import SHORTEST
 from commands.core.command import Answer, DeniedError, PlanDraft, UnusableError
 from commands.core.context import CommandContext
+from commands.core.named_rows import named_row
 from commands.execution.disruption import Disruption
 from commands.execution.object_state import ObjectState
 from commands.execution.plan import in_order
@@ -42,9 +43,7 @@ class ShowRequest:
 async def show_request(action: ShowRequest, context: CommandContext) -> Answer:
     """Return the request as its card shows it."""
     async with context.store.read() as snapshot:
-        reclaim = await snapshot.rows(ReclaimRequest).get(action.request)
-        if reclaim is None:
-            raise UnusableError(sentence("There is no request `{request}`.", request=action.request))
+        reclaim = await named_row(ReclaimRequest, action.request, snapshot)
         plan = await freeing_plan(reclaim, snapshot) if reclaim.state is ReclaimState.FREED else None
     return Answer(message=reclaim_card(reclaim, context.now, plan=plan.id if plan else ""))
 
@@ -133,9 +132,7 @@ async def release(action: AnswerReclaim, context: CommandContext) -> PlanDraft:
     training = training_of(reclaim, context)
     steps = suspend_steps(training, context.cluster.inventory()) if training else ()
     if training is None or not steps:
-        return PlanDraft(
-            title="", nothing_to_do=sentence("{training} no longer holds GPUs.", training=reclaim.shown)
-        )
+        return PlanDraft.nothing(sentence("{training} no longer holds GPUs.", training=reclaim.shown))
     records = answer_steps(reclaim, due, steps, context)
     return PlanDraft(
         title=counted(
@@ -196,13 +193,7 @@ def _training_named(request: ReclaimRequest, named: str) -> str:
 
 async def _open(unit: Unit, named: str) -> ReclaimRequest:
     """Return the request if it can still be answered: not if it is closed or a plan is settling it."""
-    reclaim = await unit.rows(ReclaimRequest).get(named)
-    if reclaim is None:
-        raise UnusableError(
-            sentence(
-                "There is no request `{request}`. The card of a request shows its id.", request=named[:40]
-            )
-        )
+    reclaim = await named_row(ReclaimRequest, named, unit)
     if reclaim.state not in OPEN_REQUEST:
         raise UnusableError(
             sentence(

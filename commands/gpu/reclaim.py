@@ -119,7 +119,7 @@ async def free(action: FreeGpus, context: CommandContext) -> PlanDraft:
         nothing = sentence("There is nothing to request: {reason}.", reason=reason)
         if is_denied:
             raise DeniedError(nothing)
-        return PlanDraft(title="", nothing_to_do=nothing)
+        return PlanDraft.nothing(nothing)
     return PlanDraft(
         title=_title(own, reclaims),
         stages=in_order(*steps),

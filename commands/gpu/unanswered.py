@@ -9,8 +9,9 @@ from collectors.facts.sentences import counted, headline_of, said_by, sentence, 
 from collectors.gpu_activity import Activity
 from collectors.trainings.catalogue import unseen_kinds
 from collectors.trainings.training import Training, training_of_row
-from commands.core.command import PlanDraft, UnusableError
+from commands.core.command import PlanDraft
 from commands.core.context import CommandContext
+from commands.core.named_rows import named_row
 from commands.execution.disruption import Disruption
 from commands.execution.plan import GATED, Plan, PlanState, StepRecord, StepState, in_order
 from commands.execution.steps import Record
@@ -34,33 +35,28 @@ class SettleReclaim:
 async def settle(action: SettleReclaim, context: CommandContext) -> PlanDraft:
     """Plan how to settle a request without an answer. Only a training seen to be still idle is suspended."""
     async with context.store.unit() as unit:
-        reclaim = await unit.rows(ReclaimRequest).get(action.request)
-    if reclaim is None:
-        raise UnusableError(sentence("There is no request `{request}`.", request=action.request))
+        reclaim = await named_row(ReclaimRequest, action.request, unit)
     if reclaim.for_plan:
-        return PlanDraft(
-            title="",
-            nothing_to_do=sentence(
+        return PlanDraft.nothing(
+            sentence(
                 "Plan {plan} waits for an answer to request {request}: it is not settled without one.",
                 plan=reclaim.for_plan,
                 request=reclaim.id,
-            ),
+            )
         )
     if reclaim.state not in OPEN_REQUEST:
-        return PlanDraft(
-            title="",
-            nothing_to_do=sentence(
+        return PlanDraft.nothing(
+            sentence(
                 "Request {request} is already {state}.", request=reclaim.id, state=word(reclaim.state.value)
-            ),
+            )
         )
     if context.now < reclaim.grace_until:
-        return PlanDraft(
-            title="",
-            nothing_to_do=sentence(
+        return PlanDraft.nothing(
+            sentence(
                 "Request {request} can be answered until {at}.",
                 request=reclaim.id,
                 at=reclaim.grace_until,
-            ),
+            )
         )
     try:
         training = training_of(reclaim, context)

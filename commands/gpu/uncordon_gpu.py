@@ -47,7 +47,7 @@ async def uncordon_one(action: UncordonGpu, context: CommandContext) -> PlanDraf
     standing = standing_rule(device, rules)
     if standing is None:
         said = sentence("GPU {gpu} of {node} is not cordoned.", gpu=action.gpu, node=action.node)
-        return PlanDraft(title="", nothing_to_do=said)
+        return PlanDraft.nothing(said)
     if not standing.is_ours:
         raise UnusableError(
             sentence(

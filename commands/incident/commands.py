@@ -15,8 +15,9 @@ from alerts.store import StoreSnapshot
 from collectors.facts.clock import humanize
 from collectors.facts.sentences import counted, sentence
 from commands.core.blindness import nothing_seen
-from commands.core.command import EVERY_SOURCE, Answer, Command, UnusableError
+from commands.core.command import EVERY_SOURCE, Answer, Command
 from commands.core.context import CommandContext
+from commands.core.named_rows import named_row
 from commands.core.parameter_types import WholeNumberType
 from commands.core.parameters import INCIDENT_ARGUMENT, flag, option
 from commands.core.parent_members import open_ones, parent_named
@@ -90,14 +91,7 @@ async def show(action: ShowIncident, context: CommandContext) -> Answer:
     async with context.store.read() as snapshot:
         if (named := await parent_named(action.incident, snapshot)) is not None:
             return await parent_answer(named, action.page, snapshot, context)
-        incident = await snapshot.rows(Incident).get(action.incident)
-        if incident is None:
-            raise UnusableError(
-                sentence(
-                    "There is no incident `{incident}`. `incident list --all` shows the latest.",
-                    incident=action.incident,
-                )
-            )
+        incident = await named_row(Incident, action.incident, snapshot)
         if action.page:
             return await alert_page(incident, action.page, snapshot, context)
         stored = await incident_context(

@@ -74,7 +74,7 @@ async def cordon(action: CordonNodes, context: CommandContext) -> PlanDraft:
         else:
             already.append(sentence("{node} is already cordoned by {who}.", node=name, who=cordoned_by(node)))
     if not new and not longer:
-        return PlanDraft(title="", nothing_to_do=listed(already, "."))
+        return PlanDraft.nothing(listed(already, "."))
     notes += notes_on_cordon(newly, context)
     titles = [sentence("Cordon {nodes}", nodes=_nodes_of(new))] if new else []
     titles += [sentence("Extend the cordon of {nodes}", nodes=_nodes_of(longer))] if longer else []
@@ -185,7 +185,7 @@ async def uncordon(action: UncordonNodes, context: CommandContext) -> PlanDraft:
         steps += [returned] if returned is not None else []
         already += [why_not] if why_not else []
     if not steps:
-        return PlanDraft(title="", nothing_to_do=listed(already, "."))
+        return PlanDraft.nothing(listed(already, "."))
     return PlanDraft(
         title=sentence("Uncordon {nodes}", nodes=_nodes_of(steps)),
         stages=in_order(*steps),

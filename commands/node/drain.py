@@ -75,7 +75,7 @@ async def drain(action: DrainNodes, context: CommandContext) -> PlanDraft:
             sentence("{node} is already cordoned and has no pods to evict.", node=node.metadata.name)
             for node in nodes
         ]
-        return PlanDraft(title="", nothing_to_do=listed(idle, "."))
+        return PlanDraft.nothing(listed(idle, "."))
     return PlanDraft(
         title=counted(
             "Drain {node}: evict {count} pod",

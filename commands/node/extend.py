@@ -35,7 +35,7 @@ async def plan_extension(action: ExtendCordons, context: CommandContext) -> Plan
         steps += extension_steps(node, lease, action.reason, context, lasting)
         extended.append(name)
     if not steps:
-        return PlanDraft(title="", nothing_to_do=listed(notes, "."))
+        return PlanDraft.nothing(listed(notes, "."))
     notes.append(
         sentence(
             "The lease ends in {lasting} with a reminder; only `node uncordon` lifts the cordon.",

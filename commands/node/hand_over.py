@@ -38,6 +38,6 @@ async def plan_hand_over(action: HandOverNodes, context: CommandContext) -> Plan
             steps += hand_over_steps(node, lease, to=to, to_name=name, teams=teams)
             handed.append(each)
     if not steps:
-        return PlanDraft(title="", nothing_to_do=listed(notes, "."))
+        return PlanDraft.nothing(listed(notes, "."))
     title = sentence("Hand {nodes} over to {who}", nodes=listed(handed), who=name)
     return PlanDraft(title=title, stages=in_order(*steps), notes=tuple(notes))

@@ -53,7 +53,7 @@ async def taint(action: TaintNode, context: CommandContext) -> PlanDraft:
     same = [one for one in before if (one["key"], one["effect"]) == (new["key"], new["effect"])]
     if same and same[0].get("value", "") == new.get("value", ""):
         said = sentence("{node} already has the taint `{taint}`.", node=action.node, taint=action.taint)
-        return PlanDraft(title="", nothing_to_do=said)
+        return PlanDraft.nothing(said)
     if same:
         raise UnusableError(
             sentence(
@@ -112,7 +112,7 @@ async def untaint(action: UntaintNode, context: CommandContext) -> PlanDraft:
             taint=action.taint,
             there=there,
         )
-        return PlanDraft(title="", nothing_to_do=said)
+        return PlanDraft.nothing(said)
     if not removed:
         raise UnusableError(
             sentence(

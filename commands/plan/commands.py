@@ -9,8 +9,9 @@ from alerts.cards.text import text
 from alerts.store import Unit
 from collectors.facts.sentences import Sentence, counted, sentence
 from commands.core.command import Answer, Command, DeniedError
-from commands.core.confirmation import already, namespaces_of, no_plan
+from commands.core.confirmation import already, namespaces_of
 from commands.core.context import CommandContext
+from commands.core.named_rows import named_row
 from commands.core.parameter_types import PLAN
 from commands.core.parameters import flag, option, reason_option
 from commands.core.plan_undo import PlanName, journal_of, stored_plan, undo
@@ -59,9 +60,7 @@ async def exceed(action: ExceedBudget, context: CommandContext) -> Answer:
 
 async def cancel(named: PlanName, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
-        plan = await unit.rows(Plan).get(named.plan)
-        if plan is None:
-            raise no_plan(named.plan)
+        plan = await named_row(Plan, named.plan, unit)
         if plan.parts:
             return await _cancel_parts(plan, unit, context)
         was_running = await _cancel(plan, unit, context)

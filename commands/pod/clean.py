@@ -55,7 +55,7 @@ async def clean(action: CleanPods, context: CommandContext) -> PlanDraft:
     notes = _kept_notes([reason for _, reason in kept])
     if not deleted:
         none = sentence("No pod has finished or was evicted longer than {older} ago.", older=action.older)
-        return PlanDraft(title="", nothing_to_do=listed((none, *notes), "."))
+        return PlanDraft.nothing(listed((none, *notes), "."))
     now, later = deleted[:MOST], len(deleted) - MOST
     steps = tuple(
         Delete(ref=ref_of_pod(pod), description=sentence("delete {pod} ({how})", pod=pod.key, how=_how(pod)))

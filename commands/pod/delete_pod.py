@@ -38,14 +38,13 @@ async def delete(action: DeletePod, context: CommandContext) -> PlanDraft:
             )
         )
     if (since := pod.metadata.deletion_timestamp) is not None:
-        return PlanDraft(
-            title="",
-            nothing_to_do=sentence(
+        return PlanDraft.nothing(
+            sentence(
                 "{pod} has been terminating since {since}. {advice}",
                 pod=pod.key,
                 since=since,
                 advice=on_force(pod, lost),
-            ),
+            )
         )
     ref, user = ref_of_pod(pod), user_of_pod(pod, context)
     steps: list[Step] = [Delete(ref=ref, description=sentence("delete pod {pod}", pod=pod.key))]

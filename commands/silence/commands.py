@@ -9,8 +9,9 @@ from alerts.cards.text import bold, person, text
 from alerts.silences import Silence
 from collectors.facts.clock import humanize
 from collectors.facts.sentences import sentence
-from commands.core.command import Answer, Command, UnusableError
+from commands.core.command import Answer, Command
 from commands.core.context import CommandContext
+from commands.core.named_rows import named_row
 from commands.core.parameter_types import SILENCE
 from commands.core.parameters import flag
 from commands.silence import making
@@ -43,14 +44,7 @@ async def listing(action: ListSilences, context: CommandContext) -> Answer:
 
 async def expire(action: ExpireSilence, context: CommandContext) -> Answer:
     async with context.store.unit() as unit:
-        silence = await unit.rows(Silence).get(action.silence)
-        if silence is None:
-            raise UnusableError(
-                sentence(
-                    "There is no silence `{silence}`. `silence list` shows the active ones.",
-                    silence=action.silence,
-                )
-            )
+        silence = await named_row(Silence, action.silence, unit)
         await check_expiry(silence, unit, context)
         await unit.rows(Silence).put(replace(silence, expired_at=context.now))
     return Answer(

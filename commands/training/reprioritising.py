@@ -60,13 +60,12 @@ async def reprioritise(action: ReprioritiseTraining, context: CommandContext) ->
             raise UnusableError(_fixed(training, shown_kind(kind.name), action))
     steps = [step for step in steps if not (isinstance(step, Patch) and step.undo == step.body)]
     if not steps:
-        return PlanDraft(
-            title="",
-            nothing_to_do=sentence(
+        return PlanDraft.nothing(
+            sentence(
                 "{training} has priority {priority} already.",
                 training=training.shown,
                 priority=action.priority_class,
-            ),
+            )
         )
     return PlanDraft(
         title=sentence(

@@ -59,11 +59,8 @@ async def scale_workers(action: ScaleTraining, context: CommandContext) -> PlanD
         raise UnusableError(refusal)
     now = scaling.workers(found)
     if now == action.workers:
-        return PlanDraft(
-            title="",
-            nothing_to_do=sentence(
-                "{training} has {workers} workers already.", training=training.shown, workers=now
-            ),
+        return PlanDraft.nothing(
+            sentence("{training} has {workers} workers already.", training=training.shown, workers=now)
         )
     raw = await reader_of(context).read(ref)
     if raw is None:

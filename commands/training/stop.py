@@ -66,13 +66,12 @@ async def stop(action: StopTraining, context: CommandContext) -> PlanDraft:
                 )
             )
     if not steps:
-        return PlanDraft(
-            title="",
-            nothing_to_do=sentence(
+        return PlanDraft.nothing(
+            sentence(
                 "There is nothing left to stop of {training}: {reason}.",
                 training=training.shown,
                 reason=training.reason or word(training.state.value),
-            ),
+            )
         )
     return PlanDraft(
         title=sentence("Stop {training}", training=training.shown),

@@ -77,4 +77,4 @@ def _nothing(training: Training) -> PlanDraft:
                 state=state,
                 reason=training.reason,
             )
-    return PlanDraft(title="", nothing_to_do=said)
+    return PlanDraft.nothing(said)

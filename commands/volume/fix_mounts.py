@@ -50,11 +50,8 @@ async def fix(action: FixMounts, context: CommandContext) -> PlanDraft:
         raise UnusableError(sentence("{object} is gone.", object=str(ref)))
     changed, names = _fixed(found["spec"]["template"]["spec"])
     if not names:
-        return PlanDraft(
-            title="",
-            nothing_to_do=sentence(
-                "What the host unmounts reaches all containers of {object}.", object=str(ref)
-            ),
+        return PlanDraft.nothing(
+            sentence("What the host unmounts reaches all containers of {object}.", object=str(ref))
         )
     if owner := managed_by(found["metadata"]):
         raise UnusableError(

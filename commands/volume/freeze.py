@@ -53,11 +53,10 @@ async def freeze(action: FreezeVolume, context: CommandContext) -> PlanDraft:
     ]
     left = [*writers.left, *unknown, *unseen_notes(inventory)]
     if not stages:
-        return PlanDraft(
-            title="",
-            nothing_to_do=listed(
+        return PlanDraft.nothing(
+            listed(
                 (sentence("Nothing that Yardmaster can stop writes to {volume}.", volume=name), *left), "."
-            ),
+            )
         )
     return PlanDraft(
         title=sentence("Freeze {volume}", volume=name),
